@@ -1,36 +1,27 @@
-interface Waiting<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Items in one commit: enough to share the cost of a sync, few enough to bound its time. */
+/** Items in one batch: enough to share the cost of a sync, few enough to bound its time. */
 const maxBatch = 512;
 
 /**
- * Group commit: items that arrive while one batch is made durable form the next one. There is no timer: a batch starts
- * as soon as the event loop has read what the sockets hold. Batches run one after another, in order of arrival.
+ * Items that arrive while one batch is under way form the next one. There is no timer: a batch starts as soon as the event
+ * loop has read what the sockets hold. Batches run one after another, in order of arrival.
  */
-export class GroupCommit<Item, Result> {
-  #waiting: Waiting<Item, Result>[] = [];
+export class BatchQueue<Item> {
+  #waiting: Item[] = [];
   #isScheduled = false;
   #running: Promise<void> | undefined;
-  readonly #commit: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>;
+  readonly #run: (batch: readonly Item[]) => Promise<void>;
 
-  /** `commit` makes all items durable and gives one result for each, in order; or it fails and leaves none. */
-  constructor(commit: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>) {
-    this.#commit = commit;
+  /** `run` never rejects: it says each item itself what became of it. */
+  constructor(run: (batch: readonly Item[]) => Promise<void>) {
+    this.#run = run;
   }
 
-  /** Resolves when the item is durable; rejects with what its batch failed with. */
-  add(item: Item): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
-      this.#schedule();
-    });
+  add(item: Item): void {
+    this.#waiting.push(item);
+    this.#schedule();
   }
 
-  /** Resolves when nothing waits any more: everything added so far is durable or has failed. */
+  /** Resolves when nothing waits any more: everything added so far is done. */
   async flush(): Promise<void> {
     while (this.#running !== undefined || this.#waiting.length > 0) {
       await (this.#running ?? this.#startBatch());
@@ -47,20 +38,39 @@ export class GroupCommit<Item, Result> {
   }
 
   #startBatch(): Promise<void> {
-    const running = this.#commitBatch(this.#waiting.splice(0, maxBatch)).then(() => {
+    const running = this.#run(this.#waiting.splice(0, maxBatch)).then(() => {
       this.#running = undefined;
       if (this.#waiting.length > 0) this.#schedule();
     });
     this.#running = running;
     return running;
   }
+}
 
-  async #commitBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
-    try {
-      const results = await this.#commit(batch.map(({ item }) => item));
-      batch.forEach(({ resolve }, i) => resolve(results[i] as Result));
-    } catch (error) {
-      for (const { reject } of batch) reject(error as Error);
-    }
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Group commit: one commit makes a whole batch durable. */
+export class GroupCommit<Item, Result> {
+  readonly #queue: BatchQueue<Waiting<Item, Result>>;
+
+  /** `commit` makes all items durable and gives one result for each, in order; or it fails and leaves none. */
+  constructor(commit: (items: readonly Item[]) => readonly Result[] | Promise<readonly Result[]>) {
+    this.#queue = new BatchQueue(async (batch) => {
+      try {
+        const results = await commit(batch.map(({ item }) => item));
+        batch.forEach(({ resolve }, i) => resolve(results[i] as Result));
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    });
+  }
+
+  /** Resolves when the item is durable; rejects with what its batch failed with. */
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => this.#queue.add({ item, resolve, reject }));
   }
 }

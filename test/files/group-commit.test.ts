@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GroupCommit } from '../../src/files/group-commit.ts';
+import { BatchQueue, GroupCommit } from '../../src/files/group-commit.ts';
 
 /** A commit that each test ends by hand, as a slow disk would. */
 function slowCommit() {
@@ -70,16 +70,21 @@ describe('a group commit', () => {
   });
 
   it('flushes what waits and what is under way', async () => {
-    const { group, batches, endBatch } = slowCommit();
-    void group.add(1);
+    const batches: (readonly number[])[] = [];
+    const ends: (() => void)[] = [];
+    const queue = new BatchQueue<number>((items) => {
+      batches.push(items);
+      return new Promise((resolve) => ends.push(resolve));
+    });
+    queue.add(1);
     await expect.poll(() => batches).toEqual([[1]]);
-    void group.add(2);
+    queue.add(2);
     let isFlushed = false;
-    const flushed = group.flush().then(() => (isFlushed = true));
-    endBatch();
+    const flushed = queue.flush().then(() => (isFlushed = true));
+    ends.shift()?.();
     await expect.poll(() => batches).toEqual([[1], [2]]);
     expect(isFlushed).toBe(false);
-    endBatch();
+    ends.shift()?.();
     await flushed;
     expect(isFlushed).toBe(true);
   });

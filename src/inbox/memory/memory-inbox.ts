@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.ts';
-import { GroupCommit } from '../../files/group-commit.ts';
+import { BatchQueue } from '../../files/group-commit.ts';
 import type { SearchStep } from '../query-types.ts';
 import {
   type Backlog,
@@ -21,9 +21,6 @@ import type { OutstandingWork } from './target-work.ts';
 const stepRows = 200;
 const stepBytes = 1024 * 1024;
 
-/** A part of a batch; what it returns is the caller's result. */
-type Step = () => unknown;
-
 /** `:memory:`: what this process received, lost with it. The verdicts of the database without its cost. */
 export function memoryInbox(options: StoreOptions): Inbox {
   const { location, targets, onCommit } = options;
@@ -33,22 +30,22 @@ export function memoryInbox(options: StoreOptions): Inbox {
     cannotStore(location, { kind: 'store-other-fault', detail: messageOf(error) }, error);
   // Nothing has to be made durable, but answers that leave together wake their readers once: one by one, each would cost
   // more than all else that is done for its delivery.
-  const group = new GroupCommit<Step, PromiseSettledResult<unknown>>((steps) => {
+  const queue = new BatchQueue<() => void>((steps) => {
     writer.begin();
     onCommit?.(steps.length);
-    return steps.map((step) => {
-      try {
-        return { status: 'fulfilled', value: step() };
-      } catch (reason) {
-        return { status: 'rejected', reason };
-      }
-    });
+    for (const step of steps) step();
+    return Promise.resolve();
   });
-  const add = async <T>(step: () => T): Promise<T> => {
-    const result = await group.add(step);
-    if (result.status === 'rejected') throw failure(result.reason);
-    return result.value as T;
-  };
+  const add = <T>(step: () => T): Promise<T> =>
+    new Promise((resolve, reject) => {
+      queue.add(() => {
+        try {
+          resolve(step());
+        } catch (error) {
+          reject(failure(error));
+        }
+      });
+    });
   return {
     ...memoryReader(writer, options),
     take: (arrivals) => add(() => writer.take(arrivals)),
@@ -88,7 +85,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
       return { ...counts, remains: undefined, outOfReach: [] };
     },
     compact: () => Promise.resolve(),
-    close: () => group.flush(),
+    close: () => queue.flush(),
   };
 }
 

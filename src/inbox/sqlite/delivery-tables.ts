@@ -3,26 +3,27 @@ import { type DeliveryContent, type DeliverySummary, keptVerdict, otherEvent } f
 import type { HandedResult } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
-import { bytesOf, type Database, placeOf, sharedSeqOf, type Statements, textOf, toColumn } from './libsql.ts';
+import { bytesOf, type Database, placeOf, sharedSeqOf, textOf } from './libsql.ts';
+import type { Statements } from './statements.ts';
 
 const noContent = { headers: [], body: new Uint8Array() };
 
 /**
  * A row of `deliveries`, which has one for each lead of a delivery, rejected ones included, until it is pruned. It has
- * headers and body of its own, unless it shares those of `summary.firstSeq`.
+ * headers and body of its own, unless it shares those of `summary.firstSeq`. Ids are as `toColumn` gives them, here and
+ * below. What begins with `insert` is written with `insertWaiting`.
  */
 export function insertDelivery(
   sql: Statements,
-  seq: number,
+  { seq, id }: { readonly seq: number; readonly id: string | null },
   summary: DeliverySummary,
   content: Pick<DeliveryContent, 'headers' | 'body'>,
 ): void {
   const { headers, body } = summary.firstSeq === undefined ? content : noContent;
-  sql.run(
-    'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  sql.insertLater('deliveries', [
     seq,
     summary.receivedAt,
-    summary.leadId === undefined ? null : toColumn(summary.leadId),
+    id,
     keptVerdict(summary.verdict),
     summary.reason ?? null,
     summary.detail ?? null,
@@ -38,7 +39,7 @@ export function insertDelivery(
     summary.place?.start ?? null,
     summary.place?.end ?? null,
     summary.firstSeq ?? null,
-  );
+  ]);
 }
 
 /** The lead's own bytes; undefined when the delivery was pruned. */
@@ -137,23 +138,24 @@ interface LeadRow {
   readonly digest: Uint8Array;
 }
 
-/**
- * A row of `leads`, which has one for each id that was ever taken, and keeps it for ever. False when the id is there
- * already. Here and below, ids are as `toColumn` gives them.
- */
-export const insertLead = (
-  sql: Statements,
-  id: string,
-  { seq, accepted, firstAt, digest }: LeadRow,
-): boolean =>
-  sql.run(
-    'INSERT INTO leads VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO NOTHING',
-    id,
-    seq,
-    accepted ? 'accepted' : 'pending',
-    firstAt,
-    digest,
-  ) === 1;
+/** Those of the values that some row of the table has as its key. */
+export function keysIn(sql: Statements, table: string, key: string, values: readonly string[]): Set<string> {
+  const [first, second] = values;
+  if (first === undefined) return new Set();
+  if (second === undefined) {
+    const isIn = sql.get(`SELECT 1 FROM ${table} WHERE ${key} = ?`, first) !== undefined;
+    return new Set(isIn ? values : []);
+  }
+  const found = sql.all(
+    `SELECT ${table}.${key} AS found FROM json_each(?) AS asked CROSS JOIN ${table} ON ${table}.${key} = asked.value`,
+    JSON.stringify(values),
+  );
+  return new Set(found.map((row) => textOf(row['found'])));
+}
+
+/** A row of `leads`, which has one for each id that was ever taken, and keeps it for ever. */
+export const insertLead = (sql: Statements, id: string, { seq, accepted, firstAt, digest }: LeadRow): void =>
+  sql.insertLater('leads', [id, seq, accepted ? 'accepted' : 'pending', firstAt, 1, digest]);
 
 export function findLead(sql: Statements, id: string): (LeadRow & { readonly attempts: number }) | undefined {
   const row = sql.get('SELECT seq, state, first_at, attempts, digest FROM leads WHERE id = ?', id);
@@ -188,6 +190,7 @@ const dropRepeats = `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM delive
  */
 export function trimRepeats(sql: Statements, id: string, attempt: number, differs: boolean): void {
   if (attempt <= maxRepeatsKept + 1) return;
+  sql.insertWaiting();
   const dropped = sql.run(dropRepeats, id, differs ? 0 : 1);
   if (dropped === 0) return;
   sql.run(
@@ -234,6 +237,9 @@ export class NonceTable {
   readonly #sql: Statements;
   readonly #startedAt: number;
   readonly #lifetimeMs: number;
+  #known = new Set<string>();
+  /** In this transaction. */
+  #bound = 0;
 
   /** `startedAt`: the time when the clock that gives `steady` was at 0. */
   constructor(sql: Statements, lifetimeMs: number, startedAt: number) {
@@ -242,14 +248,23 @@ export class NonceTable {
     this.#startedAt = startedAt;
   }
 
+  /** To be called in each transaction before `bind`, with all that it binds. */
+  look(nonces: readonly string[]): void {
+    this.#known = keysIn(this.#sql, 'nonces', 'nonce', nonces);
+    this.#bound = nonces.length;
+  }
+
   /** Binds the nonce to the body's digest; false when it is bound to another one. Inside a transaction. */
   bind(nonce: string, digest: Uint8Array, steady: number): boolean {
     const sql = this.#sql;
     const now = Math.round(this.#startedAt + steady);
     const expires = now + this.#lifetimeMs;
-    const isNew =
-      sql.run('INSERT INTO nonces VALUES (?, ?, ?) ON CONFLICT DO NOTHING', nonce, digest, expires) === 1;
-    if (isNew) return true;
+    if (!this.#known.has(nonce)) {
+      this.#known.add(nonce);
+      sql.insertLater('nonces', [nonce, digest, expires]);
+      return true;
+    }
+    sql.insertWaiting();
     const bound = sql.get('SELECT digest, expires FROM nonces WHERE nonce = ?', nonce);
     if (bound === undefined) return false;
     if (Number(bound['expires']) <= now) {
@@ -260,13 +275,14 @@ export class NonceTable {
   }
 
   /** Removes some of the expired ones. Inside a transaction. */
-  removeExpired(steady: number, added: number): void {
+  removeExpired(steady: number): void {
+    if (this.#bound === 0) return;
     const now = Math.round(this.#startedAt + steady);
     this.#sql.run('UPDATE nonce_clock SET at = ?1 WHERE at < ?1', now);
     this.#sql.run(
       'DELETE FROM nonces WHERE nonce IN (SELECT nonce FROM nonces WHERE expires <= ? ORDER BY expires LIMIT ?)',
       now,
-      added * noncesRemovedPerAdded,
+      this.#bound * noncesRemovedPerAdded,
     );
   }
 }

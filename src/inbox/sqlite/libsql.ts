@@ -24,41 +24,6 @@ export interface Statement {
   all(values: readonly Value[]): Row[];
 }
 
-/**
- * The statements of one connection, each prepared at its first use and told apart by its words. After one has thrown they
- * are to be made anew.
- */
-export class Statements {
-  readonly #database: Database;
-  readonly #prepared = new Map<string, Statement>();
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Returns the number of rows that it changed. */
-  run(sql: string, ...values: Value[]): number {
-    return this.#prepare(sql).run(values).changes;
-  }
-
-  get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#prepare(sql).get(values);
-  }
-
-  all(sql: string, ...values: Value[]): Row[] {
-    return this.#prepare(sql).all(values);
-  }
-
-  #prepare(sql: string): Statement {
-    let prepared = this.#prepared.get(sql);
-    if (prepared === undefined) {
-      prepared = this.#database.prepare(sql);
-      this.#prepared.set(sql, prepared);
-    }
-    return prepared;
-  }
-}
-
 /** The same with every statement in another thread. */
 interface AsyncDatabase {
   prepare(sql: string): Promise<{ all(values: readonly Value[]): Promise<Row[]> }>;

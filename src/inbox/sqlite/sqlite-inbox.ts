@@ -1,7 +1,7 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { BatchCommit, type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
+import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
 import {
@@ -12,7 +12,7 @@ import {
   DiskSpaceCheck,
   StoreWarnings,
 } from './file-health.ts';
-import { type Database, Statements, textOf, toColumn } from './libsql.ts';
+import { type Database, textOf, toColumn } from './libsql.ts';
 import { currentVersion } from './database-file.ts';
 import {
   failWhereLocked,
@@ -25,6 +25,7 @@ import {
 } from './open-database.ts';
 import { cannotOpen, cannotRead, cannotWrite } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
+import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
   dueLeads,
   readBacklog,
@@ -34,6 +35,7 @@ import {
   storeLabels,
   outstandingPage,
 } from './target-tables.ts';
+import { Statements } from './statements.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -94,20 +96,23 @@ function sqliteInbox(
     createWriter: () => (writer = new SqliteWriter(database, options, opened)),
     clock,
     verify: () => warnings.verifyInPlace(),
+    failure(error) {
+      warnings.failed(error);
+      room.failed(error);
+      return cannotWrite(location, error);
+    },
     onCommit(steps) {
       committedSeq = writer?.seq ?? 0;
       onCommit?.(steps);
     },
   });
-  const add = async <T>(step: (writer: SqliteWriter) => T): Promise<T> => {
-    try {
-      return await commits.add(step);
-    } catch (error) {
-      warnings.failed(error);
-      room.failed(error);
-      throw cannotWrite(location, error);
-    }
-  };
+  const add = <T>(step: (writer: SqliteWriter) => T): Promise<T> => commits.add(step);
+  /** For what reads more than the leads that it names. */
+  const addReading = <T>(step: (writer: SqliteWriter) => T): Promise<T> =>
+    add((current) => {
+      current.insertWaiting();
+      return step(current);
+    });
   const dueIn = dueLeads(database);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
@@ -119,7 +124,7 @@ function sqliteInbox(
   let rejectedWaiting = 0;
   return {
     ...sqliteReader(database, { location, version: currentVersion, wanted, owner: opened.owner }),
-    take: (arrivals) => add((writer) => writer.take(arrivals)),
+    take: (arrivals) => commits.add((writer) => writer.take(arrivals), arrivals),
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody.
       if (rejectedWaiting >= maxRejectedWaiting) return;
@@ -145,7 +150,7 @@ function sqliteInbox(
     beginAnew: (leadIds) => add((writer) => leadIds.forEach((leadId) => writer.beginAnew(leadId))),
     async *unsettled(target) {
       for (let after = ''; ;) {
-        const page = await add((writer) => writer.leases.outstandingLeads(target, after));
+        const page = await addReading((writer) => writer.leases.outstandingLeads(target, after));
         yield* page;
         const last = page.at(-1);
         if (last === undefined || page.length < outstandingPage) return;
@@ -158,14 +163,14 @@ function sqliteInbox(
       await room.check();
     },
     backlog: () => readBacklog(database, wanted),
-    prune: (before) => pruneDeliveries(database, before, add),
+    prune: (before) => pruneDeliveries(database, before, addReading),
     async erase(erasure) {
       // It reads the whole file, which keeps the log as it is.
       check.stop();
       await check.found;
       database.prepare('PRAGMA secure_delete = ON').all([]);
       const holding = bodiesWithIds(database, erasure.leadIds);
-      const counts = await add((writer) => eraseLeads(database, erasure, writer.erased, holding));
+      const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
       if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach };
       const remains = await overwriteFile(database, clock);
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));

@@ -8,8 +8,9 @@ import { SharedContentTable } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
 import { FileIdentity } from './file-health.ts';
 import { leadLookup } from './lead-lookup.ts';
-import { type Database, Statements, textOf, toColumn } from './libsql.ts';
+import { type Database, textOf, toColumn } from './libsql.ts';
 import { cannotRead } from './sqlite-errors.ts';
+import { Statements } from './statements.ts';
 
 interface SqliteReaderOptions {
   readonly location: string;

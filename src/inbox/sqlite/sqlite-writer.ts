@@ -1,14 +1,10 @@
 import { hash } from 'node:crypto';
-import { GroupCommit } from '../../files/group-commit.ts';
-import type { Clock } from '../../time/clock.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
 import {
   ComparisonBudget,
   decideVerdict,
   type KnownLead,
   replayedNonce,
   type TakenKind,
-  type TakenVerdict,
   verdictOnceDone,
 } from '../decide-verdict.ts';
 import {
@@ -22,7 +18,6 @@ import {
 import { splitErased } from '../erase/remaining-delivery.ts';
 import {
   type Arrival,
-  CannotStoreError,
   type LeaseAnswer,
   type RejectedDelivery,
   type TakeResult,
@@ -39,6 +34,7 @@ import {
   findLead,
   insertDelivery,
   insertLead,
+  keysIn,
   leadOfDelivery,
   NonceTable,
   SharedContentTable,
@@ -46,8 +42,8 @@ import {
   trimRepeats,
 } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
-import { type Database, Statements, toColumn } from './libsql.ts';
-import { sqliteCode } from './sqlite-errors.ts';
+import { type Database, toColumn } from './libsql.ts';
+import { Statements } from './statements.ts';
 import { RunningReceiver, TargetLeases } from './target-tables.ts';
 
 /** What a receiver reads once from the database it opened. */
@@ -71,7 +67,10 @@ export class SqliteWriter {
   readonly #comparison = new ComparisonBudget();
   #now = 0;
   #seq = 0;
-  #noncesSeen = 0;
+  /** Ids, as columns have them, of leads that came before. */
+  #known = new Set<string>();
+  /** The same of leads of which something is not written yet. */
+  readonly #waiting = new Set<string>();
   readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
 
   constructor(database: Database, options: StoreOptions, opened: OpenedStore) {
@@ -93,11 +92,18 @@ export class SqliteWriter {
     return this.#seq;
   }
 
-  /** Numbers are read from the database, since another receiver may have added some. */
-  begin(now: number): void {
+  /** Numbers are read from the database, since another receiver may have added some. `arrivals`: all that are to be taken. */
+  begin(now: number, arrivals: readonly Arrival[]): void {
     this.#now = now;
     this.#seq = Number(this.#sql.get('SELECT seq FROM counter')?.['seq'] ?? 0);
-    this.#noncesSeen = 0;
+    this.#known = keysIn(
+      this.#sql,
+      'leads',
+      'id',
+      arrivals.map(({ leadId }) => toColumn(leadId)),
+    );
+    this.#nonces.look(arrivals.flatMap(({ nonce }) => nonce ?? []));
+    this.#waiting.clear();
     this.#untaken.clear();
     this.#comparison.reset();
     this.#shared.forget();
@@ -106,9 +112,16 @@ export class SqliteWriter {
   }
 
   end(): void {
-    if (this.#noncesSeen > 0) this.#nonces.removeExpired(this.#options.clock.steady(), this.#noncesSeen);
+    this.insertWaiting();
+    this.#nonces.removeExpired(this.#options.clock.steady());
     for (const kind of this.#untaken) trimRejected(this.#sql, kind);
     this.#sql.run('UPDATE counter SET seq = ?', this.#seq);
+  }
+
+  /** Writes what was taken in so far: to be called before anything but these methods looks at it. */
+  insertWaiting(): void {
+    this.#sql.insertWaiting();
+    this.#waiting.clear();
   }
 
   take(arrivals: readonly Arrival[]): TakeResult[] {
@@ -123,7 +136,7 @@ export class SqliteWriter {
   settle({ leadId, seq, target, result }: TargetLease): TakenKind {
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
-    const id = toColumn(leadId);
+    const id = this.#written(leadId);
     this.#addResult(seq, target, result);
     const undone = this.leases.settle(id, target);
     const accepted = undone.length === 0 && !acceptLead(this.#sql, id);
@@ -134,8 +147,9 @@ export class SqliteWriter {
 
   markDoneAtNewAddress({ leadId, seq, target, result }: TargetLease): string | undefined {
     if (this.erased.find(leadId) !== undefined) return undefined;
+    const id = this.#written(leadId);
     this.#addResult(seq, target, result);
-    const moved = this.leases.markDoneAtNewAddress(toColumn(leadId), target, this.#now);
+    const moved = this.leases.markDoneAtNewAddress(id, target, this.#now);
     if (moved !== undefined) this.settle({ leadId, seq, target });
     return moved;
   }
@@ -143,16 +157,24 @@ export class SqliteWriter {
   release(lease: TargetLease): void {
     const { leadId, seq, target, result } = lease;
     if (this.erased.find(leadId) !== undefined) return;
+    const id = this.#written(leadId);
     this.#addResult(seq, target, result);
-    this.leases.release(toColumn(leadId), lease);
+    this.leases.release(id, lease);
   }
 
   lease({ leadId, target }: TargetLease): LeaseAnswer {
-    return this.leases.lease(toColumn(leadId), target, this.#now);
+    return this.leases.lease(this.#written(leadId), target, this.#now);
   }
 
   beginAnew(leadId: string): void {
-    this.leases.beginAnew(toColumn(leadId), this.#now);
+    this.leases.beginAnew(this.#written(leadId), this.#now);
+  }
+
+  /** The lead's id as a column has it. What waits of it is written, so that it can be looked at. */
+  #written(leadId: string): string {
+    const id = toColumn(leadId);
+    if (this.#waiting.has(id)) this.insertWaiting();
+    return id;
   }
 
   #addResult(seq: number, target: string, result: TargetLease['result']): void {
@@ -162,10 +184,11 @@ export class SqliteWriter {
   #takeDelivery(group: Group): TakeResult[] {
     const [first] = group;
     const { delivery, nonce, place } = first;
+    const { clock } = this.#options;
     const split = splitErased(group, (leadId) => this.erased.find(leadId));
     // A body that is the lead is hashed once for both.
     const digest = nonce === undefined && place !== undefined ? undefined : digestOf(delivery.body);
-    if (nonce !== undefined && digest !== undefined && !this.#bindNonce(nonce, digest)) {
+    if (nonce !== undefined && digest !== undefined && !this.#nonces.bind(nonce, digest, clock.steady())) {
       const rejected = replayedNonce();
       if (split === undefined) this.#addRejected(first, rejected);
       return group.map(() => rejected);
@@ -194,36 +217,27 @@ export class SqliteWriter {
   ): TakeResult {
     const { targets } = this.#options;
     const { delivery, leadId, place } = arrival;
-    const id = toColumn(leadId);
+    const id = this.#written(leadId);
     const payload = leadBytes(delivery.body, place);
     const digest = bodyDigest ?? digestOf(payload);
-    // Most leads are new, which the insert alone shows: only when it inserts nothing is anything looked up.
-    const asNew = decideVerdict(undefined, arrival, targets);
-    const isNew = this.#addLead(id, delivery, digest, asNew);
-    const verdict = isNew ? asNew : decideVerdict(this.#knownLead(id, payload, digest), arrival, targets);
+    const known = this.#known.has(id) ? this.#knownLead(id, payload, digest) : undefined;
+    const verdict = decideVerdict(known, arrival, targets);
+    const accepted = verdict.kind === 'accepted';
     const seq = (this.#seq += 1);
-    insertDelivery(this.#sql, seq, summaryOf(arrival, verdict, content.path, firstSeq), content);
-    if (!isNew) {
+    this.#known.add(id);
+    this.#waiting.add(id);
+    insertDelivery(this.#sql, { seq, id }, summaryOf(arrival, verdict, content.path, firstSeq), content);
+    if (known === undefined) {
+      insertLead(this.#sql, id, { seq, accepted, firstAt: delivery.receivedAt, digest });
+    } else {
       countAttempt(this.#sql, id);
       trimRepeats(this.#sql, id, verdict.attempt, verdict.differs !== undefined);
+      if (accepted) acceptLead(this.#sql, id);
     }
-    if (!isNew && verdict.kind === 'accepted') acceptLead(this.#sql, id);
     if (verdict.kind === 'pending') {
       for (const { name } of verdict.targets) this.leases.grant(id, name, this.#now);
     }
     return { seq, ...verdict };
-  }
-
-  /** False when the nonce is bound to another body. */
-  #bindNonce(nonce: string, digest: Uint8Array): boolean {
-    this.#noncesSeen += 1;
-    return this.#nonces.bind(nonce, digest, this.#options.clock.steady());
-  }
-
-  /** Under the number that its delivery gets next. False when the id is known already. */
-  #addLead(id: string, { receivedAt }: Delivery, digest: Uint8Array, { kind }: TakenVerdict): boolean {
-    const accepted = kind === 'accepted';
-    return insertLead(this.#sql, id, { seq: this.#seq + 1, accepted, firstAt: receivedAt, digest });
   }
 
   #knownLead(id: string, payload: Uint8Array, digest: Uint8Array): KnownLead {
@@ -245,133 +259,9 @@ export class SqliteWriter {
     const content = rejectedContentOf(rejected.delivery, this.#options.redact);
     this.#untaken.add(rejection.kind);
     this.#seq += 1;
-    insertDelivery(this.#sql, this.#seq, summaryOf(rejected, rejection, content.path), content);
+    const id = rejected.leadId === undefined ? null : toColumn(rejected.leadId);
+    insertDelivery(this.#sql, { seq: this.#seq, id }, summaryOf(rejected, rejection, content.path), content);
   }
 }
 
 const digestOf = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
-
-/** How long a step waits for another process's transaction, in milliseconds. */
-const lockWaitMs = 5000;
-
-/** Between two attempts to begin a transaction, in milliseconds. */
-const lockPollMs = 20;
-
-/** These hold for the whole database: a smaller transaction would fail with the same. */
-const wholeDatabaseCodes = /^SQLITE_(FULL|READONLY|NOTADB|CANTOPEN|PROTOCOL)/;
-
-interface Step<Writer> {
-  readonly run: (writer: Writer) => unknown;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** When it gives up waiting for a lock, by the steady clock. */
-  readonly deadline: number;
-}
-
-interface BatchCommitOptions<Writer> {
-  readonly database: Database;
-  /** Called again after a transaction that failed, since its statements may not work any more. */
-  readonly createWriter: () => Writer;
-  readonly clock: Clock;
-  /** Asked before and after each transaction: throws a `CannotStoreError` when the file is not in place any more. */
-  readonly verify: () => void;
-  /** Told after each transaction how many steps shared it. */
-  readonly onCommit?: ((steps: number) => void) | undefined;
-}
-
-/**
- * Transactions of many steps, so that they share one sync. A batch that fails is taken apart until only those steps fail
- * that cannot be stored. Nothing here blocks the event loop while another process writes.
- */
-export class BatchCommit<Writer extends { begin(now: number): void; end(): void }> {
-  readonly #options: BatchCommitOptions<Writer>;
-  #writer: Writer | undefined;
-  readonly #group = new GroupCommit<Step<Writer>, void>(async (steps) => {
-    await this.#commit(steps);
-    return [];
-  });
-
-  constructor(options: BatchCommitOptions<Writer>) {
-    this.#options = options;
-  }
-
-  /** Resolves with what `run` returned once it is durable; rejects with what it, or its transaction, failed with. */
-  add<T>(run: (writer: Writer) => T): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const deadline = this.#options.clock.steady() + lockWaitMs;
-      void this.#group.add({ run, resolve: resolve as Step<Writer>['resolve'], reject, deadline });
-    });
-  }
-
-  flush(): Promise<void> {
-    return this.#group.flush();
-  }
-
-  /** Settles every step, and never rejects. */
-  async #commit(steps: readonly Step<Writer>[]): Promise<void> {
-    const locked = await this.#begin(steps);
-    if (locked.length === 0) return;
-    const failure = this.#transact(locked);
-    if (failure === undefined) return;
-    if (locked.length === 1 || isOfWholeDatabase(failure.error)) {
-      for (const { reject } of locked) reject(failure.error);
-      return;
-    }
-    const middle = Math.ceil(locked.length / 2);
-    await this.#commit(locked.slice(0, middle));
-    await this.#commit(locked.slice(middle));
-  }
-
-  /** Begins a transaction. Returns the steps that could wait so long; none when it could not begin. */
-  async #begin(steps: readonly Step<Writer>[]): Promise<readonly Step<Writer>[]> {
-    const { database, clock, verify } = this.#options;
-    for (let waiting = steps; ;) {
-      try {
-        verify();
-        database.exec('BEGIN IMMEDIATE');
-        return waiting;
-      } catch (error) {
-        const isBusy = sqliteCode(error).startsWith('SQLITE_BUSY');
-        const gaveUp = waiting.filter(({ deadline }) => !isBusy || clock.steady() >= deadline);
-        for (const { reject } of gaveUp) reject(error);
-        waiting = waiting.filter((step) => !gaveUp.includes(step));
-        if (waiting.length === 0) return waiting;
-      }
-      await clock.sleep(lockPollMs);
-    }
-  }
-
-  /** Runs the steps inside the open transaction. Returns what failed; nothing is stored then. */
-  #transact(steps: readonly Step<Writer>[]): { readonly error: unknown } | undefined {
-    const { database, createWriter, clock, verify, onCommit } = this.#options;
-    try {
-      const writer = (this.#writer ??= createWriter());
-      writer.begin(clock.now());
-      const results = steps.map(({ run }) => run(writer));
-      writer.end();
-      database.exec('COMMIT');
-      verify();
-      onCommit?.(steps.length);
-      steps.forEach(({ resolve }, i) => resolve(results[i]));
-      return undefined;
-    } catch (error) {
-      this.#writer = undefined;
-      return { error: this.#rollBack() ?? error };
-    }
-  }
-
-  /** The database may have rolled back by itself, as it does when the disk is full. Returns what failed now. */
-  #rollBack(): unknown {
-    const { database } = this.#options;
-    try {
-      if (database.inTransaction) database.exec('ROLLBACK');
-      return undefined;
-    } catch (secondError) {
-      // That the rollback failed, too, is the more serious error.
-      return secondError;
-    }
-  }
-}
-
-const isOfWholeDatabase = (error: unknown): boolean =>
-  error instanceof CannotStoreError || wholeDatabaseCodes.test(sqliteCode(error));

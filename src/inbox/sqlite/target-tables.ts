@@ -11,7 +11,8 @@ import {
 } from '../inbox.ts';
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
-import { type Database, fromColumn, type Row, type Statements, textOf } from './libsql.ts';
+import { type Database, fromColumn, type Row, textOf } from './libsql.ts';
+import type { Statements } from './statements.ts';
 
 interface TargetLeasesOptions {
   /** Every target that this receiver hands each lead to. */
@@ -61,17 +62,14 @@ export class TargetLeases {
     return { done, leasedElsewhere, tries };
   }
 
-  /** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
+  /** A lead that came is due as well: where this receiver is killed, it is to be tried again. Written with `insertWaiting`. */
   grant(id: string, target: string, now: number): void {
     const { owner, leaseMs, storedName } = this.#options;
-    this.#sql.run(
-      `INSERT INTO work VALUES (?1, ?2, 0, ?3, ?4, 0, ?5, ?5, 0) ON CONFLICT DO UPDATE SET owner = ?3, lease = ?4,
-       since = COALESCE(since, ?5), due_at = COALESCE(due_at, ?5)`,
-      id,
-      storedName(target),
-      owner,
-      now + leaseMs,
-      now,
+    this.#sql.insertLater(
+      'work',
+      [id, storedName(target), 0, owner, now + leaseMs, 0, now, now, 0],
+      `ON CONFLICT DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
+       since = COALESCE(since, excluded.since), due_at = COALESCE(due_at, excluded.due_at)`,
     );
   }
 

@@ -1,4 +1,4 @@
-import { GroupCommit } from '../../../files/group-commit.ts';
+import { BatchQueue } from '../../../files/group-commit.ts';
 import type { Clock } from '../../../time/clock.ts';
 import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
@@ -46,13 +46,12 @@ export class TransactionQueue<Work, Result> {
   #waiting = 0;
   #failures = 0;
   #lastFailure: unknown;
-  readonly #group = new GroupCommit<Step<Work, Result>, void>(async (steps) => {
+  readonly #queue = new BatchQueue<Step<Work, Result>>(async (steps) => {
     const startedAt = this.#options.clock.steady();
     this.#waiting -= steps.length;
     for (const batch of batchesOf(steps, ({ work }) => this.#options.sizeOf(work))) await this.#commit(batch);
     await this.#gather(steps.length, startedAt);
     if (this.#waiting === 0) await this.#confirm();
-    return [];
   });
 
   constructor(options: QueueOptions<Work, Result>) {
@@ -71,14 +70,14 @@ export class TransactionQueue<Work, Result> {
   async flush(): Promise<void> {
     do {
       await Promise.all(this.#postponed);
-      await this.#group.flush();
+      await this.#queue.flush();
     } while (this.#postponed.size > 0);
   }
 
   #push(step: Step<Work, Result>): void {
     this.#waiting += 1;
     this.#pauseAfter.waiting(this.#waiting);
-    void this.#group.add(step);
+    this.#queue.add(step);
   }
 
   /** There is no pause where a single sender delivers one after another. */

@@ -1,0 +1,32 @@
+import Libsql from 'libsql';
+import { expect, it } from 'vitest';
+import type { Database, Value } from '../../../src/inbox/sqlite/libsql.ts';
+import { Statements } from '../../../src/inbox/sqlite/statements.ts';
+
+/** Whatever columns are the same in all rows, in some, or in none. */
+const rowsOf = (count: number, pattern: number): (readonly Value[])[] =>
+  Array.from({ length: count }, (_, i) => [
+    i,
+    pattern & 1 ? `text ${i}` : 'text',
+    pattern & 2 ? null : i % 3,
+    pattern & 4 ? new Uint8Array([i]) : null,
+  ]);
+
+it.each([1, 2, 3, 31, 32, 33, 100])('inserts %i rows as they are, in their order', (count) => {
+  const database = new Libsql(':memory:') as unknown as Database;
+  database.exec('CREATE TABLE things (n INTEGER, t TEXT, s INTEGER, b BLOB)');
+  const statements = new Statements(database);
+  for (let pattern = 0; pattern < 8; pattern += 1) {
+    const rows = rowsOf(count, pattern);
+    for (const row of rows) statements.insertLater('things', row);
+    expect(statements.all('SELECT * FROM things')).toEqual([]);
+    statements.insertWaiting();
+    const stored = statements.all('SELECT n, t, s, b FROM things ORDER BY rowid');
+    const bytes = (value: Value | undefined): Value | undefined =>
+      value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+    expect(stored.map(({ n = null, t = null, s = null, b }) => [n, t, s, bytes(b)])).toEqual(rows);
+    statements.insertWaiting();
+    expect(statements.run('DELETE FROM things')).toBe(count);
+  }
+  database.close();
+});
