@@ -7,9 +7,11 @@ import type { InboxProblem, StoreFault } from './problems.ts';
 import type {
   InboxChanges,
   InboxQuery,
+  ReceiptQuery,
   ReceivedLeads,
   Source,
   StoredLead,
+  StoredReceipt,
   StoredRef,
 } from './query-types.ts';
 
@@ -165,7 +167,15 @@ export type InboxReader = ReceivedLeads &
   InboxChanges &
   Pick<
     Inbox,
-    'location' | 'list' | 'leads' | 'has' | 'outstanding' | 'lackingTargets' | 'droppedRepeats' | 'close'
+    | 'location'
+    | 'list'
+    | 'receipts'
+    | 'leads'
+    | 'has'
+    | 'outstanding'
+    | 'lackingTargets'
+    | 'droppedRepeats'
+    | 'close'
   >;
 
 /**
@@ -210,6 +220,8 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   lackingTargets(leadId: string): Promise<readonly LackingTarget[]>;
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
+  /** What is counted of each delivery, newest first, in batches. */
+  receipts(query: ReceiptQuery): AsyncIterable<readonly StoredReceipt[]>;
   /** Every lead once, in order of arrival; leads whose body was pruned are left out. */
   leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
   /** Repeats of the lead that are not kept: only the newest are. */

@@ -51,6 +51,27 @@ export interface ReceivedLeads {
   prunedSince(since: number): AsyncIterable<readonly PrunedLead[]>;
 }
 
+/** What is counted of a stored delivery of a lead. */
+export interface StoredReceipt {
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  readonly leadId: string | undefined;
+  readonly verdict: VerdictKind;
+  readonly reason: string | undefined;
+  readonly attempt: number;
+  readonly source: Source;
+  /** The lead's own bytes, or the body of what is none; undefined where they are not asked for. */
+  readonly lead: Uint8Array | undefined;
+}
+
+/** Half-open, in milliseconds since the epoch. */
+export interface ReceiptQuery {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  /** Asks for the bytes of each delivery, and not only for those of the first one of each lead. */
+  readonly withRepeats: boolean;
+}
+
 /** Which deliveries an inbox holds. */
 export interface InboxExtent {
   /** The number of the newest delivery that can be read; 0 where there was never one. */

@@ -2,6 +2,7 @@ import type { Inbox } from './inbox.ts';
 
 type ReadMethod =
   | 'list'
+  | 'receipts'
   | 'leads'
   | 'search'
   | 'changeMark'
@@ -62,6 +63,7 @@ export function storeReader(
       return new Set(leadIds.filter((leadId) => found.get(leadId) === 'accepted'));
     },
     list: listed(queries.list),
+    receipts: listed(queries.receipts),
     leads: listed(queries.leads),
     search: listed(queries.search),
     seqsSince: listed(queries.seqsSince),

@@ -246,6 +246,13 @@ export function recordAt(source: Buffer, rows: Int32Array, offset: number): Scan
   return new ScannedRecord(bytes, scanner.lastRow(), 0);
 }
 
+/** The object that a body is, as a record; undefined where it is none. */
+export function recordOf(body: Uint8Array): ScannedRecord | undefined {
+  const document = readDocument(body);
+  if (!document.ok || document.json[document.start] !== openBrace) return undefined;
+  return recordAt(document.json, scanner.lastRow(), 0);
+}
+
 /** The value of a valid string token; the span includes its quotes. */
 export function decodeString(buf: Buffer, start: number, end: number): string {
   const text = buf.toString('utf8', start + 1, end - 1);

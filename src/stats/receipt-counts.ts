@@ -92,7 +92,7 @@ export class ReceiptCounts {
       if (isNewest) this.#leads += 1;
       return isNewest;
     }
-    if (!this.#repeated.has(leadId)) this.#leads += 1;
+    if (this.#repeated.size === 0 || !this.#repeated.has(leadId)) this.#leads += 1;
     if (createdAt === undefined) this.#undated += 1;
     else this.#delays.add(receivedAt - createdAt);
     return false;

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
-import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import type { InboxReader } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
+import type { StoredReceipt } from '../../inbox/query-types.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../../inbox/store-options.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../../json/exact.ts';
 import { fieldsOf } from '../../json/resource.ts';
+import { recordOf } from '../../json/scanner.ts';
 import { fieldAt, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
@@ -41,29 +43,40 @@ export async function countReceived(
     !plan.isNarrowed || (lead !== undefined && matcher.matches(lead.raw));
   const droppedRepeats = { current: 0, previous: 0 };
 
-  const count = async (delivery: StoredDelivery, inbox: InboxReader): Promise<void> => {
-    const { receivedAt, leadId = '', attempt } = delivery;
-    const isFirst = attempt === 1 && delivery.reason === undefined;
-    const lead = isFirst || plan.isNarrowed ? receivedLead(delivery) : undefined;
-    if (!passes(lead)) return;
+  /** Whether there may be repeats of its lead that are not kept: it is the newest of many. */
+  const count = ({ lead: bytes, ...receipt }: StoredReceipt): boolean => {
+    const { receivedAt, attempt, reason } = receipt;
+    const isFirst = attempt === 1 && reason === undefined;
     const { leads, receipts } = isPrevious(plan, receivedAt) ? before : current;
+    // What is filtered by, and fields that are looked for, take a parsed record.
+    const isPlain = bytes !== undefined && isFirst && !plan.isNarrowed && !fields.searching;
+    const scanned = isPlain ? recordOf(bytes) : undefined;
+    const createdText = scanned?.createdAt;
+    // A number may be written with an exponent, and its value is that of the parsed record.
+    const quick = createdText === undefined || /e/i.test(createdText) ? undefined : scanned;
+    const lead = quick === undefined && bytes !== undefined ? receivedLead(bytes, receipt.leadId) : undefined;
+    if (!passes(lead)) return false;
     const record = lead?.record;
-    const createdAt = readCreatedAt(fieldAt(record, ['createdAt']));
-    const isNewestRepeat = receipts.add({ ...delivery, createdAt });
-    if (isNewestRepeat && attempt > maxRepeatsKept + 1) {
-      const { differing, same } = await inbox.droppedRepeats(leadId);
-      droppedRepeats[receipts === current.receipts ? 'current' : 'previous'] += differing + same;
+    const createdAt = readCreatedAt(quick === undefined ? fieldAt(record, ['createdAt']) : createdText);
+    const isNewestRepeat = receipts.add({ ...receipt, createdAt });
+    if (quick !== undefined) leads.add(values.ofBytes(quick), receivedAt);
+    else if (isFirst && record !== undefined) {
+      if (fields.searching) fields.look(record);
+      leads.add(values.ofRecord(record), receivedAt);
     }
-    if (!isFirst || record === undefined) return;
-    if (fields.searching) fields.look(record);
-    leads.add(values.ofRecord(record), receivedAt);
+    return isNewestRepeat && attempt > maxRepeatsKept + 1;
   };
 
   const found = await withInboxReader(inboxFlagsOf(options), context, async (inbox) => {
     const { since } = plan.filter;
-    await eachDelivery(inbox.list({ since, until: window.until }), context, (delivery) =>
-      count(delivery, inbox),
-    );
+    const query = { since, until: window.until, withRepeats: plan.isNarrowed };
+    await eachBatch(inbox.receipts(query), context, async (batch) => {
+      for (const receipt of batch) {
+        if (!count(receipt)) continue;
+        const { differing, same } = await inbox.droppedRepeats(receipt.leadId ?? '');
+        droppedRepeats[isPrevious(plan, receipt.receivedAt) ? 'previous' : 'current'] += differing + same;
+      }
+    });
     return {
       lastBefore: since === undefined ? undefined : await lastReceiptBefore(inbox, since, passes),
       rejected: {
@@ -115,18 +128,20 @@ export async function countReceived(
   );
 }
 
-async function eachDelivery(
-  deliveries: AsyncIterable<StoredDelivery>,
+async function eachBatch(
+  batches: AsyncIterable<readonly StoredReceipt[]>,
   { status, clock, signal }: Pick<Context, 'status' | 'clock' | 'signal'>,
-  visit: (delivery: StoredDelivery) => Promise<void>,
+  visit: (batch: readonly StoredReceipt[]) => Promise<void>,
 ): Promise<void> {
   const progress = showProgress(status, clock);
   let visited = 0;
+  let waited = 0;
   try {
-    for await (const delivery of deliveries) {
-      await visit(delivery);
-      visited += 1;
-      if (visited % atOnce !== 0) continue;
+    for await (const batch of batches) {
+      await visit(batch);
+      visited += batch.length;
+      if (visited - waited < atOnce) continue;
+      waited = visited;
       progress.update(visited, undefined);
       await setImmediate();
       signal.throwIfAborted();
@@ -151,7 +166,8 @@ async function lastReceiptBefore(
 ): Promise<number | undefined> {
   for await (const delivery of inbox.list({ until: time })) {
     if (delivery.source === 'backfill' || delivery.reason !== undefined) continue;
-    if (passes(receivedLead(delivery))) return delivery.receivedAt;
+    const { body, place, leadId, receivedAt } = delivery;
+    if (passes(receivedLead(leadBytes(body, place), leadId))) return receivedAt;
   }
   return undefined;
 }
@@ -162,10 +178,10 @@ interface ReceivedLead {
   readonly raw: RawLead;
 }
 
-/** Undefined where the body is not JSON, as that of a rejected delivery may be. */
-function receivedLead({ body, place, leadId }: StoredDelivery): ReceivedLead | undefined {
+/** Undefined where the bytes are not JSON, as those of a rejected delivery may be. */
+function receivedLead(bytes: Uint8Array, leadId: string | undefined): ReceivedLead | undefined {
   // A byte order mark is accepted, and is no JSON.
-  const json = utf8(leadBytes(body, place)).replace(/^\ufeff/, '');
+  const json = utf8(bytes).replace(/^\ufeff/, '');
   const record = parsed(json);
   if (record === undefined) return undefined;
   const { createdAt, category } = isObject(record) ? fieldsOf(record) : {};

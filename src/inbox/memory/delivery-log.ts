@@ -2,6 +2,7 @@ import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
 import { hasMemberId, remainingContent } from '../erase/remaining-delivery.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
+import type { ReceiptQuery, StoredReceipt } from '../query-types.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
 import type { OutstandingWork } from './target-work.ts';
@@ -80,6 +81,16 @@ export class DeliveryLog {
         said.add(leadId);
       }
       if (row.seq < before) yield this.#storedDelivery(row);
+    }
+  }
+
+  *receipts({ since, until, withRepeats }: ReceiptQuery): Generator<readonly StoredReceipt[]> {
+    for (const row of this.#rowsIn({})) {
+      const { summary } = row;
+      if (!matches(row, { since, until })) continue;
+      const isFirst = summary.attempt === 1 && summary.reason === undefined;
+      const lead = isFirst || withRepeats ? leadBytes(bodyIn(row), summary.place) : undefined;
+      yield [{ ...summary, lead }];
     }
   }
 

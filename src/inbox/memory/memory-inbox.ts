@@ -143,6 +143,7 @@ function memoryReader(
         }))
         .sort((a, b) => (a.target < b.target ? -1 : 1)),
     list: (query) => deliveries.newestFirst(query, outstanding),
+    receipts: (query) => deliveries.receipts(query),
     *leads({ states = ['accepted'], since, until }) {
       for (const [leadId, { seq, accepted }] of [...leads]) {
         const isWanted =

@@ -1,7 +1,7 @@
 import type { InboxExtent } from '../query-types.ts';
 import { storeReader, type StoreReader } from '../store-reader.ts';
 import { cannotRead } from './postgres-errors.ts';
-import { deliveries, searchDatabase } from './read/delivery-queries.ts';
+import { deliveries, receipts, searchDatabase } from './read/delivery-queries.ts';
 import { leadLookup, leads, leadsBySeq } from './read/lead-queries.ts';
 import { type Asking, lackingTargets, outstandingTargets } from './read/outstanding.ts';
 import { askOne, horizon, type OpenedSchema } from './read/read-database.ts';
@@ -22,6 +22,7 @@ export function postgresReader(
     {
       ...leadLookup(database),
       list: (query) => deliveries(database, query),
+      receipts: (query) => receipts(database, query),
       leads: (query) => leads(database, query),
       leadsBySeq: (seqs) => leadsBySeq(database, seqs),
       search: (text, query) => searchDatabase(database, text, query),

@@ -9,6 +9,7 @@ import { ErasedTable } from './erased-leads.ts';
 import { FileIdentity } from './file-health.ts';
 import { leadLookup } from './lead-lookup.ts';
 import { type Database, textOf, toColumn } from './libsql.ts';
+import { receipts } from './receipts.ts';
 import { cannotRead } from './sqlite-errors.ts';
 import { Statements } from './statements.ts';
 
@@ -38,6 +39,7 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
     ...leadLookup(read),
     ...changesOf(read, location),
     list: (query) => deliveries(read, query),
+    receipts: (query) => receipts(read, query),
     leads: (query) => leads(read, query),
     search: (text, query) => searchFile(read, text, query),
     states(leadIds) {

@@ -1,6 +1,7 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
 import { verdictRead } from '../../delivery-record.ts';
-import type { SearchStep } from '../../query-types.ts';
+import { leadBytes } from '../../lead-bytes.ts';
+import type { ReceiptQuery, SearchStep, StoredReceipt } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
 import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
@@ -84,6 +85,58 @@ SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, reason, encode(de
   encode(path, 'hex') AS path, encode(headers, 'hex') AS headers, encode(body, 'hex') AS body, lead_start, lead_end,
   first_seq, encode(results, 'hex') AS results
 FROM page WHERE place = 1 OR bytes <= ${pageBytes} ORDER BY seq DESC`;
+
+/** Rows of which no bytes are asked for take little room. */
+const receiptRows = 1000;
+
+/** What is counted of each delivery, newest first, of those that were there when the reading began. */
+export async function* receipts(
+  database: OpenedSchema,
+  { since, until, withRepeats }: ReceiptQuery,
+): AsyncGenerator<readonly StoredReceipt[]> {
+  const { schema } = database;
+  const contents = new ContentReader(database);
+  const wanted = withRepeats ? sql`true` : sql`attempt = 1 AND reason IS NULL`;
+  for (let below = (await horizon(database)) + 1; ;) {
+    const rows = await askOne(
+      database,
+      sql`WITH chosen AS (SELECT seq, received_at, lead, verdict, reason, attempt, source, lead_start, lead_end,
+  CASE WHEN ${wanted} THEN body END AS body, CASE WHEN ${wanted} THEN first_seq END AS first_seq
+  FROM ${schema}.deliveries AS d WHERE seq < ${below} ${conditions(schema, { since, until }, [])}
+  ORDER BY seq DESC LIMIT ${receiptRows}
+), page AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(body)) OVER newest AS bytes
+  FROM chosen WINDOW newest AS (ORDER BY seq DESC)
+)
+SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, reason, attempt, source, encode(body, 'hex') AS body,
+  lead_start, lead_end, first_seq
+FROM page WHERE place = 1 OR coalesce(bytes, 0) <= ${pageBytes} ORDER BY seq DESC`,
+    );
+    const found: StoredReceipt[] = [];
+    for (const row of rows) found.push(await receiptOf(row, contents));
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    yield found;
+    below = numberOf(end['seq']);
+  }
+}
+
+async function receiptOf(row: Row, contents: ContentReader): Promise<StoredReceipt> {
+  const receivedAt = numberOf(row['received_at']);
+  const content = isNull(row['first_seq'])
+    ? undefined
+    : await contents.find(numberOf(row['first_seq']), receivedAt);
+  const body = content?.body ?? (isNull(row['body']) ? undefined : bytesOf(row['body']));
+  const reason = isNull(row['reason']) ? undefined : textOf(row['reason']);
+  return {
+    receivedAt,
+    leadId: optionalText(row['lead']),
+    verdict: verdictRead(row['verdict'], reason),
+    reason,
+    attempt: numberOf(row['attempt']),
+    source: row['source'] as Source,
+    lead: body && leadBytes(body, placeOf(row)),
+  };
+}
 
 function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number[]): Sql {
   let all = sql``;
