@@ -183,9 +183,10 @@ const charset = /^charset=(?:utf-?8|"utf-?8")$/i;
  * compressed.
  */
 export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
-  const [type, ...others] = headerValues(delivery, 'content-type');
+  const types = headerValues(delivery, 'content-type');
+  const [type] = types;
   if (type === undefined) return rejected('wrong_content_type', 'the header content-type is missing');
-  if (others.length > 0) return rejected('wrong_content_type', 'the header content-type was sent twice');
+  if (types.length > 1) return rejected('wrong_content_type', 'the header content-type was sent twice');
   const problem = problemOfType(type);
   if (problem !== undefined) return rejected('wrong_content_type', problem);
   const coding = headerValues(delivery, 'content-encoding').find((value) => !/^identity$/i.test(value));
@@ -198,7 +199,11 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
   return { ok: true };
 }
 
+/** What nearly all senders write. */
+const usualType = /^application\/json(?:; ?charset=utf-8)?$/i;
+
 function problemOfType(type: string): string | undefined {
+  if (usualType.test(type)) return undefined;
   const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
   if (!mediaType.test(media)) return `the content type is '${media}', not application/json`;
   const other = parameters.find((parameter) => /^charset\s*=/i.test(parameter) && !charset.test(parameter));

@@ -18,9 +18,9 @@ export interface Delivery {
 export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: string): string[] {
   const wanted = name.toLowerCase();
   const values: string[] = [];
-  for (const [key, value] of delivery.rawHeaders) {
+  for (const header of delivery.rawHeaders) {
     // Comparing lengths first spares most names the lower-casing.
-    if (key.length === wanted.length && key.toLowerCase() === wanted) values.push(value);
+    if (header[0].length === wanted.length && header[0].toLowerCase() === wanted) values.push(header[1]);
   }
   return values;
 }

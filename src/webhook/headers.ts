@@ -2,19 +2,29 @@ import { configError } from './problems.ts';
 import { type Delivery, headerValues } from './delivery.ts';
 import { type Rejected, rejected, type Scheme } from './scheme.ts';
 
+type AbsentReason = 'missing_credential' | 'missing_timestamp' | 'missing_nonce';
+
 /** The value of a header that must come exactly once and not be empty; `absent` is the reason when it does not. */
 export function soleHeader(
   delivery: Pick<Delivery, 'rawHeaders'>,
   name: string,
-  absent: 'missing_credential' | 'missing_timestamp' | 'missing_nonce' = 'missing_credential',
+  absent: AbsentReason = 'missing_credential',
 ): { ok: true; value: string } | Rejected {
-  const [value, ...others] = headerValues(delivery, name);
-  if (value === undefined) return rejected(absent, `the header ${name} is missing`);
-  if (others.length > 0) {
-    return rejected('repeated_credential', `the header ${name} was sent ${others.length + 1} times`);
+  const values = headerValues(delivery, name);
+  return problemOfSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
+}
+
+/** The same for its values; undefined where they are as they must be. */
+export function problemOfSole(
+  values: readonly string[],
+  name: string,
+  absent: AbsentReason = 'missing_credential',
+): Rejected | undefined {
+  if (values.length === 0) return rejected(absent, `the header ${name} is missing`);
+  if (values.length > 1) {
+    return rejected('repeated_credential', `the header ${name} was sent ${values.length} times`);
   }
-  if (value === '') return rejected(absent, `the header ${name} is empty`);
-  return { ok: true, value };
+  return values[0] === '' ? rejected(absent, `the header ${name} is empty`) : undefined;
 }
 
 /** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */

@@ -65,14 +65,24 @@ export function kindOf(material: KeyObject): KeyKind | undefined {
   }
 }
 
-type HmacAlgorithm = Extract<Algorithm, `hmac-${string}`>;
+const hashes = {
+  'hmac-sha1': 'sha1',
+  'hmac-sha256': 'sha256',
+  'hmac-sha384': 'sha384',
+  'hmac-sha512': 'sha512',
+} as const satisfies Partial<Record<Algorithm, string>>;
+
+type HmacAlgorithm = keyof typeof hashes;
 
 /** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
 function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
-  const mac = createHmac(algorithm.slice('hmac-'.length), key.material);
+  const mac = createHmac(hashes[algorithm], key.material);
   for (const part of parts) mac.update(part);
-  return mac.digest();
+  return fromPool(mac.digest('binary'));
 }
+
+/** The bytes of a digest. A buffer that node's crypto makes has memory of its own, which costs as much as the digest. */
+const fromPool = (digest: string): Buffer => Buffer.from(digest, 'latin1');
 
 /** A signature that a sender sent, decoded. */
 export interface Signature {
@@ -86,20 +96,27 @@ export function matchingKey(
   parts: readonly Uint8Array[],
   signatures: readonly Signature[],
 ): number {
-  return keys.map((key) => matchesAny(key, parts, signatures)).indexOf(true);
+  let found = -1;
+  for (let i = keys.length - 1; i >= 0; i -= 1) {
+    const key = keys[i];
+    if (key !== undefined && matchesAny(key, parts, signatures)) found = i;
+  }
+  return found;
 }
 
 function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly Signature[]): boolean {
   const kind = kindOf(key.material);
-  const own = signatures.filter(({ algorithm }) => takesKey(algorithm, kind));
-  const algorithms = new Set(own.map(({ algorithm }) => algorithm));
-  // Each algorithm's verifier is made once: with it, an HMAC is computed once for all its candidates.
-  return [...algorithms]
-    .flatMap((algorithm) => {
-      const matches = verifier(algorithm, key, parts);
-      return own.filter((one) => one.algorithm === algorithm).map(({ bytes }) => matches(bytes));
-    })
-    .includes(true);
+  let found = false;
+  let made: Algorithm | undefined;
+  let matches = (_: Uint8Array): boolean => false;
+  for (const { algorithm, bytes } of signatures) {
+    if (!takesKey(algorithm, kind)) continue;
+    // Those of one algorithm follow each other: an HMAC is computed once for all its candidates.
+    if (algorithm !== made) matches = verifier(algorithm, key, parts);
+    made = algorithm;
+    if (matches(bytes)) found = true;
+  }
+  return found;
 }
 
 /** Checks signatures over the same parts with the same key, whose kind must fit the algorithm. */
@@ -190,4 +207,4 @@ export function equalsKey(key: Key, received: Uint8Array): boolean {
 const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
   expected.length === received.length && timingSafeEqual(expected, received);
 
-const digest = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');
+const digest = (bytes: Uint8Array): Buffer => fromPool(hash('sha256', bytes, 'binary'));

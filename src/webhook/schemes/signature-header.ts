@@ -3,7 +3,7 @@ import { hasLengthOf, type Signature, signatureForm } from '../crypto/signature.
 import { decode } from '../crypto/symmetric-key.ts';
 import { type Delivery, headerValues } from '../delivery.ts';
 import { type Rejected, rejected } from '../scheme.ts';
-import { soleHeader } from '../headers.ts';
+import { problemOfSole } from '../headers.ts';
 
 /** How one header, or several of one name, hold signatures and perhaps the signed time. */
 export interface SignatureHeaderFormat {
@@ -47,32 +47,37 @@ export function signatureHeaderReader(
     if (entries.length > maxSignatures) {
       return rejected('malformed_credential', `the header ${header} holds too many signatures`);
     }
-    const after = (start: string): string[] =>
-      entries.filter((entry) => entry.startsWith(start)).map((entry) => entry.slice(start.length));
-    const stamps = timestampPrefix === undefined ? [] : after(timestampPrefix);
+    const stamps = entries.filter(
+      (entry) => timestampPrefix !== undefined && entry.startsWith(timestampPrefix),
+    );
     if (stamps.length > 1) {
       return rejected('repeated_credential', `the header ${header} has two ${timestampPrefix ?? ''}`);
     }
-    const signatures = [
-      ...decodeAll(after(prefix), algorithm, encoding),
-      ...(ed25519Prefix === undefined ? [] : decodeAll(after(ed25519Prefix), 'ed25519', encoding)),
-    ];
-    if (signatures.length > 0) return { signatures, timestamp: stamps[0] };
+    const signatures: Signature[] = [];
+    addSignatures(signatures, entries, prefix, algorithm, encoding);
+    if (ed25519Prefix !== undefined) addSignatures(signatures, entries, ed25519Prefix, 'ed25519', encoding);
+    if (signatures.length > 0) return { signatures, timestamp: stamps[0]?.slice(timestampPrefix?.length) };
     return rejected(
       'malformed_credential',
-      after(prefix).length === 0
+      entries.every((entry) => !entry.startsWith(prefix))
         ? `the header ${header} has no signature '${prefix}…'`
         : `the signature in ${header} is not ${signatureForm(algorithm)} in ${encoding.startsWith('hex') ? 'hex' : encoding}`,
     );
   };
 }
 
-function decodeAll(texts: readonly string[], algorithm: Algorithm, encoding: Encoding): Signature[] {
-  return texts
-    .map((text) => decode(text, encoding))
-    .filter((bytes) => bytes !== undefined)
-    .filter((bytes) => hasLengthOf(algorithm, bytes))
-    .map((bytes) => ({ algorithm, bytes }));
+/** Adds those that can be read of the signatures with this prefix. */
+function addSignatures(
+  signatures: Signature[],
+  entries: readonly string[],
+  prefix: string,
+  algorithm: Algorithm,
+  encoding: Encoding,
+): void {
+  for (const entry of entries) {
+    const bytes = entry.startsWith(prefix) ? decode(entry.slice(prefix.length), encoding) : undefined;
+    if (bytes !== undefined && hasLengthOf(algorithm, bytes)) signatures.push({ algorithm, bytes });
+  }
 }
 
 /** The values between the separators, without the blanks around them. */
@@ -82,9 +87,9 @@ function entryReader(format: SignatureHeaderFormat): (delivery: Delivery) => rea
   const separator = format.separator ?? (repeated ? ',' : undefined);
   const isJoined = repeated ? (): boolean => false : joinedHeaderTest(format);
   return (delivery) => {
-    const found = soleHeader(delivery, header);
-    if (!found.ok && !(repeated && found.reason === 'repeated_credential')) return found;
     const values = headerValues(delivery, header);
+    const problem = repeated && values.length > 1 ? undefined : problemOfSole(values, header);
+    if (problem !== undefined) return problem;
     if (values.some(isJoined)) {
       return rejected('repeated_credential', `the header ${header} holds more than one value`);
     }

@@ -78,7 +78,7 @@ export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPai
       if ('ok' in header) return header;
       const stamp = isTimed ? timeOf(delivery, header.timestamp) : { ok: true as const, value: '' };
       if (!stamp.ok) return stamp;
-      const timestamp = parseTimestamp(stamp.value, timestampFormat);
+      const timestamp = isTimed ? parseTimestamp(stamp.value, timestampFormat) : undefined;
       if (isTimed && timestamp === undefined) {
         return rejected(
           'malformed_timestamp',
@@ -154,7 +154,10 @@ export interface Template {
 
 /** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
 export function parseTemplate(text: string): Template {
-  const pieces = text.split(/(\{[^{}]*\})/).map(pieceOf);
+  const pieces = text
+    .split(/(\{[^{}]*\})/)
+    .filter((piece) => piece !== '')
+    .map(pieceOf);
   const used = new Set(pieces.flatMap((piece) => ('slot' in piece ? [piece.slot] : [])));
   if (!used.has('body')) throw configError({ kind: 'body-not-signed', content: text });
   return {
