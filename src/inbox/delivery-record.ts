@@ -1,5 +1,5 @@
 import type { Delivery } from '../webhook/delivery.ts';
-import { answerForOutcome, type OtherDelivery } from '../webhook/rejection.ts';
+import { answerForOutcome, type OtherDelivery, type Rejection } from '../webhook/rejection.ts';
 import type { Verdict, VerdictKind } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
@@ -59,8 +59,7 @@ export function summaryOf(
     verdict: verdict.kind,
     reason: untaken?.reason,
     detail: untaken?.detail,
-    status:
-      'reason' in verdict ? verdict.status : isAcknowledged === true ? 200 : answerForOutcome(verdict).status,
+    status: 'reason' in verdict ? verdict.status : statusOf(verdict, isAcknowledged),
     attempt: taken?.attempt ?? 1,
     source: source ?? 'push',
     remote,
@@ -71,6 +70,9 @@ export function summaryOf(
     differs: taken?.differs,
   };
 }
+
+const statusOf = (verdict: Exclude<Verdict, Rejection>, isAcknowledged: boolean | undefined): number =>
+  isAcknowledged === true || verdict.kind !== 'pending' ? 200 : answerForOutcome(verdict).status;
 
 /** The leads of one delivery, at least one. */
 export type Group = readonly [Arrival, ...Arrival[]];

@@ -1,6 +1,6 @@
 import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
-import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
+import { type Arrival, CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Clock } from '../time/clock.ts';
 import {
@@ -123,6 +123,9 @@ interface DecidedLead extends StoredLead {
   readonly targetResults?: readonly LabelledResult[] | undefined;
 }
 
+/** Without a promise where there is nothing to wait for: each costs a delivery as much as many steps of its work. */
+type Answered = DeliveryAnswer | Promise<DeliveryAnswer>;
+
 /** What an event says of a delivery that was not taken. */
 interface RejectedDelivery {
   readonly verdict: Rejection | OtherDelivery;
@@ -155,18 +158,22 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { path: redactPath } = deliveryRedactor(policy);
 
   /** From received to answered. */
-  async function handle(delivery: Delivery): Promise<DeliveryAnswer> {
+  function handle(delivery: Delivery): Answered {
     const foreign = hostGuard?.(delivery);
     if (foreign !== undefined) return handleRejected(delivery, foreign);
     const { verify } = policy.scheme;
-    const verified = verify === undefined ? undefined : await verify(delivery);
-    const checked = checkDelivery(delivery, policy, clock.now(), verified ? { ...others, verified } : others);
+    if (verify === undefined) return handleVerified(delivery, others);
+    return verify(delivery).then((verified) => handleVerified(delivery, { ...others, verified }));
+  }
+
+  function handleVerified(delivery: Delivery, wanted: OtherDeliveries): Answered {
+    const checked = checkDelivery(delivery, policy, clock.now(), wanted);
     if (checked.kind === 'rejected') return handleRejected(delivery, checked);
     if (checked.kind === 'other') return handleOther(delivery, checked);
     const failure = failures?.failureFor(checked.leads.map(({ leadId }) => leadId));
     if (failure === undefined) return handleChecked(checked, 'push');
-    await failures?.wait();
-    return handleRejected(delivery, failure, onlyIdOf(checked));
+    const answered = (): Answered => handleRejected(delivery, failure, onlyIdOf(checked));
+    return failures?.wait()?.then(answered) ?? answered();
   }
 
   /** From checked to answered. */
@@ -178,10 +185,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
     let decided: Rejection | readonly DecidedLead[];
     try {
-      const taken = await store(checked, source);
+      // Durable, all leads or none, when it resolves. Rejects with a `CannotStoreError` when the inbox cannot write.
+      const taken = storedLeads(checked, await take(arrivalsOf(checked, source)));
       if ('kind' in taken) decided = taken;
       else if (isFollowedLater(source)) decided = followLater(checked, taken);
-      else decided = await dispatch(checked, taken);
+      else if (taken.some(isPending)) decided = await dispatch(checked, taken);
+      else decided = taken.map(decidedAsStored);
       const delay = failures?.wait();
       if (delay !== undefined) await delay;
     } catch (error) {
@@ -196,27 +205,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   const isFollowedLater = (source: Source): boolean => acknowledge === 'stored' && source === 'push';
 
-  /** Durable, all leads or none, when it resolves. Rejects with a `CannotStoreError` when the inbox cannot write. */
-  async function store(checked: CheckedDelivery, source: Source): Promise<readonly StoredLead[] | Rejection> {
-    const { delivery, leads } = checked;
-    const nonce = checked.nonce === undefined ? undefined : nonceKey(policy.scheme.name, checked.nonce);
-    const arrivals = leads.map(({ lead, leadId, place }) => {
+  function arrivalsOf({ delivery, leads, nonce: sent }: CheckedDelivery, source: Source): Arrival[] {
+    const nonce = sent === undefined ? undefined : nonceKey(policy.scheme.name, sent);
+    const isAcknowledged = isFollowedLater(source);
+    return leads.map(({ lead, leadId, place }) => {
       const targets = targetsOf(lead, leadId);
-      return { delivery, leadId, place, source, nonce, targets, isAcknowledged: isFollowedLater(source) };
+      return { delivery, leadId, place, source, nonce, targets, isAcknowledged };
     });
-    const taken = await (observer === undefined
-      ? inbox.take(arrivals)
-      : observed(() => inbox.take(arrivals), observer));
-    const stored: StoredLead[] = [];
-    for (const [i, lead] of leads.entries()) {
-      const result = taken[i];
-      if (result === undefined) throw new Error('the inbox returned no result for a lead');
-      // A replay is one of the whole delivery.
-      if (result.kind === 'rejected') return result;
-      stored.push({ lead, stored: result });
-    }
-    return stored;
   }
+
+  const take = (arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> =>
+    observer === undefined ? inbox.take(arrivals) : observed(() => inbox.take(arrivals), observer);
 
   /** Names of the targets that a lead is for; undefined: all. */
   function targetsOf(lead: RawLead, leadId: string): readonly string[] | undefined {
@@ -232,12 +231,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     stored: readonly StoredLead[],
   ): Promise<readonly DecidedLead[]> {
     const pending = stored.filter(isPending);
-    const dispatched =
-      pending.length === 0 ? [] : await dispatcher.dispatch(withoutErased(checked, stored), pending);
+    const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending);
     let next = 0;
-    return stored.map(({ lead, stored: taken }) => {
-      const after = taken.kind === 'pending' ? dispatched[next++] : undefined;
-      return { lead, stored: taken, kind: after?.kind ?? taken.kind, targetResults: after?.targetResults };
+    return stored.map((one) => {
+      const after = isPending(one) ? dispatched[next++] : undefined;
+      return after === undefined ? decidedAsStored(one) : { ...one, ...after };
     });
   }
 
@@ -281,23 +279,33 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if (tried.length > 0) await answer(checked.delivery, 'outbox', tried);
   }
 
-  /** Resolves with the answer when every listener of its events, one for each lead, has room for more. */
-  async function answer(
+  /** The answer, or its promise where a listener of the events, one for each lead, has no room for more yet. */
+  function answer(
     delivery: Delivery,
     source: AnsweredDelivery['source'],
     leads: readonly DecidedLead[],
-  ): Promise<DeliveryAnswer> {
+  ): Answered {
     const ordinary = answerForLeads(
       leads.map(({ answered, kind, lead }) => ({ kind: answered ?? kind, leadId: lead.leadId })),
     );
     const given =
       failures === undefined ? ordinary : { ...ordinary, status: failures.statusFor(ordinary.status) };
-    for (let i = 0; i < leads.length; i += 1) {
+    const answered = { delivery, source, status: given.status };
+    return emitEach(answered, leads)?.then(() => given) ?? given;
+  }
+
+  /** Undefined where the listeners have room for all of them at once. */
+  function emitEach(
+    answered: Pick<AnsweredDelivery, 'delivery' | 'source' | 'status'>,
+    leads: readonly DecidedLead[],
+    from = 0,
+  ): Promise<unknown> | undefined {
+    for (let i = from; i < leads.length; i += 1) {
       const position = leads.length === 1 ? undefined : { number: i + 1, of: leads.length };
-      const room = events.emit(eventOf({ delivery, source, status: given.status }, leads[i], position));
-      if (room !== undefined) await room;
+      const room = events.emit(eventOf(answered, leads[i], position));
+      if (room !== undefined) return room.then(() => emitEach(answered, leads, i + 1));
     }
-    return given;
+    return undefined;
   }
 
   /** From rejected to answered: keeps the delivery, without waiting for it, for those who look into the inbox. */
@@ -364,11 +372,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** For what came from outside only. */
-  const timed = async (work: () => Promise<DeliveryAnswer>): Promise<DeliveryAnswer> => {
+  const timed = async (work: () => Answered): Promise<DeliveryAnswer> => {
     const startedAt = observer?.now() ?? 0;
+    inFlight.begin();
     try {
-      return await inFlight.run(work);
+      return await work();
     } finally {
+      inFlight.end();
       observer?.answered(observer.now() - startedAt);
     }
   };
@@ -415,5 +425,22 @@ function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]):
   const places = leads.flatMap(({ place }) => place ?? []);
   return { ...checked, leads, delivery: remainingDelivery(checked.delivery, places) };
 }
+
+/** A replay is one of the whole delivery. */
+function storedLeads(
+  { leads }: CheckedDelivery,
+  taken: readonly TakeResult[],
+): readonly StoredLead[] | Rejection {
+  const stored: StoredLead[] = [];
+  for (const lead of leads) {
+    const result = taken[stored.length];
+    if (result === undefined) throw new Error('the inbox returned no result for a lead');
+    if (result.kind === 'rejected') return result;
+    stored.push({ lead, stored: result });
+  }
+  return stored;
+}
+
+const decidedAsStored = ({ lead, stored }: StoredLead): DecidedLead => ({ lead, stored, kind: stored.kind });
 
 const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';

@@ -4,13 +4,22 @@ export class InFlightCount {
   #waiting: (() => void)[] = [];
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    this.#count += 1;
+    this.begin();
     try {
       return await work();
     } finally {
-      this.#count -= 1;
-      if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+      this.end();
     }
+  }
+
+  /** For work that calls `end` whatever becomes of it. */
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Resolves when nothing is in flight. */

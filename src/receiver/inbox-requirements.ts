@@ -30,23 +30,36 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
   const { scheme } = verifier;
   let known: readonly Key[] | undefined;
   let secrets: readonly Secret[] = [];
-  const redact = (text: string): string => {
+  // As a rule a sender has one path.
+  let lastPath = { received: '', shown: '' };
+  const readKeys = (): void => {
     if (known !== verifier.keys) {
+      lastPath = { received: '', shown: '' };
       known = verifier.keys;
       secrets = [...known, ...(verifier.former ?? []), { secret: scheme.verifyToken }]
         .flatMap(({ secret }) => secret ?? [])
         .filter((secret) => secret.reveal().length >= shortestSecret);
     }
-    return withoutSecrets(text, secrets, redacted);
   };
   return {
-    // A wrong one may be that of another app.
-    path: (delivery) => redact(delivery.path).replace(/([?&]hub\.verify_token=)[^&]*/g, `$1${redacted}`),
-    headers: (delivery) =>
-      redactHeaders(delivery.rawHeaders, scheme).map(([name, value]) => [
-        name,
+    path({ path }) {
+      readKeys();
+      if (lastPath.received === path) return lastPath.shown;
+      const withoutOurs = withoutSecrets(path, secrets, redacted);
+      // A wrong one may be that of another app.
+      const shown = withoutOurs.replace(/([?&]hub\.verify_token=)[^&]*/g, `$1${redacted}`);
+      lastPath = { received: path, shown };
+      return shown;
+    },
+    headers(delivery) {
+      readKeys();
+      return redactHeaders(delivery.rawHeaders, scheme).map((header) => {
+        const [name, value] = header;
         // A later run that verifies must not take it for a credential that was checked.
-        value === redacted && scheme === unverified ? `${redacted} unverified` : redact(value),
-      ]),
+        const isUnverified = value === redacted && scheme === unverified;
+        const shown = isUnverified ? `${redacted} unverified` : withoutSecrets(value, secrets, redacted);
+        return shown === value ? header : [name, shown];
+      });
+    },
   };
 }

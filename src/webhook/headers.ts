@@ -41,21 +41,20 @@ export function redactHeaders(
   rawHeaders: Delivery['rawHeaders'],
   scheme: Pick<Scheme, 'credentialHeaders'>,
 ): Delivery['rawHeaders'] {
-  return rawHeaders.map(([name, value]) =>
-    scheme.credentialHeaders.includes(name.toLowerCase()) || namesCredential(name)
-      ? [name, '[redacted]']
-      : [name, value],
-  );
+  const own = scheme.credentialHeaders;
+  const known = judged.get(own) ?? new Map<string, boolean>();
+  judged.set(own, known);
+  return rawHeaders.map((header) => {
+    const [name] = header;
+    let isCredential = known.get(name);
+    if (isCredential === undefined) {
+      isCredential = own.includes(name.toLowerCase()) || credential.test(name);
+      if (known.size < mostJudged && name.length < 100) known.set(name, isCredential);
+    }
+    return isCredential ? [name, '[redacted]'] : header;
+  });
 }
 
-/** Senders name the same headers again and again; a bound, since they choose the names. */
-const judged = new Map<string, boolean>();
+/** By the headers of a scheme: senders name the same ones again and again; a bound, since they choose the names. */
+const judged = new WeakMap<readonly string[], Map<string, boolean>>();
 const mostJudged = 500;
-
-function namesCredential(name: string): boolean {
-  const known = judged.get(name);
-  if (known !== undefined) return known;
-  const isCredential = credential.test(name);
-  if (judged.size < mostJudged && name.length < 100) judged.set(name, isCredential);
-  return isCredential;
-}

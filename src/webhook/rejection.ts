@@ -108,10 +108,10 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
 
 /** One answer for all leads of a delivery: each has its verdict in it, and one that is pending asks for all of them again. */
 export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer {
-  const [first, ...others] = outcomes;
+  const [first] = outcomes;
   if (first === undefined) throw new Error('a delivery without a lead has no answer');
   const pending = outcomes.find(({ kind }) => kind === 'pending');
-  if (others.length === 0 || pending !== undefined) return answerForOutcome(pending ?? first);
+  if (outcomes.length === 1 || pending !== undefined) return answerForOutcome(pending ?? first);
   const status = outcomes.some(({ kind }) => kind === 'accepted') ? 'accepted' : 'duplicate';
   return {
     status: 200,

@@ -67,7 +67,11 @@ export class MemoryWriter {
   }
 
   take(arrivals: readonly Arrival[]): TakeResult[] {
-    return groupByDelivery(arrivals).flatMap((group) => this.#takeDelivery(group));
+    const groups = groupByDelivery(arrivals);
+    const [first] = groups;
+    return first !== undefined && groups.length === 1
+      ? this.#takeDelivery(first)
+      : groups.flatMap((group) => this.#takeDelivery(group));
   }
 
   reject({ delivery, leadId, rejection }: RejectedDelivery): void {
@@ -206,7 +210,8 @@ export class MemoryWriter {
   #takeDelivery(group: Group): TakeResult[] {
     const [first] = group;
     const { nonce, delivery } = first;
-    const split = splitErased(group, (leadId) => this.erased.find(leadId));
+    const split =
+      this.erased.size === 0 ? undefined : splitErased(group, (leadId) => this.erased.find(leadId));
     const { clock } = this.#options;
     if (nonce !== undefined && !this.#nonces.bind(nonce, digestOf(delivery.body), clock.steady())) {
       const rejected = replayedNonce();
