@@ -144,15 +144,16 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
-  const start: Handle = (...request) => handleRequest(state, ...request);
+  const takeDelivery: Handle = (connection, request, response) =>
+    handleRequest(state, connection, request, response);
   const rejectExpectation: Handle = (connection, request, response) => {
     const unknown = rejectionOf('failed_expectation', { kind: 'expectation-unknown' });
     rejectRequest(state, connection, request, response, unknown);
   };
   const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
     startInTurn(handle, connectionOf(request.socket), request, response);
-  server.on('request', inTurn(start));
-  server.on('checkContinue', inTurn(start));
+  server.on('request', inTurn(takeDelivery));
+  server.on('checkContinue', inTurn(takeDelivery));
   server.on('checkExpectation', inTurn(rejectExpectation));
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
@@ -281,7 +282,8 @@ function handleRequest(
     sendPage(response, page, state.isDraining);
     return;
   }
-  const deliveryWith = (pieces: readonly Buffer[]): Delivery => deliveryOf(state, request, head, pieces);
+  const deliveryWith = (pieces: readonly Buffer[]): Delivery =>
+    deliveryOf(state, request, connection, head, pieces);
   const body = new IncomingBody(state, connection, {
     checkHead(pieces) {
       const rejected = state.options.checkHead?.(deliveryWith(pieces));
@@ -306,6 +308,7 @@ function handleRequest(
 function deliveryOf(
   state: ServerState,
   request: IncomingMessage,
+  { remote }: Connection,
   head: RequestHead,
   pieces: readonly Buffer[],
 ): Delivery {
@@ -317,7 +320,7 @@ function deliveryOf(
     url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
     rawHeaders: head.rawHeaders,
     body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
-    remote: request.socket.remoteAddress ?? '',
+    remote,
     receivedAt: state.options.clock.now(),
   };
 }
@@ -366,17 +369,23 @@ function startInTurn(
   const { latest, waiting, socket } = connection;
   // That the answer has left is seen only after the client's next request, as a rule.
   const isAnswered = latest === undefined || (latest.writableEnded && !socket.writableNeedDrain);
-  const start = (): void => {
-    connection.latest = response;
-    handle(connection, request, response);
-  };
   if (connection.closing) request.resume();
-  else if (waiting.length === 0 && isAnswered) start();
+  else if (waiting.length === 0 && isAnswered) start(handle, connection, request, response);
   else {
     if (waiting.length === 0) latest?.once('close', () => startNext(connection));
-    waiting.push({ request, response, start });
+    waiting.push({ request, response, start: () => start(handle, connection, request, response) });
     stopReading(connection);
   }
+}
+
+function start(
+  handle: Handle,
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  connection.latest = response;
+  handle(connection, request, response);
 }
 
 function startNext(connection: Connection): void {

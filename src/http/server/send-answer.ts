@@ -38,7 +38,7 @@ export function sendAnswer(response: AnswerWriter, answer: Answer, isLast: boole
   const { type, content } = answer.text ?? jsonText(hasNoBody ? undefined : answer.body);
   const headers: string[] = hasNoBody
     ? []
-    : ['content-type', type, 'content-length', `${Buffer.byteLength(content)}`];
+    : ['content-type', type, 'content-length', String(Buffer.byteLength(content))];
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '');
   if (isLast) headers.push('connection', 'close');
   response.writeHead(answer.status, headers).end(content);
