@@ -1,8 +1,9 @@
 import type { ReceivedLeads } from '../inbox/query-types.ts';
 import { runDeliveries, RunTally } from '../sender/delivery-run.ts';
-import type { UnreceivedClass } from './classify-lead.ts';
+import type { Finding, UnreceivedClass } from './classify-lead.ts';
 import type { Audit } from './audit.ts';
-import type { TemporaryLead } from './temporary-leads.ts';
+import { BitSet } from './compare-leads.ts';
+import { type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { PostResult } from '../http/client/poster.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { deliveryOfPulledLead } from '../receiver/backfill.ts';
@@ -10,9 +11,48 @@ import { type RetrySchedule, type Sender, waitsAskedFor } from '../sender/sender
 import type { OutgoingDelivery } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
 
+/** A lead that was not received, as one of those of its class. */
+interface UnreceivedPlace {
+  readonly kind: UnreceivedClass;
+  /** In the order in which they were found, from 0. */
+  readonly nth: number;
+}
+
+type UnreceivedLead = TemporaryLead & UnreceivedPlace;
+
+/** Some of the leads that were not received: a bit for each, since they may be a million. */
+export class MarkedLeads {
+  readonly #marks: Readonly<Record<UnreceivedClass, BitSet>> = {
+    refused: new BitSet(),
+    missing: new BitSet(),
+  };
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add({ kind, nth }: UnreceivedPlace): void {
+    if (this.#marks[kind].has(nth)) return;
+    this.#marks[kind].add(nth);
+    this.#size += 1;
+  }
+
+  /** Tells it of findings, which come class by class, each class from its first one on. */
+  tellOfEach(): (finding: Pick<Finding, 'class'>) => boolean {
+    const met = { refused: 0, missing: 0 };
+    return ({ class: kind }) => {
+      if (kind !== 'refused' && kind !== 'missing') return false;
+      const nth = met[kind];
+      met[kind] += 1;
+      return this.#marks[kind].has(nth);
+    };
+  }
+}
+
 export interface RepairOptions {
   /** In batches of at most 1,000: what is not in the inbox. */
-  readonly leads: AsyncIterable<readonly TemporaryLead[]>;
+  readonly leads: AsyncIterable<readonly UnreceivedLead[]>;
   /** What shows afterwards which leads are there; undefined where nothing does. */
   readonly received: Pick<ReceivedLeads, 'lookUp'> | undefined;
   /** Stores the leads; after they were acknowledged, where they are delivered as well. */
@@ -26,7 +66,7 @@ export interface RepairOptions {
 /** What was really done. */
 export interface RepairResult {
   /** The inbox has them now; where nothing shows that, the receiver has acknowledged them. */
-  readonly repaired: ReadonlySet<string>;
+  readonly repaired: MarkedLeads;
   /** Leads that the receiver has acknowledged. */
   readonly acknowledged: ReadonlySet<string>;
   /** Leads that the receiver has acknowledged, and that the inbox does not have. */
@@ -46,30 +86,27 @@ const batchSize = 1000;
  */
 export async function repair(options: RepairOptions): Promise<RepairResult> {
   const { received, store, delivery } = options;
-  const tried: string[] = [];
+  const tried = new ValueSpool<Tried>();
   const leads = noted(options.leads, tried);
   const delivered = delivery && (await deliverLeads(leads, delivery, options));
   const failure =
     delivered?.failure ??
     (delivery === undefined && store ? await storeAll(leads, store, options) : undefined);
   const acknowledged = delivered?.acknowledged ?? new Set<string>();
-  const repaired = received === undefined ? acknowledged : await presentIn(received, tried);
-  return {
-    repaired,
-    acknowledged,
-    unseen: [...acknowledged].filter((id) => !repaired.has(id)).length,
-    tally: delivered?.tally,
-    isSilent: delivered?.isSilent ?? false,
-    failure,
-  };
+  const present = await presentAmong(tried, received, acknowledged).finally(() => tried.close());
+  const { tally, isSilent = false } = delivered ?? {};
+  return { ...present, acknowledged, tally, isSilent, failure };
 }
 
+/** Of a lead that was to be repaired. */
+type Tried = readonly [id: string, kind: UnreceivedClass, nth: number];
+
 async function* noted(
-  leads: AsyncIterable<readonly TemporaryLead[]>,
-  ids: string[],
+  leads: AsyncIterable<readonly UnreceivedLead[]>,
+  tried: ValueSpool<Tried>,
 ): AsyncGenerator<readonly TemporaryLead[]> {
   for await (const batch of leads) {
-    for (const { id } of batch) ids.push(id);
+    await tried.add(...batch.map(({ id, kind, nth }): Tried => [id, kind, nth]));
     yield batch;
   }
 }
@@ -92,25 +129,39 @@ async function storeAll(
   }
 }
 
-/** Those that are there, and that every target has had. */
-async function presentIn(
-  received: Pick<ReceivedLeads, 'lookUp'>,
-  ids: readonly string[],
-): Promise<Set<string>> {
-  const present = new Set<string>();
-  for (let start = 0; start < ids.length; start += batchSize) {
-    const batch = ids.slice(start, start + batchSize);
-    const found = await received.lookUp(batch);
-    for (const [i, id] of batch.entries()) if (found[i]?.isPending === false) present.add(id);
+/** Those that are there, and that every target has had; where nothing shows that, those that were acknowledged. */
+async function presentAmong(
+  tried: ValueSpool<Tried>,
+  received: RepairOptions['received'],
+  acknowledged: ReadonlySet<string>,
+): Promise<Pick<RepairResult, 'repaired' | 'unseen'>> {
+  const repaired = new MarkedLeads();
+  let unseen = acknowledged.size;
+  const look = async (batch: readonly Tried[]): Promise<void> => {
+    const found = await received?.lookUp(batch.map(([id]) => id));
+    for (const [i, [id, kind, nth]] of batch.entries()) {
+      const isThere = found === undefined ? acknowledged.has(id) : found[i]?.isPending === false;
+      if (!isThere) continue;
+      repaired.add({ kind, nth });
+      if (acknowledged.has(id)) unseen -= 1;
+    }
+  };
+  let batch: Tried[] = [];
+  for await (const one of tried.values()) {
+    batch.push(one);
+    if (batch.length < batchSize) continue;
+    await look(batch);
+    batch = [];
   }
-  return present;
+  await look(batch);
+  return { repaired, unseen };
 }
 
 /** What can be repaired: neither is in the inbox. */
 export const repairedClasses = ['refused', 'missing'] as const satisfies readonly UnreceivedClass[];
 
 interface UnreceivedOptions {
-  readonly onArrived: (id: string) => void;
+  readonly onArrived: (lead: UnreceivedPlace) => void;
   readonly isSent: (id: string) => boolean;
 }
 
@@ -119,24 +170,30 @@ const lookupSize = 64;
 
 /**
  * The leads that an audit found to be refused or missing, except for those that have come since: each batch is looked up
- * again just before it is yielded. `onArrived` gets the id of one that has come, `isSent` tells which ones are not to be
+ * again just before it is yielded. `onArrived` gets one that has come, `isSent` tells which ones are not to be
  * sent again.
  */
 export async function* unreceivedLeads(
   audit: Pick<Audit, 'unreceived'>,
   received: Pick<ReceivedLeads, 'lookUp'>,
   { onArrived, isSent }: UnreceivedOptions,
-): AsyncGenerator<readonly TemporaryLead[]> {
+): AsyncGenerator<readonly UnreceivedLead[]> {
   for (const kind of repairedClasses) {
+    let count = 0;
     for await (const leads of audit.unreceived(kind)) {
       for (let start = 0; start < leads.length; start += lookupSize) {
         const batch = leads.slice(start, start + lookupSize);
         const found = await received.lookUp(batch.map(({ id }) => id));
-        for (const [i, { id }] of batch.entries()) if (found[i]?.isPending === false) onArrived(id);
-        // A delivery may wait for a retry while its batch is long gone.
-        yield batch
-          .filter(({ id }, i) => found[i] === undefined && !isSent(id))
-          .map((lead) => ({ ...lead, bytes: Buffer.from(lead.bytes) }));
+        const unreceived: UnreceivedLead[] = [];
+        for (const [i, lead] of batch.entries()) {
+          const nth = count;
+          count += 1;
+          if (found[i]?.isPending === false) onArrived({ kind, nth });
+          if (found[i] !== undefined || isSent(lead.id)) continue;
+          // A delivery may wait for a retry while its batch is long gone.
+          unreceived.push({ ...lead, bytes: Buffer.from(lead.bytes), kind, nth });
+        }
+        yield unreceived;
       }
     }
   }

@@ -13,6 +13,7 @@ export interface TemporaryLead {
 
 /** Between what is known of a lead and its bytes; neither can contain it. */
 const tab = 0x09;
+const separator = Buffer.of(tab);
 
 /** Any number of records: what does not fit into a little memory waits in a temporary file. */
 abstract class Spool {
@@ -27,18 +28,17 @@ abstract class Spool {
     return this.records.close();
   }
 
-  /** Copies its bytes. */
-  protected async write(bytes: Uint8Array): Promise<void> {
+  /** Copies the bytes of one record. Resolves at once, to nothing, as long as there is room. */
+  protected append(...parts: readonly Uint8Array[]): Promise<void> | undefined {
     this.#count += 1;
-    await this.records.write([{ bytes }]);
+    return this.records.append(...parts);
   }
 }
 
 /** Pulled leads. */
 export class LeadSpool extends Spool {
   async add({ id, createdAt, bytes }: TemporaryLead): Promise<void> {
-    const head = Buffer.from(JSON.stringify([id, createdAt ?? null]));
-    await this.write(Buffer.concat([head, Buffer.of(tab), bytes]));
+    await this.append(Buffer.from(JSON.stringify([id, createdAt ?? null])), separator, bytes);
   }
 
   /** In the order in which they were added. A batch is valid until the next one is requested. May be read again. */
@@ -56,7 +56,10 @@ export class LeadSpool extends Spool {
 /** Values that JSON can hold. */
 export class ValueSpool<T> extends Spool {
   async add(...values: readonly T[]): Promise<void> {
-    for (const value of values) await this.write(Buffer.from(JSON.stringify(value)));
+    for (const value of values) {
+      const written = this.append(Buffer.from(JSON.stringify(value)));
+      if (written !== undefined) await written;
+    }
   }
 
   /** In the order in which they were added. May be read again. */

@@ -52,12 +52,11 @@ export async function printTable(
   }
   if (shown.length === 0) return;
   const heads = ['CLASS', 'LEAD', 'CREATED', 'RECEIVED', 'REMARK'];
-  const rows = shown.map((finding) =>
-    rowOf(
-      finding,
-      repaired.has(finding.id) ? 'repaired' : arrived.has(finding.id) ? 'came meanwhile' : undefined,
-    ),
-  );
+  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
+  const rows = shown.map((finding) => {
+    const [done, came] = [isRepaired(finding), isArrived(finding)];
+    return rowOf(finding, done ? 'repaired' : came ? 'came meanwhile' : undefined);
+  });
   await write(stdout, `\n${renderTable(heads, rows, { ...fit, width, head: colours.dim })}`);
   if (more > 0) messages.say(`${counted(more, 'more finding', 'more findings')}: --limit all, or --json`);
 }
@@ -332,9 +331,11 @@ async function outcomeOf(
   let left = 0;
   let done = 0;
   let came = 0;
+  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
   for await (const finding of audit.findings([kind])) {
-    if (repaired.has(finding.id)) done += 1;
-    else if (arrived.has(finding.id)) came += 1;
+    const [wasRepaired, hasCome] = [isRepaired(finding), isArrived(finding)];
+    if (wasRepaired) done += 1;
+    else if (hasCome) came += 1;
     else if ((left += 1) <= mostListed) listed.push(lineOf(finding));
   }
   const notes = [

@@ -1,6 +1,7 @@
 import type { Audit } from '../../audit/audit.ts';
 import {
   type LeadDelivery,
+  MarkedLeads,
   repair,
   repairedClasses,
   type RepairResult,
@@ -26,9 +27,9 @@ import type { RepairFlagOptions } from './options.ts';
 
 /** What a repair leaves. */
 export interface RepairedFindings {
-  readonly repaired: ReadonlySet<string>;
+  readonly repaired: MarkedLeads;
   /** Leads that came by themselves after they were found missing. */
-  readonly arrived: ReadonlySet<string>;
+  readonly arrived: MarkedLeads;
   /** To be thrown once the findings are printed. */
   readonly failure: { readonly error: unknown } | undefined;
 }
@@ -41,7 +42,11 @@ export interface ComparedSides {
   readonly baseUrl: URL;
 }
 
-const nothing: RepairedFindings = { repaired: new Set(), arrived: new Set(), failure: undefined };
+const nothing: RepairedFindings = {
+  repaired: new MarkedLeads(),
+  arrived: new MarkedLeads(),
+  failure: undefined,
+};
 
 /**
  * Repairs what a whole audit has found, and says what it did, or why it did nothing: a list that may be incomplete proves
@@ -71,14 +76,14 @@ export async function repairFindings(
   }
   const delivery = plan.openDelivery();
   const progress = showProgress(status, clock);
-  const arrived = new Set<string>();
+  const arrived = new MarkedLeads();
   const { sent } = plan;
   let sentBefore = 0;
   let result: RepairResult;
   try {
     result = await repair({
       leads: unreceivedLeads(audit, received.leads, {
-        onArrived: (id) => arrived.add(id),
+        onArrived: (lead) => arrived.add(lead),
         isSent(id) {
           if (!sent.has(id)) return false;
           sentBefore += 1;

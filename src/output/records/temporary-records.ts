@@ -4,47 +4,65 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withOutputErrors } from '../../files/output-error.ts';
-import { linesIn } from '../../files/read.ts';
+import { chunksOf, linesIn } from '../../files/read.ts';
 import type { RecordBytes } from './record-types.ts';
 
-const newline = Buffer.from('\n');
+const newline = 0x0a;
 const memoryLimit = 1024 * 1024;
 
-/** Records that wait until all are known: in memory while they are few, then in an unlinked temporary file. */
+/**
+ * Records that wait until all are known: in memory while they are few, then in an unlinked temporary file. They are copied
+ * into one buffer, since a record's memory may be a part of a page's, and a million small buffers are a lot of garbage.
+ */
 export class TemporaryRecords {
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
+  #waiting = Buffer.alloc(0);
+  #used = 0;
   #file: FileHandle | undefined;
 
   async write(records: readonly RecordBytes[]): Promise<void> {
-    for (const { bytes } of records) {
-      // Copied: a record's memory may be a part of a page's, or be used again for the next ones.
-      this.#waiting.push(Buffer.from(bytes), newline);
-      this.#waitingBytes += bytes.length + 1;
-      if (this.#waitingBytes > memoryLimit) await this.#writeToFile();
-    }
+    for (const { bytes } of records) await this.append(bytes);
   }
 
-  async *records(): AsyncGenerator<readonly RecordBytes[], void, undefined> {
-    if (this.#file !== undefined) {
-      await this.#writeToFile();
-      const stream = this.#file.createReadStream({ start: 0, autoClose: false, highWaterMark: memoryLimit });
-      yield* linesIn(stream as AsyncIterable<Buffer>);
-      return;
+  /** Adds one record, given in parts. Resolves to nothing, and at once, as long as there is room. */
+  append(...parts: readonly Uint8Array[]): Promise<void> | undefined {
+    const length = parts.reduce((sum, { length: part }) => sum + part, 1);
+    if (this.#used + length > this.#waiting.length) this.#makeRoom(length);
+    for (const part of parts) {
+      this.#waiting.set(part, this.#used);
+      this.#used += part.length;
     }
-    yield this.#waiting.filter((piece) => piece !== newline).map((bytes) => ({ bytes }));
+    this.#waiting[this.#used] = newline;
+    this.#used += 1;
+    return this.#used > memoryLimit ? this.#writeToFile() : undefined;
+  }
+
+  records(): AsyncGenerator<readonly RecordBytes[], void, undefined> {
+    return linesIn(this.#chunks());
   }
 
   async close(): Promise<void> {
-    this.#waiting = [];
+    this.#waiting = Buffer.alloc(0);
+    this.#used = 0;
     await this.#file?.close();
     this.#file = undefined;
   }
 
+  async *#chunks(): AsyncGenerator<Buffer, void, undefined> {
+    if (this.#file !== undefined) {
+      await this.#writeToFile();
+      yield* chunksOf(this.#file, 0);
+    } else if (this.#used > 0) yield this.#waiting.subarray(0, this.#used);
+  }
+
+  #makeRoom(length: number): void {
+    const room = Buffer.allocUnsafeSlow(Math.max(2 * this.#waiting.length, this.#used + length, 1024));
+    room.set(this.#waiting.subarray(0, this.#used));
+    this.#waiting = room;
+  }
+
   async #writeToFile(): Promise<void> {
-    const bytes = Buffer.concat(this.#waiting);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+    const bytes = this.#waiting.subarray(0, this.#used);
+    this.#used = 0;
     await withOutputErrors(tmpdir(), async () => {
       this.#file ??= await openUnlinked();
       await this.#file.writeFile(bytes);
