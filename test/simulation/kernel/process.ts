@@ -9,26 +9,13 @@ import { readFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import * as util from 'node:util';
 import { Script } from 'node:vm';
-import type { Host, Input, Output } from '../../../src/host.ts';
-import { type Disk, filesOn } from './disk.ts';
-import { type Network, requestOn, serverOn, type SimSocket, systemError } from './network.ts';
+import type { Host, Output } from '../../../src/host.ts';
+import { filesOn } from './disk.ts';
+import type { Machine } from './machine.ts';
+import { requestOn, serverOn, type SimSocket, systemError } from './network.ts';
 import { type Random, randomOf } from './random.ts';
-import type { Scheduled, Scheduler } from './scheduler.ts';
+import type { Scheduled } from './scheduler.ts';
 import { compiledOnce } from './web-assembly.ts';
-
-/** The machine that processes run on. */
-export interface Machine {
-  readonly scheduler: Scheduler;
-  readonly network: Network;
-  readonly disk: Disk;
-  readonly processes: Map<number, SimProcess>;
-  /** The built program, `main` as its export. */
-  readonly program: Script;
-  /** What a process gets for a module that is neither node's nor simulated here. */
-  moduleFor(name: string, process: SimProcess): unknown;
-  /** Runs a command that a process starts. */
-  spawn(command: string, options: { readonly env: NodeJS.ProcessEnv }, process: SimProcess): unknown;
-}
 
 export interface ProcessOptions {
   readonly name: string;
@@ -40,6 +27,9 @@ export interface ProcessOptions {
   readonly clockError: (now: number) => number;
   readonly onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
+
+type SpawnArguments =
+  Parameters<Machine['commands']['spawn']> extends [unknown, ...infer Rest] ? Rest : never;
 
 /** The timers of a process: as globals, and as of node:timers/promises. */
 interface Timers {
@@ -259,7 +249,7 @@ export class SimProcess {
         tmpdir: () => '/sim/tmp',
         userInfo: () => ({ username: 'operator', homedir: '/sim/home', uid: 0, gid: 0, shell: '/bin/sh' }),
         getPriority: (pid: number) => {
-          if (!machine.processes.has(pid))
+          if (!machine.isRunning(pid))
             throw Object.assign(systemError('ESRCH', 'uv_os_getpriority'), { info: { code: 'ESRCH' } });
           return 0;
         },
@@ -267,8 +257,10 @@ export class SimProcess {
       },
       child_process: {
         ...childProcess,
-        spawn: (command: string, options: { env: NodeJS.ProcessEnv }) =>
-          machine.spawn(command, options, this),
+        spawn: (...[command, ...rest]: SpawnArguments) => {
+          if (!this.isAlive) throw systemError('EPERM', 'spawn');
+          return machine.commands.spawn(this, command, ...rest);
+        },
       },
       'dns/promises': { lookup: () => Promise.resolve({ address: '127.0.0.1', family: 4 }) },
       worker_threads: {
@@ -339,7 +331,9 @@ export class SimProcess {
       platform: 'linux',
       nodeVersion: 'v24.0.0',
       pid: this.pid,
-      killGroup: (leader) => machine.processes.get(leader)?.kill(),
+      killGroup: (leader) => {
+        if (this.isAlive) machine.kill(leader);
+      },
       resources: () => ({ startedAt: this.startedAt, cpuSeconds: 0, residentBytes: 0, heapBytes: 0 }),
       program: ['leads'],
     };
