@@ -25,21 +25,25 @@ export type Style = (typeof styles)[number];
 /** What happens to the list between two requests. */
 export type Change = 'nothing' | 'vanish' | 'move' | 'arrive';
 
-export interface MovingOptions {
+/** How pages look. */
+export interface PageOptions {
   readonly style: Style;
-  readonly leads: number;
   /** No page is longer. */
   readonly cap: number;
-  readonly change: Change;
-  /** How often the list changes at most between two calls of `begin`. */
-  readonly changes: number;
-  readonly random: () => number;
   /** What a page behind the last one is answered with. */
   readonly behind?: 'empty' | 204 | 404 | 400;
   /** Whether `limit` is honoured below the cap. */
   readonly honoursLimit?: boolean;
   /** What a lead is; default: its id and one time for all. */
   readonly record?: (id: string) => object;
+}
+
+export interface MovingOptions extends PageOptions {
+  readonly leads: number;
+  readonly change: Change;
+  /** How often the list changes at most between two calls of `begin`. */
+  readonly changes: number;
+  readonly random: () => number;
 }
 
 export interface MovingService extends Scripted {
@@ -113,12 +117,13 @@ export async function startMovingService(options: MovingOptions): Promise<Moving
   };
 }
 
-function respond(
+/** The page that a request asks for, of a list that is in the order of the service; gives the ids on it. */
+export function respond(
   request: IncomingMessage,
   response: ServerResponse,
   list: readonly string[],
   born: ReadonlyMap<string, number>,
-  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord }: MovingOptions,
+  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord }: PageOptions,
 ): readonly string[] {
   const url = new URL(request.url ?? '', `http://${request.headers.host ?? ''}`);
   const query = url.searchParams;

@@ -61,7 +61,8 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     }
 
     get inTransaction(): boolean {
-      return this.#database.inTransaction;
+      // libsql aborts the whole process where a closed database is asked.
+      return this.#isOpen && process.isAlive && this.#database.inTransaction;
     }
 
     exec(sql: string): void {

@@ -283,7 +283,8 @@ export class SimProcess {
     const [, asked] = /^\/proc\/(\d+)\/stat$/.exec(path) ?? [];
     if (asked === undefined) return undefined;
     const found = this.machine.processes.get(Number(asked));
-    if (found === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT', path });
+    if (found === undefined)
+      throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT', syscall: 'open', path });
     return `${asked} (node) S ${'0 '.repeat(18)}${Math.floor(found.startedAt)} 0`;
   }
 

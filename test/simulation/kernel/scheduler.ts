@@ -50,6 +50,11 @@ export class Scheduler {
     };
   }
 
+  /** The machine sleeps: what was due meanwhile runs when it wakes up. */
+  suspend(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Runs until that time, or until `isDone` says so between two events. */
   async runUntil(time: number, isDone: () => boolean = () => false): Promise<void> {
     await turn();
@@ -59,7 +64,7 @@ export class Scheduler {
       pop(this.#heap);
       const { run } = next;
       if (run === undefined) continue;
-      this.#now = next.at;
+      this.#now = Math.max(this.#now, next.at);
       this.#countEvent();
       run();
       await turn();

@@ -1,58 +1,140 @@
-/** What happens to a world at a time; a plan without one of these is a plan as well. */
+import { type Random, randomOf } from '../kernel/random.ts';
+
+/** What happens to a world at a time after its start, in milliseconds; a plan without one of these is a plan as well. */
 export type Happening = { readonly at: number } & (
-  | {
-      readonly kind: 'crash';
-      readonly receiver: number;
-      readonly point: CrashPoint;
-      readonly how: 'kill' | 'power';
-    }
-  | { readonly kind: 'restart'; readonly receiver: number; readonly flags: readonly string[] }
-  | {
-      readonly kind: 'commit';
-      readonly receiver: number;
-      readonly when: 'before' | 'after';
-      readonly code: CommitCode;
-    }
-  | { readonly kind: 'disk'; readonly code: 'ENOSPC' | 'EIO'; readonly forMs: number; readonly on: string }
-  | { readonly kind: 'slow-disk'; readonly ms: number; readonly forMs: number }
-  | {
-      readonly kind: 'network';
-      readonly fault: 'reset' | 'silent' | 'slow';
-      readonly port: number;
-      readonly forMs: number;
-    }
-  | { readonly kind: 'clock'; readonly receiver: number; readonly byMs: number }
-  | {
-      readonly kind: 'application';
-      readonly answer: 'refuse' | 'error' | 'hang' | 'absent';
-      readonly forMs: number;
-    }
-  | { readonly kind: 'command'; readonly exit: number | 'hang'; readonly forMs: number }
+  | { readonly kind: 'crash'; readonly receiver: number; readonly point: CrashPoint }
+  | { readonly kind: 'power-loss' }
+  | { readonly kind: 'stop'; readonly receiver: number }
+  | { readonly kind: 'suspend'; readonly forMs: number }
+  | { readonly kind: 'commit'; readonly when: 'before' | 'after'; readonly code: CommitCode }
+  | { readonly kind: 'disk'; readonly code: 'ENOSPC' | 'EIO'; readonly forMs: number }
+  | { readonly kind: 'slow-disk'; readonly forMs: number }
+  | { readonly kind: 'network'; readonly fault: 'reset' | 'silent' | 'slow'; readonly to: 'receiver' | 'application' | 'service'; readonly forMs: number }
+  | { readonly kind: 'clock'; readonly byMs: number }
+  | { readonly kind: 'application'; readonly answer: ApplicationAnswer; readonly forMs: number }
+  | { readonly kind: 'command'; readonly end: 'fails' | 'hangs'; readonly forMs: number }
   | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' }
   | { readonly kind: 'service'; readonly fault: ServiceFault; readonly forMs: number }
   | { readonly kind: 'operator'; readonly action: OperatorAction }
-);
+); // prettier-ignore
 
-export type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding';
+export type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
 export type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
-export type ServiceFault = 'down' | 'limited' | 'cut' | 'error-page' | 'repeats' | 'early-end' | 'slow';
-export type OperatorAction = 'export' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'list' | 'stats';
+export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
+export type ServiceFault = 'down' | 'limited' | 'cut' | 'repeats' | 'slow';
+export type OperatorAction =
+  'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
+export type TargetKind = 'application' | 'file' | 'command';
 
 /** All that a seed decides before the world begins; each actor draws its own numbers of the seed. */
 export interface Plan {
   readonly seed: number;
-  /** Virtual time from the start until the faults end and the world becomes quiet, in milliseconds. */
+  /** How long leads come and faults happen; what a machine sleeps is not in it. In milliseconds. */
   readonly lengthMs: number;
-  /** How many receivers, each with its own flags. */
+  /** They share one inbox. */
   readonly receivers: number;
-  readonly inbox: 'file' | 'shared-file' | 'database' | 'memory';
+  readonly inbox: 'file' | 'database' | 'memory';
   readonly leads: number;
   /** Copies of one delivery that the sender begins in the same turn. */
   readonly copies: number;
   readonly acknowledge: 'delivered' | 'stored';
-  readonly targets: readonly ('application' | 'file' | 'command')[];
-  readonly pagination: PaginationStyle;
+  readonly targets: readonly TargetKind[];
+  /** How the service shows where the next page is. */
+  readonly style: string;
+  /** No page is longer. */
+  readonly pageCap: number;
   readonly happenings: readonly Happening[];
 }
 
-export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link' | 'none';
+const minute = 60_000;
+const hour = 60 * minute;
+
+export function planOf(seed: number, styles: readonly string[]): Plan {
+  const random = randomOf(seed, 'plan');
+  const lengthMs = random.between(30, 60) * minute;
+  const inbox = random.pick(['file', 'file', 'file', 'memory'] as const);
+  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 2, 3, 4]);
+  const targets = (['application', 'file', 'command'] as const).filter(() => random.chance(0.6));
+  const plan = {
+    seed,
+    lengthMs,
+    inbox,
+    receivers,
+    leads: random.between(90, 130),
+    copies: random.between(2, 4),
+    acknowledge: random.pick(['delivered', 'delivered', 'stored'] as const),
+    targets: targets.length === 0 ? (['application'] as const) : targets,
+    style: random.pick(styles),
+    pageCap: random.pick([7, 15, 40, 60]),
+  };
+  const crashes = Array.from({ length: random.between(3, 5) }, () => crash(random, plan));
+  const faults = Array.from({ length: random.between(10, 16) }, () => fault(random, plan));
+  const actions = Array.from({ length: random.between(5, 9) }, () => operatorAction(random, plan));
+  const sleeps = Array.from({ length: random.between(3, 4) }, (): Happening => ({
+    at: random.between(0, lengthMs),
+    kind: 'suspend',
+    forMs: random.between(14, 20) * hour,
+  }));
+  const happenings = [...crashes, ...faults, ...actions, ...sleeps].sort((a, b) => a.at - b.at);
+  return { ...plan, happenings };
+}
+
+type Size = Pick<Plan, 'lengthMs' | 'receivers'>;
+
+function crash(random: Random, { lengthMs, receivers }: Size): Happening {
+  const at = random.between(0, lengthMs);
+  if (random.chance(0.2)) return { at, kind: 'power-loss' };
+  const point = random.pick(['idle', 'before-commit', 'after-commit', 'forwarding', 'answering'] as const);
+  return { at, kind: 'crash', receiver: random.between(0, receivers - 1), point };
+}
+
+function fault(random: Random, { lengthMs, receivers }: Size): Happening {
+  const at = random.between(0, lengthMs);
+  const forMs = random.pick([2_000, 20_000, 2 * minute, 6 * minute]);
+  const kinds: readonly (() => Happening)[] = [
+    () => ({ at, kind: 'stop', receiver: random.between(0, receivers - 1) }),
+    () => ({
+      at,
+      kind: 'commit',
+      when: random.pick(['before', 'after']),
+      code: random.pick(['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY']),
+    }),
+    () => ({
+      at,
+      kind: 'disk',
+      code: random.pick(['ENOSPC', 'EIO']),
+      forMs: random.pick([500, 5_000, minute]),
+    }),
+    () => ({ at, kind: 'slow-disk', forMs }),
+    () => ({
+      at,
+      kind: 'network',
+      fault: random.pick(['reset', 'silent', 'slow']),
+      to: random.pick(['receiver', 'receiver', 'application', 'service']),
+      forMs,
+    }),
+    () => ({ at, kind: 'clock', byMs: random.between(-10, 10) * minute }),
+    () => ({
+      at,
+      kind: 'application',
+      answer: random.pick(['refuses', 'fails', 'retry-after', 'hangs', 'absent']),
+      forMs,
+    }),
+    () => ({ at, kind: 'command', end: random.pick(['fails', 'hangs']), forMs }),
+    () => ({ at, kind: 'rotate', how: random.pick(['rename', 'remove', 'truncate']) }),
+    () => ({
+      at,
+      kind: 'service',
+      fault: random.pick(['down', 'limited', 'cut', 'repeats', 'slow']),
+      forMs,
+    }),
+  ];
+  return random.pick(kinds)();
+}
+
+function operatorAction(random: Random, { lengthMs }: Size): Happening {
+  const action = random.pick([
+    'export', 'export', 'bookmark', 'bookmark', 'bookmark', 'audit', 'repair', 'retry', 'erase', 'prune', 'stats',
+  ] as const); // prettier-ignore
+  return { at: random.between(0, lengthMs), kind: 'operator', action };
+}

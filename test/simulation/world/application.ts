@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Random } from '../kernel/random.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import type { ApplicationAnswer } from './plan.ts';
+import { countIn, type Truth } from './truth.ts';
+
+/** The application that deliveries are forwarded to. */
+export class Application {
+  readonly #truth: Truth;
+  readonly #random: Random;
+  readonly #scheduler: Scheduler;
+  readonly #onFault: (answer: ApplicationAnswer) => void;
+  #answer: ApplicationAnswer | undefined;
+  #until = 0;
+  /** Nobody forwards before then to an application that said so. */
+  #retryAt = 0;
+  tooEarly = 0;
+  /** Called once, for the next request, before it is answered. */
+  onNextRequest: (() => void) | undefined;
+
+  constructor(
+    truth: Truth,
+    random: Random,
+    scheduler: Scheduler,
+    onFault: (answer: ApplicationAnswer) => void,
+  ) {
+    this.#truth = truth;
+    this.#random = random;
+    this.#scheduler = scheduler;
+    this.#onFault = onFault;
+  }
+
+  break(answer: ApplicationAnswer, forMs: number): void {
+    this.#answer = answer;
+    this.#until = this.#scheduler.now + forMs;
+  }
+
+  heal(): void {
+    this.#answer = undefined;
+  }
+
+  /** Nobody listens. */
+  get isAbsent(): boolean {
+    return this.#current() === 'absent';
+  }
+
+  #current(): ApplicationAnswer | undefined {
+    return this.#scheduler.now < this.#until ? this.#answer : undefined;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = [];
+    request.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const hook = this.onNextRequest;
+      this.onNextRequest = undefined;
+      hook?.();
+      this.#scheduler.after(this.#random.between(1, 30), () =>
+        this.#respond(Buffer.concat(chunks), response),
+      );
+    });
+  }
+
+  #respond(body: Buffer, response: ServerResponse): void {
+    const answer = this.#current();
+    if (answer !== undefined) this.#onFault(answer);
+    if (answer === 'hangs' || response.destroyed) return;
+    if (answer === 'absent') return void response.destroy();
+    if (answer === 'refuses') return void response.writeHead(422).end('no');
+    if (answer === 'fails') return void response.writeHead(500).end('no');
+    if (answer === 'retry-after' && this.#scheduler.now >= this.#retryAt) {
+      const seconds = this.#random.between(5, 60);
+      this.#retryAt = this.#scheduler.now + seconds * 1000;
+      return void response.writeHead(503, { 'retry-after': String(seconds) }).end('later');
+    }
+    const { id } = JSON.parse(body.toString()) as { id: string };
+    countIn(this.#truth.taken.application, id);
+    response.writeHead(200).end('ok');
+  }
+}

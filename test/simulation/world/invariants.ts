@@ -1,0 +1,171 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Disk } from '../kernel/disk.ts';
+import { nodeRequire } from '../kernel/process.ts';
+import { bookmarkedPath, exportPath, type Run } from './operator.ts';
+import type { Plan, TargetKind } from './plan.ts';
+import { apiKey } from './service.ts';
+import { token } from './senders.ts';
+import type { TrueLead, Truth } from './truth.ts';
+
+/** A promise that did not hold. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+  readonly invariant: string;
+
+  constructor(invariant: string, detail: string) {
+    super(detail);
+    this.invariant = invariant;
+  }
+}
+
+const some = (ids: readonly string[]): string =>
+  ids.length > 5 ? `${ids.slice(0, 5).join(', ')} and ${ids.length - 5} more` : ids.join(', ');
+
+/** What the inbox's file holds, read without the product's code. */
+interface StoredLeads {
+  readonly ids: ReadonlySet<string>;
+  /** Ids with a target that has not taken them, given up or not. */
+  readonly outstanding: ReadonlySet<string>;
+}
+
+interface Row {
+  readonly id: string;
+}
+
+export function readInboxFile(disk: Disk): StoredLeads {
+  const Libsql = nodeRequire('libsql') as new (path: string) => {
+    prepare(sql: string): { all(values: unknown[]): Row[] };
+    close(): void;
+  };
+  const path = disk.real('/sim/inbox.db');
+  if (!existsSync(path)) return { ids: new Set(), outstanding: new Set() };
+  const database = new Libsql(path);
+  try {
+    const idsOf = (sql: string): Set<string> =>
+      new Set(
+        database
+          .prepare(sql)
+          .all([])
+          .map(({ id }) => id),
+      );
+    const tables = idsOf("SELECT name AS id FROM sqlite_master WHERE type = 'table'");
+    if (!tables.has('work')) return { ids: new Set(), outstanding: new Set() };
+    return {
+      ids: idsOf('SELECT id FROM leads'),
+      outstanding: idsOf('SELECT DISTINCT lead AS id FROM work WHERE done = 0'),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** A 200 means that the lead is stored. */
+export function checkStored(truth: Truth, { ids }: StoredLeads): void {
+  const lost = [...truth.acknowledged.keys()].filter((id) => !ids.has(id) && !truth.erased.has(id));
+  if (lost.length > 0)
+    throw new Violation('acknowledged-is-stored', `acknowledged and not in the inbox: ${some(lost)}`);
+}
+
+/** What was acknowledged reached each target, now that all of them work and everything outstanding was tried again. */
+export function checkDelivered(
+  truth: Truth,
+  targets: readonly TargetKind[],
+  lines: Map<string, number>,
+): void {
+  for (const target of targets) {
+    const taken = truth.taken[target];
+    const lacking = [...truth.acknowledged.keys()].filter(
+      (id) => !taken.has(id) && !truth.erased.has(id) && !(target === 'file' && lines.has(id)),
+    );
+    if (lacking.length === 0) continue;
+    throw new Violation(
+      'acknowledged-is-delivered',
+      `${target} has not had what was acknowledged: ${some(lacking)}`,
+    );
+  }
+}
+
+export function checkAcceptedOnce(truth: Truth, id: string): void {
+  if ((truth.accepted.get(id) ?? 0) > 1) throw new Violation('accepted-once', `${id} was accepted twice`);
+}
+
+export function checkSecrets(name: string, text: string): void {
+  for (const secret of [token, apiKey]) {
+    if (text.includes(secret)) throw new Violation('no-secret-in-output', `${name} printed ${secret}`);
+  }
+}
+
+/** After `inbox erase` ended well, no byte of the person is in the inbox's files. */
+export function checkErased(disk: Disk, lead: TrueLead): void {
+  for (const file of readdirSync(disk.root)) {
+    if (!file.startsWith('inbox.db')) continue;
+    if (readFileSync(join(disk.root, file)).includes(lead.email)) {
+      throw new Violation('erased-is-gone', `${lead.email} is still in ${file}`);
+    }
+  }
+}
+
+/** Exit 0 of an export: every lead that was listed from its start to its end, each once, in the service's own bytes. */
+export function checkExport(disk: Disk, truth: Truth, run: Run, now: number): void {
+  const path = run.action === 'export' ? exportPath : bookmarkedPath;
+  const lines = readFileSync(disk.real(path), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+  const written = new Set(ids);
+  const name = run.action === 'export' ? 'exit-0-is-complete' : 'bookmark-is-complete';
+  if (written.size < ids.length) {
+    throw new Violation(
+      'exported-once',
+      `${path}: ${some(ids.filter((id, i) => ids.indexOf(id) < i))} twice`,
+    );
+  }
+  const listed = [...truth.leads.values()].filter(
+    ({ createdAt, deletedAt = Infinity }) => createdAt < run.startedAt && deletedAt > now,
+  );
+  const missing = listed.filter(({ id }) => !written.has(id)).map(({ id }) => id);
+  if (missing.length > 0) throw new Violation(name, `${path} lacks ${some(missing)}`);
+  for (const [i, line] of lines.entries()) {
+    const lead = truth.leads.get(ids[i] ?? '');
+    if (lead === undefined) throw new Violation(name, `${path} has ${ids[i] ?? ''}, which never was`);
+    const expected = JSON.stringify({ ...(JSON.parse(lead.body) as object), status: 'new' });
+    if (line !== expected)
+      throw new Violation('exported-as-it-was', `${path}: ${line} instead of ${expected}`);
+  }
+}
+
+interface Finding {
+  readonly type: string;
+  readonly class: string;
+  readonly id: string;
+}
+
+/** Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so. */
+export function checkAudit(truth: Truth, run: Run, code: number, now: number, settleMs: number): void {
+  const lines = run.process.stdout.split('\n').filter((line) => line !== '');
+  const findings = lines.map((line) => JSON.parse(line) as Finding).filter(({ type }) => type === 'finding');
+  const missing = new Set(findings.filter((finding) => finding.class === 'missing').map(({ id }) => id));
+  const before = (id: string): boolean => (truth.acknowledged.get(id) ?? Infinity) < run.startedAt;
+  const falseAlarms = [...missing].filter((id) => before(id) && !truth.erased.has(id));
+  if (falseAlarms.length > 0)
+    throw new Violation('audit-is-true', `called missing, and acknowledged before: ${some(falseAlarms)}`);
+  const unseen = [...truth.leads.values()].filter(
+    ({ id, createdAt, deletedAt = Infinity }) =>
+      createdAt < run.startedAt - 2 * settleMs &&
+      deletedAt > now &&
+      !truth.tried.has(id) &&
+      !truth.repaired.has(id) &&
+      !missing.has(id),
+  );
+  if (unseen.length > 0) {
+    throw new Violation(
+      'audit-is-true',
+      `never delivered, and not called missing: ${some(unseen.map(({ id }) => id))}`,
+    );
+  }
+  if (code === 0 && missing.size > 0) throw new Violation('audit-is-true', 'exit 0 with missing leads');
+}
+
+/** Whether acknowledged leads outlive a receiver. */
+export const isDurable = ({ inbox }: Pick<Plan, 'inbox'>): boolean => inbox !== 'memory';

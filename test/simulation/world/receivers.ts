@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import type { Machine } from '../kernel/machine.ts';
+import { SimProcess } from '../kernel/process.ts';
+import type { Random } from '../kernel/random.ts';
+import { inboxPlace } from './inbox-place.ts';
+import type { Happening, Plan } from './plan.ts';
+import { token } from './senders.ts';
+import { countIn, type Truth } from './truth.ts';
+
+export const applicationPort = 3000;
+
+export const portOf = (receiver: number): number => 8443 + receiver;
+
+/** What `--exec` is given. */
+export const commandName = 'take-lead';
+
+export interface ReceiverOptions {
+  readonly plan: Plan;
+  readonly machine: Machine;
+  readonly random: Random;
+  readonly truth: Truth;
+  readonly clockError: (now: number) => number;
+  readonly nextPid: () => number;
+  /** Of what is printed; `text` may hold several lines. */
+  readonly onOutput: (process: SimProcess, text: string) => void;
+  readonly onEnd: (receiver: number, process: SimProcess, code: number | undefined) => void;
+}
+
+/** The receivers of a world and their supervisor, which starts each again some seconds after its end. */
+export class Receivers {
+  readonly #options: ReceiverOptions;
+  readonly #running = new Map<number, SimProcess>();
+  #rotations = 0;
+  #isOver = false;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+  }
+
+  get running(): ReadonlyMap<number, SimProcess> {
+    return this.#running;
+  }
+
+  startAll(): void {
+    for (let receiver = 0; receiver < this.#options.plan.receivers; receiver += 1) this.#start(receiver);
+  }
+
+  #start(receiver: number): void {
+    if (this.#isOver || this.#running.has(receiver)) return;
+    const { plan, machine, clockError, nextPid, onOutput, onEnd, random } = this.#options;
+    const process: SimProcess = new SimProcess(machine, {
+      name: `receiver ${receiver}`,
+      argv: this.#argv(receiver),
+      env: { HOME: '/sim/home', NO_COLOR: '1' },
+      pid: nextPid(),
+      seed: plan.seed,
+      clockError,
+      onOutput: (_, text) => onOutput(process, text),
+    });
+    this.#running.set(receiver, process);
+    process.start();
+    void process.ended.then((code) => {
+      this.#running.delete(receiver);
+      onEnd(receiver, process, code);
+      machine.scheduler.after(random.between(500, 20_000), () => this.#start(receiver));
+    });
+  }
+
+  #argv(receiver: number): string[] {
+    const { plan } = this.#options;
+    const targets = plan.targets.flatMap((kind) => {
+      if (kind === 'application') return ['--forward-to', `http://127.0.0.1:${applicationPort}/leads`];
+      if (kind === 'file') return ['--output', fileOf(receiver)];
+      return ['--exec', commandName];
+    });
+    return [
+      'listen',
+      ...['--token', token, '--http', '--port', String(portOf(receiver)), '--format', 'events'],
+      ...['--inbox', inboxPlace(plan), '--acknowledge', plan.acknowledge, ...targets],
+    ];
+  }
+
+  /** Asks each to end, and starts none again. */
+  stopAll(): void {
+    this.#isOver = true;
+    for (const process of this.#running.values()) process.interrupt();
+  }
+
+  /** As logrotate, or a person, does it; with a signal in half of the cases. */
+  rotate(how: (Happening & { kind: 'rotate' })['how']): void {
+    const { plan, machine, truth, random } = this.#options;
+    for (let receiver = 0; receiver < plan.receivers; receiver += 1) {
+      const path = machine.disk.real(fileOf(receiver));
+      if (!existsSync(path)) continue;
+      this.#rotations += 1;
+      if (how === 'rename') renameSync(path, `${path}.${this.#rotations}`);
+      else {
+        for (const id of idsIn(path)) countIn(truth.taken.file, id);
+        if (how === 'remove') rmSync(path);
+        else truncateSync(path);
+      }
+      if (random.chance(0.5)) this.#running.get(receiver)?.hangup();
+    }
+  }
+
+  /** How often each lead stands in the files that are there now. */
+  linesInFiles(): Map<string, number> {
+    const { plan, machine } = this.#options;
+    const counts = new Map<string, number>();
+    for (let receiver = 0; receiver < plan.receivers; receiver += 1) {
+      const path = machine.disk.real(fileOf(receiver));
+      const rotated = Array.from({ length: this.#rotations }, (_, i) => `${path}.${i + 1}`);
+      for (const file of [path, ...rotated])
+        if (existsSync(file)) for (const id of idsIn(file)) countIn(counts, id);
+    }
+    return counts;
+  }
+}
+
+const fileOf = (receiver: number): string => `/sim/leads-${receiver}.ndjson`;
+
+/** Of whole lines: the beginning of a line that a crash left is no lead. */
+function idsIn(path: string): string[] {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.flatMap((line) => {
+    const [, id] = /^\{"id":"([^"]+)".*\}$/.exec(line) ?? [];
+    return id === undefined ? [] : [id];
+  });
+}

@@ -1,0 +1,539 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import type { Script } from 'node:vm';
+import type { ServerOptions } from 'node:http';
+import type { CommandCourse, CommandStart } from '../kernel/commands.ts';
+import type { CommitFault } from '../kernel/database.ts';
+import { Disk } from '../kernel/disk.ts';
+import { type Link, Network, type Owner, serverOn } from '../kernel/network.ts';
+import { Machine } from '../kernel/machine.ts';
+import type { SimProcess } from '../kernel/process.ts';
+import { type Random, randomOf } from '../kernel/random.ts';
+import { LivelockError, Scheduler } from '../kernel/scheduler.ts';
+import { Application } from './application.ts';
+import {
+  checkAcceptedOnce,
+  checkAudit,
+  checkDelivered,
+  checkErased,
+  checkExport,
+  checkSecrets,
+  checkStored,
+  isDurable,
+  readInboxFile,
+  Violation,
+} from './invariants.ts';
+import { Operator, type Run, servicePort } from './operator.ts';
+import type { Happening, OperatorAction, Plan } from './plan.ts';
+import { applicationPort, portOf, Receivers } from './receivers.ts';
+import type { Failure, WorldResult } from './result.ts';
+import { Senders } from './senders.ts';
+import { Service } from './service.ts';
+import { countIn, type TrueLead, Truth } from './truth.ts';
+
+const startAt = Date.UTC(2026, 0, 5, 8);
+const minute = 60_000;
+const settleMs = 5 * minute;
+
+interface WorldOptions {
+  readonly program: Script;
+  /** A directory in memory for this world alone; it is made, and removed at the end. */
+  readonly folder: string;
+}
+
+/** Runs a plan to its end, or until a promise does not hold. */
+export async function runWorld(plan: Plan, options: WorldOptions): Promise<WorldResult> {
+  const world = new World(plan, options);
+  try {
+    return await world.run();
+  } finally {
+    rmSync(options.folder, { recursive: true, force: true });
+  }
+}
+
+class World {
+  readonly #plan: Plan;
+  readonly #scheduler = new Scheduler(startAt);
+  readonly #machine: Machine;
+  readonly #truth = new Truth();
+  readonly #service: Service;
+  readonly #application: Application;
+  readonly #senders: Senders;
+  readonly #receivers: Receivers;
+  readonly #operator: Operator;
+  /** The senders, the application and the service: they never die. */
+  readonly #outside: Owner = { isAlive: true, sockets: new Set() };
+  readonly #trace: string[] = [];
+  readonly #faults: Record<string, number> = {};
+  readonly #transitions = new Set<string>();
+  #failure: Failure | undefined;
+  #deliveries = 0;
+  #crashes = 0;
+  #pid = 1000;
+  #clockError = 0;
+  #diskFault: { readonly code: string; readonly until: number } | undefined;
+  #slowDiskUntil = 0;
+  #networkFault: (Happening & { kind: 'network' }) | undefined;
+  #networkUntil = 0;
+  #commitFaults: (Happening & { kind: 'commit' })[] = [];
+  #commandFault: { readonly end: 'fails' | 'hangs'; readonly until: number } | undefined;
+  /** Where a receiver is to crash. */
+  readonly #armed = new Map<number, string>();
+  readonly #lastCrash = new Map<number, string>();
+
+  constructor(plan: Plan, { program, folder }: WorldOptions) {
+    this.#plan = plan;
+    const { seed } = plan;
+    const scheduler = this.#scheduler;
+    const truth = this.#truth;
+    const diskRandom = randomOf(seed, 'disk');
+    const disk = new Disk(folder, scheduler, diskRandom, {
+      delay: () =>
+        scheduler.now < this.#slowDiskUntil ? diskRandom.next() * 400 : 0.02 + diskRandom.next() * 0.4,
+      failure: (call, path) => this.#diskFailure(call, path),
+    });
+    for (const name of ['home', 'tmp']) mkdirSync(disk.real(`/sim/${name}`));
+    const networkRandom = randomOf(seed, 'network');
+    const network = new Network(scheduler, networkRandom, {
+      open: (port) => this.#link(port, networkRandom),
+    });
+    const commandRandom = randomOf(seed, 'commands');
+    this.#machine = new Machine({
+      scheduler,
+      network,
+      disk,
+      program,
+      databaseRules: { atCommit: (committing) => this.#atCommit(committing) },
+      commandRules: { failure: () => undefined, course: (start) => this.#courseOf(start, commandRandom) },
+    });
+    this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler, (fault) =>
+      this.#noteFault(`service-${fault}`),
+    );
+    this.#application = new Application(truth, randomOf(seed, 'application'), scheduler, (answer) =>
+      this.#noteFault(`application-${answer}`),
+    );
+    this.#senders = new Senders({
+      plan,
+      scheduler,
+      network,
+      portOf,
+      owner: this.#outside,
+      random: randomOf(seed, 'senders'),
+      onTry: (lead, end) => {
+        this.#deliveries += 1;
+        this.#say(`${lead.id} was answered ${end}`);
+        if (end === 200 && !truth.acknowledged.has(lead.id)) truth.acknowledged.set(lead.id, scheduler.now);
+      },
+    });
+    const shared = {
+      plan,
+      machine: this.#machine,
+      truth,
+      clockError: () => this.#clockError,
+      nextPid: () => (this.#pid += 1),
+      onOutput: (process: SimProcess, text: string) => this.#onOutput(process, text),
+    };
+    this.#receivers = new Receivers({
+      ...shared,
+      random: randomOf(seed, 'receivers'),
+      onEnd: (receiver, process, code) => {
+        this.#say(
+          `receiver ${receiver} (${process.pid}) ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
+        );
+        this.#check(() => {
+          if (code === 1) throw new Violation('no-internal-error', process.stderr);
+          if (isDurable(plan)) checkStored(truth, readInboxFile(disk));
+        });
+      },
+    });
+    this.#operator = new Operator({
+      ...shared,
+      random: randomOf(seed, 'operator'),
+      onEnd: (run, code) => this.#check(() => this.#afterRun(run, code)),
+    });
+  }
+
+  async run(): Promise<WorldResult> {
+    const { lengthMs } = this.#plan;
+    const endOfFaults = startAt + lengthMs;
+    try {
+      await this.#begin();
+      let slept = 0;
+      const happenings = [...this.#plan.happenings].sort((a, b) => a.at - b.at);
+      for (const happening of happenings) {
+        await this.#runUntil(startAt + happening.at + slept);
+        if (this.#failure !== undefined) break;
+        if (happening.kind === 'suspend') slept += happening.forMs;
+        this.#happen(happening);
+      }
+      await this.#runUntil(endOfFaults + slept);
+      await this.#end();
+    } catch (error) {
+      if (!(error instanceof LivelockError)) throw error;
+      this.#fail('everything-ends', error.message);
+    }
+    for (const process of this.#machine.processes.values()) process.kill();
+    await this.#scheduler.runUntil(this.#scheduler.now);
+    return {
+      seed: this.#plan.seed,
+      failure: this.#failure,
+      trace: this.#trace,
+      digest: createHash('sha256').update(this.#trace.join('\n')).digest('hex'),
+      deliveries: this.#deliveries,
+      crashes: this.#crashes,
+      faults: this.#faults,
+      virtualMs: this.#scheduler.now - startAt,
+      transitions: [...this.#transitions].sort(),
+    };
+  }
+
+  #runUntil(time: number): Promise<void> {
+    return this.#scheduler.runUntil(time, () => this.#failure !== undefined);
+  }
+
+  async #begin(): Promise<void> {
+    const serve = (port: number, handle: (request: never, response: never) => void): void => {
+      serverOn(this.#machine.network, this.#outside, {} satisfies ServerOptions, handle).listen(port);
+    };
+    serve(servicePort, this.#service.handle.bind(this.#service));
+    serve(applicationPort, this.#application.handle.bind(this.#application));
+    this.#receivers.startAll();
+    const random = randomOf(this.#plan.seed, 'leads');
+    const { leads, lengthMs } = this.#plan;
+    for (let i = 0; i < leads; i += 1) {
+      // Bursts, so that several deliveries are stored in one transaction.
+      const at = random.chance(0.4)
+        ? (i % 7) * (lengthMs / 7) + random.between(0, 200)
+        : random.between(0, lengthMs);
+      this.#scheduler.after(at, () => this.#newLead(i, random));
+    }
+    await this.#runUntil(startAt + 100);
+  }
+
+  #newLead(i: number, random: Random): void {
+    const now = this.#scheduler.now;
+    const id = `lead_${String(i).padStart(4, '0')}`;
+    const email = `person-${i}-of-${this.#plan.seed}@example.com`;
+    const body = JSON.stringify({
+      id,
+      category: random.pick(['solar', 'roofing', 'legal']),
+      contact: { name: `Zoë ${i}`, email, phone: `+49 30 ${1_000_000 + i}` },
+      metadata: { source: 'facebook', note: 'x'.repeat(random.pick([0, 100, 3000])) },
+      createdAt: new Date(now).toISOString(),
+    });
+    const lead: TrueLead = { id, createdAt: now, email, body };
+    this.#service.add(lead);
+    this.#say(`${id} comes into being`);
+    if (random.chance(0.04))
+      this.#scheduler.after(random.between(1, 20) * minute, () => this.#service.delete(id));
+    // Some are never pushed: the service lost them.
+    if (random.chance(0.05)) return;
+    this.#scheduler.after(random.between(0, 300), () => {
+      this.#truth.tried.add(id);
+      this.#senders.deliver(lead);
+    });
+  }
+
+  #happen(happening: Happening): void {
+    const { now } = this.#scheduler;
+    this.#say(inWords(happening));
+    switch (happening.kind) {
+      case 'crash':
+        this.#crash(happening);
+        break;
+      case 'power-loss':
+        for (const process of [...this.#machine.processes.values()]) process.kill('power');
+        for (let receiver = 0; receiver < this.#plan.receivers; receiver += 1)
+          this.#lastCrash.set(receiver, 'power-loss');
+        this.#crashes += 1;
+        this.#noteFault('power-loss');
+        break;
+      case 'stop':
+        this.#receivers.running.get(happening.receiver)?.interrupt();
+        this.#noteFault('stop');
+        break;
+      case 'suspend':
+        this.#scheduler.suspend(happening.forMs);
+        break;
+      case 'commit':
+        this.#commitFaults.push(happening);
+        break;
+      case 'disk':
+        this.#diskFault = { code: happening.code, until: now + happening.forMs };
+        break;
+      case 'slow-disk':
+        this.#slowDiskUntil = now + happening.forMs;
+        this.#noteFault('slow-disk');
+        break;
+      case 'network':
+        this.#networkFault = happening;
+        this.#networkUntil = now + happening.forMs;
+        break;
+      case 'clock':
+        this.#clockError += happening.byMs;
+        this.#noteFault('clock');
+        break;
+      case 'application':
+        this.#application.break(happening.answer, happening.forMs);
+        break;
+      case 'command':
+        this.#commandFault = { end: happening.end, until: now + happening.forMs };
+        break;
+      case 'rotate':
+        this.#receivers.rotate(happening.how);
+        this.#noteFault(`rotate-${happening.how}`);
+        break;
+      case 'service':
+        this.#service.break(happening.fault, happening.forMs);
+        break;
+      case 'operator':
+        this.#operate(happening.action);
+        break;
+    }
+  }
+
+  #crash(happening: Happening & { kind: 'crash' }): void {
+    const { receiver, point } = happening;
+    const process = this.#receivers.running.get(receiver);
+    if (process === undefined) {
+      this.#scheduler.after(30_000, () => {
+        if (this.#receivers.running.has(receiver)) this.#crash(happening);
+      });
+      return;
+    }
+    const canCommit = this.#plan.inbox === 'file';
+    if (point === 'idle' || (!canCommit && point.endsWith('commit'))) this.#killed(receiver, process, 'idle');
+    else if (point === 'forwarding' && this.#plan.targets.includes('application')) {
+      this.#application.onNextRequest = () => {
+        const running = this.#receivers.running.get(receiver);
+        if (running !== undefined) this.#killed(receiver, running, 'forwarding');
+      };
+    } else this.#armed.set(receiver, point);
+  }
+
+  #killed(receiver: number, process: SimProcess, point: string): void {
+    this.#armed.delete(receiver);
+    this.#lastCrash.set(receiver, point);
+    this.#crashes += 1;
+    this.#noteFault(`crash-${point}`);
+    this.#say(`receiver ${receiver} is killed: ${point}`);
+    process.kill();
+  }
+
+  #receiverOf(process: SimProcess): number | undefined {
+    for (const [receiver, running] of this.#receivers.running) if (running === process) return receiver;
+    return undefined;
+  }
+
+  #atCommit(process: SimProcess): CommitFault | undefined {
+    const receiver = this.#receiverOf(process);
+    const point = receiver === undefined ? undefined : this.#armed.get(receiver);
+    if (receiver !== undefined && (point === 'before-commit' || point === 'after-commit')) {
+      this.#armed.delete(receiver);
+      this.#lastCrash.set(receiver, point);
+      this.#crashes += 1;
+      this.#noteFault(`crash-${point}`);
+      this.#say(`receiver ${receiver} is killed: ${point}`);
+      return { kind: 'crash', when: point === 'before-commit' ? 'before' : 'after', how: 'kill' };
+    }
+    const fault = this.#commitFaults.shift();
+    if (fault === undefined) return undefined;
+    this.#noteFault(`commit-${fault.when}`);
+    this.#say(`${process.options.name}: COMMIT fails with ${fault.code}, ${fault.when} it is done`);
+    return { kind: 'error', when: fault.when, code: fault.code };
+  }
+
+  #diskFailure(call: string, path: string): string | undefined {
+    const fault = this.#diskFault;
+    if (fault === undefined || this.#scheduler.now >= fault.until) return undefined;
+    const hits =
+      fault.code === 'ENOSPC'
+        ? /^(write|writeFile|appendFile|open|mkdir)$/
+        : /^(write|fsync|fdatasync|read|rename)$/;
+    if (!hits.test(call)) return undefined;
+    this.#noteFault(`disk-${fault.code}`);
+    this.#say(`${call} of ${path} fails with ${fault.code}`);
+    return fault.code;
+  }
+
+  #courseOf({ stdin }: CommandStart, random: Random): CommandCourse {
+    const fault = this.#commandFault;
+    const exitAfterMs = random.between(5, 400);
+    const [, id] = /^\{"id":"([^"]+)".*\}\s*$/.exec(stdin.toString()) ?? [];
+    if (fault !== undefined && this.#scheduler.now < fault.until) {
+      this.#noteFault(`command-${fault.end}`);
+      return { exitAfterMs: fault.end === 'hangs' ? undefined : exitAfterMs, exitCode: 1, stderr: 'no\n' };
+    }
+    if (id === undefined) return { exitAfterMs, exitCode: 2 };
+    const run = (): void => countIn(this.#truth.taken.command, id);
+    return { exitAfterMs, exitCode: 0, effect: { afterMs: exitAfterMs, run } };
+  }
+
+  #link(port: number, random: Random): Link | undefined {
+    const calm: Link = { latency: () => 0.1 + random.next() * 5, resetAfter: undefined };
+    if (port === applicationPort && this.#application.isAbsent) this.#noteFault('application-absent');
+    const fault = this.#networkFault;
+    if (fault === undefined || this.#scheduler.now >= this.#networkUntil) return calm;
+    const to = port === applicationPort ? 'application' : port === servicePort ? 'service' : 'receiver';
+    if (to !== fault.to || random.chance(0.3)) return calm;
+    this.#noteFault(`network-${fault.fault}`);
+    if (fault.fault === 'silent') return undefined;
+    if (fault.fault === 'slow') return { latency: () => 200 + random.next() * 3_000, resetAfter: undefined };
+    return { latency: calm.latency, resetAfter: random.between(0, 2_000) };
+  }
+
+  #operate(action: OperatorAction): Run | undefined {
+    const run = this.#operator.run(action);
+    if (run === undefined) return undefined;
+    this.#say(`the operator runs leads ${run.argv.join(' ')}`);
+    if (run.erases !== undefined) this.#truth.erased.set(run.erases, this.#scheduler.now);
+    if (action === 'repair') for (const id of this.#truth.leads.keys()) this.#truth.repaired.add(id);
+    return run;
+  }
+
+  #afterRun(run: Run, code: number | undefined): void {
+    const { action, process } = run;
+    this.#say(
+      `leads ${action} ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
+    );
+    const { disk } = this.#machine;
+    const { now } = this.#scheduler;
+    if (code === undefined) return;
+    countIn(this.ends, `${action} ${code}`);
+    if (code === 1) throw new Violation('no-internal-error', process.stderr);
+    if (code === 0 && (action === 'export' || action === 'bookmark'))
+      checkExport(disk, this.#truth, run, now);
+    const erased = this.#truth.leads.get(run.erases ?? '');
+    if (code === 0 && erased !== undefined && this.#plan.inbox === 'file') checkErased(disk, erased);
+    if (action === 'audit' && (code === 0 || code === 7)) checkAudit(this.#truth, run, code, now, settleMs);
+  }
+
+  readonly ends = new Map<string, number>();
+
+  #onOutput(process: SimProcess, text: string): void {
+    this.#check(() => checkSecrets(process.options.name, text));
+    const receiver = this.#receiverOf(process);
+    if (receiver === undefined) return;
+    for (const line of text.split('\n')) {
+      if (!line.startsWith('{"type":"delivery"')) continue;
+      const event = JSON.parse(line) as DeliveryEvent;
+      this.#onEvent(receiver, event);
+      if (this.#armed.get(receiver) === 'answering') this.#killed(receiver, process, 'answering');
+    }
+  }
+
+  #onEvent(receiver: number, { verdict, leadId, status, handed, reason }: DeliveryEvent): void {
+    const state =
+      handed === undefined || handed.length === 0
+        ? 'untouched'
+        : handed.every(({ ok }) => ok)
+          ? 'settled'
+          : 'pending';
+    this.#transitions.add(`${verdict} ${state} after ${this.#lastCrash.get(receiver) ?? 'start'}`);
+    this.#say(
+      `receiver ${receiver} says ${leadId ?? 'no lead'} is ${verdict}${reason === null ? '' : ` (${reason})`}, ${status}, ${state}`,
+    );
+    if (verdict !== 'accepted' || leadId === null) return;
+    countIn(this.#truth.accepted, leadId);
+    if (isDurable(this.#plan)) this.#check(() => checkAcceptedOnce(this.#truth, leadId));
+  }
+
+  /** Everything works again: what was outstanding is delivered, and every command succeeds. */
+  async #end(): Promise<void> {
+    if (this.#failure !== undefined) return;
+    this.#say('all faults end');
+    const plan = this.#plan;
+    this.#service.heal();
+    this.#application.heal();
+    [this.#diskFault, this.#networkFault, this.#commandFault] = [undefined, undefined, undefined];
+    [this.#slowDiskUntil, this.#commitFaults] = [0, []];
+    this.#armed.clear();
+    this.#application.onNextRequest = undefined;
+    await this.#wait(90 * minute, () => this.#senders.open === 0 && this.#operator.running.size === 0);
+    this.#check(() => {
+      if (this.#senders.open > 0)
+        throw new Violation(
+          'everything-ends',
+          `${this.#senders.open} copies are never answered 200, and not given up`,
+        );
+      const [hanging] = this.#operator.running.keys();
+      if (hanging !== undefined) throw new Violation('everything-ends', `leads ${hanging} does not end`);
+    });
+    if (isDurable(plan)) {
+      await this.#runAction('retry');
+      await this.#wait(60 * minute, () => readInboxFile(this.#machine.disk).outstanding.size === 0, 30_000);
+      await this.#runAction('audit');
+    }
+    await this.#runAction('export');
+    await this.#runAction('bookmark');
+    this.#receivers.stopAll();
+    await this.#wait(10 * minute, () => this.#receivers.running.size === 0);
+    this.#check(() => {
+      if (this.#receivers.running.size > 0) throw new Violation('everything-ends', 'a receiver does not end');
+      if (isDurable(plan)) checkStored(this.#truth, readInboxFile(this.#machine.disk));
+      if (isDurable(plan) || plan.acknowledge === 'delivered') {
+        checkDelivered(this.#truth, plan.targets, this.#receivers.linesInFiles());
+      }
+    });
+  }
+
+  async #runAction(action: OperatorAction): Promise<void> {
+    if (this.#failure !== undefined) return;
+    const run = this.#operate(action);
+    await this.#wait(60 * minute, () => !this.#operator.running.has(action));
+    this.#check(() => {
+      if (this.#operator.running.has(action))
+        throw new Violation('everything-ends', `leads ${action} does not end`);
+      const code = run?.process.exitCode;
+      const isFine = code === 0 || run === undefined || (action === 'audit' && code === 7);
+      if (!isFine)
+        throw new Violation('healthy-succeeds', `leads ${action} ended with ${code}: ${run.process.stderr}`);
+    });
+  }
+
+  async #wait(ms: number, isDone: () => boolean, everyMs = 5_000): Promise<void> {
+    const until = this.#scheduler.now + ms;
+    while (this.#failure === undefined && this.#scheduler.now < until && !isDone()) {
+      await this.#runUntil(Math.min(until, this.#scheduler.now + everyMs));
+    }
+  }
+
+  #check(holds: () => void): void {
+    if (this.#failure !== undefined) return;
+    try {
+      holds();
+    } catch (error) {
+      if (!(error instanceof Violation)) throw error;
+      this.#fail(error.invariant, error.message);
+    }
+  }
+
+  #fail(invariant: string, detail: string): void {
+    this.#failure ??= { invariant, detail, at: this.#scheduler.now - startAt };
+    this.#say(`BROKEN ${invariant}: ${detail}`);
+  }
+
+  #noteFault(kind: string): void {
+    this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
+  }
+
+  #say(words: string): void {
+    const time = new Date(this.#scheduler.now).toISOString().slice(8, 23).replace('T', ' ');
+    this.#trace.push(`${time}  ${words}`);
+  }
+}
+
+interface DeliveryEvent {
+  readonly verdict: string;
+  readonly leadId: string | null;
+  readonly status: number;
+  readonly reason: string | null;
+  readonly handed?: readonly { readonly ok: boolean }[];
+}
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';
+
+function inWords(happening: Happening): string {
+  const facts = Object.entries(happening).filter(([name]) => name !== 'at' && name !== 'kind');
+  return [`* ${happening.kind}`, ...facts.map(([name, value]) => `${name} ${String(value)}`)].join(', ');
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { respond, type Style } from '../../support/moving-service.ts';
+import type { Random } from '../kernel/random.ts';
+import type { Scheduler } from '../kernel/scheduler.ts';
+import type { Plan, ServiceFault } from './plan.ts';
+import type { TrueLead, Truth } from './truth.ts';
+
+/** The key that every request to the service carries: it stands in no output. */
+export const apiKey = 'sk_simulated_0123456789abcdef';
+
+/** Serves the true leads, newest first, in pages of the plan's style, while they change. */
+export class Service {
+  readonly #truth: Truth;
+  readonly #plan: Plan;
+  readonly #random: Random;
+  readonly #scheduler: Scheduler;
+  /** Newest first. */
+  readonly #list: string[] = [];
+  /** The place of each in an order that never changes. */
+  readonly #born = new Map<string, number>();
+  readonly #faults = new Map<ServiceFault, number>();
+  readonly onFault: (fault: ServiceFault) => void;
+  /** When a client was told to come again, by nobody sooner. */
+  retryAt = 0;
+  /** Requests that came before they were allowed to. */
+  tooEarly = 0;
+
+  constructor(
+    truth: Truth,
+    plan: Plan,
+    random: Random,
+    scheduler: Scheduler,
+    onFault: (fault: ServiceFault) => void,
+  ) {
+    this.#truth = truth;
+    this.#plan = plan;
+    this.#random = random;
+    this.#scheduler = scheduler;
+    this.onFault = onFault;
+  }
+
+  add(lead: TrueLead): void {
+    this.#truth.leads.set(lead.id, lead);
+    this.#born.set(lead.id, -this.#born.size);
+    this.#list.unshift(lead.id);
+  }
+
+  delete(id: string): void {
+    const lead = this.#truth.leads.get(id);
+    const at = this.#list.indexOf(id);
+    if (lead === undefined || at < 0) return;
+    this.#list.splice(at, 1);
+    lead.deletedAt = this.#scheduler.now;
+  }
+
+  break(fault: ServiceFault, forMs: number): void {
+    this.#faults.set(fault, this.#scheduler.now + forMs);
+  }
+
+  heal(): void {
+    this.#faults.clear();
+    this.retryAt = 0;
+  }
+
+  #has(fault: ServiceFault): boolean {
+    const has = (this.#faults.get(fault) ?? 0) > this.#scheduler.now;
+    if (has) this.onFault(fault);
+    return has;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const waitMs = this.#has('slow') ? this.#random.between(500, 8_000) : this.#random.between(1, 40);
+    this.#scheduler.after(waitMs, () => this.#answer(request, response));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (response.destroyed) return;
+    if (request.headers.authorization !== `Bearer ${apiKey}`) {
+      response.writeHead(401, json).end('{"error":"unauthorized","message":"no such key"}');
+      return;
+    }
+    if (this.#scheduler.now < this.retryAt) this.tooEarly += 1;
+    if (this.#has('down') && this.#random.chance(0.7)) {
+      response.writeHead(503, json).end('{"error":"unavailable","message":"try again"}');
+      return;
+    }
+    if (this.#has('limited') && this.#random.chance(0.4)) {
+      const seconds = this.#random.between(1, 9);
+      this.retryAt = this.#scheduler.now + seconds * 1000;
+      response
+        .writeHead(429, { ...json, 'retry-after': String(seconds) })
+        .end('{"error":"rate_limited","message":"slower"}');
+      return;
+    }
+    const list = [...this.#list];
+    // A page that repeats what the one before had: records moved down, as where leads arrive without an order.
+    if (this.#has('repeats') && list.length > 3 && this.#random.chance(0.5)) {
+      const [moved] = list.splice(this.#random.between(1, list.length - 1), 1);
+      if (moved !== undefined) list.splice(this.#random.between(0, list.length), 0, moved);
+    }
+    if (this.#has('cut') && this.#random.chance(0.5)) {
+      response.writeHead(200, { ...json, 'content-length': '5000' });
+      response.write('{"data":[{"id":"le', () => this.#scheduler.after(5, () => response.destroy()));
+      return;
+    }
+    respond(request, response, list, this.#born, {
+      style: this.#plan.style as Style,
+      cap: this.#plan.pageCap,
+      record: (id) => this.#record(id),
+    });
+  }
+
+  #record(id: string): object {
+    const lead = this.#truth.leads.get(id);
+    return { ...(JSON.parse(lead?.body ?? '{}') as object), status: 'new' };
+  }
+}
+
+const json = { 'content-type': 'application/json' };
