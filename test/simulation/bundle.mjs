@@ -7,19 +7,22 @@ const root = new URL('../..', import.meta.url).pathname;
 /** Gives the files' places: `program` for the processes, `world` to be imported. */
 export async function bundleSimulation(folder) {
   await mkdir(folder, { recursive: true });
-  const program = await bundle('test/simulation/program.ts', 'cjs', {
-    external: ['libsql', 'libsql/promise', 'jq-web', 'postgres'],
-  });
-  const world = await bundle('test/simulation/main.ts', 'esm', { external: ['libsql'] });
+  const world = await bundle('test/simulation/main.ts', 'esm', { cwd: root, external: ['libsql'] });
   const files = { program: `${folder}/program.cjs`, world: `${folder}/world.mjs` };
-  await writeFile(files.program, program);
+  await bundleProgram(root, files.program);
   await writeFile(files.world, world);
   return files;
 }
 
-async function bundle(input, format, { external }) {
+/** The product alone, of the source below a folder. */
+export async function bundleProgram(cwd, file) {
+  const external = ['libsql', 'libsql/promise', 'jq-web', 'postgres'];
+  await writeFile(file, await bundle('test/simulation/program.ts', 'cjs', { cwd, external }));
+}
+
+async function bundle(input, format, { cwd, external }) {
   const made = await rolldown({
-    cwd: root,
+    cwd,
     platform: 'node',
     input,
     external,

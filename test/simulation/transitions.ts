@@ -1,0 +1,15 @@
+/** What an event says of a lead, with what the targets said of it just then. */
+const verdictsAndTargets = [
+  'accepted settled', 'duplicate untouched', 'duplicate settled', 'pending untouched', 'pending settled',
+  'pending pending', 'rejected untouched',
+] as const; // prettier-ignore
+
+/** Where the receiver that says so crashed last; `start`: it has not. */
+const crashes = [
+  'start', 'idle', 'before-commit', 'after-commit', 'forwarding', 'answering', 'power-loss',
+] as const; // prettier-ignore
+
+/** The product of verdict, state of the targets and crash, without what cannot be. */
+export const possibleTransitions: readonly string[] = verdictsAndTargets.flatMap((said) =>
+  crashes.map((crash) => `${said} after ${crash}`),
+);
