@@ -112,11 +112,12 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     #abandon(): void {
       if (!this.#isOpen) return;
       this.#isOpen = false;
+      // A statement that is not finalized keeps a closed connection, and with it the transaction's lock.
+      if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
       if ((counts.get(this.#path) ?? 0) > 1 || !existsSync(this.#path)) {
         this.#closeReal();
         return;
       }
-      if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
       const files = ['', '-wal'].map((ending) => this.#path + ending).filter((file) => existsSync(file));
       for (const file of files) copyFileSync(file, `${file}.kept`);
       this.#closeReal();
