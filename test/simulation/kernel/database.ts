@@ -1,148 +1,255 @@
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
-import type { Disk } from './disk.ts';
-import { diskPath } from './disk.ts';
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterKill, afterPowerLoss, type DatabaseImage, readImage, writeImage } from './database-images.ts';
+import { type Disk, diskPath } from './disk.ts';
 import { nodeRequire, type SimProcess } from './process.ts';
 
 interface RealStatement {
   run(values: unknown): unknown;
   get(values: unknown): unknown;
   all(values: unknown): unknown[];
-  raw?(): RealStatement;
 }
 
 interface RealDatabase {
   readonly inTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): RealStatement;
-  close(): void;
 }
 
 const Libsql = nodeRequire('libsql') as new (path: string, options: { timeout: number }) => RealDatabase;
 
-/** What happens to a transaction that is being committed. */
-export type CommitFault =
-  | { readonly kind: 'crash'; readonly when: 'before' | 'after'; readonly how: 'kill' | 'power' }
-  | {
-      readonly kind: 'error';
-      readonly when: 'before' | 'after';
-      readonly code: 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
-    };
+export type DatabaseCode = keyof typeof messages;
 
-export interface DatabaseRules {
-  /** Asked once for each COMMIT of a transaction that wrote. */
-  atCommit(process: SimProcess, path: string): CommitFault | undefined;
+/**
+ * What happens to a step that makes something durable. `during`: the process is killed between its writes, or the power fails
+ * before they are synced.
+ */
+export type CommitFault =
+  | {
+      readonly kind: 'crash';
+      readonly when: 'before' | 'during' | 'after';
+      readonly how: 'kill' | 'power';
+    }
+  | { readonly kind: 'error'; readonly when: 'before' | 'after'; readonly code: DatabaseCode };
+
+/** A statement fails; the database may have ended the transaction by itself. */
+export interface StatementFault {
+  readonly code: DatabaseCode;
+  readonly isRolledBack: boolean;
 }
 
-const openFiles = new WeakMap<Disk, Map<string, number>>();
+export type CommitStep = 'commit' | 'statement' | 'checkpoint' | 'vacuum';
+
+export interface DatabaseRules {
+  /** Asked for each COMMIT, each statement that writes without a transaction, and when the log is copied or the file written anew. */
+  atCommit(process: SimProcess, path: string, step: CommitStep): CommitFault | undefined;
+  /** Asked for each statement but COMMIT and ROLLBACK. */
+  atStatement?(process: SimProcess, path: string, sql: string): StatementFault | undefined;
+  atOpen?(process: SimProcess, path: string): DatabaseCode | undefined;
+}
+
+/**
+ * The databases of one disk. No real connection is closed before the world is gone: what closes one is garbage
+ * collection, at no time of the world, and it would then copy and remove the log. So each file is replaced by a new one
+ * once the processes are gone that had it open.
+ */
+class DatabaseFiles {
+  /** The processes that have a file open, by its path. */
+  readonly #users = new Map<string, Set<SimProcess>>();
+  readonly #images = new Map<string, DatabaseImage>();
+  readonly #real: RealDatabase[] = [];
+  readonly #logs = new Map<string, number>();
+  readonly #disk: Disk;
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  open(path: string, url: string, process: SimProcess): RealDatabase {
+    const database = new Libsql(url, { timeout: 0 });
+    this.#real.push(database);
+    const users = this.#users.get(path) ?? new Set<SimProcess>();
+    this.#users.set(path, users);
+    const content = this.#disk.durability.contentAt(path);
+    if (content !== undefined) content.isForeign = true;
+    process.onDeath(() => {
+      if (database.inTransaction) database.exec('ROLLBACK');
+    });
+    if (!users.has(process)) {
+      users.add(process);
+      process.onDeath(() => this.#left(path, process));
+    }
+    return database;
+  }
+
+  #left(path: string, process: SimProcess): void {
+    const users = this.#users.get(path);
+    users?.delete(process);
+    if (users?.size !== 0) return;
+    const image = this.#images.get(path) ?? readImage(path);
+    this.#images.delete(path);
+    const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+    if (isThere) this.#disk.durability.rewritten(path, () => writeImage(path, image));
+  }
+
+  isShared(path: string): boolean {
+    return (this.#users.get(path)?.size ?? 0) > 1;
+  }
+
+  /** What the files hold once no process has them open. */
+  leave(path: string, image: DatabaseImage): void {
+    this.#images.set(path, image);
+  }
+
+  /** Something was made durable: with the first sync of a new log, its directory is synced as well. */
+  synced(path: string): void {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.ino ?? 0;
+    if (this.#logs.get(path) === log) return;
+    this.#logs.set(path, log);
+    this.#disk.durability.syncDirectory(dirname(path));
+  }
+}
+
+const filesOf = new WeakMap<Disk, DatabaseFiles>();
 
 /** What a process gets for the module libsql: the real database, on the world's disk. */
 export function databaseModule(process: SimProcess, rules: DatabaseRules): unknown {
-  const { disk } = process.machine;
-  const counts = openFiles.get(disk) ?? new Map<string, number>();
-  openFiles.set(disk, counts);
+  const { machine } = process;
+  const { disk } = machine;
+  const files = filesOf.get(disk) ?? new DatabaseFiles(disk);
+  filesOf.set(disk, files);
   const refuseDead = (): void => {
     if (!process.isAlive) throw databaseError('SQLITE_IOERR');
   };
-  class SimDatabase {
+  const die = (how: 'kill' | 'power'): never => {
+    process.kill(how);
+    throw databaseError('SQLITE_IOERR');
+  };
+  return class SimDatabase {
     readonly #database: RealDatabase;
     readonly #path: string;
+    readonly #seen: string;
     #isOpen = true;
 
     constructor(path: string) {
       refuseDead();
       const [file = ''] = path.replace(/^file:\/\//, '').split('?');
+      this.#seen = file;
       this.#path = disk.real(file);
-      const real = path.startsWith('file:')
+      const url = path.startsWith('file:')
         ? path.replace(`file://${diskPath}`, `file://${disk.root}`)
         : this.#path;
-      this.#database = new Libsql(real, { timeout: 0 });
-      counts.set(this.#path, (counts.get(this.#path) ?? 0) + 1);
-      process.onDeath(() => this.#abandon());
+      const code = rules.atOpen?.(process, file);
+      if (code !== undefined) throw databaseError(code);
+      try {
+        this.#database = files.open(this.#path, url, process);
+      } catch (error) {
+        throw disk.seenError(error);
+      }
     }
 
     get inTransaction(): boolean {
-      // libsql aborts the whole process where a closed database is asked.
       return this.#isOpen && process.isAlive && this.#database.inTransaction;
     }
 
     exec(sql: string): void {
-      refuseDead();
-      if (/^\s*COMMIT\b/i.test(sql)) this.#commit(sql);
-      else this.#database.exec(sql);
-    }
-
-    #commit(sql: string): void {
-      const fault = rules.atCommit(process, disk.seen(this.#path));
-      if (fault?.when === 'before') {
-        if (fault.kind === 'crash') process.kill(fault.how);
-        throw databaseError(fault.kind === 'crash' ? 'SQLITE_IOERR' : fault.code);
-      }
-      this.#database.exec(sql);
-      if (fault === undefined) return;
-      if (fault.kind === 'crash') process.kill(fault.how);
-      throw databaseError(fault.kind === 'crash' ? 'SQLITE_IOERR' : fault.code);
+      this.#step(sql, () => this.#database.exec(sql));
     }
 
     prepare(sql: string): RealStatement {
-      refuseDead();
-      const statement = this.#database.prepare(sql);
+      this.#refuse();
+      const statement = disk.effect(process, () => this.#database.prepare(sql));
+      // A statement whose `get` has thrown throws in every later call.
+      let broken: Error | undefined;
       const guarded = <T>(call: () => T): T => {
-        refuseDead();
-        return call();
+        if (broken !== undefined) throw broken;
+        return this.#step(sql, call);
       };
       return {
         run: (values) => guarded(() => statement.run(values)),
-        get: (values) => guarded(() => statement.get(values)),
+        get: (values) => {
+          try {
+            return guarded(() => statement.get(values));
+          } catch (error) {
+            broken = error as Error;
+            throw error;
+          }
+        },
         all: (values) => guarded(() => statement.all(values)),
       };
     }
 
+    /** The real connection stays open, as it does in node until its process ends. */
     close(): void {
       if (!this.#isOpen || !process.isAlive) return;
       this.#isOpen = false;
-      this.#closeReal();
-    }
-
-    #closeReal(): void {
-      counts.set(this.#path, (counts.get(this.#path) ?? 1) - 1);
-      this.#database.close();
-    }
-
-    /** A process that is killed closes nothing: what the last one to close would write is taken back. */
-    #abandon(): void {
-      if (!this.#isOpen) return;
-      this.#isOpen = false;
-      // A statement that is not finalized keeps a closed connection, and with it the transaction's lock.
       if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
-      if ((counts.get(this.#path) ?? 0) > 1 || !existsSync(this.#path)) {
-        this.#closeReal();
-        return;
-      }
-      const files = ['', '-wal'].map((ending) => this.#path + ending).filter((file) => existsSync(file));
-      for (const file of files) copyFileSync(file, `${file}.kept`);
-      this.#closeReal();
-      for (const ending of ['-wal', '-shm']) rmSync(this.#path + ending, { force: true });
-      for (const file of files) {
-        copyFileSync(`${file}.kept`, file);
-        rmSync(`${file}.kept`);
-      }
     }
-  }
-  return SimDatabase;
+
+    #refuse(): void {
+      refuseDead();
+      if (!this.#isOpen) throw new TypeError('The database connection is not open');
+    }
+
+    #step<T>(sql: string, run: () => T): T {
+      this.#refuse();
+      const isEnd = /^\s*(?:COMMIT|ROLLBACK|END)\b/i.test(sql);
+      const fault = isEnd ? undefined : rules.atStatement?.(process, this.#seen, sql);
+      if (fault !== undefined) {
+        if (fault.isRolledBack && this.#database.inTransaction) this.#database.exec('ROLLBACK');
+        throw databaseError(fault.code);
+      }
+      const step = commitStepOf(sql, this.#database.inTransaction);
+      return step === undefined ? disk.effect(process, run) : this.#commit(step, run);
+    }
+
+    #commit<T>(step: CommitStep, run: () => T): T {
+      const fault = rules.atCommit(process, this.#seen, step);
+      if (fault?.when === 'before') return this.#fail(fault);
+      const before = fault?.when === 'during' ? readImage(this.#path) : undefined;
+      const result = disk.effect(process, run);
+      if (!this.#database.inTransaction) files.synced(this.#path);
+      if (before !== undefined && fault?.kind === 'crash') this.#crashDuring(before, fault.how);
+      return fault === undefined ? result : this.#fail(fault);
+    }
+
+    #crashDuring(before: DatabaseImage, how: 'kill' | 'power'): void {
+      // What another process that lives has read of the log must stay.
+      if (how === 'kill' && files.isShared(this.#path)) return;
+      const left = how === 'kill' ? afterKill : afterPowerLoss;
+      files.leave(this.#path, left(before, readImage(this.#path), disk.random));
+    }
+
+    #fail(fault: CommitFault): never {
+      if (fault.kind === 'crash') die(fault.how);
+      throw databaseError(fault.kind === 'crash' ? 'SQLITE_IOERR' : fault.code);
+    }
+  };
+}
+
+function commitStepOf(sql: string, inTransaction: boolean): CommitStep | undefined {
+  if (/^\s*COMMIT\b/i.test(sql)) return 'commit';
+  if (/^\s*PRAGMA\s+wal_checkpoint\b/i.test(sql)) return 'checkpoint';
+  if (/^\s*VACUUM\b/i.test(sql)) return 'vacuum';
+  const isWriting = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b/i.test(sql);
+  return isWriting && !inTransaction ? 'statement' : undefined;
 }
 
 /** The same with promises, as of the module libsql/promise. */
 export function promisedDatabaseModule(process: SimProcess, rules: DatabaseRules): unknown {
-  const Blocking = databaseModule(process, rules) as new (path: string) => RealDatabase;
+  const Blocking = databaseModule(process, rules) as new (path: string) => RealDatabase & { close(): void };
   const { disk } = process.machine;
   class SimPromisedDatabase {
-    readonly #database: RealDatabase;
+    readonly #database: InstanceType<typeof Blocking>;
+    readonly #path: string;
     constructor(path: string) {
       this.#database = new Blocking(path);
+      this.#path = path;
     }
     async prepare(sql: string) {
-      const statement = await disk.later(process, 'prepare', '', () => this.#database.prepare(sql));
-      return { all: (values: unknown) => disk.later(process, 'query', '', () => statement.all(values)) };
+      const path = this.#path;
+      const statement = await disk.later(process, 'prepare', path, () => this.#database.prepare(sql));
+      return { all: (values: unknown) => disk.later(process, 'query', path, () => statement.all(values)) };
     }
     interrupt(): void {
       // Every query here ends at once.
@@ -158,7 +265,7 @@ const messages = {
   SQLITE_FULL: 'database or disk is full',
   SQLITE_IOERR: 'disk I/O error',
   SQLITE_BUSY: 'database is locked',
+  SQLITE_CANTOPEN: 'unable to open database file',
 };
 
-const databaseError = (code: keyof typeof messages): Error =>
-  Object.assign(new Error(messages[code]), { code });
+const databaseError = (code: DatabaseCode): Error => Object.assign(new Error(messages[code]), { code });

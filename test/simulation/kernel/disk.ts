@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Durability } from './durability.ts';
+import type { OpenFile } from './open-file.ts';
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -10,24 +11,58 @@ export const diskPath = '/sim';
 /** What a disk does to a call. */
 export interface DiskRules {
   /** In milliseconds. */
-  delay(): number;
-  /** The code of the error that a call ends with; a write that fails with ENOSPC may have written its first bytes. */
+  delay(call: string, path: string): number;
+  /**
+   * The code of the error that a call ends with. `call` is that of node:fs or the system's: `create`, `open`, `read`, `write`,
+   * `fsync`, `fdatasync`, `ftruncate`, `rename`, `link`, `unlink`, `stat`, …; a write that fails may have written its first
+   * bytes. Calls that need no room do not fail for want of it.
+   */
   failure(call: string, path: string): string | undefined;
 }
+
+/** Whose calls these are. */
+export interface Owner {
+  readonly isAlive: boolean;
+}
+
+const callsForRoom = [
+  'create',
+  'write',
+  'fsync',
+  'fdatasync',
+  'mkdir',
+  'mkdtemp',
+  'link',
+  'symlink',
+  'copyFile',
+];
+
+/** Bytes of the disk, and those that are free unless it is full. */
+const [diskBytes, freeBytes, blockBytes] = [2 ** 36, 2 ** 35, 4096];
+
+let disks = 0;
 
 /** A directory in memory that the processes of a world see below `diskPath`. */
 export class Disk {
   readonly root: string;
   readonly rules: DiskRules;
+  readonly random: Random;
+  readonly durability: Durability;
   readonly #scheduler: Scheduler;
-  readonly #random: Random;
+  readonly #open = new Map<Owner, Map<number, OpenFile>>();
+  /** What the processes did to it after their death; to be 0. */
+  touchedByDead = 0;
 
-  constructor(root: string, scheduler: Scheduler, random: Random, rules: DiskRules) {
-    this.root = root;
+  /** `folder`: in memory; the files are in one of its own below it. */
+  constructor(folder: string, scheduler: Scheduler, random: Random, rules: DiskRules) {
+    disks += 1;
+    // The databases of an earlier world may still be open, and remove their logs by their paths when they are closed.
+    this.root = join(folder, `disk-${disks}`);
     this.rules = rules;
+    this.random = random;
     this.#scheduler = scheduler;
-    this.#random = random;
-    fs.mkdirSync(root, { recursive: true });
+    fs.mkdirSync(this.root, { recursive: true });
+    this.durability = new Durability(this.root, () => scheduler.now);
   }
 
   real(path: string): string {
@@ -40,39 +75,94 @@ export class Disk {
     return path.startsWith(this.root) ? `${diskPath}${path.slice(this.root.length)}` : path;
   }
 
+  now(): number {
+    return this.#scheduler.now;
+  }
+
   /** Runs a call after the time that it takes; a process that died meanwhile never hears of it. */
-  later<T>(owner: { readonly isAlive: boolean }, call: string, path: string, run: () => T): Promise<T> {
+  later<T>(owner: Owner, call: string, path: string, run: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#scheduler.after(this.rules.delay(), () => {
+      this.#scheduler.after(this.rules.delay(call, path), () => {
         if (!owner.isAlive) return;
         try {
-          resolve(this.now(call, path, run));
+          resolve(run());
         } catch (error) {
-          reject(error);
+          reject(this.seenError(error));
         }
       });
     });
   }
 
-  now<T>(call: string, path: string, run: () => T): T {
+  /** Throws what the rules say; `part`: what happens nevertheless. */
+  check(call: string, path: string, part?: () => void): void {
     const code = this.rules.failure(call, path);
-    if (code !== undefined) throw diskError(code, call, path);
-    try {
-      return run();
-    } catch (error) {
-      throw this.#seenError(error);
+    if (code === undefined || (code === 'ENOSPC' && !callsForRoom.includes(call))) return;
+    part?.();
+    throw diskError(code, call, path);
+  }
+
+  /** Runs what changes the disk, unless it is a dead process that does. */
+  effect<T>(owner: Owner, run: () => T): T {
+    if (owner.isAlive) return run();
+    this.touchedByDead += 1;
+    throw diskError('EIO', 'write', '');
+  }
+
+  opened(owner: Owner, file: OpenFile): OpenFile {
+    const files = this.#open.get(owner) ?? new Map<number, OpenFile>();
+    this.#open.set(owner, files);
+    files.set(file.fd, file);
+    return file;
+  }
+
+  openFile(owner: Owner, fd: number): OpenFile {
+    const file = this.#open.get(owner)?.get(fd);
+    if (file?.isOpen !== true) throw diskError('EBADF', 'file', String(fd));
+    return file;
+  }
+
+  /** Closes what a process that is gone had open. */
+  release(owner: Owner): void {
+    for (const file of this.#open.get(owner)?.values() ?? []) file.close();
+    this.#open.delete(owner);
+  }
+
+  /** What was synced is left, and of the rest a part. */
+  powerLoss(): void {
+    this.durability.powerLoss(this.random);
+  }
+
+  /** Inodes and times are the world's. */
+  stats<T extends fs.Stats | fs.BigIntStats>(found: T): T {
+    const content = found.isFile() ? this.durability.contentOf(Number(found.ino)) : undefined;
+    const isBig = typeof found.size === 'bigint';
+    const at = content?.modifiedAt ?? 0;
+    const ms = Math.floor(at);
+    const number = (value: number): number | bigint => (isBig ? BigInt(value) : value);
+    const values: Record<string, unknown> = { dev: number(1), ino: number(content?.id ?? 0) };
+    for (const name of ['atime', 'mtime', 'ctime', 'birthtime']) {
+      values[name] = new Date(ms);
+      values[`${name}Ms`] = isBig ? BigInt(ms) : at;
+      if (isBig) values[`${name}Ns`] = BigInt(Math.round(at * 1000)) * 1000n;
     }
+    const properties = Object.entries(values).map(
+      ([name, value]) => [name, { value, enumerable: true, writable: true, configurable: true }] as const,
+    );
+    return Object.defineProperties(found, Object.fromEntries(properties));
   }
 
-  /** How many of the bytes a write that fails leaves behind. */
-  torn(length: number): number {
-    return this.#random.between(0, Math.max(0, length - 1));
+  room(path: string): Omit<fs.StatsFs, never> {
+    const isFull = this.rules.failure('write', path) === 'ENOSPC';
+    const free = isFull ? 0 : freeBytes / blockBytes;
+    const blocks = diskBytes / blockBytes;
+    return { type: 0, bsize: blockBytes, blocks, bfree: free, bavail: free, files: 1e6, ffree: 1e6 };
   }
 
-  #seenError(error: unknown): unknown {
-    if (!(error instanceof Error)) return error;
-    const system = error as NodeJS.ErrnoException;
+  seenError(error: unknown): Error {
+    if (!(error instanceof Error)) return new Error(String(error));
+    const system = error as NodeJS.ErrnoException & { dest?: string };
     if (system.path !== undefined) system.path = this.seen(system.path);
+    if (system.dest !== undefined) system.dest = this.seen(system.dest);
     error.message = error.message.replaceAll(this.root, diskPath);
     return error;
   }
@@ -80,206 +170,3 @@ export class Disk {
 
 export const diskError = (code: string, call: string, path: string): NodeJS.ErrnoException =>
   Object.assign(new Error(`${code}: ${call} '${path}'`), { code, syscall: call, path, errno: -5 });
-
-type Call = (...args: never[]) => unknown;
-
-const pathCalls = [
-  'access', 'appendFile', 'chmod', 'lstat', 'mkdir', 'mkdtemp', 'readFile', 'readdir', 'readlink', 'realpath', 'rm',
-  'rmdir', 'stat', 'statfs', 'truncate', 'unlink', 'utimes', 'writeFile',
-] as const; // prettier-ignore
-const twoPathCalls = ['copyFile', 'link', 'rename', 'symlink'] as const;
-
-interface Owner {
-  readonly isAlive: boolean;
-}
-
-/** What of node:fs/promises and node:fs the product uses, on a disk; anything else is undefined there. */
-export function filesOn(disk: Disk, owner: Owner, virtualFile: (path: string) => string | undefined) {
-  const sync = fs as unknown as Record<string, Call>;
-  const promised: Record<string, unknown> = {};
-  const blocking: Record<string, unknown> = { constants: fs.constants };
-  const toText = (path: unknown): string => (path instanceof URL ? path.pathname : String(path));
-  const results = (name: string, found: unknown): unknown =>
-    (name === 'realpath' || name === 'mkdtemp') && typeof found === 'string' ? disk.seen(found) : found;
-  const calls = (name: string, paths: 1 | 2): void => {
-    const work = (args: unknown[]): unknown => {
-      const mapped = args.map((item, i) =>
-        i < paths && typeof item !== 'number' ? disk.real(toText(item)) : item,
-      );
-      const found = name === 'readFile' ? virtualFile(toText(args[0])) : undefined;
-      return found ?? results(name, (sync[`${name}Sync`] as Call)(...(mapped as never[])));
-    };
-    promised[name] = (...args: unknown[]) => {
-      const [first] = args;
-      if (first instanceof SimFile)
-        return name === 'readFile' ? first.readFile(args[1] as never) : first.writeFile(args[1] as never);
-      return disk.later(owner, name, toText(first), () => work(args));
-    };
-    blocking[`${name}Sync`] = (...args: unknown[]) => {
-      if (!owner.isAlive) throw diskError('EIO', name, toText(args[0]));
-      return disk.now(name, toText(args[0]), () => work(args));
-    };
-  };
-  for (const name of pathCalls) calls(name, 1);
-  for (const name of twoPathCalls) calls(name, 2);
-  const descriptorCalls = [
-    'close',
-    'fchmod',
-    'fdatasync',
-    'fstat',
-    'fsync',
-    'ftruncate',
-    'read',
-    'write',
-  ] as const;
-  blocking['openSync'] = (path: string, flags: string | number = 'r', mode?: number) => {
-    if (!owner.isAlive) throw diskError('EIO', 'open', toText(path));
-    return disk.now('open', toText(path), () => fs.openSync(disk.real(toText(path)), flags, mode));
-  };
-  for (const name of descriptorCalls) {
-    blocking[`${name}Sync`] = (...args: unknown[]) => {
-      if (!owner.isAlive) throw diskError('EIO', name, '');
-      return (sync[`${name}Sync`] as Call)(...(args as never[]));
-    };
-  }
-  blocking['existsSync'] = (path: string) => owner.isAlive && fs.existsSync(disk.real(toText(path)));
-  promised['constants'] = fs.constants;
-  promised['open'] = (path: string, flags: string | number = 'r', mode?: number) =>
-    disk.later(
-      owner,
-      'open',
-      toText(path),
-      () => new SimFile(disk, owner, toText(path), fs.openSync(disk.real(toText(path)), flags, mode)),
-    );
-  blocking['createReadStream'] = (path: string, options?: { start?: number; end?: number }) =>
-    Readable.from(read(disk, owner, toText(path), options?.start ?? 0, options?.end), { objectMode: false });
-  return { promised, blocking };
-}
-
-async function* read(
-  disk: Disk,
-  owner: Owner,
-  path: string,
-  start: number,
-  end = Number.MAX_SAFE_INTEGER,
-): AsyncGenerator<Buffer> {
-  const bytes = await disk.later(owner, 'read', path, () => fs.readFileSync(disk.real(path)));
-  for (let at = start; at < Math.min(end + 1, bytes.length); at += 65_536) {
-    yield bytes.subarray(at, Math.min(at + 65_536, end + 1));
-  }
-}
-
-/** A `FileHandle` of node:fs/promises. */
-export class SimFile {
-  readonly #disk: Disk;
-  readonly #owner: Owner;
-  readonly path: string;
-  readonly fd: number;
-  #isOpen = true;
-
-  constructor(disk: Disk, owner: Owner, path: string, fd: number) {
-    this.#disk = disk;
-    this.#owner = owner;
-    this.path = path;
-    this.fd = fd;
-  }
-
-  #call<T>(name: string, run: () => T): Promise<T> {
-    return this.#disk.later(this.#owner, name, this.path, () => {
-      if (!this.#isOpen) throw diskError('EBADF', name, this.path);
-      return run();
-    });
-  }
-
-  read(
-    into: Buffer | { buffer?: Buffer; offset?: number; length?: number; position?: number | null },
-    ...rest: (number | null | undefined)[]
-  ) {
-    const isBuffer = ArrayBuffer.isView(into);
-    const options = isBuffer ? undefined : into;
-    const buffer = isBuffer ? into : (options?.buffer ?? Buffer.alloc(16_384));
-    const offset = (isBuffer ? rest[0] : options?.offset) ?? 0;
-    const length = (isBuffer ? rest[1] : options?.length) ?? buffer.length - offset;
-    const position = (isBuffer ? rest[2] : options?.position) ?? null;
-    return this.#call('read', () => ({
-      bytesRead: fs.readSync(this.fd, buffer, offset, length, position),
-      buffer,
-    }));
-  }
-
-  write(bytes: Uint8Array | string, ...rest: (number | null | undefined)[]) {
-    const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-    const [offset, length, position] = typeof bytes === 'string' ? [0, undefined, rest[0]] : rest;
-    const from = offset ?? 0;
-    const count = length ?? buffer.length - from;
-    return this.#disk
-      .later(this.#owner, 'write', this.path, () => {
-        if (!this.#isOpen) throw diskError('EBADF', 'write', this.path);
-        return { bytesWritten: fs.writeSync(this.fd, buffer, from, count, position ?? null), buffer: bytes };
-      })
-      .catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC' || !this.#isOpen) throw error;
-        const part = this.#disk.torn(count);
-        if (part > 0) fs.writeSync(this.fd, buffer, from, part, position ?? null);
-        throw error;
-      });
-  }
-
-  async writeFile(data: string | Uint8Array): Promise<void> {
-    const buffer = typeof data === 'string' ? Buffer.from(data) : data;
-    for (let at = 0; at < buffer.length;) at += (await this.write(buffer, at)).bytesWritten;
-  }
-
-  appendFile(data: string | Uint8Array): Promise<void> {
-    return this.writeFile(data);
-  }
-
-  async readFile(options?: BufferEncoding | { encoding?: BufferEncoding }): Promise<string | Buffer> {
-    const bytes = await this.#call('read', () => {
-      const { size } = fs.fstatSync(this.fd);
-      const buffer = Buffer.alloc(size);
-      return buffer.subarray(0, fs.readSync(this.fd, buffer, 0, size, 0));
-    });
-    const encoding = typeof options === 'string' ? options : options?.encoding;
-    return encoding === undefined ? bytes : bytes.toString(encoding);
-  }
-
-  stat(options?: { bigint?: boolean }) {
-    return this.#call('fstat', () => fs.fstatSync(this.fd, options as fs.StatOptions & { bigint?: false }));
-  }
-
-  truncate(length = 0): Promise<void> {
-    return this.#call('ftruncate', () => fs.ftruncateSync(this.fd, length));
-  }
-
-  chmod(mode: number): Promise<void> {
-    return this.#call('fchmod', () => fs.fchmodSync(this.fd, mode));
-  }
-
-  sync(): Promise<void> {
-    return this.#call('fsync', () => undefined);
-  }
-
-  datasync(): Promise<void> {
-    return this.#call('fdatasync', () => undefined);
-  }
-
-  createWriteStream(): Writable {
-    return new Writable({
-      write: (chunk: Buffer, _, done) => void this.writeFile(chunk).then(() => done(), done),
-      final: (done) => void this.close().then(() => done(), done),
-    });
-  }
-
-  async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    await this.#call('close', () => {
-      this.#isOpen = false;
-      fs.closeSync(this.fd);
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-}

@@ -46,6 +46,18 @@ export class Machine {
     return this.processes.has(pid) || this.commands.has(pid);
   }
 
+  /** What processes did to the world's files and targets after their death; to be 0. */
+  get touchedByDead(): number {
+    return this.disk.touchedByDead;
+  }
+
+  /** All that runs on it ends without a word; of its disk, what was synced is left, and of the rest a part. */
+  powerLoss(): void {
+    for (const process of [...this.processes.values()]) process.losePower();
+    this.commands.powerLoss();
+    this.disk.powerLoss();
+  }
+
   kill(pid: number): void {
     this.processes.get(pid)?.kill();
     this.commands.kill(pid);

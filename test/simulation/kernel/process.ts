@@ -10,7 +10,7 @@ import { Readable, Writable } from 'node:stream';
 import * as util from 'node:util';
 import { Script } from 'node:vm';
 import type { Host, Output } from '../../../src/host.ts';
-import { filesOn } from './disk.ts';
+import { filesOn } from './file-calls.ts';
 import type { Machine } from './machine.ts';
 import { requestOn, serverOn, type SimSocket, systemError } from './network.ts';
 import { type Random, randomOf } from './random.ts';
@@ -90,9 +90,16 @@ export class SimProcess {
     this.#onDeath.push(release);
   }
 
-  /** Without a word: `power` takes the machine's connections with it. */
+  /** Without a word; `power` is lost by the whole machine. */
   kill(how: 'kill' | 'power' = 'kill'): void {
-    if (this.isAlive) this.#end(how === 'power', undefined);
+    if (!this.isAlive) return;
+    if (how === 'power') this.machine.powerLoss();
+    else this.#end(false, undefined);
+  }
+
+  /** With its connections, of whose end nobody hears. */
+  losePower(): void {
+    this.#end(true, undefined);
   }
 
   interrupt(): void {
@@ -111,6 +118,7 @@ export class SimProcess {
     this.machine.processes.delete(this.pid);
     this.machine.network.drop(this, isSilent);
     for (const release of this.#onDeath.splice(0)) release();
+    this.machine.disk.release(this);
     this.#resolveEnded(code);
   }
 
