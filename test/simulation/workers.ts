@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import type { Plan } from './world/plan.ts';
 import type { WorldResult } from './world/result.ts';
 import { resultOfFailure, type Task } from './worker.ts';
@@ -33,10 +34,12 @@ const mostWorlds = 50;
 /** In real time: a world takes half a second. */
 const longestMs = 60_000;
 
+const inMemory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 /** Children that run worlds; a world whose child dies or hangs has failed. */
 export class Workers {
   readonly #options: WorkersOptions;
-  readonly #folder = mkdtempSync('/dev/shm/leads-simulation-');
+  readonly #folder = mkdtempSync(`${inMemory}/leads-simulation-`);
   readonly #idle: Child[] = [];
   readonly #queue: Waiting[] = [];
   #busy = 0;
