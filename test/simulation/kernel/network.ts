@@ -6,7 +6,7 @@ import type { Scheduled, Scheduler } from './scheduler.ts';
 /** What the network does to a connection; taken when it is opened. */
 export interface Link {
   /** One way, in milliseconds. */
-  latency(): number;
+  readonly latency: () => number;
   /** The bytes that still pass before the connection is reset; undefined: it is not. */
   readonly resetAfter: number | undefined;
 }
@@ -118,6 +118,11 @@ export class SimSocket extends Duplex {
     this.localPort = localPort;
     this.remotePort = remotePort;
     owner.sockets.add(this);
+  }
+
+  /** Whose process is at the other end. */
+  get peerOwner(): Owner | undefined {
+    return this.#peer === undefined ? undefined : this.#peer.#owner;
   }
 
   join(peer: SimSocket, link: Link): void {

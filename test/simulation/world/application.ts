@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Owner, SimSocket } from '../kernel/network.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { ApplicationAnswer } from './plan.ts';
@@ -14,9 +15,8 @@ export class Application {
   #until = 0;
   /** Nobody forwards before then to an application that said so. */
   #retryAt = 0;
-  tooEarly = 0;
-  /** Called once, for the next request, before it is answered. */
-  onNextRequest: (() => void) | undefined;
+  /** Called once, for the next request, with the process that sent it, before it is answered. */
+  onNextRequest: ((client: Owner | undefined) => void) | undefined;
 
   constructor(
     truth: Truth,
@@ -55,7 +55,7 @@ export class Application {
     request.on('end', () => {
       const hook = this.onNextRequest;
       this.onNextRequest = undefined;
-      hook?.();
+      hook?.((request.socket as unknown as SimSocket).peerOwner);
       this.#scheduler.after(this.#random.between(1, 30), () =>
         this.#respond(Buffer.concat(chunks), response),
       );

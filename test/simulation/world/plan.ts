@@ -67,7 +67,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     style: random.pick(styles),
     pageCap: random.pick([7, 15, 40, 60]),
   };
-  const crashes = Array.from({ length: random.between(3, 5) }, () => crash(random, plan));
+  const crashes = Array.from({ length: random.between(4, 7) }, () => crash(random, plan));
   const faults = Array.from({ length: random.between(10, 16) }, () => fault(random, plan));
   const actions = Array.from({ length: random.between(5, 9) }, () => operatorAction(random, plan));
   const sleeps = Array.from({ length: random.between(3, 4) }, (): Happening => ({

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Script } from 'node:vm';
-import type { ServerOptions } from 'node:http';
 import type { CommandCourse, CommandStart } from '../kernel/commands.ts';
 import type { CommitFault } from '../kernel/database.ts';
 import { Disk } from '../kernel/disk.ts';
@@ -193,7 +192,7 @@ class World {
 
   async #begin(): Promise<void> {
     const serve = (port: number, handle: (request: never, response: never) => void): void => {
-      serverOn(this.#machine.network, this.#outside, {} satisfies ServerOptions, handle).listen(port);
+      serverOn(this.#machine.network, this.#outside, {}, handle).listen(port);
     };
     serve(servicePort, this.#service.handle.bind(this.#service));
     serve(applicationPort, this.#application.handle.bind(this.#application));
@@ -226,11 +225,28 @@ class World {
     this.#say(`${id} comes into being`);
     if (random.chance(0.04))
       this.#scheduler.after(random.between(1, 20) * minute, () => this.#service.delete(id));
+    if (random.chance(0.1)) this.#scheduler.after(random.between(0, 30) * minute, () => this.#forge(i));
     // Some are never pushed: the service lost them.
     if (random.chance(0.05)) return;
     this.#scheduler.after(random.between(0, 300), () => {
       this.#truth.tried.add(id);
       this.#senders.deliver(lead);
+    });
+  }
+
+  #forge(i: number): void {
+    const id = `forged_${i}`;
+    const email = `forger-${i}@example.com`;
+    const body = JSON.stringify({
+      id,
+      contact: { email },
+      createdAt: new Date(this.#scheduler.now).toISOString(),
+    });
+    this.#senders.forge({ id, createdAt: this.#scheduler.now, email, body }, (end) => {
+      this.#say(`${id} was answered ${end}`);
+      this.#check(() => {
+        if (end === 200) throw new Violation('forged-is-refused', `${id} was answered 200`);
+      });
     });
   }
 
@@ -304,9 +320,10 @@ class World {
     const canCommit = this.#plan.inbox === 'file';
     if (point === 'idle' || (!canCommit && point.endsWith('commit'))) this.#killed(receiver, process, 'idle');
     else if (point === 'forwarding' && this.#plan.targets.includes('application')) {
-      this.#application.onNextRequest = () => {
-        const running = this.#receivers.running.get(receiver);
-        if (running !== undefined) this.#killed(receiver, running, 'forwarding');
+      this.#application.onNextRequest = (client) => {
+        for (const [forwarding, running] of this.#receivers.running) {
+          if (running === client) this.#killed(forwarding, running, 'forwarding');
+        }
       };
     } else this.#armed.set(receiver, point);
   }
@@ -379,7 +396,7 @@ class World {
     this.#noteFault(`network-${fault.fault}`);
     if (fault.fault === 'silent') return undefined;
     if (fault.fault === 'slow') return { latency: () => 200 + random.next() * 3_000, resetAfter: undefined };
-    return { latency: calm.latency, resetAfter: random.between(0, 2_000) };
+    return { ...calm, resetAfter: random.between(0, 2_000) };
   }
 
   #operate(action: OperatorAction): Run | undefined {
@@ -401,6 +418,8 @@ class World {
     if (code === undefined) return;
     countIn(this.ends, `${action} ${code}`);
     if (code === 1) throw new Violation('no-internal-error', process.stderr);
+    if (this.#service.tooEarly > 0)
+      throw new Violation('waits-as-told', `a request came before its Retry-After`);
     if (code === 0 && (action === 'export' || action === 'bookmark'))
       checkExport(disk, this.#truth, run, now);
     const erased = this.#truth.leads.get(run.erases ?? '');

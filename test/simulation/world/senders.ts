@@ -45,6 +45,12 @@ export class Senders {
     }
   }
 
+  /** Somebody else's request, which no receiver may take. */
+  forge(lead: TrueLead, done: (end: TryEnd) => void): void {
+    const { plan, random } = this.#options;
+    this.#post(lead, random.between(0, plan.receivers - 1), done, `${token.slice(0, -1)}x`);
+  }
+
   #try(lead: TrueLead, receiver: number, nth: number): void {
     const { plan, scheduler, random, onTry } = this.#options;
     this.#post(lead, receiver, (end) => {
@@ -59,7 +65,7 @@ export class Senders {
     });
   }
 
-  #post(lead: TrueLead, receiver: number, done: (end: TryEnd) => void): void {
+  #post(lead: TrueLead, receiver: number, done: (end: TryEnd) => void, credential = token): void {
     const { scheduler, network, owner, portOf } = this.#options;
     let isDone = false;
     const finish = (end: TryEnd): void => {
@@ -72,7 +78,7 @@ export class Senders {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'x-webhook-token': token,
+        'x-webhook-token': credential,
         'content-length': String(Buffer.byteLength(lead.body)),
       },
     });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { respond, type Style } from '../../support/moving-service.ts';
+import type { Owner, SimSocket } from '../kernel/network.ts';
 import type { Random } from '../kernel/random.ts';
 import type { Scheduler } from '../kernel/scheduler.ts';
 import type { Plan, ServiceFault } from './plan.ts';
@@ -20,9 +21,9 @@ export class Service {
   readonly #born = new Map<string, number>();
   readonly #faults = new Map<ServiceFault, number>();
   readonly onFault: (fault: ServiceFault) => void;
-  /** When a client was told to come again, by nobody sooner. */
-  retryAt = 0;
-  /** Requests that came before they were allowed to. */
+  /** When each process was told to come again. */
+  #retryAt = new WeakMap<Owner, number>();
+  /** Requests that came before their process was allowed to. */
   tooEarly = 0;
 
   constructor(
@@ -59,7 +60,7 @@ export class Service {
 
   heal(): void {
     this.#faults.clear();
-    this.retryAt = 0;
+    this.#retryAt = new WeakMap();
   }
 
   #has(fault: ServiceFault): boolean {
@@ -70,23 +71,25 @@ export class Service {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const waitMs = this.#has('slow') ? this.#random.between(500, 8_000) : this.#random.between(1, 40);
-    this.#scheduler.after(waitMs, () => this.#answer(request, response));
+    const arrivedAt = this.#scheduler.now;
+    this.#scheduler.after(waitMs, () => this.#answer(request, response, arrivedAt));
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #answer(request: IncomingMessage, response: ServerResponse, arrivedAt: number): void {
     if (response.destroyed) return;
     if (request.headers.authorization !== `Bearer ${apiKey}`) {
       response.writeHead(401, json).end('{"error":"unauthorized","message":"no such key"}');
       return;
     }
-    if (this.#scheduler.now < this.retryAt) this.tooEarly += 1;
+    const client = (request.socket as unknown as SimSocket).peerOwner ?? nobody;
+    if (arrivedAt < (this.#retryAt.get(client) ?? 0)) this.tooEarly += 1;
     if (this.#has('down') && this.#random.chance(0.7)) {
       response.writeHead(503, json).end('{"error":"unavailable","message":"try again"}');
       return;
     }
     if (this.#has('limited') && this.#random.chance(0.4)) {
       const seconds = this.#random.between(1, 9);
-      this.retryAt = this.#scheduler.now + seconds * 1000;
+      this.#retryAt.set(client, this.#scheduler.now + seconds * 1000);
       response
         .writeHead(429, { ...json, 'retry-after': String(seconds) })
         .end('{"error":"rate_limited","message":"slower"}');
@@ -115,5 +118,7 @@ export class Service {
     return { ...(JSON.parse(lead?.body ?? '{}') as object), status: 'new' };
   }
 }
+
+const nobody: Owner = { isAlive: true, sockets: new Set() };
 
 const json = { 'content-type': 'application/json' };
