@@ -12,7 +12,7 @@ import { failureLines, report } from './report.ts';
 import { type FirstFailing, shrink } from './shrink.ts';
 import { Workers } from './workers.ts';
 
-export interface Simulation {
+interface Simulation {
   /** Of the repository. */
   readonly root: string;
   /** For bundles. */

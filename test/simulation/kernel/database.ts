@@ -18,7 +18,7 @@ interface RealDatabase {
 
 const Libsql = nodeRequire('libsql') as new (path: string, options: { timeout: number }) => RealDatabase;
 
-export type DatabaseCode = keyof typeof messages;
+type DatabaseCode = keyof typeof messages;
 
 /**
  * What happens to a step that makes something durable. `during`: the process is killed between its writes, or the power fails
@@ -33,12 +33,12 @@ export type CommitFault =
   | { readonly kind: 'error'; readonly when: 'before' | 'after'; readonly code: DatabaseCode };
 
 /** A statement fails; the database may have ended the transaction by itself. */
-export interface StatementFault {
+interface StatementFault {
   readonly code: DatabaseCode;
   readonly isRolledBack: boolean;
 }
 
-export type CommitStep = 'commit' | 'statement' | 'checkpoint' | 'vacuum';
+type CommitStep = 'commit' | 'statement' | 'checkpoint' | 'vacuum';
 
 export interface DatabaseRules {
   /** Asked for each COMMIT, each statement that writes without a transaction, and when the log is copied or the file written anew. */

@@ -339,7 +339,7 @@ export function serverOn(
 }
 
 /** node:http checks connections by a timer of real time, which would keep what is dead in memory. */
-export function stopCheckingConnections(server: Server): void {
+function stopCheckingConnections(server: Server): void {
   const fields = server as unknown as Record<symbol, unknown>;
   const key = Object.getOwnPropertySymbols(server).find(
     ({ description }) => description === 'http.server.connectionsCheckingInterval',

@@ -18,8 +18,8 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'operator'; readonly action: OperatorAction }
 ); // prettier-ignore
 
-export type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
-export type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
+type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
+type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
 export type ServiceFault = 'down' | 'limited' | 'cut' | 'repeats' | 'slow';
 export type OperatorAction =
@@ -60,7 +60,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     lengthMs,
     inbox,
     receivers,
-    leads: random.between(90, 130),
+    leads: random.between(110, 150),
     copies: random.between(2, 4),
     acknowledge: random.pick(['delivered', 'delivered', 'stored'] as const),
     targets: targets.length === 0 ? (['application'] as const) : targets,
@@ -68,7 +68,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     pageCap: random.pick([7, 15, 40, 60]),
   };
   const crashes = Array.from({ length: random.between(4, 7) }, () => crash(random, plan));
-  const faults = Array.from({ length: random.between(10, 16) }, () => fault(random, plan));
+  const faults = Array.from({ length: random.between(13, 20) }, () => fault(random, plan));
   const actions = Array.from({ length: random.between(5, 9) }, () => operatorAction(random, plan));
   const sleeps = Array.from({ length: random.between(3, 4) }, (): Happening => ({
     at: random.between(0, lengthMs),

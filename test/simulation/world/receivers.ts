@@ -12,7 +12,7 @@ export const applicationPort = 3000;
 export const portOf = (receiver: number): number => 8443 + receiver;
 
 /** What `--exec` is given. */
-export const commandName = 'take-lead';
+const commandName = 'take-lead';
 
 export interface ReceiverOptions {
   readonly plan: Plan;
