@@ -4,11 +4,19 @@ import { messageOf, OutputError } from '../errors.ts';
 import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
-import { type Database, loadLibsql, type Statement, toColumn } from '../inbox/sqlite/libsql.ts';
+import {
+  bytesOf,
+  type Database,
+  loadLibsql,
+  type Statement,
+  textOf,
+  toColumn,
+} from '../inbox/sqlite/libsql.ts';
 
 /**
  * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so
- * that nothing stays however the process ends. Nothing in it has to be durable.
+ * that nothing stays however the process ends. Nothing in it has to be durable: its one transaction never ends. The bodies
+ * are apart, some tens of them in a row: a statement for each lead costs more than all else that is done for it.
  */
 const schema = `
   PRAGMA temp_store = FILE;
@@ -16,10 +24,12 @@ const schema = `
   PRAGMA received.journal_mode = OFF;
   PRAGMA received.synchronous = OFF;
   PRAGMA received.cache_size = -16384;
+  BEGIN;
   CREATE TABLE received.leads (
     id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL,
     state TEXT NOT NULL DEFAULT 'accepted'
   ) WITHOUT ROWID;
+  CREATE TABLE received.bodies (first INTEGER PRIMARY KEY, leads TEXT NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE received.deliveries (
     seq INTEGER PRIMARY KEY, lead TEXT NOT NULL, received_at INTEGER NOT NULL, source TEXT NOT NULL,
     attempt INTEGER NOT NULL, body BLOB NOT NULL
@@ -27,7 +37,11 @@ const schema = `
   CREATE TABLE received.work (lead TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-const noDigest = Buffer.alloc(0);
+/** Leads of one statement, and bodies of one row: to read one of them, all are read. */
+const mostAdded = 1000;
+const bodiesInRow = 32;
+
+const digestLength = 32;
 
 /** A lead of a file; of a bare id nothing else is known. */
 export interface FiledLead {
@@ -35,13 +49,31 @@ export interface FiledLead {
   readonly body: Uint8Array | undefined;
 }
 
+/** Of one lead in a row of `bodies`: the bytes are one behind the other. */
+type Listed = readonly [id: string, length: number];
+
+interface Bodies {
+  /** The number of the first of its leads. */
+  readonly first: number;
+  readonly leads: readonly Listed[];
+  readonly bytes: Uint8Array;
+}
+
+const noBytes = Buffer.alloc(0);
+
 /** Any number of leads in a temporary database, for lookups. When they were received is not known. */
 export class LeadDatabase implements ReceivedLeads {
   readonly #database: Database;
   readonly #lookup: ReturnType<typeof leadLookup>;
-  readonly #addId: Statement;
-  readonly #addBody: Statement;
+  readonly #addIds: Statement;
+  readonly #addBodies: Statement;
+  readonly #findBodies: Statement;
+  /** The number of the next lead; the first one of an id keeps its own. */
+  #nextSeq = 1;
   #size = 0;
+  #hasBodies = false;
+  /** Leads are mostly looked for in the order of the file. */
+  #lastBodies: Bodies | undefined;
 
   static async open(): Promise<LeadDatabase> {
     const Libsql = await loadLibsql();
@@ -51,10 +83,13 @@ export class LeadDatabase implements ReceivedLeads {
   private constructor(database: Database) {
     this.#database = database;
     database.exec(schema);
-    this.#addId = database.prepare(
-      'INSERT INTO leads (id, seq, first_at, digest) VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING',
+    this.#addIds = database.prepare(
+      `INSERT INTO leads (id, seq, first_at, digest)
+       SELECT value, ? + key, 0, coalesce(substr(?, key * ${digestLength} + 1, ${digestLength}), x'') FROM json_each(?)
+       WHERE TRUE ON CONFLICT DO NOTHING`,
     );
-    this.#addBody = database.prepare("INSERT INTO deliveries VALUES (?, ?, 0, 'push', 1, ?)");
+    this.#addBodies = database.prepare('INSERT INTO bodies VALUES (?, ?, ?)');
+    this.#findBodies = database.prepare('SELECT * FROM bodies WHERE first <= ? ORDER BY first DESC LIMIT 1');
     this.#lookup = leadLookup({ database, version: 1, shared: undefined, erased: undefined });
   }
 
@@ -63,31 +98,34 @@ export class LeadDatabase implements ReceivedLeads {
   }
 
   /**
-   * Returns how many of the leads have an id that was not there before; of each id the first one is kept. Throws an
-   * `OutputError` when the temporary file cannot be written.
+   * Returns how many of the leads have an id that was not there before; of each id the first one is kept. Either all of
+   * them have a body or none. Throws an `OutputError` when the temporary file cannot be written.
    */
   add(leads: readonly FiledLead[]): number {
+    const before = this.#size;
     try {
-      return this.#addAll(leads);
+      for (let start = 0; start < leads.length; start += mostAdded)
+        this.#addSome(leads.slice(start, start + mostAdded));
     } catch (cause) {
       const problem: FileProblem = { kind: 'leads-not-kept', directory: tmpdir(), why: messageOf(cause) };
       throw new OutputError(problem, { cause });
     }
+    return this.#size - before;
   }
 
-  #addAll(leads: readonly FiledLead[]): number {
-    const before = this.#size;
-    this.#database.exec('BEGIN');
-    for (const { id, body } of leads) {
-      const key = toColumn(id);
-      const seq = this.#size + 1;
-      const digest = body === undefined ? noDigest : hash('sha256', body, 'buffer');
-      if (this.#addId.run([key, seq, digest]).changes === 0) continue;
-      if (body !== undefined) this.#addBody.run([seq, key, body]);
-      this.#size = seq;
+  #addSome(leads: readonly FiledLead[]): void {
+    const digests = leads.map(({ body }) => (body === undefined ? noBytes : hash('sha256', body, 'buffer')));
+    const ids = JSON.stringify(leads.map(({ id }) => toColumn(id)));
+    this.#size += this.#addIds.run([this.#nextSeq, Buffer.concat(digests), ids]).changes;
+    for (let start = 0; start < leads.length; start += bodiesInRow) {
+      const some = leads.slice(start, start + bodiesInRow);
+      const bodies = some.flatMap(({ body }) => body ?? []);
+      if (bodies.length < some.length) continue;
+      this.#hasBodies = true;
+      const listed = some.map(({ id, body }): Listed => [id, body?.length ?? 0]);
+      this.#addBodies.run([this.#nextSeq + start, JSON.stringify(listed), Buffer.concat(bodies)]);
     }
-    this.#database.exec('COMMIT');
-    return this.#size - before;
+    this.#nextSeq += leads.length;
   }
 
   async lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
@@ -105,11 +143,30 @@ export class LeadDatabase implements ReceivedLeads {
   }
 
   async leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
-    return this.#lookup.leadsBySeq(seqs);
+    const leads = await Promise.resolve([...seqs].sort((a, b) => a - b));
+    return leads.flatMap((seq) => this.#leadAt(seq) ?? []);
   }
 
+  #leadAt(seq: number): StoredLead | undefined {
+    let bodies = this.#lastBodies;
+    if (bodies === undefined || seq < bodies.first || seq >= bodies.first + bodies.leads.length) {
+      const [row] = this.#findBodies.all([seq]);
+      if (row === undefined) return undefined;
+      const leads = JSON.parse(textOf(row['leads'])) as readonly Listed[];
+      bodies = { first: Number(row['first']), leads, bytes: bytesOf(row['bytes']) };
+      this.#lastBodies = bodies;
+    }
+    const place = seq - bodies.first;
+    const lead = bodies.leads[place];
+    if (lead === undefined) return undefined;
+    const start = bodies.leads.slice(0, place).reduce((sum, [, length]) => sum + length, 0);
+    const body = bodies.bytes.subarray(start, start + lead[1]);
+    return { leadId: lead[0], seq, receivedAt: 0, source: 'push', body };
+  }
+
+  /** A lead with a body keeps it. */
   async *prunedSince(since: number): AsyncGenerator<readonly PrunedLead[]> {
-    yield* this.#lookup.prunedSince(since);
+    if (!this.#hasBodies) yield* this.#lookup.prunedSince(since);
   }
 
   close(): Promise<void> {

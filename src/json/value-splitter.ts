@@ -59,8 +59,9 @@ export class ValueSplitter {
         if (isSpace(byte) || byte === byteOrderMark[this.#before + i]) continue;
         this.#outside(byte, this.#before + i);
         start = i;
-      } else if (this.#endsObject(byte)) {
-        objects.push(this.#taken(chunk.subarray(start, i + 1)));
+      } else {
+        i = this.#endOfObject(chunk, i);
+        if (this.#depth === 0) objects.push(this.#taken(chunk.subarray(start, i + 1)));
       }
     }
     if (this.#depth > 0) this.#hold(chunk.subarray(start));
@@ -89,18 +90,29 @@ export class ValueSplitter {
     }
   }
 
-  /** Whether the object that began at the top ends with this byte. */
-  #endsObject(byte: number): boolean {
-    if (this.#inString) {
-      if (this.#isEscaped) this.#isEscaped = false;
-      else if (byte === backslash) this.#isEscaped = true;
-      else if (byte === quote) this.#inString = false;
-      return false;
+  /** The index of the byte that ends the object at the top; the chunk's length where it goes on. */
+  #endOfObject(chunk: Uint8Array, start: number): number {
+    let depth = this.#depth;
+    let inString = this.#inString;
+    let isEscaped = this.#isEscaped;
+    let i = start;
+    for (; i < chunk.length; i += 1) {
+      const byte = chunk[i] as number;
+      if (inString) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === backslash) isEscaped = true;
+        else if (byte === quote) inString = false;
+      } else if (byte === quote) inString = true;
+      else if (byte === openBrace || byte === openBracket) depth += 1;
+      else if (byte === closeBrace || byte === closeBracket) {
+        depth -= 1;
+        if (depth === 0) break;
+      }
     }
-    if (byte === quote) this.#inString = true;
-    else if (byte === openBrace || byte === openBracket) this.#depth += 1;
-    else if (byte === closeBrace || byte === closeBracket) this.#depth -= 1;
-    return this.#depth === 0;
+    this.#depth = depth;
+    this.#inString = inString;
+    this.#isEscaped = isEscaped;
+    return i;
   }
 
   #taken(last: Uint8Array): Buffer {
