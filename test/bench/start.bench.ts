@@ -55,7 +55,7 @@ it('starts as fast as it may', async () => {
   ]);
   expect(wall('leads --version') / base).toBeLessThanOrEqual(1.3);
   expect(wall('leads --help') / base).toBeLessThanOrEqual(1.3);
-  // The aim is 2.5, which commander, zod and undici alone take; measured 3.6 to 3.9.
   expect(wall('leads verify, one capture') / base).toBeLessThanOrEqual(4);
-  expect(wall('leads list, 20 leads') / base).toBeLessThanOrEqual(4.5);
+  // The aim is 2.4 on node 24; measured 2.7 to 3.2, on node 20 without a compile cache.
+  expect(wall('leads list, 20 leads') / base).toBeLessThanOrEqual(3.6);
 });

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { printTable } from '../support/measure.ts';
+import { pairedRatios, ratios, repeatedMedians, type Spread, spreadOf } from '../support/ratios.ts';
+import { buildBase } from './gate/base-build.ts';
+import { root, storedRatios, storeRatios } from './gate/baseline.ts';
+import { type Contestant, openContestants } from './gate/contestants.ts';
+
+/**
+ * CPU time of all processes for fixed amounts of work: against a yardstick in the same run, which is printed beside the
+ * stored ratios, and against the build of the commit that stored them, which finds what became slower.
+ */
+const reason = process.env['LEADS_BENCH_BASELINE'];
+const isGate = process.env['LEADS_BENCH_GATE'] !== undefined;
+const only = process.env['LEADS_BENCH_ONLY'];
+
+/** Above this × the stored ratio no noise and no other machine explains it. */
+const storedLimit = 1.4;
+const repetitions = { times: 3, limit: 1.1 };
+
+let contestants: readonly Contestant[] = [];
+let close = (): void => undefined;
+beforeAll(async () => {
+  const opened = await openContestants(root);
+  contestants = opened.contestants.filter(({ name }) => only === undefined || name.includes(only));
+  ({ close } = opened);
+}, 120_000);
+afterAll(() => close());
+
+it('takes no more of a yardstick than is stored', async () => {
+  const found: Record<string, Spread> = {};
+  for (const { name, cpuOf, cpuOfYardstick } of contestants) {
+    await cpuOf(root)();
+    found[name] = spreadOf(await ratios(5, cpuOf(root), cpuOfYardstick));
+  }
+  const stored = storedRatios();
+  const shown = (spread: Spread | undefined): string =>
+    spread === undefined
+      ? 'none'
+      : [spread.median, spread.low, spread.high].map((value) => value.toPrecision(3)).join('  ');
+  printTable(`CPU against a yardstick, node ${process.versions.node}; median, lowest and highest of five`, [
+    ['', 'yardstick', 'now', 'stored'],
+    ...contestants.map(({ name, yardstick }) => [name, yardstick, shown(found[name]), shown(stored?.[name])]),
+  ]);
+  if (reason !== undefined) {
+    storeRatios(found, reason);
+    return;
+  }
+  for (const { name } of contestants) {
+    const limit = (stored?.[name]?.median ?? Infinity) * storedLimit;
+    expect.soft(found[name]?.median, `${name} against what is stored`).toBeLessThanOrEqual(limit);
+  }
+});
+
+it.skipIf(!isGate)('takes no more than the build that the stored ratios are of', async () => {
+  const base = await buildBase();
+  if (base.folder === undefined) {
+    console.log(`compared with the stored ratios only: ${base.why}`);
+    return;
+  }
+  const { folder, commit } = base;
+  const rows = [['', 'medians of 11 pairs']];
+  for (const { name, cpuOf } of contestants) {
+    await cpuOf(folder)();
+    const { medians, isSlower } = await repeatedMedians(repetitions, () =>
+      pairedRatios(11, cpuOf(root), cpuOf(folder)),
+    );
+    rows.push([name, medians.map((value) => value.toFixed(3)).join('  ')]);
+    expect.soft(isSlower, `${name} takes more than 1.1 × in three repetitions`).toBe(false);
+  }
+  printTable(`CPU against ${commit.slice(0, 12)}`, rows);
+});

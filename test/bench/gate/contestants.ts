@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { arrivalOf } from '../../support/both-sides.ts';
+import { type Listening, startReady } from '../../support/listening.ts';
+import { measure } from '../../support/measure.ts';
+import { onCore } from '../../support/on-core.ts';
+import { benchLead, cursorPrefix, type PageService, servePages } from '../../support/page-service.ts';
+import { buildProgram } from '../../support/program.ts';
+import type { Measurement } from '../../support/ratios.ts';
+import { driveLoad } from '../listen/drive-load.ts';
+
+/** Something that the program does, and what its CPU time is compared with. */
+export interface Contestant {
+  readonly name: string;
+  readonly yardstick: string;
+  /** CPU milliseconds of a fixed amount of work, by the program that was built in a folder. */
+  readonly cpuOf: (folder: string) => Measurement;
+  readonly cpuOfYardstick: Measurement;
+}
+
+/** Enough that the start of the program is a small part. */
+const manyLeads = 40_000;
+const starts = 4;
+const deliveries = 2000;
+const secret = 'bench-secret';
+
+const home = mkdtempSync(join(tmpdir(), 'leads-bench-'));
+
+/** All of them, and what ends the services that they ask. `folder`: the program that is in the tree. */
+export async function openContestants(
+  folder: string,
+): Promise<{ contestants: readonly Contestant[]; close: () => void }> {
+  const few = await servePages({ leads: 20, pageSize: 20, pagination: 'cursor' });
+  const many = await servePages({ leads: manyLeads, pageSize: 1000, pagination: 'cursor' });
+  return {
+    contestants: [
+      ...startContestants(few),
+      ...(await pullContestants(many, folder)),
+      ...(await pushContestants(folder)),
+    ],
+    close: () => {
+      few.close();
+      many.close();
+    },
+  };
+}
+
+const program = (folder: string): string => `${process.execPath} ${folder}/bin/leads.js`;
+
+function environment(url: string): NodeJS.ProcessEnv {
+  const { PATH } = process.env;
+  return { PATH, HOME: home, LEADS_BASE_URL: url, LEADS_API_KEY: 'bench-key-0123456789' };
+}
+
+const cpuOfLine =
+  (line: string, url: string): Measurement =>
+  async () =>
+    (await measure(line, environment(url))).cpuMs;
+
+function startContestants({ url }: PageService): Contestant[] {
+  const several = (line: string): Measurement =>
+    cpuOfLine(`for ((i = 0; i < ${starts}; i++)); do ${line} > /dev/null; done`, url);
+  return ['--version', 'list'].map((words) => ({
+    name: `leads ${words}`,
+    yardstick: 'node -e 0',
+    cpuOf: (folder) => several(`${program(folder)} ${words}`),
+    cpuOfYardstick: several(`${process.execPath} -e 0`),
+  }));
+}
+
+async function pullContestants({ url }: PageService, folder: string): Promise<Contestant[]> {
+  const pages = `${url}/api/leads?cursor=${cursorPrefix}[0-${manyLeads / 1000 - 1}]`;
+  const inbox = join(home, 'pushed.db');
+  await fillInbox(inbox);
+  const line = (words: string) => (folder: string) =>
+    cpuOfLine(`${program(folder)} ${words} > /dev/null`, url);
+  const exporting = line('export -q');
+  return [
+    {
+      name: 'leads export',
+      yardstick: 'curl | jq',
+      cpuOf: exporting,
+      cpuOfYardstick: cpuOfLine(`curl -s '${pages}' | jq -c '.data[]' > /dev/null`, url),
+    },
+    ...[`audit --json -q --since 2020-01-01 --inbox ${inbox}`, `stats --inbox ${inbox} --json -q`].map(
+      (words) => ({
+        name: `leads ${words.startsWith('stats') ? 'stats --inbox' : 'audit'}`,
+        yardstick: 'leads export',
+        cpuOf: line(words),
+        cpuOfYardstick: exporting(folder),
+      }),
+    ),
+  ];
+}
+
+/** All leads as they are listed, with the status that the service has for them. */
+async function fillInbox(location: string): Promise<void> {
+  const inbox = await openInbox({ location, clock: systemClock });
+  for (let from = 0; from < manyLeads; from += 1000) {
+    await inbox.take(
+      Array.from({ length: 1000 }, (_, i) => {
+        const body = benchLead(from + i);
+        const { id, createdAt } = JSON.parse(body) as { readonly id: string; readonly createdAt: string };
+        return arrivalOf(id, Buffer.from(body), Date.parse(createdAt) + 1000);
+      }),
+    );
+  }
+  await inbox.close();
+}
+
+async function pushContestants(folder: string): Promise<Contestant[]> {
+  const load = await buildProgram(new URL('../listen/load.ts', import.meta.url));
+  const bareProgram = await buildProgram(new URL('../listen/bare.ts', import.meta.url));
+  const dataDir = join(home, 'data');
+  const listen = (folder: string, inbox: string): Promise<Listening> => {
+    const words = ['listen', '--port', '0', '--format', 'events', '--scheme', 'github', '--secret', secret];
+    return startReady(
+      onCore(0, [process.execPath, `${folder}/bin/leads.js`, ...words, '--inbox', inbox]),
+      dataDir,
+    );
+  };
+  const { caPath = '', child } = await listen(folder, ':memory:');
+  child.kill('SIGKILL');
+  const bare = async (): Promise<Server> => {
+    const [command = '', ...args] = onCore(0, [
+      process.execPath,
+      bareProgram,
+      join(dirname(caPath), 'server.pem'),
+    ]);
+    const server = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(server.stdout, 'data')) as [Buffer];
+    return { child: server, pid: server.pid ?? 0, port: Number(line.toString()), caPath };
+  };
+  let runs = 0;
+  /** A server of its own each time, so that the luck of one process's optimiser is not in every figure. */
+  const cpuOfServer = async (open: () => Promise<Server>): Promise<number> => {
+    const server = await open();
+    try {
+      runs += 1;
+      await driveLoad(load, server, secret, { count: deliveries / 2, prefix: `w${runs}` });
+      const before = threadsCpuMs(server.pid);
+      await driveLoad(load, server, secret, { count: deliveries, prefix: `r${runs}` });
+      return threadsCpuMs(server.pid) - before;
+    } finally {
+      server.child.kill('SIGKILL');
+    }
+  };
+  return ['', ' --inbox :memory:'].map((words) => ({
+    name: `leads listen${words}`,
+    yardstick: 'a bare node https server',
+    cpuOf: (folder) => () =>
+      cpuOfServer(() => listen(folder, words === '' ? join(home, `received-${runs}.db`) : ':memory:')),
+    cpuOfYardstick: () => cpuOfServer(bare),
+  }));
+}
+
+type Server = Pick<Listening, 'child' | 'pid' | 'port' | 'caPath'>;
+
+/** What all threads of a process that still runs have used; the system counts it in nanoseconds. */
+function threadsCpuMs(pid: number): number {
+  const tasks = `/proc/${pid}/task`;
+  const nanoseconds = readdirSync(tasks).map((task) =>
+    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
+}
