@@ -74,6 +74,9 @@ export const clockMarginMs = 86_400_000;
  */
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
   const { id, found } = lead;
+  // Nearly every lead of an application's own export.
+  const isSame = found.on === 'both' && found.differing.length === 0 && !found.isPending;
+  if (isSame && lead.receivedAt === undefined) return undefined;
   const created = readCreatedAt(lead.createdAt);
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
   const came = { created, receivedAt };

@@ -37,6 +37,9 @@ interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>
   readonly isPending: boolean;
 }
 
+/** Different lists of what leads lack that are counted apart. */
+const mostLacking = 1000;
+
 /** What is to be kept of the leads of one batch. */
 interface JudgedLeads {
   readonly findings: Finding[];
@@ -74,6 +77,10 @@ export class LeadComparer {
   readonly #doubtful = new LeadSpool();
   /** What they lack may be a difference, or how old they are not certain, until all leads were looked at. */
   readonly #undecided = new ValueSpool<MatchedLead>();
+  /** By what they lack: those of them that are no finding if it is no difference; how many. */
+  readonly #lacking = new Map<string, { readonly absent: readonly string[]; count: number }>();
+  /** All of the undecided ones are among them. */
+  #isAllLacking = true;
   readonly #carried = new CarriedFields();
   /** Of both sides of the leads that were compared; looked at where some are ignored. */
   readonly #compared = new CarriedFields({ withNull: true });
@@ -148,19 +155,30 @@ export class LeadComparer {
   }
 
   async #judgeUndecided(signal: AbortSignal): Promise<void> {
+    const lacking = [...this.#lacking.values()];
+    const isCarried = (path: string): boolean => this.#carried.has(path);
+    if (this.#isAllLacking && !lacking.some(({ absent }) => absent.some(isCarried))) {
+      for (const { absent, count } of lacking) this.#countRicher(absent, count);
+      return;
+    }
     for await (const { differing, absent, ...lead } of this.#undecided.values()) {
-      const lost = absent.filter((path) => this.#carried.has(path));
+      const lost = absent.filter(isCarried);
       const finding = this.#classOf(lead, [...differing, ...lost]);
       if (finding !== undefined) await this.findings.add(finding);
       if (lost.length === absent.length) continue;
-      this.counts.richer += 1;
-      for (const path of absent) {
-        if (this.richerFields.size < mostDiffNames && !lost.includes(path)) this.richerFields.add(path);
-      }
+      this.#countRicher(
+        absent.filter((path) => !lost.includes(path)),
+        1,
+      );
       if (this.counts.richer % batchSize !== 0) continue;
       await setImmediate();
       signal.throwIfAborted();
     }
+  }
+
+  #countRicher(fields: readonly string[], leads: number): void {
+    this.counts.richer += leads;
+    for (const path of fields) if (this.richerFields.size < mostDiffNames) this.richerFields.add(path);
   }
 
   async close(): Promise<void> {
@@ -233,19 +251,29 @@ export class LeadComparer {
   ): void {
     const receivedAt = this.#options.received.hasTimes ? found.receivedAt : undefined;
     const { isPending } = found;
-    if (fields.absent.length > 0 || this.#options.times().clockAheadMs < 0) {
-      undecided.push({ id, createdAt, receivedAt, isPending, ...fields });
-      return;
-    }
-    const finding = this.#classOf({ id, createdAt, receivedAt, isPending }, fields.differing);
-    if (finding !== undefined) findings.push(finding);
+    const { differing, absent } = fields;
+    const isUncertain = this.#options.times().clockAheadMs < 0;
+    const finding = this.#classOf({ id, createdAt, receivedAt, isPending }, differing);
+    if (absent.length > 0 || isUncertain) {
+      undecided.push({ id, createdAt, receivedAt, isPending, differing, absent });
+      if (isUncertain || finding !== undefined) this.#isAllLacking = false;
+      else this.#addLacking(absent);
+    } else if (finding !== undefined) findings.push(finding);
+  }
+
+  #addLacking(absent: readonly string[]): void {
+    const key = JSON.stringify(absent);
+    const found = this.#lacking.get(key);
+    if (found !== undefined) found.count += 1;
+    else if (this.#lacking.size < mostLacking) this.#lacking.set(key, { absent, count: 1 });
+    else this.#isAllLacking = false;
   }
 
   #classOf(
     { id, createdAt, receivedAt, isPending }: Omit<MatchedLead, keyof DifferingFields>,
     fields: readonly string[],
   ): Finding | undefined {
-    const differing = fields.slice(0, mostDiffNames);
+    const differing = fields.length > mostDiffNames ? fields.slice(0, mostDiffNames) : fields;
     const found = { on: 'both', differing, isPending } as const;
     return classifyLead({ id, createdAt, receivedAt, found }, this.#options.times());
   }
