@@ -20,6 +20,9 @@ import {
 /** The largest record, and the largest rest of an answer beside its records, in bytes: limits the memory of a page. */
 const maxBytes = 16 * 1024 * 1024;
 
+/** Of a chunk, in bytes, to complete the record that the one before has begun. */
+const copiedBytes = 4096;
+
 /**
  * Splits a page into its records while it arrives, in chunks cut at any byte. Records keep their own bytes; no objects
  * are built from them. Throws a `DataError` that names the place for anything that is not strict JSON in UTF-8, and for
@@ -45,8 +48,9 @@ export class PageScan {
 
   /** Adds the records that this chunk completes to `records`. */
   push(chunk: Uint8Array, records: ScannedRecord[]): void {
-    this.#pending.push(chunk);
-    this.#pendingLength += chunk.length;
+    const rest = this.#completePending(chunk, records);
+    this.#pending.push(rest);
+    this.#pendingLength += rest.length;
     if (this.#pendingLength >= this.#nextScanLength) this.#advance(this.#gather(), records);
   }
 
@@ -56,6 +60,23 @@ export class PageScan {
     const rest = this.#gather();
     if (this.#expects === undefined) return this.#endWithout(rest, records);
     return this.#expects === expects.nothing ? this.#endAfter(rest) : undefined;
+  }
+
+  /**
+   * Completes the record that the chunks before have begun, with a copy of the beginning of this one, so that the chunk
+   * need not be copied as a whole. Returns what is left of it.
+   */
+  #completePending(chunk: Uint8Array, records: ScannedRecord[]): Uint8Array {
+    const before = this.#pendingLength;
+    const expecting = this.#expects ?? expects.nothing;
+    const isFar = before > copiedBytes || chunk.length < 2 * copiedBytes;
+    if (before === 0 || isFar || expecting === expects.nothing) return chunk;
+    const joined = Buffer.concat([...this.#pending, chunk.subarray(0, copiedBytes)]);
+    const done = this.#takeRecords(joined, 0, expecting, records);
+    this.#keep(joined.subarray(0, before), Math.min(done, before));
+    const taken = Math.max(0, done - before);
+    this.#scannedBytes += taken;
+    return chunk.subarray(taken);
   }
 
   #gather(): Buffer {

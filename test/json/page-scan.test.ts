@@ -51,6 +51,25 @@ describe('records', () => {
     expect(scan(json, 'auto', everyCut(json)).records).toEqual(exact);
   });
 
+  it.each([8191, 8192, 9001, 16_384, 40_000])('keep their own bytes in chunks of %i bytes', (size) => {
+    const lengths = Array.from({ length: 300 }, (_, i) => (i % 37 === 0 ? 20_000 : i % 11 === 0 ? 4096 : i));
+    const records = lengths.map((length, i) => `{"id":"${i}","text":"${'é'.repeat(length / 2)}"}`);
+    const cutsOf = (json: string): number[] =>
+      Array.from({ length: Math.floor(Buffer.byteLength(json) / size) }, (_, i) => (i + 1) * size);
+    const json = `{"data":[${records.join(' , ')}],"next":"x"}`;
+    const page = scan(json, 'auto', cutsOf(json));
+    expect(page.records).toEqual(records);
+    expect(page.ids).toEqual(lengths.map((_, i) => String(i)));
+    expect(page.envelope?.root).toEqual({ data: [], next: 'x' });
+    for (const nth of [2, 38, 75, 150, 299]) {
+      const broken = `[${records.map((one, i) => (i + 1 === nth ? one.replace('"text"', 'text') : one)).join()}]`;
+      const at = Buffer.byteLength(broken.slice(0, broken.indexOf(',text') + 1));
+      expect(describing(() => scan(broken, 'auto', cutsOf(broken)))).toThrow(
+        `unexpected 't' at byte ${at}, in lead ${nth}`,
+      );
+    }
+  });
+
   it('lose only the white space between tokens', () => {
     const spaced = '{ "id" : " a b " ,\n\t"list" : [ 1 , 2 ] ,\r\n "o" : { } }';
     expect(scan(`[ ${spaced} ]`).records).toEqual(['{"id":" a b ","list":[1,2],"o":{}}']);
