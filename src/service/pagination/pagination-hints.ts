@@ -35,6 +35,9 @@ export interface PaginationHints {
 
 type Members = { readonly [key: string]: Json };
 
+/** The members of an object by their plain names; of several with the same one the first. */
+type Place = ReadonlyMap<string, { readonly field: string; readonly value: Json }>;
+
 /**
  * Reads the envelope of a page of `count` leads; `pointer` is where the next page is named, when the dialect says it.
  */
@@ -73,8 +76,8 @@ function pointedAt(root: Json, pointer: readonly string[]): PaginationHints['nex
 }
 
 /** The objects around the array and what they nest, innermost first. */
-function placesOf(root: Json, path: readonly string[]): Members[] {
-  const places: Members[] = [];
+function placesOf(root: Json, path: readonly string[]): Place[] {
+  const places: Place[] = [];
   for (let depth = path.length - 1; depth >= 0; depth -= 1) {
     const around = valueAt(root, path.slice(0, depth));
     if (isObject(around)) nest(around, places, 0);
@@ -82,14 +85,23 @@ function placesOf(root: Json, path: readonly string[]): Members[] {
   return places;
 }
 
-function nest(object: Members, places: Members[], depth: number): void {
-  places.push(object);
+function nest(object: Members, places: Place[], depth: number): void {
+  places.push(placeOf(object));
   if (depth === 3) return;
   for (const [name, value] of Object.entries(object)) {
-    if (!nestingNames.includes(plainName(name))) continue;
+    if (typeof value !== 'object' || !nestingNames.includes(plainName(name))) continue;
     if (isObject(value)) nest(value, places, depth + 1);
-    else if (Array.isArray(value)) places.push(linksByRelation(value as readonly Json[]));
+    else if (Array.isArray(value)) places.push(placeOf(linksByRelation(value as readonly Json[])));
   }
+}
+
+function placeOf(object: Members): Place {
+  const place = new Map<string, { field: string; value: Json }>();
+  for (const field of Object.keys(object)) {
+    const plain = plainName(field);
+    if (!place.has(plain)) place.set(plain, { field, value: object[field] ?? null });
+  }
+  return place;
 }
 
 /** `[{"rel":"next","href":"…"}]` as an object of targets by their relation. */
@@ -108,42 +120,39 @@ interface Found<T> {
 }
 
 function first<T>(
-  places: readonly Members[],
+  places: readonly Place[],
   names: readonly string[],
   read: (value: Json) => T | undefined,
 ): Found<T> | undefined {
   for (const name of names) {
     for (const place of places) {
-      for (const [field, raw] of Object.entries(place)) {
-        if (plainName(field) !== name) continue;
-        const value = read(raw);
-        if (value !== undefined) return { field, value };
-        break;
-      }
+      const found = place.get(name);
+      const value = found && read(found.value);
+      if (found !== undefined && value !== undefined) return { field: found.field, value };
     }
   }
   return undefined;
 }
 
-function nextIn(places: readonly Members[]): PaginationHints['next'] {
+function nextIn(places: readonly Place[]): PaginationHints['next'] {
   let end: null | undefined = first(places, deltaNames, nonEmpty) && null;
-  for (const wanted of [...nextNames, ...vagueNextNames]) {
+  for (const wanted of allNextNames) {
     if (end === null && vagueNextNames.includes(wanted)) return null;
     for (const place of places) {
-      for (const [field, value] of Object.entries(place)) {
-        // An offset that is a number says where this page begins.
-        if (plainName(field) !== wanted || (wanted === 'offset' && wholeNumber(value) !== undefined))
-          continue;
-        const plain = nextHintOf(field, value);
-        const next = plain === undefined ? tokenOf(field, value) : plain;
-        if (next === null) end = null;
-        else if (next !== undefined) return next;
-        break;
-      }
+      const found = place.get(wanted);
+      // An offset that is a number says where this page begins.
+      if (found === undefined || (wanted === 'offset' && wholeNumber(found.value) !== undefined)) continue;
+      const { field, value } = found;
+      const plain = nextHintOf(field, value);
+      const next = plain === undefined ? tokenOf(field, value) : plain;
+      if (next === null) end = null;
+      else if (next !== undefined) return next;
     }
   }
   return end;
 }
+
+const allNextNames = [...nextNames, ...vagueNextNames];
 
 const nonEmpty = (value: Json): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../../json/exact.ts';
+import type { Envelope } from '../../json/page-scan.ts';
 import type { UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './pagination-hints.ts';
 import type { RequestParams } from './request-params.ts';
@@ -36,7 +37,7 @@ const isFilled = (value: Json): boolean =>
 const partial =
   (name: RegExp, holds: (value: Json) => boolean) =>
   ({ facts }: ReadPage): UnprovenReason | undefined => {
-    const found = membersOf(facts).find((member) => name.test(plainName(member.name)) && holds(member.value));
+    const found = membersOf(facts).find((member) => name.test(member.plain) && holds(member.value));
     return found && { kind: 'partial-answer', sign: found.place };
   };
 
@@ -71,24 +72,31 @@ const fewest = 5;
 
 interface Member {
   readonly name: string;
+  readonly plain: string;
   readonly place: string;
   readonly value: Json;
 }
 
+/** Every sign is looked for in the same members. */
+const membersRead = new WeakMap<Envelope, readonly Member[]>();
+
 /** What an answer says beside its leads, whose array is empty here. */
 function membersOf({ envelope }: PageFacts): readonly Member[] {
+  const known = membersRead.get(envelope);
+  if (known !== undefined) return known;
   const found: Member[] = [];
   const collect = (object: Json, above: string, depth: number): void => {
     if (!isObject(object)) return;
     for (const [name, value] of Object.entries(object)) {
       const place = above === '' ? name : `${above}.${name}`;
-      found.push({ name, place, value });
+      const plain = plainName(name);
+      found.push({ name, plain, place, value });
       const isAround = envelope.path[depth] === name;
-      if (depth < deepest && (isAround || descriptive.test(plainName(name))))
-        collect(value, place, depth + 1);
+      if (depth < deepest && (isAround || descriptive.test(plain))) collect(value, place, depth + 1);
     }
   };
   collect(envelope.root, '', 0);
+  membersRead.set(envelope, found);
   return found;
 }
 
@@ -157,10 +165,9 @@ const unreadOfLonePage: readonly Row[] = [
   [
     'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter and others, and their like',
     (page) => {
-      const found = membersOf(page.facts).find(({ name, value }) => {
-        const plain = plainName(name);
-        return isLeadingOn(plain) ? leadsOn(plain, value, page) : saysMore.test(plain) && isFlagged(value);
-      });
+      const found = membersOf(page.facts).find(({ plain, value }) =>
+        isLeadingOn(plain) ? leadsOn(plain, value, page) : saysMore.test(plain) && isFlagged(value),
+      );
       return found && { kind: 'unread-member', name: found.place };
     },
   ],
@@ -194,7 +201,7 @@ const unreadOfLonePage: readonly Row[] = [
   [
     'DataTables, Algolia, Spring and others: counts under other names',
     ({ facts, met }) => {
-      const members = membersOf(facts).map(({ name, value }) => [plainName(name), value] as const);
+      const members = membersOf(facts).map(({ plain, value }) => [plain, value] as const);
       const total = largerCount([...members, ...plainHeaders(facts)], met);
       return total === undefined || met === undefined
         ? undefined
