@@ -38,6 +38,7 @@ export default defineConfig({
             'test/bench/**',
             'test/browser/**',
             'test/oracles/**',
+            'test/model/**',
           ],
           testTimeout: 20_000,
         },
@@ -95,6 +96,15 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'model',
+          include: ['test/model/*.test.ts'],
+          globalSetup: ['test/support/temporary.ts'],
         },
       },
       {

@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+/** One exhaustive search: every state that the model reaches, and with `isLiveness` every way that never ends. */
+interface Search {
+  readonly senders: 1 | 2;
+  readonly faults: number;
+  /** `--acknowledge stored`. */
+  readonly isStoredEnough?: true;
+  readonly store?: 'SQLite';
+  readonly isLiveness?: true;
+  readonly mutant?: string;
+}
+
+interface Found {
+  readonly errors: number;
+  readonly states: number;
+  readonly depth: number;
+  readonly seconds: number;
+  /** The assertion that failed, with its macros expanded, or `acceptance cycle`. */
+  readonly broken: string;
+  /** Statements that were in no step: process, line and number. */
+  readonly unreached: readonly string[];
+}
+
+const model = new URL('delivery.pml', import.meta.url).pathname;
+const lines = readFileSync(model, 'utf8').split('\n');
+const missing = ['spin', 'gcc'].filter((program) => spawnSync(program, ['--version']).error !== undefined);
+if (missing.length > 0 && process.env['CI'] !== undefined)
+  throw new Error(`not installed: ${missing.join()}`);
+
+/** The protocol as it is, with all that may go wrong together. */
+const searches: Record<string, Search> = {
+  'one sender, three faults': { senders: 1, faults: 3 },
+  'two senders, two faults': { senders: 2, faults: 2 },
+  'one sender, three faults, acknowledged when stored': { senders: 1, faults: 3, isStoredEnough: true },
+  'two senders, two faults, acknowledged when stored': { senders: 2, faults: 2, isStoredEnough: true },
+  'two senders, two faults, SQLite': { senders: 2, faults: 2, store: 'SQLite' },
+  'every way ends: one sender, two faults': { senders: 1, faults: 2, isLiveness: true },
+  'every way ends: two senders, one fault': { senders: 2, faults: 1, isLiveness: true },
+  'every way ends: one sender, two faults, acknowledged when stored': {
+    senders: 1,
+    faults: 2,
+    isStoredEnough: true,
+    isLiveness: true,
+  },
+};
+
+/** What the monitor asserts: what was acknowledged is stored, and a target has what is settled. */
+const kept = /violated 0 /;
+/** What was acknowledged as delivered was accepted, and its targets have it. */
+const delivered = /violated .*accepts>0/;
+const once = /violated .*accepts<=/;
+/** Never two receivers at one target. */
+const apart = /violated .*isLate/;
+/** Nothing is tried that was erased before. */
+const present = /violated \(lead==\d\) /;
+/** Every sender is answered, and every target has the lead or is said to be dead. */
+const ended = /violated .*isDead/;
+
+/** Wrong protocols. */
+const mutants: Record<string, Search & { readonly breaks: RegExp }> = {
+  ANSWER_EARLY: { senders: 1, faults: 0, breaks: kept },
+  KNOWN_IS_DUPLICATE: { senders: 1, faults: 1, breaks: delivered },
+  CHECK_OUTSIDE: { senders: 2, faults: 0, breaks: ended },
+  LOST_COMMIT_IS_TAKEN: { senders: 1, faults: 1, isStoredEnough: true, breaks: kept },
+  DUE_AT_RELEASE_ONLY: { senders: 1, faults: 1, breaks: ended },
+  NO_OUTBOX: { senders: 1, faults: 1, breaks: ended },
+  NO_EXPIRY: { senders: 1, faults: 1, breaks: ended },
+  SETTLE_EARLY: { senders: 1, faults: 0, breaks: kept },
+  RELEASE_BEFORE_SETTLE: { senders: 1, faults: 0, breaks: apart },
+  RELEASE_WITHOUT_OWNER: { senders: 1, faults: 2, breaks: apart },
+  ACCEPT_ON_FIRST: { senders: 1, faults: 1, breaks: delivered },
+  LOST_IS_ACCEPTED: { senders: 1, faults: 1, breaks: delivered },
+  NOT_YET_IS_LOST: { senders: 2, faults: 0, breaks: once },
+  LEASE_WITHOUT_LOOK: { senders: 1, faults: 1, breaks: apart },
+  DEAD_WITHOUT_TRY: { senders: 1, faults: 1, breaks: kept },
+  READ_BEFORE_LEASE: { senders: 1, faults: 2, breaks: present },
+  ERASE_MISSED: { senders: 1, faults: 1, breaks: kept },
+  APPEND_WITHOUT_LOOK: { senders: 1, faults: 1, breaks: delivered },
+  APPEND_TO_OPEN_FILE: { senders: 1, faults: 2, isLiveness: true, breaks: /acceptance cycle/ },
+};
+
+function search({ senders, faults, isStoredEnough, store, isLiveness, mutant = 'NONE' }: Search): Found {
+  const place = mkdtempSync(join(tmpdir(), 'leads-model-'));
+  // A search that finds something ends with a status of its own.
+  const run = (program: string, words: readonly string[]): string => {
+    const { stdout, stderr } = spawnSync(program, words, { cwd: place, encoding: 'utf8' });
+    return stdout + stderr;
+  };
+  const settings = Object.entries({
+    MUTANT: mutant,
+    SENDERS: senders,
+    FAULTS: faults,
+    STORED: isStoredEnough === true ? 1 : 0,
+    SQLITE: store === 'SQLite' ? 1 : 0,
+  }).map(([name, value]) => `-D${name}=${value}`);
+  run('spin', ['-a', ...settings, model]);
+  const kind = isLiveness === true ? ['-DNFAIR=3'] : ['-DSAFETY', '-DNOCLAIM'];
+  // What is found at once is not worth the time of the optimizer.
+  const effort = mutant === 'NONE' ? '-O2' : '-O0';
+  run('gcc', ['-w', effort, '-DCOLLAPSE', '-DMEMLIM=3000', ...kind, '-o', 'pan', 'pan.c']);
+  // A process that waits for ever is allowed; that all of them do is the monitor's to judge.
+  const said = run('./pan', ['-m1000000', ...(isLiveness === true ? ['-a', '-f'] : ['-E'])]);
+  if (!/errors: (0|1)$/m.test(said) || /max search depth too small|memory limit/.test(said))
+    throw new Error(said);
+  const numberOf = (pattern: RegExp): number => Number(pattern.exec(said)?.[1] ?? 0);
+  return {
+    errors: numberOf(/errors: (\d+)/),
+    states: numberOf(/(\d+) states, stored/),
+    depth: numberOf(/depth reached (\d+)/),
+    seconds: numberOf(/elapsed time ([\d.]+)/),
+    broken: /^pan:1: (.*)/m.exec(said)?.[1] ?? '',
+    unreached: unreachedIn(said),
+  };
+}
+
+function unreachedIn(said: string): string[] {
+  const unreached: string[] = [];
+  let process = '';
+  for (const line of said.split('\n')) {
+    process = /^unreached in (?:proctype |init|claim )?(\w*)/.exec(line)?.[0] ?? process;
+    const [, at = '', state = '', text = ''] = /delivery\.pml:(\d+), state (\d+), "(.*)"/.exec(line) ?? [];
+    // What only a wrong protocol does stands on a line that names it.
+    const isOfMutant = lines[Number(at) - 1]?.includes('mutant(') === true;
+    if (at !== '' && text !== '-end-' && !isOfMutant)
+      unreached.push(`${process}: line ${at}, state ${state}`);
+  }
+  return unreached;
+}
+
+function report(name: string, { states, depth, seconds }: Found): void {
+  console.log(`${name}: ${states} states, depth ${depth}, ${seconds} s`);
+}
+
+describe.skipIf(missing.length > 0)('the model of the delivery protocol', { timeout: 600_000 }, () => {
+  const unreached: (readonly string[])[] = [];
+
+  test.each(Object.entries(searches))('%s', (name, one) => {
+    const found = search(one);
+    report(name, found);
+    expect(found).toMatchObject({ errors: 0, broken: '' });
+    unreached.push(found.unreached);
+  });
+
+  test('every statement of it is in some step', () => {
+    expect(unreached).toHaveLength(Object.keys(searches).length);
+    const [first = [], ...rest] = unreached;
+    expect(first.filter((one) => rest.every((others) => others.includes(one)))).toEqual([]);
+  });
+
+  test.each(Object.entries(mutants))('rejects %s', (mutant, { breaks, ...one }) => {
+    const found = search({ ...one, mutant });
+    report(mutant, found);
+    expect(found.errors).toBe(1);
+    expect(found.broken).toMatch(breaks);
+  });
+});
