@@ -112,6 +112,16 @@ class DatabaseFiles {
 
 const filesOf = new WeakMap<Disk, DatabaseFiles>();
 
+/**
+ * Opens a copy of a database as it is now, to look at it from outside of the world: a connection to the files themselves
+ * would go on holding them.
+ */
+export function openCopy(disk: Disk, path: string): Pick<RealDatabase, 'prepare'> {
+  const copy = disk.scratchPath();
+  writeImage(copy, readImage(disk.real(path)));
+  return new Libsql(copy, { timeout: 0 });
+}
+
 /** What a process gets for the module libsql: the real database, on the world's disk. */
 export function databaseModule(process: SimProcess, rules: DatabaseRules): unknown {
   const { machine } = process;

@@ -50,6 +50,7 @@ export class Disk {
   readonly durability: Durability;
   readonly #scheduler: Scheduler;
   readonly #open = new Map<Owner, Map<number, OpenFile>>();
+  #scratches = 0;
   /** What the processes did to it after their death; to be 0. */
   touchedByDead = 0;
 
@@ -73,6 +74,12 @@ export class Disk {
 
   seen(path: string): string {
     return path.startsWith(this.root) ? `${diskPath}${path.slice(this.root.length)}` : path;
+  }
+
+  /** A new path beside the disk. */
+  scratchPath(): string {
+    this.#scratches += 1;
+    return `${this.root}-scratch-${this.#scratches}`;
   }
 
   now(): number {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openCopy } from '../kernel/database.ts';
 import type { Disk } from '../kernel/disk.ts';
-import { nodeRequire } from '../kernel/process.ts';
 import { bookmarkedPath, exportPath, type Run } from './operator.ts';
 import type { Plan, TargetKind } from './plan.ts';
 import { apiKey } from './service.ts';
@@ -34,30 +34,17 @@ interface Row {
 }
 
 export function readInboxFile(disk: Disk): StoredLeads {
-  const Libsql = nodeRequire('libsql') as new (path: string) => {
-    prepare(sql: string): { all(values: unknown[]): Row[] };
-    close(): void;
+  const path = '/sim/inbox.db';
+  if (!existsSync(disk.real(path))) return { ids: new Set(), outstanding: new Set() };
+  const database = openCopy(disk, path);
+  const idsOf = (sql: string): Set<string> =>
+    new Set((database.prepare(sql).all([]) as Row[]).map(({ id }) => id));
+  const tables = idsOf("SELECT name AS id FROM sqlite_master WHERE type = 'table'");
+  if (!tables.has('work')) return { ids: new Set(), outstanding: new Set() };
+  return {
+    ids: idsOf('SELECT id FROM leads'),
+    outstanding: idsOf('SELECT DISTINCT lead AS id FROM work WHERE done = 0'),
   };
-  const path = disk.real('/sim/inbox.db');
-  if (!existsSync(path)) return { ids: new Set(), outstanding: new Set() };
-  const database = new Libsql(path);
-  try {
-    const idsOf = (sql: string): Set<string> =>
-      new Set(
-        database
-          .prepare(sql)
-          .all([])
-          .map(({ id }) => id),
-      );
-    const tables = idsOf("SELECT name AS id FROM sqlite_master WHERE type = 'table'");
-    if (!tables.has('work')) return { ids: new Set(), outstanding: new Set() };
-    return {
-      ids: idsOf('SELECT id FROM leads'),
-      outstanding: idsOf('SELECT DISTINCT lead AS id FROM work WHERE done = 0'),
-    };
-  } finally {
-    database.close();
-  }
 }
 
 /** A 200 means that the lead is stored. */
