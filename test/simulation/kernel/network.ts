@@ -1,6 +1,5 @@
 import { createServer, request, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { Duplex } from 'node:stream';
-import type { Random } from './random.ts';
 import type { Scheduled, Scheduler } from './scheduler.ts';
 
 /** What the network does to a connection; taken when it is opened. */
@@ -27,15 +26,17 @@ type Listener = (socket: SimSocket) => void;
 /** All ports of the one machine that every process of a world believes to be on. */
 export class Network {
   readonly #scheduler: Scheduler;
-  readonly #random: Random;
   readonly #listeners = new Map<number, { readonly owner: Owner; readonly accept: Listener }>();
   readonly rules: LinkRules;
   #port = 40_000;
 
-  constructor(scheduler: Scheduler, random: Random, rules: LinkRules) {
+  constructor(scheduler: Scheduler, rules: LinkRules) {
     this.#scheduler = scheduler;
-    this.#random = random;
     this.rules = rules;
+  }
+
+  get now(): number {
+    return this.#scheduler.now;
   }
 
   freePort(): number {
@@ -76,7 +77,7 @@ export class Network {
   /** The sockets of a process that is gone: their peers see an end or a reset, or nothing where the machine lost power. */
   drop(owner: Owner, isSilent: boolean): void {
     for (const socket of owner.sockets)
-      socket.lose(isSilent ? 'nothing' : this.#random.pick(['end', 'reset']));
+      socket.lose(isSilent ? 'nothing' : socket.localPort % 2 === 0 ? 'end' : 'reset');
     owner.sockets.clear();
   }
 }
@@ -326,7 +327,9 @@ export function serverOn(
   Object.assign(server, methods);
   Object.defineProperty(server, 'listening', { get: () => isListening });
   // An idle connection is closed as node would, by virtual time.
-  server.on('request', (_, response) => {
+  server.prependListener('request', (_, response) => {
+    response.sendDate = false;
+    response.setHeader('date', new Date(network.now).toUTCString());
     const socket = response.socket as unknown as SimSocket | null;
     response.once('finish', () => {
       if (socket !== null && !socket.destroyed && keepAliveMs > 0) {

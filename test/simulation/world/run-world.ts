@@ -69,6 +69,7 @@ class World {
   #deliveries = 0;
   #crashes = 0;
   #pid = 1000;
+  #links = 0;
   #clockError = 0;
   #diskFault: { readonly code: string; readonly until: number } | undefined;
   #slowDiskUntil = 0;
@@ -92,9 +93,8 @@ class World {
       failure: (call, path) => this.#diskFailure(call, path),
     });
     for (const name of ['home', 'tmp']) mkdirSync(disk.real(`/sim/${name}`));
-    const networkRandom = randomOf(seed, 'network');
-    const network = new Network(scheduler, networkRandom, {
-      open: (port) => this.#link(port, networkRandom),
+    const network = new Network(scheduler, {
+      open: (port) => this.#link(port),
     });
     const commandRandom = randomOf(seed, 'commands');
     this.#machine = new Machine({
@@ -386,8 +386,13 @@ class World {
     return { exitAfterMs, exitCode: 0, effect: { afterMs: exitAfterMs, run } };
   }
 
-  #link(port: number, random: Random): Link | undefined {
-    const calm: Link = { latency: () => 0.1 + random.next() * 5, resetAfter: undefined };
+  /** Its numbers are those of the connection and the time: how many pieces a version of node writes decides nothing. */
+  #link(port: number): Link | undefined {
+    this.#links += 1;
+    const name = `link ${this.#links}`;
+    const at = (): number => randomOf(this.#plan.seed, `${name} ${this.#scheduler.now}`).next();
+    const random = randomOf(this.#plan.seed, name);
+    const calm: Link = { latency: () => 0.1 + at() * 5, resetAfter: undefined };
     if (port === applicationPort && this.#application.isAbsent) this.#noteFault('application-absent');
     const fault = this.#networkFault;
     if (fault === undefined || this.#scheduler.now >= this.#networkUntil) return calm;
@@ -395,8 +400,8 @@ class World {
     if (to !== fault.to || random.chance(0.3)) return calm;
     this.#noteFault(`network-${fault.fault}`);
     if (fault.fault === 'silent') return undefined;
-    if (fault.fault === 'slow') return { latency: () => 200 + random.next() * 3_000, resetAfter: undefined };
-    return { ...calm, resetAfter: random.between(0, 2_000) };
+    if (fault.fault === 'slow') return { latency: () => 200 + at() * 3_000, resetAfter: undefined };
+    return { latency: calm.latency, resetAfter: random.between(0, 2_000) };
   }
 
   #operate(action: OperatorAction): Run | undefined {
