@@ -442,7 +442,12 @@ class World {
       if (!line.startsWith('{"type":"delivery"')) continue;
       const event = JSON.parse(line) as DeliveryEvent;
       this.#onEvent(receiver, event);
-      if (this.#armed.get(receiver) === 'answering') this.#killed(receiver, process, 'answering');
+      if (this.#armed.get(receiver) !== 'answering') continue;
+      this.#armed.delete(receiver);
+      // Between two events: in which order one of them goes on differs from node to node.
+      this.#scheduler.after(0, () => {
+        if (process.isAlive) this.#killed(receiver, process, 'answering');
+      });
     }
   }
 
