@@ -92,6 +92,9 @@ export function systemError(code: string, syscall: string, port?: number): NodeJ
   });
 }
 
+/** Bytes that a connection takes before its peer has read them. */
+const sendBufferBytes = 65_536;
+
 /** One end of a connection; what it has of `net.Socket` is what node:http, undici and the product ask for. */
 export class SimSocket extends Duplex {
   readonly #scheduler: Scheduler;
@@ -108,6 +111,11 @@ export class SimSocket extends Duplex {
   #peer: SimSocket | undefined;
   #link: Link | undefined;
   #lastArrival = 0;
+  /** Written, and not sent yet. */
+  #gathered: Buffer[] = [];
+  /** Bytes that the peer has not read. */
+  #inFlight = 0;
+  /** Tells that there is room again. */
   #held: (() => void) | undefined;
   #waiting: (() => void)[] = [];
   #timer: Scheduled | undefined;
@@ -152,9 +160,20 @@ export class SimSocket extends Duplex {
       this.#waiting.push(() => this._write(chunk, _, done));
       return;
     }
-    const [peer, link] = [this.#peer, this.#link];
     this.bytesWritten += chunk.length;
-    if (peer === undefined || link === undefined) return;
+    // What is written in one turn leaves together: versions of node divide it differently.
+    if (this.#gathered.length === 0) this.#scheduler.after(0, () => this.#send());
+    this.#gathered.push(chunk);
+    this.#inFlight += chunk.length;
+    this.touch();
+    if (this.#inFlight < sendBufferBytes) done();
+    else this.#held = done;
+  }
+
+  #send(): void {
+    const [peer, link] = [this.#peer, this.#link];
+    const bytes = Buffer.concat(this.#gathered.splice(0));
+    if (bytes.length === 0 || peer === undefined || link === undefined) return;
     const isCut = link.resetAfter !== undefined && this.bytesWritten > link.resetAfter;
     this.#arrive(link, () => {
       if (isCut) {
@@ -166,18 +185,23 @@ export class SimSocket extends Duplex {
         this.destroy(systemError('ECONNRESET', 'write'));
         return;
       }
-      peer.bytesRead += chunk.length;
+      peer.bytesRead += bytes.length;
       peer.touch();
-      if (peer.push(Buffer.from(chunk))) done();
-      else peer.#held = done;
+      if (peer.push(bytes)) this.#wasRead();
     });
-    this.touch();
   }
 
-  override _read(): void {
+  /** The peer has read all that arrived. */
+  #wasRead(): void {
+    this.#inFlight = 0;
     const held = this.#held;
     this.#held = undefined;
     held?.();
+  }
+
+  override _read(): void {
+    const peer = this.#peer;
+    if (peer !== undefined && !peer.destroyed) peer.#wasRead();
   }
 
   override _final(done: (error?: Error) => void): void {
@@ -187,6 +211,7 @@ export class SimSocket extends Duplex {
     }
     const [peer, link] = [this.#peer, this.#link];
     if (peer === undefined || link === undefined) return;
+    this.#send();
     this.#arrive(link, () => {
       if (!peer.destroyed) peer.push(null);
     });
@@ -196,6 +221,7 @@ export class SimSocket extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#timer?.cancel();
     this.#owner.sockets.delete(this);
+    this.#send();
     const [peer, link] = [this.#peer, this.#link];
     if (this.#owner.isAlive && peer !== undefined && link !== undefined && !peer.destroyed) {
       const isReset = error !== null || !this.writableFinished;
@@ -214,6 +240,7 @@ export class SimSocket extends Duplex {
     if (!this.#owner.isAlive) {
       const peer = this.#peer;
       const link = this.#link;
+      if (how === 'nothing') this.#gathered = [];
       this.destroy();
       if (how === 'nothing' || peer === undefined || link === undefined) return;
       this.#arrive(link, () => {
