@@ -16,6 +16,8 @@ export class FileContent {
   isForeign = false;
   #durable: Buffer | undefined;
   #changes: Change[] = [];
+  /** What is seen of it will not all be durable. */
+  #hasLost = false;
 
   /** `durable`: undefined as long as nobody writes to what something else has made. */
   constructor(id: number, modifiedAt: number, durable?: Buffer) {
@@ -30,7 +32,7 @@ export class FileContent {
   }
 
   get isSynced(): boolean {
-    return this.isForeign || this.#changes.length === 0;
+    return this.isForeign || (this.#changes.length === 0 && !this.#hasLost);
   }
 
   changed(change: Change, at: number): void {
@@ -50,7 +52,9 @@ export class FileContent {
 
   /** Some of what was written will never be durable, though the next sync succeeds. */
   syncFailed(random: Random): void {
-    this.#changes = this.#changes.filter(() => random.chance(0.5));
+    const kept = this.#changes.filter(() => random.chance(0.5));
+    this.#hasLost ||= kept.length < this.#changes.length;
+    this.#changes = kept;
   }
 
   /**
@@ -71,6 +75,7 @@ export class FileContent {
       else if (fate === 1) kept.push({ at, bytes: Buffer.alloc(bytes.length) });
       else if (fate === 2) kept.push(...torn(at, bytes, random));
     }
+    this.#hasLost = false;
     return this.#take(kept);
   }
 }
