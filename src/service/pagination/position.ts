@@ -9,6 +9,8 @@ import { numberParams } from './service-names.ts';
 export type Position = Place & {
   /** Records requested per page: places counted in pages mean something with the same size only. */
   readonly size?: number | undefined;
+  /** Records at the beginning of a numbered page that the page before it, of another size, ended with. */
+  readonly overlap?: number | undefined;
   /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
   readonly totals?: TotalsSoFar | undefined;
 };
@@ -72,13 +74,16 @@ export function positionKey(position: Position): string {
     case 'url':
       return `url ${position.url}`;
     case 'cursor':
-      return `cursor ${position.cursor}`;
+      return `cursor ${position.cursor}${position.is === 'page' ? sizeKey(position) : ''}`;
     case 'page':
-      return `page ${position.page}`;
+      return `page ${position.page}${sizeKey(position)}`;
     case 'offset':
       return `offset ${position.offset}`;
   }
 }
+
+/** The same number of a page is another place where another size is counted. */
+const sizeKey = ({ size }: Position): string => (size === undefined ? '' : ` of ${size}`);
 
 /** The record in front of a position, if it is known. */
 export const recordBefore = (position: Position): string | undefined =>

@@ -1,0 +1,37 @@
+import { commandLineTexts } from '../../src/messages/command-line.ts';
+import type { HttpAnswer, HttpRequest } from '../../src/http/client/http-client.ts';
+import { createMessages } from '../../src/output/messages.ts';
+import { Secret } from '../../src/secret.ts';
+import { RateGate, type Service } from '../../src/service/client/service.ts';
+import { FakeClock } from './clock.ts';
+import { memory } from './run.ts';
+
+/** A service without sockets, for thousands of walks; `answer` gets the query of each request. */
+export function serviceInMemory(answer: (query: URLSearchParams) => unknown): Service {
+  const clock = new FakeClock(undefined, { hasty: true });
+  const request = ({ path }: HttpRequest): Promise<HttpAnswer> => {
+    const body = Buffer.from(JSON.stringify(answer(new URL(path, 'http://localhost').searchParams)));
+    return Promise.resolve({
+      ...{ status: 200, statusText: 'OK', rawHeaders: [], headers: { 'content-type': 'application/json' } },
+      ...{ body: chunks(body), discard: () => Promise.resolve() },
+    });
+  };
+  return {
+    account: { baseUrl: new URL('http://localhost'), apiKey: new Secret('key') },
+    dialect: {},
+    http: { request, destroy: () => Promise.resolve() },
+    messages: createMessages(memory(undefined), { verbose: false, quiet: true }),
+    texts: () => Promise.resolve(commandLineTexts),
+    rateGate: new RateGate(clock),
+    clock,
+    random: () => 0.5,
+    signal: new AbortController().signal,
+    timeoutMs: 5000,
+    retries: 0,
+  };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a body is read as it arrives
+async function* chunks(body: Buffer): AsyncGenerator<Buffer, void, undefined> {
+  yield body;
+}
