@@ -173,6 +173,9 @@ class World {
     }
     for (const process of this.#machine.processes.values()) process.kill();
     await this.#scheduler.runUntil(this.#scheduler.now);
+    const touched = this.#machine.touchedByDead;
+    if (touched > 0)
+      this.#fail('dead-touch-nothing', `processes did ${touched} things to the disk after their death`);
     return {
       seed: this.#plan.seed,
       failure: this.#failure,
@@ -365,7 +368,7 @@ class World {
     if (fault === undefined || this.#scheduler.now >= fault.until) return undefined;
     const hits =
       fault.code === 'ENOSPC'
-        ? /^(write|writeFile|appendFile|open|mkdir)$/
+        ? /^(write|create|fsync|fdatasync|mkdir)$/
         : /^(write|fsync|fdatasync|read|rename)$/;
     if (!hits.test(call)) return undefined;
     this.#noteFault(`disk-${fault.code}`);
