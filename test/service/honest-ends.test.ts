@@ -190,7 +190,7 @@ describe('has_more: true on an empty page', () => {
       return { data: number < 3 ? leads(number * 9, number * 9 + 9) : [], page: number, has_more: true };
     });
     expect(end).toContain('says that there is more, and sends no further lead');
-    expect(requests.filter((request) => request.includes('limit=1000&page=3'))).toHaveLength(2);
+    expect(requests.filter((request) => request.includes('page=3'))).toHaveLength(2);
   });
 
   it('is no end where the page is filled a moment later', async () => {

@@ -66,7 +66,6 @@ export class BorderCheck {
           if (positionKey(window.position) !== positionKey(position)) this.#isSmallSizeHonoured = true;
           return 'joined';
         }
-        if (this.#hasUnreadBehind(found.ids, recordBefore(position), first)) return 'gap';
         const before = found.ids.slice(0, Math.max(0, found.ids.indexOf(first)));
         const isUnreadBefore = before.some((id) => id !== undefined && !this.#isRead(id));
         // Known leads alone: some arrived, or pages are counted from another number. The page in front decides.
@@ -111,16 +110,6 @@ export class BorderCheck {
     const to = first === undefined ? ids.length : ids.indexOf(first);
     if (from < 0 || to <= from || (first === undefined && ids.length === size)) return false;
     return this.#areRead(ids.slice(from, to));
-  }
-
-  /** Of whatever size the pages are, a record that was not read stands behind the last one that was, in front of the page. */
-  #hasUnreadBehind(
-    ids: readonly (string | undefined)[],
-    after: string | undefined,
-    first: string | undefined,
-  ): boolean {
-    const behind = after === undefined ? undefined : ids[ids.indexOf(after) + 1];
-    return ids.includes(after) && behind !== undefined && behind !== first && !this.#isRead(behind);
   }
 
   #areRead(ids: readonly (string | undefined)[]): boolean {

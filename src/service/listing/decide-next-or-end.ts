@@ -153,10 +153,8 @@ function afterKnownLeads(page: PageSeen, seen: WalkState): Step {
   const isOverlap = kind === 'offset' && page.isOverlapOnly;
   const endsWithKnown =
     lastId !== undefined && lastId === recordBefore(position) && !isSame && (isShort || isOverlap);
-  // Hidden records may take the few places behind an overlap: the page behind it shows whether others follow.
-  const isBorder = kind === 'page' && position.overlap !== undefined;
   // The answer covers places behind the last record; or, past the end, some services give their last page again.
-  if (kind !== undefined && !isBorder && (endsWithKnown || isLastAgain)) return nothingBehind(hints);
+  if (kind !== undefined && (endsWithKnown || isLastAgain)) return nothingBehind(hints);
   // The first page again, for a number that only we thought of: the service may not page at all.
   const isOurs = (position.style === 'page' || position.style === 'offset') && !page.wasAnnounced;
   const isPageOfMore = hints.hasMore === true || (hints.pages ?? 0) > 1;

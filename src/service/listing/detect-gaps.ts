@@ -8,9 +8,7 @@ import {
   withNumber,
 } from '../pagination/position.ts';
 import { type Border, BorderCheck } from './check-page-border.ts';
-import type { RequestParams } from '../pagination/request-params.ts';
 import type { Peek } from './fetch-page.ts';
-import { OverlappingPages } from './overlapping-pages.ts';
 import { PlacesOfPage } from './passes.ts';
 
 /**
@@ -28,7 +26,6 @@ export class GapDetector {
   readonly front = new Front();
   readonly steps = new StepsBack();
   readonly places = new PlacesOfPage();
-  readonly overlapping: OverlappingPages;
   /** Whether every border is checked, instead of comparing totals at the end. */
   verifies = false;
   /** The parameter for which the front of the list came back empty: the service may take it for a filter. */
@@ -56,18 +53,12 @@ export class GapDetector {
   #passStart: number;
 
   /** `isEarly` is whether a page was requested before the page in front of it was read. */
-  constructor(
-    seen: IdSet,
-    peek: Peek,
-    { firstPage, limit }: Pick<RequestParams, 'firstPage' | 'limit'>,
-    isEarly: (position: Position) => boolean,
-  ) {
+  constructor(seen: IdSet, peek: Peek, firstPage: number, isEarly: (position: Position) => boolean) {
     this.#seen = seen;
     this.#isEarly = isEarly;
     this.#passStart = seen.pass;
     this.#check = new BorderCheck(this.#isRead, peek);
     this.#firstPage = firstPage;
-    this.overlapping = new OverlappingPages(limit);
   }
 
   /** Whether this pass over the list has met an id. What only an earlier one has met may lie behind a gap of this one. */
@@ -86,10 +77,7 @@ export class GapDetector {
 
   /** Whether pages that are requested early are of use: their borders can be checked afterwards. */
   get canReadAhead(): boolean {
-    if (!this.verifies) return true;
-    return this.overlapping.isRefused
-      ? this.#check.isSmallSizeHonoured !== false
-      : !this.overlapping.isUntried;
+    return !this.verifies || this.#check.isSmallSizeHonoured !== false;
   }
 
   /** Where a walk really begins: a page walk reads the page before its position again. */
@@ -103,12 +91,8 @@ export class GapDetector {
     const number = countOfPosition(from);
     if (number?.kind !== 'page' || recordBefore(from) === undefined) return from;
     if (number.value <= this.#firstPage) return from;
-    this.#firstNumber = this.#firstPage;
-    if (from.overlap !== undefined) {
-      this.overlapping.resume(from);
-      return from;
-    }
     this.#isResumed = true;
+    this.#firstNumber = this.#firstPage;
     this.#readAgain = withNumber(from, number.value - 1, recordBefore(from));
     return this.#readAgain;
   }
@@ -122,7 +106,6 @@ export class GapDetector {
     this.verifies = true;
     this.unchecked = 0;
     this.steps.reset();
-    this.overlapping.goBack();
     this.#readAgain = undefined;
   }
 
@@ -154,23 +137,20 @@ export class GapDetector {
     }
     if (after === undefined) return 'joined';
     const at = leads.findIndex((lead) => lead.id === after);
-    const { overlap = number.kind === 'offset' ? 1 : 0 } = position;
-    if (at >= 0 && at !== overlap - 1) this.hasShifted = true;
+    if (at > 0 || (at === 0 && number.kind === 'page')) this.hasShifted = true;
     // Leads that arrive in front push the last one that was read along with the others.
     const areAllRead = this.#areRead(leads);
     const unread = leads.findIndex((lead) => !this.#isLeadRead(lead));
-    const behindOverlap = number.kind === 'page' && at >= 0 && at === overlap - 1 ? leads.slice(overlap) : [];
-    if (behindOverlap.some(this.#isLeadRead) && !this.#areRead(behindOverlap)) this.hasMovedBack = true;
     // Behind a step back, the known ones are the rest of what was read.
     const isRest = this.#isSteppingBack && !leads.slice(Math.max(0, unread)).some(this.#isLeadRead);
     if (at < 0 && !areAllRead && !isRest && leads.some(this.#isLeadRead)) this.hasMovedBack = true;
     // At the end of the list, known leads alone behind it, where none arrived in front: it may have moved to the end with them.
     const isLast = leads.length < this.#longest;
-    const isMoved = leads.length - overlap > this.places.usuallyRepeated;
-    if (at === Math.max(0, overlap - 1) && isLast && isMoved && areAllRead && this.steps.mayLookAgain())
-      return 'known';
+    const behind = leads.length - (number.kind === 'offset' ? 1 : 0);
+    const isMoved = behind > this.places.usuallyRepeated;
+    if (at === 0 && isLast && isMoved && areAllRead && this.steps.mayLookAgain()) return 'known';
     if (at >= 0 && this.#areRead(leads.slice(0, at))) return 'joined';
-    if (overlap > 0) return isFirstRead ? 'known' : 'gap';
+    if (number.kind === 'offset') return isFirstRead ? 'known' : 'gap';
     if (first !== undefined && first.id === undefined) return 'joined';
     if (!this.verifies) {
       this.unchecked += 1;
@@ -180,9 +160,9 @@ export class GapDetector {
     const isMixed = leads.length > 0 && areAllRead;
     return this.#check.look(position, first?.id, {
       firstNumber: this.#firstNumber ?? this.#firstPage,
-      length: isMixed ? undefined : this.#lengthAt(position, leads.length === 0),
+      length: isMixed || this.#length === 'mixed' ? undefined : this.#length,
       before: this.#lastLength,
-      size: position.size ?? size,
+      size,
       isEarly: this.#isEarly(position),
     });
   }
@@ -201,7 +181,6 @@ export class GapDetector {
     this.hasShifted = true;
     this.#isSteppingBack = true;
     this.#isResumed = false;
-    this.overlapping.goBack();
     const number = countOfPosition(position);
     if (number === undefined) return position;
     const step = number.kind === 'page' ? back : back * Math.max(100, this.#longest);
@@ -231,30 +210,9 @@ export class GapDetector {
     const after = recordBefore(position);
     if (countOfPosition(position)?.kind === 'offset' && after !== undefined && leads[0]?.id === after)
       return leads.slice(1);
-    if (position !== this.#readAgain) {
-      const { overlap = 0 } = position;
-      return overlap > 0 && leads[overlap - 1]?.id === after ? leads.slice(overlap) : leads;
-    }
+    if (position !== this.#readAgain) return leads;
     this.#readAgain = undefined;
     return this.#isResumed ? leads.slice(leads.findIndex((lead) => lead.id === after) + 1) : leads;
-  }
-
-  /** The position that is asked for in place of `next`, behind a page. */
-  placeBehind(page: Parameters<OverlappingPages['place']>[1], next: Position): Position {
-    // In a list that moves, the first one would show nothing of how the service counts.
-    const isOpen = this.verifies && !(this.overlapping.isUntried && this.hasShifted);
-    return isOpen ? this.overlapping.place(next, page, this.#frontNumber) : next;
-  }
-
-  /** The page behind one that overlaps with the one before it. */
-  readonly behind = (position: Position): Position | undefined =>
-    this.overlapping.behind(position, this.#frontNumber);
-
-  /** Whether an overlapping page does not hold the record that the one before it ended with. */
-  isApart(position: Position, leads: readonly ScannedRecord[]): boolean {
-    if (position.overlap === undefined || position === this.#readAgain) return false;
-    const ids = leads.map(({ id }) => id);
-    return !this.overlapping.isHonouredBy(position, ids);
   }
 
   /** Probes have found what follows the first page; `verifies` is whether every border is checked. */
@@ -275,12 +233,6 @@ export class GapDetector {
     this.#lastLength = count;
     if (this.#length !== undefined && this.#length !== count) this.#length = 'mixed';
     else this.#length = count;
-  }
-
-  /** Records on each page in front of one; undefined where they differ, and where an end stands before its border. */
-  #lengthAt({ size }: Position, isEmpty: boolean): number | undefined {
-    if (this.#length !== 'mixed') return this.#length;
-    return this.overlapping.isHonoured && !isEmpty ? size : undefined;
   }
 
   #areRead(leads: readonly ScannedRecord[]): boolean {

@@ -216,11 +216,6 @@ export const recordFingerprint = (lead: ScannedRecord | undefined): string =>
 
 type Pages = AsyncGenerator<PagePart, void, undefined>;
 
-interface Ahead extends Pick<ListingOptions, 'concurrency' | 'prefetch'> {
-  /** Of pages that overlap, the one behind another. */
-  readonly behind: (position: Position) => Position | undefined;
-}
-
 /** Pages that were requested before they are needed; they arrive at once and are used in order. */
 export class Prefetch {
   readonly #open: (position: Position) => Pages;
@@ -251,12 +246,12 @@ export class Prefetch {
     next: Position,
     count: number,
     total: number | undefined,
-    { concurrency = 1, prefetch, behind }: Ahead,
+    { concurrency = 1, prefetch }: Pick<ListingOptions, 'concurrency' | 'prefetch'>,
   ): void {
     if (prefetch === true || concurrency > 1) this.request(next);
     if (concurrency < 2) return;
     const step = next.style === 'offset' && next.after !== undefined ? count - 1 : count;
-    for (const position of predict(next, step, total, concurrency - 1, behind)) {
+    for (const position of predict(next, step, total, concurrency - 1)) {
       this.request(position);
       this.#early.add(positionKey(position));
     }
@@ -300,23 +295,12 @@ export class Prefetch {
  * Where the pages after `next` will begin if the list goes on as it did: known for page and offset styles only. Stops
  * at the total, where there is one.
  */
-function predict(
-  next: Position,
-  step: number,
-  total: number | undefined,
-  many: number,
-  behind: Ahead['behind'],
-): Position[] {
+function predict(next: Position, step: number, total: number | undefined, many: number): Position[] {
   const positions: Position[] = [];
-  if (next.overlap !== undefined) {
-    let last = behind(next);
-    for (; last !== undefined && positions.length < many; last = behind(last)) positions.push(last);
-    return positions;
-  }
   for (let i = 1; i <= many; i += 1) {
     if (next.style === 'page') {
       if (total !== undefined && (next.page + i - 1) * step >= total) break;
-      positions.push({ ...next, page: next.page + i, after: undefined });
+      positions.push({ style: 'page', param: next.param, page: next.page + i });
     } else if (next.style === 'offset') {
       const offset = next.offset + i * step;
       if (step < 1 || (total !== undefined && offset >= total)) break;

@@ -73,9 +73,9 @@ class LeadPages implements PageReader<Batch> {
       async () => overlap.some(isMet) || (isFiltered && (await isStillThere(overlap))),
     );
     const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
-    this.#gapDetector = new GapDetector(this.#seen, peek, params, isEarly);
+    this.#gapDetector = new GapDetector(this.#seen, peek, params.firstPage, isEarly);
     this.#prefetch = new Prefetch((position) =>
-      fetchPage(service, params, pageUrl(params, query, this.#sizeOf(position), position), stats, signal),
+      fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
     const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
     this.before = {
@@ -92,7 +92,7 @@ class LeadPages implements PageReader<Batch> {
   }
 
   async *read(position: Position, seen: WalkState): AsyncGenerator<Batch, Answer | ReadAgain, undefined> {
-    const size = this.#sizeOf(position);
+    const size = this.#sizes.current;
     const { status: wanted } = this.#options.query;
     let tally = noRecords;
     let first: ScannedRecord | undefined;
@@ -105,8 +105,6 @@ class LeadPages implements PageReader<Batch> {
         let { leads } = part;
         if (isBeginning) {
           if (this.probes.isIgnored(position, leads)) return { kind: 'ignored' };
-          const plain = this.#gapDetector.isApart(position, leads) ? this.#readPlainly(position) : undefined;
-          if (plain !== undefined) return plain;
           const border = await this.#gapDetector.borderOf(position, leads, size);
           if (border !== 'joined') return this.#readAgain(position, border);
           const unread = this.#gapDetector.unreadOf(position, leads);
@@ -169,27 +167,11 @@ class LeadPages implements PageReader<Batch> {
   ): Promise<Answer | ReadAgain | undefined> {
     if (position.style === 'start') return this.#sizes.fallBack(error) ? readAnew : undefined;
     if (previous === undefined || !rejectsPosition(error.status)) return undefined;
-    const plain = this.#readPlainly(position);
-    if (plain !== undefined) return plain;
     // A list that became shorter may end in front of this page.
-    const border = await this.#gapDetector.borderOf(position, [], this.#sizeOf(position));
+    const border = await this.#gapDetector.borderOf(position, [], this.#sizes.current);
     if (border !== 'joined') return this.#readAgain(position, border);
     if (isAnnounced && this.#gapDetector.mayReread(position)) return this.#readAgain(position, 'known');
     return { kind: 'rejected', error };
-  }
-
-  /** The page size that is sent: places counted in pages mean something with theirs only. */
-  #sizeOf(position: Position): number | undefined {
-    return (countOfPosition(position) === undefined ? undefined : position.size) ?? this.#sizes.current;
-  }
-
-  /** An overlapping page that says nothing of its border is read without the overlap, and its border is looked at. */
-  #readPlainly(position: Position): ReadAgain | undefined {
-    if (this.#prefetch.dropEarly(position)) return readAnew;
-    const plain = this.#gapDetector.overlapping.plainOf(position);
-    if (plain === undefined) return undefined;
-    this.#prefetch.clear();
-    return { kind: 'again', isStepBack: false, position: plain };
   }
 
   /** A page that was requested early is read anew; another one shows that the list moved: a step back. */
@@ -233,31 +215,21 @@ class LeadPages implements PageReader<Batch> {
     if (probed?.found.kind === 'next') {
       gapDetector.notePageLength(first?.count ?? 0);
       gapDetector.verifies = totals.last === undefined;
-      if (probed.found.isFirst !== true) return this.#behind(newest, position);
-      if (position.style === 'page') gapDetector.countFrom(position.page);
+      if (probed.found.isFirst === true && position.style === 'page') gapDetector.countFrom(position.page);
       return position;
     }
     const { facts, covers } = newest?.kind === 'page' ? newest : { facts: undefined, covers: undefined };
     gapDetector.notePageLength(facts?.count ?? 0);
     if (newest?.kind === 'page' && newest.position.style === 'start' && this.#passes.current === 'first')
       gapDetector.verifies = totals.last === undefined;
-    const plain: Position = {
+    const next: Position = {
       ...position,
-      size: newest?.kind === 'page' ? newest.size : this.#sizes.current,
+      size: this.#sizes.current,
       totals: gapDetector.verifies ? undefined : totalsSoFar(totals, countOfPosition(position) !== undefined),
     };
-    const next = this.#behind(newest, plain);
     const concurrency = gapDetector.canReadAhead ? this.#options.concurrency : 1;
-    this.#prefetch.requestAhead(next, covers?.count ?? 0, totals.last, {
-      ...{ ...this.#options, concurrency, behind: gapDetector.behind },
-    });
+    this.#prefetch.requestAhead(next, covers?.count ?? 0, totals.last, { ...this.#options, concurrency });
     return next;
-  }
-
-  #behind(newest: WalkState['newest'], next: Position): Position {
-    if (newest?.kind !== 'page') return next;
-    const page = { ...newest, count: newest.facts.count, bringsNew: !newest.bringsNothing };
-    return this.#gapDetector.placeBehind(page, next);
   }
 
   beginPass(pass: 'again' | 'front'): void {

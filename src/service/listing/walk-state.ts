@@ -108,8 +108,6 @@ export interface PageSeen extends AnsweredPage {
   readonly isShort: boolean;
   /** It holds nothing but the record that it shares with the page before. */
   readonly isOverlapOnly: boolean;
-  /** The page size that was sent. */
-  readonly size: number | undefined;
   readonly bringsNothing: boolean;
   /** The page before named this one. */
   readonly wasAnnounced: boolean;
@@ -291,9 +289,6 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
     ...{ tally, isFirst, total: hints.total, createdAt: readCreatedAt(leads.at(-1)?.createdAt) },
     answeredAt: Number.isNaN(answeredAt) ? now : answeredAt,
   });
-  // Where pages of different sizes overlap, full ones are shorter than others.
-  const isFullOverlap = position.overlap !== undefined && count === size;
-  const length = isFullOverlap ? Math.max(longest, count) : count;
   const isFull = previous === undefined ? looksFull(count, size) : count === size || count >= longest;
   const marks = `${count} ${page.firstMark} ${page.lastMark}`;
   const isSame = previous?.marks === marks;
@@ -310,8 +305,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
     ...before,
     newest: {
       ...{ kind: 'page', ...answered, nullNext, says, second, isSame, isOverlapOnly, bringsNothing },
-      isShort: length < longest,
-      size,
+      isShort: count < longest,
       wasAnnounced: before.isAnnounced,
       isAskedAgain: before.newest?.kind === 'page' && before.newest.position === position,
     },
@@ -323,7 +317,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
       hints.hasMore === true ||
       (says.kind === 'next' && says.position.style === 'url'),
     nullNext,
-    previous: { count: length, marks },
+    previous: { count, marks },
     // Without what the page repeats of others or of itself: that makes no page of the rest short.
     longest: Math.max(longest, count - tally.repeated),
     emptyPages: count === 0 ? before.emptyPages + 1 : 0,

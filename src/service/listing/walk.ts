@@ -34,7 +34,7 @@ export interface PageReader<Part> {
 
 /** The position is to be read anew, or first another one further in front, where leads that were counted come again. */
 export type ReadAgain =
-  | { readonly kind: 'again'; readonly isStepBack: false; readonly position?: Position }
+  | { readonly kind: 'again'; readonly isStepBack: false }
   | { readonly kind: 'again'; readonly isStepBack: true; readonly position: Position };
 
 export interface PageEnd {
@@ -73,8 +73,7 @@ export async function* walk<Part>(
     guard.enter(positionKey(seen.position));
     const answer = yield* reader.read(seen.position, seen);
     if (answer.kind === 'again') {
-      if (answer.isStepBack) seen = afterStepBack(seen, answer.position);
-      else if (answer.position !== undefined) seen = askedFor(seen, answer.position);
+      seen = answer.isStepBack ? afterStepBack(seen, answer.position) : seen;
       guard.reset();
       continue;
     }

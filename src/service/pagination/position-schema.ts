@@ -4,11 +4,10 @@ import type { Position } from './position.ts';
 const after = z.optional(z.string());
 const size = z.optional(z.int());
 const is = z.optional(z.enum(['id', 'page', 'offset', 'time']));
-const overlap = z.optional(z.int());
 const totals = z.optional(
   z.object({ met: z.int(), first: z.int(), last: z.int(), began: z.optional(z.number()) }),
 );
-const shared = { size, overlap, totals };
+const shared = { size, totals };
 /** A position as a checkpoint holds it. */
 export const positionSchema = z.discriminatedUnion('style', [
   z.object({ style: z.literal('start'), ...shared }),

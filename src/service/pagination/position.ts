@@ -9,8 +9,6 @@ import { numberParams } from './service-names.ts';
 export type Position = Place & {
   /** Records requested per page: places counted in pages mean something with the same size only. */
   readonly size?: number | undefined;
-  /** Records at the beginning of a numbered page that the page before it, of another size, ended with. */
-  readonly overlap?: number | undefined;
   /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
   readonly totals?: TotalsSoFar | undefined;
 };
@@ -74,16 +72,13 @@ export function positionKey(position: Position): string {
     case 'url':
       return `url ${position.url}`;
     case 'cursor':
-      return `cursor ${position.cursor}${position.is === 'page' ? sizeKey(position) : ''}`;
+      return `cursor ${position.cursor}`;
     case 'page':
-      return `page ${position.page}${sizeKey(position)}`;
+      return `page ${position.page}`;
     case 'offset':
       return `offset ${position.offset}`;
   }
 }
-
-/** The same number of a page is another place where another size is counted. */
-const sizeKey = ({ size }: Position): string => (size === undefined ? '' : ` of ${size}`);
 
 /** The record in front of a position, if it is known. */
 export const recordBefore = (position: Position): string | undefined =>
