@@ -2,6 +2,17 @@ const day = 86_400_000;
 const iso =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
+/** The form that nearly every lead has, up to the last day that every month has. */
+const usual =
+  /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
+
+/** Read digit by digit, since `Date.parse` takes several times as long, for each lead of a list. */
+function usualTime(text: string): number {
+  const two = (i: number): number => 10 * text.charCodeAt(i) + text.charCodeAt(i + 1) - 528;
+  const fraction = text.length === 24 ? 10 * two(20) + text.charCodeAt(22) - 48 : 0;
+  return Date.UTC(100 * two(0) + two(2), two(5) - 1, two(8), two(11), two(14), two(17), fraction);
+}
+
 /**
  * Parses a point in time of a flag: an ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, `now`, or a
  * duration, which means that long ago. Milliseconds since the epoch, or undefined when it is none of these.
@@ -22,8 +33,7 @@ export function parseInstant(text: string, now: number): number | undefined {
  * Undefined for anything else, and for a day that the calendar does not have: it is not rolled over into the next month.
  */
 export function parseIsoTime(text: string): number | undefined {
-  const quickly = parseUsualTime(text);
-  if (quickly !== undefined) return quickly;
+  if (usual.test(text)) return usualTime(text);
   const found = iso.exec(text);
   if (found === null) return undefined;
   const [, year, month, date, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = found;
@@ -35,55 +45,6 @@ export function parseIsoTime(text: string): number | undefined {
     `${year ?? ''}-${month ?? ''}-${date ?? ''}T${hour}:${minute}:${second}.${milliseconds}${offset}`,
   );
   return Number.isNaN(value) ? undefined : value;
-}
-
-/** Before each month of a year that begins with March, so that a leap day is its last one. */
-const daysBefore = [306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275];
-/** From the 1st of March of the year 0 to the epoch. */
-const daysToEpoch = 719_468;
-
-/**
- * The form that nearly every lead has, `2026-01-31T12:00:00Z` or with milliseconds, up to the last day that every month
- * has; undefined for all else. A tenth of what an expression and `Date.parse` take, for each lead of a list.
- */
-function parseUsualTime(text: string): number | undefined {
-  const { length } = text;
-  const hasMilliseconds = length === 24;
-  if ((!hasMilliseconds && length !== 20) || text.charCodeAt(length - 1) !== 0x5a) return undefined;
-  const isSeparated =
-    text.charCodeAt(4) === 0x2d &&
-    text.charCodeAt(7) === 0x2d &&
-    text.charCodeAt(10) === 0x54 &&
-    text.charCodeAt(13) === 0x3a &&
-    text.charCodeAt(16) === 0x3a &&
-    (!hasMilliseconds || text.charCodeAt(19) === 0x2e);
-  if (!isSeparated) return undefined;
-  const year = digits(text, 0, 4);
-  const month = digits(text, 5, 7);
-  const date = digits(text, 8, 10);
-  const hour = digits(text, 11, 13);
-  const minute = digits(text, 14, 16);
-  const second = digits(text, 17, 19);
-  const fraction = hasMilliseconds ? digits(text, 20, 23) : 0;
-  const isUsual =
-    month >= 1 && month <= 12 && date >= 1 && date <= 28 && hour < 24 && minute < 60 && second < 60;
-  if (!isUsual) return undefined;
-  const marchYear = month < 3 ? year - 1 : year;
-  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
-  const days = marchYear * 365 + leapDays + (daysBefore[month - 1] ?? Number.NaN) + date - 1 - daysToEpoch;
-  const time = days * day + ((hour * 60 + minute) * 60 + second) * 1000 + fraction;
-  return Number.isNaN(time) ? undefined : time;
-}
-
-/** NaN where they are no digits. */
-function digits(text: string, start: number, end: number): number {
-  let value = 0;
-  for (let i = start; i < end; i += 1) {
-    const digit = text.charCodeAt(i) - 0x30;
-    if (digit < 0 || digit > 9) return Number.NaN;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 /** 24.8 days: a timer with a longer delay fires at once (node's documentation of `setTimeout`). */
