@@ -1,5 +1,5 @@
 import { payloadPaths } from '../inbox/payload-diff.ts';
-import { shapeOf } from '../json/scanner.ts';
+import { shapeOf } from './record-shape.ts';
 
 /** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
 const most = 10_000;

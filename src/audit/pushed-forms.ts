@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { bufferOf, comma, openBrace, utf8 } from '../json/bytes.ts';
 import { membersAt } from '../json/members.ts';
 import { ScalarMembers } from '../json/scalar-members.ts';
-import { scanner, shapeOf } from '../json/scanner.ts';
+import { scanner } from '../json/scanner.ts';
+import { shapeOf } from './record-shape.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
 
 /** One way in which pushed records follow from pulled ones. */

@@ -54,7 +54,6 @@ interface Module {
   reserve(length: number): void;
   value(start: number): number;
   records(from: number, expecting: number): number;
-  shape(end: number): number;
 }
 
 /** The layout of memory: what a scan of records found and its rows, as word indexes; the text, as a byte index. */
@@ -134,15 +133,6 @@ export const scanner = {
     };
   },
 };
-
-/**
- * The same number for compact objects with the same members, nested in the same way, of which the same are null. The text
- * must be valid; it is loaded into the scanner.
- */
-export function shapeOf(json: Uint8Array): number {
-  scanner.load(json);
-  return scan.shape(json.length);
-}
 
 /**
  * A record with its id, creation time and category, as the scanner found them. Views and strings are created only when

@@ -199,11 +199,8 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
   return { ok: true };
 }
 
-/** What nearly all senders write. */
-const usualType = /^application\/json(?:; ?charset=utf-8)?$/i;
-
 function problemOfType(type: string): string | undefined {
-  if (usualType.test(type)) return undefined;
+  if (type === 'application/json') return undefined;
   const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
   if (!mediaType.test(media)) return `the content type is '${media}', not application/json`;
   const other = parameters.find((parameter) => /^charset\s*=/i.test(parameter) && !charset.test(parameter));

@@ -8,7 +8,7 @@ type AbsentReason = 'missing_credential' | 'missing_timestamp' | 'missing_nonce'
 export function soleHeader(
   delivery: Pick<Delivery, 'rawHeaders'>,
   name: string,
-  absent: AbsentReason = 'missing_credential',
+  absent?: AbsentReason,
 ): { ok: true; value: string } | Rejected {
   const values = headerValues(delivery, name);
   return problemOfSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
@@ -20,11 +20,15 @@ export function problemOfSole(
   name: string,
   absent: AbsentReason = 'missing_credential',
 ): Rejected | undefined {
-  if (values.length === 0) return rejected(absent, `the header ${name} is missing`);
-  if (values.length > 1) {
-    return rejected('repeated_credential', `the header ${name} was sent ${values.length} times`);
-  }
-  return values[0] === '' ? rejected(absent, `the header ${name} is empty`) : undefined;
+  const isRepeated = values.length > 1;
+  const problem = isRepeated
+    ? `was sent ${values.length} times`
+    : values[0] === undefined
+      ? 'is missing'
+      : values[0] === '' && 'is empty';
+  return problem
+    ? rejected(isRepeated ? 'repeated_credential' : absent, `the header ${name} ${problem}`)
+    : undefined;
 }
 
 /** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */

@@ -6,7 +6,6 @@ import { Row } from './row';
 import { byteAt, closeBracket, comma, invalidAt, openBrace, pastSpace } from './text';
 import { scanValue } from './value';
 
-export { shape } from './shape';
 export { reserve } from './value';
 
 const firstRow: usize = 2048;

@@ -65,18 +65,11 @@ export function kindOf(material: KeyObject): KeyKind | undefined {
   }
 }
 
-const hashes = {
-  'hmac-sha1': 'sha1',
-  'hmac-sha256': 'sha256',
-  'hmac-sha384': 'sha384',
-  'hmac-sha512': 'sha512',
-} as const satisfies Partial<Record<Algorithm, string>>;
-
-type HmacAlgorithm = keyof typeof hashes;
+type HmacAlgorithm = Extract<Algorithm, `hmac-${string}`>;
 
 /** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
 function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
-  const mac = createHmac(hashes[algorithm], key.material);
+  const mac = createHmac(algorithm.slice('hmac-'.length), key.material);
   for (const part of parts) mac.update(part);
   return fromPool(mac.digest('binary'));
 }
@@ -97,10 +90,9 @@ export function matchingKey(
   signatures: readonly Signature[],
 ): number {
   let found = -1;
-  for (let i = keys.length - 1; i >= 0; i -= 1) {
-    const key = keys[i];
-    if (key !== undefined && matchesAny(key, parts, signatures)) found = i;
-  }
+  keys.forEach((key, i) => {
+    if (matchesAny(key, parts, signatures) && found === -1) found = i;
+  });
   return found;
 }
 
