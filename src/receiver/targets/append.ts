@@ -156,10 +156,12 @@ class LineFile {
 
   /** Somebody else has written to the file, or cut it. */
   async #look(file: OpenFile, size: number): Promise<void> {
+    // A look that fails is repeated before the next line: only then is the size known.
+    const isLineOpen = await endsInsideLine(file.handle, size);
     if (size < file.size)
       this.#options.note({ kind: 'output-cut', path: this.#path, size: file.size, left: size });
     file.size = size;
-    file.isLineOpen = await endsInsideLine(file.handle, size);
+    file.isLineOpen = isLineOpen;
   }
 }
 

@@ -21,7 +21,7 @@ export type Happening = { readonly at: number } & (
 type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
-export type ServiceFault = 'down' | 'limited' | 'cut' | 'repeats' | 'slow';
+export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow';
 export type OperatorAction =
   'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
 export type TargetKind = 'application' | 'file' | 'command';
@@ -125,7 +125,7 @@ function fault(random: Random, { lengthMs, receivers }: Size): Happening {
     () => ({
       at,
       kind: 'service',
-      fault: random.pick(['down', 'limited', 'cut', 'repeats', 'slow']),
+      fault: random.pick(['down', 'limited', 'cut', 'slow']),
       forMs,
     }),
   ];

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { filesOn } from '../kernel/file-calls.ts';
 import type { Machine } from '../kernel/machine.ts';
 import { SimProcess } from '../kernel/process.ts';
 import type { Random } from '../kernel/random.ts';
@@ -26,15 +27,25 @@ export interface ReceiverOptions {
   readonly onEnd: (receiver: number, process: SimProcess, code: number | undefined) => void;
 }
 
+interface Rotation {
+  renameSync(from: string, to: string): void;
+  rmSync(path: string): void;
+  truncateSync(path: string): void;
+}
+
 /** The receivers of a world and their supervisor, which starts each again some seconds after its end. */
 export class Receivers {
   readonly #options: ReceiverOptions;
   readonly #running = new Map<number, SimProcess>();
+  /** What is done by them, a power loss may undo. */
+  readonly #files: Rotation;
   #rotations = 0;
   #isOver = false;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
+    const person = { isAlive: true };
+    this.#files = filesOn(options.machine.disk, person, () => undefined).blocking as unknown as Rotation;
   }
 
   get running(): ReadonlyMap<number, SimProcess> {
@@ -93,11 +104,12 @@ export class Receivers {
       const path = machine.disk.real(fileOf(receiver));
       if (!existsSync(path)) continue;
       this.#rotations += 1;
-      if (how === 'rename') renameSync(path, `${path}.${this.#rotations}`);
+      if (how === 'rename')
+        this.#files.renameSync(fileOf(receiver), `${fileOf(receiver)}.${this.#rotations}`);
       else {
         for (const id of idsIn(path)) countIn(truth.taken.file, id);
-        if (how === 'remove') rmSync(path);
-        else truncateSync(path);
+        if (how === 'remove') this.#files.rmSync(fileOf(receiver));
+        else this.#files.truncateSync(fileOf(receiver));
       }
       if (random.chance(0.5)) this.#running.get(receiver)?.hangup();
     }

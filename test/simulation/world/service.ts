@@ -95,18 +95,12 @@ export class Service {
         .end('{"error":"rate_limited","message":"slower"}');
       return;
     }
-    const list = [...this.#list];
-    // A page that repeats what the one before had: records moved down, as where leads arrive without an order.
-    if (this.#has('repeats') && list.length > 3 && this.#random.chance(0.5)) {
-      const [moved] = list.splice(this.#random.between(1, list.length - 1), 1);
-      if (moved !== undefined) list.splice(this.#random.between(0, list.length), 0, moved);
-    }
     if (this.#has('cut') && this.#random.chance(0.5)) {
       response.writeHead(200, { ...json, 'content-length': '5000' });
       response.write('{"data":[{"id":"le', () => this.#scheduler.after(5, () => response.destroy()));
       return;
     }
-    respond(request, response, list, this.#born, {
+    respond(request, response, this.#list, this.#born, {
       style: this.#plan.style as Style,
       cap: this.#plan.pageCap,
       record: (id) => this.#record(id),
