@@ -34,8 +34,9 @@ interface FailedSeed {
 
 const usage = `npm run simulate -- --seed N                          one world, and the smallest one that fails as it does
 npm run simulate -- --seeds COUNT [--from N]          many worlds
-npm run simulate -- --commit                          the worlds of this commit, and all that ever failed
+npm run simulate -- --commit                          the worlds of this commit
 npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults of test/simulation/mutants
+  --failed   with all that ever failed
   --digest   a line a seed: the seed and the digest of its trace
   --jobs N   worlds at a time; default: one a core
 `;
@@ -59,6 +60,7 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
       jobs: { type: 'string', default: String(availableParallelism()) },
       mutants: { type: 'boolean', default: false },
       commit: { type: 'boolean', default: false },
+      failed: { type: 'boolean', default: false },
       digest: { type: 'boolean', default: false },
     },
   });
@@ -71,14 +73,15 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
       return await findMutants(names, from, Number(seeds ?? seedsOfMutant), workers, simulation);
     }
     if (seed !== undefined && !digest) return await explain(Number(seed), workers, simulation);
-    const chosen =
+    const drawn =
       seed !== undefined
         ? [Number(seed)]
         : seeds !== undefined
           ? Array.from({ length: Number(seeds) }, (_, i) => from + i)
           : values.commit
-            ? seedsFor(simulation.root)
+            ? seedsOf(simulation.root)
             : [];
+    const chosen = [...new Set([...(values.failed ? failedSeeds(simulation.root) : []), ...drawn])];
     if (chosen.length === 0) {
       process.stderr.write(usage);
       return 2;
@@ -89,15 +92,17 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
   }
 }
 
-/** Of the commit's hash, so that every commit sees others; and all that failed once. */
-function seedsFor(root: string): readonly number[] {
+/** Of the commit's hash, so that every commit sees others. */
+function seedsOf(root: string): readonly number[] {
   const hash = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
-  const drawn = Array.from({ length: seedsOfCommit }, (_, i) =>
+  return Array.from({ length: seedsOfCommit }, (_, i) =>
     createHash('sha256').update(`${hash}/${i}`).digest().readUInt32BE(0),
   );
+}
+
+function failedSeeds(root: string): readonly number[] {
   const file = join(root, 'test/simulation/failed-seeds.json');
-  const failed = JSON.parse(readFileSync(file, 'utf8')) as readonly FailedSeed[];
-  return [...new Set([...failed.map(({ seed }) => seed), ...drawn])];
+  return (JSON.parse(readFileSync(file, 'utf8')) as readonly FailedSeed[]).map(({ seed }) => seed);
 }
 
 async function runAll(

@@ -1,10 +1,8 @@
-import type { Machine } from '../kernel/machine.ts';
 import { SimProcess } from '../kernel/process.ts';
-import type { Random } from '../kernel/random.ts';
+import type { ActorOptions } from './actor-options.ts';
 import { inboxPlace } from './inbox-place.ts';
-import type { OperatorAction, Plan } from './plan.ts';
+import type { OperatorAction } from './plan.ts';
 import { apiKey } from './service.ts';
-import type { Truth } from './truth.ts';
 
 export const servicePort = 9000;
 
@@ -22,14 +20,7 @@ export interface Run {
   readonly process: SimProcess;
 }
 
-export interface OperatorOptions {
-  readonly plan: Plan;
-  readonly machine: Machine;
-  readonly random: Random;
-  readonly truth: Truth;
-  readonly clockError: (now: number) => number;
-  readonly nextPid: () => number;
-  readonly onOutput: (process: SimProcess, text: string) => void;
+export interface OperatorOptions extends ActorOptions {
   /** `code` is undefined where the run was killed. */
   readonly onEnd: (run: Run, code: number | undefined) => void;
 }

@@ -33,7 +33,7 @@ export interface Plan {
   readonly lengthMs: number;
   /** They share one inbox. */
   readonly receivers: number;
-  readonly inbox: 'file' | 'database' | 'memory';
+  readonly inbox: 'file' | 'memory';
   readonly leads: number;
   /** Copies of one delivery that the sender begins in the same turn. */
   readonly copies: number;

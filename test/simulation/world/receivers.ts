@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { filesOn } from '../kernel/file-calls.ts';
-import type { Machine } from '../kernel/machine.ts';
 import { SimProcess } from '../kernel/process.ts';
-import type { Random } from '../kernel/random.ts';
+import type { ActorOptions } from './actor-options.ts';
 import { inboxPlace } from './inbox-place.ts';
-import type { Happening, Plan } from './plan.ts';
+import type { Happening } from './plan.ts';
 import { token } from './senders.ts';
-import { countIn, type Truth } from './truth.ts';
+import { countIn } from './truth.ts';
 
 export const applicationPort = 3000;
 
@@ -15,15 +14,7 @@ export const portOf = (receiver: number): number => 8443 + receiver;
 /** What `--exec` is given. */
 const commandName = 'take-lead';
 
-export interface ReceiverOptions {
-  readonly plan: Plan;
-  readonly machine: Machine;
-  readonly random: Random;
-  readonly truth: Truth;
-  readonly clockError: (now: number) => number;
-  readonly nextPid: () => number;
-  /** Of what is printed; `text` may hold several lines. */
-  readonly onOutput: (process: SimProcess, text: string) => void;
+export interface ReceiverOptions extends ActorOptions {
   readonly onEnd: (receiver: number, process: SimProcess, code: number | undefined) => void;
 }
 

@@ -424,7 +424,6 @@ class World {
     const { disk } = this.#machine;
     const { now } = this.#scheduler;
     if (code === undefined) return;
-    countIn(this.ends, `${action} ${code}`);
     if (code === 1) throw new Violation('no-internal-error', process.stderr);
     if (this.#service.tooEarly > 0)
       throw new Violation('waits-as-told', `a request came before its Retry-After`);
@@ -434,8 +433,6 @@ class World {
     if (code === 0 && erased !== undefined && this.#plan.inbox === 'file') checkErased(disk, erased);
     if (action === 'audit' && (code === 0 || code === 7)) checkAudit(this.#truth, run, code, now, settleMs);
   }
-
-  readonly ends = new Map<string, number>();
 
   #onOutput(process: SimProcess, text: string): void {
     this.#check(() => checkSecrets(process.options.name, text));
