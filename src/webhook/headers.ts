@@ -20,15 +20,12 @@ export function problemOfSole(
   name: string,
   absent: AbsentReason = 'missing_credential',
 ): Rejected | undefined {
-  const isRepeated = values.length > 1;
-  const problem = isRepeated
-    ? `was sent ${values.length} times`
-    : values[0] === undefined
-      ? 'is missing'
-      : values[0] === '' && 'is empty';
-  return problem
-    ? rejected(isRepeated ? 'repeated_credential' : absent, `the header ${name} ${problem}`)
-    : undefined;
+  const [first, second] = values;
+  if (second !== undefined) {
+    return rejected('repeated_credential', `the header ${name} was sent ${values.length} times`);
+  }
+  if (first) return undefined;
+  return rejected(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
 }
 
 /** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */
