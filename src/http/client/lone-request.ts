@@ -112,12 +112,13 @@ function cutOff({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage
     : mismatch();
 }
 
-function asUndici(error: NodeJS.ErrnoException & { readonly reason?: string }): Error {
-  const { code = '', message, reason = '' } = error;
+/** The code is unknown: the reason of an abort comes here too, and that of a `DOMException` is a number. */
+function asUndici(error: Error & { readonly code?: unknown; readonly reason?: string }): Error {
+  const { code, message, reason = '' } = error;
   if (message === 'socket hang up') return socketClosed();
   if (code === 'HPE_HEADER_OVERFLOW') return failure('UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error');
   if (code === 'HPE_INVALID_CONTENT_LENGTH') return mismatch();
-  return code.startsWith('HPE_') ? notHttp(code, reason) : error;
+  return typeof code === 'string' && code.startsWith('HPE_') ? notHttp(code, reason) : error;
 }
 
 /** An error under a code of undici's. */

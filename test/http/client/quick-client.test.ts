@@ -239,6 +239,13 @@ describe('a request that is given up', () => {
     await closed;
   });
 
+  it('ends with the time-out of a signal, whose code is a number', async () => {
+    const origin = await answering(() => undefined);
+    const client = await clientOf(createQuickClient);
+    const asked = client.request({ origin, path: '/', method: 'GET', signal: AbortSignal.timeout(20) });
+    await expect(asked).rejects.toMatchObject({ name: 'TimeoutError', code: DOMException.TIMEOUT_ERR });
+  });
+
   it('is never sent under a signal that was aborted before', async () => {
     const client = await clientOf(createQuickClient);
     const signal = AbortSignal.abort(new Error('Ctrl-C'));
