@@ -17,7 +17,7 @@ import {
   type OptionsOf,
 } from './commands/flags/flag.ts';
 import { formerFlag } from './commands/flags/former-flags.ts';
-import { commandHelp } from './commands/help/command-help.ts';
+import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './commands/help/suggest.ts';
 import type { Globals } from './config/settings.ts';
@@ -38,18 +38,27 @@ export type Invocation =
 
 /** Turns words into the checked options of one command, loading no more than its flags. Throws a `UsageError`. */
 export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
-  const first = takeCommand(argv);
+  const words = argv.some((word) => helpWords.includes(word))
+    ? argv.filter((word) => word !== everything)
+    : argv;
+  const first = takeCommand(words);
   const isHelp = first.name === 'help';
   if (isHelp && first.rest.includes('--json')) {
     return helpAsData(first.rest.filter((word) => word !== '--json'));
   }
-  // `leads help list` is `leads list --help`.
+  // `leads help list` is `leads list --help --all`.
   const { name, rest } = isHelp ? takeCommand([...first.rest, '--help']) : first;
   if (name === undefined) return withoutCommand(rest);
   const entry = commands.find((command) => command.name === name);
   if (entry === undefined) return topicOrError(name, isHelp);
-  return parseCommand((await entry.load()).default, rest);
+  const isWhole = isHelp || words.length < argv.length;
+  return parseCommand((await entry.load()).default, rest, isWhole ? wholeHelp : commandHelp);
 }
+
+const helpWords = ['--help', '-h'];
+
+/** Beside `--help`: what does not fit a screen as well. */
+const everything = '--all';
 
 function withoutCommand(words: readonly string[]): Invocation {
   const root: CommandSpec = {
@@ -120,12 +129,16 @@ function topicNamed(name: string): TopicName {
 }
 
 /** Follows the words into a group of commands, and checks the rest. */
-export function parseCommand(group: CommandSpec, words: readonly string[]): Invocation {
+export function parseCommand(
+  group: CommandSpec,
+  words: readonly string[],
+  help: typeof commandHelp = commandHelp,
+): Invocation {
   const { spec, path, rest } = followCommand(group, words);
   const typed = parseWords(spec, path, rest);
   if (typed === 'version') return version;
   if (typed === 'help' || spec.prepare === undefined) {
-    return { kind: 'print', text: (width) => commandHelp(path, spec, width) };
+    return { kind: 'print', text: (width) => help(path, spec, width) };
   }
   const globals: Globals = checkOptions({}, globalFlags, typed) as OptionsOf<typeof globalFlags>;
   const allowsNewProfile = spec.allowsNewProfile === true;

@@ -45,7 +45,7 @@ const method: ValueType<(typeof methods)[number]> = {
 };
 
 export const args = {
-  path: { type: text, help: 'below the base URL, such as /api/leads; or a URL of the same origin' },
+  path: { type: text, help: 'such as /api/leads, or a URL of the same origin' },
 } satisfies Arguments;
 
 export const flags = {

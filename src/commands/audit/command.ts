@@ -6,8 +6,22 @@ export default command({
   summary: 'is any lead missing?',
   description:
     'Compares what can be pulled with what was received: by id, and field by field where the bytes differ.\n' +
-    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run. A list that may be incomplete, or that leaves out most of what was received, proves nothing: exit 5 or 6.',
+    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run.\nA list that may be incomplete, or that leaves out most of what was received, proves nothing: exit 5 or 6.',
   flags,
+  everyday: [
+    'since',
+    'received',
+    'inbox',
+    'settle',
+    'lateAfter',
+    'missing',
+    'takeIn',
+    'sendTo',
+    'token',
+    'watch',
+    'junit',
+    'json',
+  ],
   listing: {
     title: 'What it finds, of each lead the first that fits',
     rows: [

@@ -43,7 +43,7 @@ export const flags = {
   received: {
     value: 'file',
     type: text,
-    help: "compare with an application's own leads or their ids instead of an inbox: JSON, lines, .gz",
+    help: "an application's own leads or ids instead of an inbox; JSON, lines, .gz",
   },
   leadAt: {
     value: 'pointer',
@@ -63,18 +63,18 @@ export const flags = {
     value: 'duration',
     type: duration,
     default: '5m',
-    help: 'from creation to receipt; what took longer is late',
+    help: 'what took longer from creation to receipt is late',
   },
   settle: {
     value: 'duration',
     type: duration,
     default: '15m',
-    help: 'younger leads are not counted: their delivery may be under way',
+    help: 'younger leads are not counted; their delivery may be under way',
   },
   watch: {
     value: 'duration',
     type: interval,
-    help: 'repeat after this time, one line each round, until Ctrl-C; repairs in each round',
+    help: 'repeat after this time, until Ctrl-C; a line and repairs in each round',
   },
   ...acceptIncompleteFlag,
   ...filterFlags,
@@ -83,11 +83,11 @@ export const flags = {
   ...inGroup('Output', {
     ...formatFlags(['table', 'json']),
     limit: { short: 'n', value: 'n', type: limit, default: '20', help: "findings in the table, or 'all'" },
-    missing: { help: "print only the missing leads, in the service's own bytes" },
+    missing: { help: "print only the missing leads; in the service's own bytes" },
     junit: {
       value: 'file',
       type: writtenFile,
-      help: 'write a JUnit file for a CI server, a test for each class',
+      help: 'write a JUnit file for a CI server; a test for each class',
     },
   }),
   ...deliveryFlags,

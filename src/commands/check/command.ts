@@ -6,11 +6,12 @@ export default command({
   name: 'check',
   summary: 'does a receiver obey the specification?',
   description:
-    'Sends a receiver genuine, forged and broken deliveries, and says which rules of the specification it breaks.\n' +
+    'Sends a receiver genuine, forged and broken deliveries, and says which rules it breaks.\n' +
     'Test leads have ids such as leads-check-k3f9x2-1; on another host nothing that may be stored is sent without ' +
     '--allow-writes. Exit 7 when a must fails.',
   arguments: { url: { help: 'of the receiver', type: receiverUrl, optional: true } },
   flags,
+  everyday: ['token', 'scheme', 'secret', 'only', 'list', 'junit', 'json'],
   exits: { 5: 'the receiver could not be reached', 7: 'a must fails, or with --strict a should' },
   output: [
     {

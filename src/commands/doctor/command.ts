@@ -25,6 +25,7 @@ export default command({
     '--learn makes at most 30 requests, and writes to the profile only what the answers prove. Exit 7 when a check ' +
     'fails.',
   flags,
+  everyday: ['learn', 'dryRun', 'port', 'inbox', 'json'],
   exits: { ...serviceExits, 7: 'a check fails' },
   output: [
     { what: 'one for each check', type: 'check', fields: ['name', 'result', 'detail', 'hint'] },

@@ -5,9 +5,10 @@ export default command({
   name: 'export',
   summary: 'write every lead that matches, each once; an interrupted run goes on',
   description:
-    "Write every lead that matches, one compact JSON object a line, in the service's own bytes.\n" +
+    'Write every lead that matches, one compact JSON object a line, in its own bytes.\n' +
     'Leads that come twice are written once. stdout holds data only; a summary goes to stderr.',
   flags,
+  everyday: ['output', 'resume', 'bookmark', 'format', 'fields', 'status', 'since', 'where'],
   exits: serviceExits,
   output: [leadRecord],
   examples: [

@@ -57,6 +57,8 @@ export interface CommandSpec {
   /** In the order in which they are typed; the optional ones last. */
   readonly arguments: Arguments;
   readonly flags: Flags;
+  /** Flags that its help shows, in this order, where all of them would not fit a screen. */
+  readonly everyday?: readonly string[];
   /** Beside those that every command ends with. */
   readonly exits?: OwnExits;
   /** Of the JSON forms, in the order in which they are printed. */
@@ -102,6 +104,7 @@ export function command<A extends Arguments | undefined = undefined, F extends F
   spec: CommandTexts & {
     readonly arguments?: A;
     readonly flags?: F;
+    readonly everyday?: readonly (keyof F & string)[];
     readonly load: () => Promise<{ readonly run: Run<CheckedOptions<A, F>> }>;
   },
 ): CommandSpec {

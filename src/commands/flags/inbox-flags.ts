@@ -11,7 +11,7 @@ export const inboxFlags = {
     otherwise: "the profile's own",
     known: 'files',
     variable: 'LEADS_INBOX',
-    help: 'the inbox: a file, postgres://HOST/DATABASE, or @FILE that holds such a URL (@- for stdin)',
+    help: 'a file or postgres://HOST/DATABASE; or @FILE that holds such a URL (@- for stdin)',
   },
 } satisfies Flags;
 

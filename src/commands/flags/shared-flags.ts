@@ -24,7 +24,7 @@ export const jqFlag = {
   jq: {
     value: 'expression',
     type: text,
-    help: 'what this filter of jq makes of each JSON document, texts as they are; implies --json; arithmetic rounds, other numbers keep their digits',
+    help: 'a filter of jq for each JSON document; texts come as they are; implies --json; arithmetic rounds, other numbers keep their digits',
   },
 } satisfies Flags;
 

@@ -1,5 +1,13 @@
 import type { CommandSpec } from '../flags/command-spec.ts';
-import { argumentTerm, type Flag, flagTerm, isSwitch } from '../flags/flag.ts';
+import {
+  argumentTerm,
+  type Flag,
+  type Flags,
+  flagTerm,
+  globalFlags,
+  immediateFlags,
+  isSwitch,
+} from '../flags/flag.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
 
@@ -9,21 +17,65 @@ interface Section {
   readonly rows: readonly Row[];
 }
 
-/** `leads COMMAND --help`: `path` is the command's whole name, `width` the columns of the terminal. */
+/** Lines of a terminal without the prompt. */
+const screen = 23;
+
+/** `leads help COMMAND`: everything. `path` is the command's whole name, `width` the columns of the terminal. */
+export function wholeHelp(path: string, spec: CommandSpec, width: number): string {
+  const globals = { title: 'Everywhere', rows: flagRows({ ...globalFlags, ...immediateFlags }) };
+  return joined([
+    ...heading(path, spec, width),
+    ...drawn([...ownSections(spec), ...flagSections(spec)], width),
+    ...listing(spec, width),
+    ...drawn([globals], width),
+    examples(spec.examples, width),
+  ]);
+}
+
+/** `leads COMMAND --help`: all flags where they fit a screen, else those of every day, and two examples. */
 export function commandHelp(path: string, spec: CommandSpec, width: number): string {
-  const sections = [...ownSections(spec), ...flagSections(spec)];
-  const terms = sections.flatMap(({ rows }) => rows.map(([term]) => term.length));
-  const termWidth = Math.max(0, ...terms);
-  const parts = [
-    [`Usage: ${usage(path, spec)}`],
-    wrap(spec.description ?? sentence(spec.summary), width),
-    ...sections.map(({ title, rows }) => [`${title}:`, ...twoColumns(rows, termWidth, width)]),
+  const whole = joined([
+    ...heading(path, spec, width),
+    ...drawn([...ownSections(spec), ...flagSections(spec)], width),
     ...listing(spec, width),
     globalFlagLines(width),
-    ['Examples:', ...spec.examples.flatMap((line) => shellLines(line, width))],
-  ];
-  return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+    examples(spec.examples, width),
+  ]);
+  if (whole.split('\n').length <= screen + 1) return whole;
+  const everyday = Object.fromEntries(
+    (spec.everyday ?? []).flatMap((key) => {
+      const flag = spec.flags[key];
+      return flag === undefined ? [] : [[key, flag]];
+    }),
+  );
+  const rows = [...ownSections(spec).flatMap((section) => section.rows), ...flagRows(everyday, briefText)];
+  const [what = ''] = (spec.description ?? '').split('\n');
+  return joined([
+    ...heading(path, { ...spec, description: what }, width),
+    ...drawn([{ title: 'Most used', rows }], width),
+    [...wrap(`All of it:  leads help ${path}, or --help --all`, width), ...globalFlagLines(width)],
+    examples(spec.examples.slice(0, 2), width),
+  ]);
 }
+
+const joined = (parts: readonly (readonly string[])[]): string =>
+  `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+
+const heading = (path: string, spec: CommandSpec, width: number): string[][] => [
+  [`Usage: ${usage(path, spec)}`],
+  wrap(spec.description ?? sentence(spec.summary), width),
+];
+
+function drawn(sections: readonly Section[], width: number): string[][] {
+  const terms = sections.flatMap(({ rows }) => rows.map(([term]) => term.length));
+  const termWidth = Math.max(0, ...terms);
+  return sections.map(({ title, rows }) => [`${title}:`, ...twoColumns(rows, termWidth, width)]);
+}
+
+const examples = (lines: readonly string[], width: number): string[] => [
+  'Examples:',
+  ...lines.flatMap((line) => shellLines(line, width)),
+];
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
@@ -41,13 +93,20 @@ function ownSections(spec: CommandSpec): Section[] {
 
 /** Groups in the order of their first flag. */
 function flagSections({ flags }: CommandSpec): Section[] {
-  const groups = new Map<string, Row[]>();
-  for (const [key, flag] of Object.entries(flags)) {
-    const title = flag.group ?? 'Options';
-    groups.set(title, [...(groups.get(title) ?? []), [flagTerm(key, flag), flagText(flag)]]);
-  }
-  return [...groups].map(([title, rows]) => ({ title, rows }));
+  const all = Object.entries(flags);
+  const titleOf = ([, flag]: readonly [string, Flag]): string => flag.group ?? 'Options';
+  return [...new Set(all.map(titleOf))].map((title) => {
+    const own = all.filter((entry) => titleOf(entry) === title);
+    return { title, rows: flagRows(Object.fromEntries(own)) };
+  });
 }
+
+const flagRows = (flags: Flags, textOf = flagText): Row[] =>
+  Object.entries(flags).map(([key, flag]) => [flagTerm(key, flag), textOf(flag)]);
+
+/** What stands before the first semicolon, and whatever is not text. */
+const briefText = (flag: Flag): string =>
+  flagText({ ...flag, help: flag.help?.split(';')[0], repeatable: undefined });
 
 function listing({ listing: list }: CommandSpec, width: number): string[][] {
   if (list === undefined) return [];

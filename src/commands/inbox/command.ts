@@ -25,6 +25,7 @@ export default commandGroup({
       name: 'list',
       summary: 'deliveries with their verdicts, newest first',
       flags: listFlags,
+      everyday: ['verdict', 'since', 'limit', 'json', 'inbox'],
       exits: { 6: '' },
       output: [{ what: 'one for each delivery', fields: summaryFields }],
       examples: ['leads inbox list', 'leads inbox list --verdict rejected --since 1h --json'],
@@ -35,6 +36,7 @@ export default commandGroup({
       summary: 'every delivery of one lead, or one delivery, with headers and body',
       arguments: showArgs,
       flags: showFlags,
+      everyday: ['number', 'raw', 'json', 'inbox'],
       exits: { 6: '', 7: 'there is no such delivery' },
       output: [
         {
@@ -50,6 +52,7 @@ export default commandGroup({
       name: 'export',
       summary: "accepted leads in the webhook's own bytes",
       flags: exportFlags,
+      everyday: ['verdict', 'since', 'format', 'inbox'],
       exits: { 6: '' },
       output: [leadRecord],
       examples: ['leads inbox export > leads.ndjson', 'leads inbox export --since today --format csv'],
@@ -67,6 +70,7 @@ export default commandGroup({
         'Leads that are named by their ids are delivered to another address as a copy.',
       arguments: retryArgs,
       flags: retryFlags,
+      everyday: ['pending', 'to', 'json'],
       exits: { 6: '', 7: 'the address did not take a lead' },
       output: [
         {
@@ -115,7 +119,7 @@ export default commandGroup({
       summary: "erase a person's data; the ids stay known as digests",
       description:
         'Erases every delivery of the leads: bodies, headers, results, repeats, and rejected deliveries in which the id, ' +
-        'address or number is readable. Forwards that are outstanding are cancelled. Of a delivery with several leads ' +
+        'address or number is readable.\nForwards that are outstanding are cancelled. Of a delivery with several leads ' +
         'the others stay, as an array of their own bytes. A keyed digest of each id stays, its key in the inbox: the ' +
         'same id is a duplicate for ever, of which nothing is stored or forwarded.\n' +
         'An address or a number is looked for in the contact of each lead; where it only stands elsewhere in a lead, ' +
@@ -125,6 +129,7 @@ export default commandGroup({
         'seconds they are answered 503, and the sender tries again.\n' +
         'Exit 8: it is erased, but a copy in the files of the inbox could not be overwritten.',
       flags: eraseFlags,
+      everyday: ['email', 'phone', 'id', 'dryRun', 'yes'],
       exits: { 6: '', 7: 'nothing of that person was found' },
       output: [
         {

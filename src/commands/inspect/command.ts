@@ -7,6 +7,7 @@ export default command({
   description:
     'Serves a page over the inbox to this machine: live list, search, what was sent, why it was rejected, what differs, replay. The address that it prints holds a key: anybody who has it can read the inbox.',
   flags,
+  everyday: ['open', 'inbox', 'replayTo', 'token', 'scheme', 'secret'],
   examples: [
     'leads inspect --open',
     'leads inspect --replay-to http://localhost:3000/webhook',

@@ -8,6 +8,21 @@ export default command({
     'Receives pushed leads over HTTPS: checks who delivers, stores each lead durably, then answers 200.\n' +
     'A lead that came before, in this run or any other, is a duplicate.',
   flags,
+  everyday: [
+    'token',
+    'scheme',
+    'secret',
+    'forwardTo',
+    'exec',
+    'output',
+    'inbox',
+    'backfill',
+    'port',
+    'path',
+    'inspect',
+    'count',
+    'json',
+  ],
   exits: { 7: '--count was not reached' },
   output: [
     {

@@ -117,7 +117,7 @@ export const flags = {
     ...inboxFlags,
     inbox: {
       ...inboxFlags.inbox,
-      help: 'where deliveries are stored: a file, postgres://HOST/DATABASE, @FILE that holds such a URL, or :memory: for nowhere',
+      help: 'a file or postgres://HOST/DATABASE; or @FILE that holds such a URL, or :memory: for nowhere',
     },
     retain: {
       value: 'duration',
@@ -146,7 +146,7 @@ export const flags = {
       type: wholeNumber(0, 65_535),
       bare: '0',
       otherwise: 'off',
-      help: 'serve it at this port of 127.0.0.1, or at any; the address that is printed holds a key',
+      help: 'serve it on 127.0.0.1; the address that is printed holds a key',
     },
     replayTo: { ...replayToFlag, help: `${replayToFlag.help} but to --forward-to` },
   }),

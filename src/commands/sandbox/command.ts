@@ -5,9 +5,10 @@ export default command({
   name: 'sandbox',
   summary: 'the whole service on this machine, to develop and test against',
   description:
-    'the whole service on this machine, to develop and test against: the list operation with filters, keys, pages and ' +
-    'rate limits, and webhook delivery with retries, over one seeded set of leads, with faults on demand',
+    'The whole service on this machine, to develop and test against.\nThe list operation with filters, keys, pages and ' +
+    'rate limits, and webhook delivery with retries, over one seeded set of leads, with faults on demand.',
   flags,
+  everyday: ['leads', 'every', 'webhook', 'token', 'scheme', 'secret', 'faults', 'config'],
   listing: {
     title: 'Keys of --config, with the values of the flags',
     rows: [

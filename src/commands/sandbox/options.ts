@@ -31,7 +31,7 @@ const configFlag = {
     value: 'file|json',
     type: text,
     known: 'files',
-    help: 'accounts, webhooks, pages and all that has no flag, as JSON (- for stdin)',
+    help: 'accounts, webhooks, pages and all that has no flag; as JSON (- for stdin)',
   },
 } satisfies Flags;
 

@@ -5,10 +5,11 @@ export default command({
   name: 'send',
   summary: 'deliver leads to a receiver as the service would',
   description:
-    'deliver leads to a receiver as the service would: signed, one POST a lead, each acknowledged by 200 or not. ' +
-    'Without more it sends one generated lead',
+    'Deliver leads to a receiver as the service would: signed, one POST a lead, each acknowledged by 200 or not.\n' +
+    'Without more it sends one generated lead.',
   arguments: args,
   flags,
+  everyday: ['sample', 'id', 'token', 'scheme', 'secret', 'dryRun', 'json'],
   exits: { ...serviceExits, 7: 'a delivery was not acknowledged' },
   output: [
     {

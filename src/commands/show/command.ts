@@ -22,6 +22,7 @@ export default command({
   description: 'Show one lead with all its fields: from the service, or else from the inbox.',
   arguments: args,
   flags,
+  everyday: ['fields', 'relative', 'json', 'inbox'],
   exits: { ...serviceExits, 7: 'there is no such lead' },
   output: [leadRecord],
   examples: ['leads show lead_01', 'leads show lead_01 --json'],

@@ -5,10 +5,11 @@ export default command({
   name: 'stats',
   summary: 'counts, bars and delays, and an alarm when they are off',
   description:
-    'Count leads by their fields and by time: those of the service by when they were created, or with --inbox ' +
+    'Count leads by their fields and by time.\nThose of the service by when they were created, or with --inbox ' +
     'those that were received, with delays, attempts, duplicates and the longest gap.\n' +
     'With --expect it is an alarm: exit 7, and what does not hold on stderr, also under --quiet.',
   flags,
+  everyday: ['since', 'by', 'bucket', 'inbox', 'expect', 'json'],
   exits: { ...serviceExits, 7: 'what --expect says does not hold' },
   output: [
     {

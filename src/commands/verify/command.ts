@@ -5,10 +5,11 @@ export default command({
   name: 'verify',
   summary: 'is a captured delivery genuine, and if not, why?',
   description:
-    'Checks one captured delivery as listen does, and says why it does not verify. A capture is a HAR file, the ' +
+    'Checks one captured delivery as listen does, and says why it does not verify.\nA capture is a HAR file, the ' +
     'output of curl -v, a curl command, a raw HTTP request, a line of listen --json, or --body with --header.',
   arguments: args,
   flags,
+  everyday: ['scheme', 'secret', 'token', 'id', 'header', 'url', 'json'],
   exits: { 6: 'the capture cannot be read', 7: 'the delivery is not genuine' },
   output: [
     {

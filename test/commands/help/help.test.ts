@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { CommandSpec } from '../../../src/commands/flags/command-spec.ts';
-import { flagTerm } from '../../../src/commands/flags/flag.ts';
+import { type Flag, flagName, flagTerm, globalFlags } from '../../../src/commands/flags/flag.ts';
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import { commands } from '../../../src/program.ts';
 import { leads } from '../../support/run.ts';
@@ -20,7 +20,7 @@ const flat = (text: string): string => text.replace(/\s+/g, ' ');
 describe('help', () => {
   it('shows every declared flag and argument of every command', async () => {
     for (const [path, spec] of await allCommands()) {
-      const { exitCode, stdout } = await leads([...path, '--help']);
+      const { exitCode, stdout } = await leads(['help', ...path]);
       expect(exitCode, path.join(' ')).toBe(0);
       for (const [key, flag] of Object.entries(spec.flags)) {
         expect(stdout).toContain(flagTerm(key, flag));
@@ -31,16 +31,41 @@ describe('help', () => {
   });
 
   it('is the same however it is asked for', async () => {
-    const { stdout } = await leads(['config', 'set', '--help']);
-    for (const argv of [
-      ['help', 'config', 'set'],
-      ['--profile', 'x', 'help', 'config', 'set'],
-      ['help', '--profile', 'x', 'config', 'set'],
-      ['-h', 'config', 'set'],
-      ['config', '-h', 'set'],
-      ['--profile', 'x', 'config', 'set', '-h'],
-    ]) {
+    const brief = (await leads(['config', 'set', '--help'])).stdout;
+    const whole = (await leads(['config', 'set', '--help', '--all'])).stdout;
+    expect(whole.length).toBeGreaterThan(brief.length);
+    for (const [argv, stdout] of [
+      [['help', 'config', 'set'], whole],
+      [['--profile', 'x', 'help', 'config', 'set'], whole],
+      [['help', '--profile', 'x', 'config', 'set'], whole],
+      [['-h', '--all', 'config', 'set'], whole],
+      [['-h', 'config', 'set'], brief],
+      [['config', '-h', 'set'], brief],
+      [['--profile', 'x', 'config', 'set', '-h'], brief],
+    ] as const) {
       expect((await leads(argv)).stdout, argv.join(' ')).toBe(stdout);
+    }
+  });
+
+  it('is one screen at 80 columns, with the flags of every day and two examples', async () => {
+    for (const [path, spec] of await allCommands()) {
+      const { stdout } = await leads([...path, '--help']);
+      const most = ['listen', 'audit'].includes(path.join(' ')) ? 30 : 24;
+      expect(stdout.split('\n').length, path.join(' ')).toBeLessThanOrEqual(most);
+      expect(stdout.match(/^ {2}\$ leads /gm)?.length).toBeGreaterThanOrEqual(
+        Math.min(2, spec.examples.length),
+      );
+      for (const key of spec.everyday ?? []) expect(stdout).toContain(flagName(key));
+      const isWhole = Object.keys(spec.flags).every((key) => stdout.includes(flagName(key)));
+      expect(isWhole || stdout.includes(`leads help ${path.join(' ')}`), path.join(' ')).toBe(true);
+    }
+  });
+
+  it('explains the global flags where it is whole', async () => {
+    const { stdout } = await leads(['list', '--help', '--all']);
+    for (const [key, flag] of Object.entries<Flag>(globalFlags)) {
+      expect(stdout).toContain(flagTerm(key, flag));
+      expect(flat(stdout)).toContain(flag.help);
     }
   });
 
@@ -48,8 +73,8 @@ describe('help', () => {
     // A command line that is too long goes on behind a backslash.
     const wide = (text: string): Set<string> => new Set(text.replaceAll('\\\n', '\n').split(/\s+/));
     for (const [path] of [[[]], ...(await allCommands())] as const) {
-      const whole = wide((await leads([...path, '--help'])).stdout);
-      const { stdout } = await leads([...path, '--help'], { terminal: columns });
+      const whole = wide((await leads(['help', ...path])).stdout);
+      const { stdout } = await leads(['help', ...path], { terminal: columns });
       expect(wide(stdout)).toEqual(whole);
       const overlong = stdout
         .split('\n')
@@ -61,7 +86,7 @@ describe('help', () => {
   });
 
   it('lists every setting with its meaning', async () => {
-    const { stdout } = await leads(['config', 'set', '--help']);
+    const { stdout } = await leads(['help', 'config', 'set']);
     for (const { name, help } of settingKeys) {
       expect(stdout).toContain(name);
       expect(flat(stdout)).toContain(help);
