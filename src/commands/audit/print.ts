@@ -14,9 +14,10 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
 import type { RepairedFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
+import { wrap } from '../help/layout.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../output/write-whole.ts';
@@ -134,18 +135,41 @@ const rowOf = (
   ].join('; '),
 ];
 
+/** The last line of the table form, on a short screen too. */
+export async function printVerdict(
+  { matched, byClass, repaired, withoutId }: AuditSummary,
+  isOver: boolean,
+  context: Pick<Context, 'stdout' | 'env' | 'globals'>,
+): Promise<void> {
+  const colours = await paletteFor(context.stdout, context);
+  const nameless = withoutId === 0 ? '' : `${grouped(withoutId)} without an id`;
+  const found = [foundText(byClass), nameless].filter((text) => text !== '').join(', ');
+  const both = `${counted(matched, 'lead is', 'leads are')} on both sides`;
+  const mended = repaired === 0 ? '' : `, ${grouped(repaired)} repaired`;
+  const rest = found === '' ? '' : `: ${found}${mended}`;
+  const verdict = `${isOver ? (found === '' ? 'no finding' : 'nothing is left to repair') : 'not in order'}${rest}; ${both}`;
+  const lines = wrap(verdict, wrapWidth(context.stdout)).map((line) =>
+    (isOver ? colours.green : colours.red)(line),
+  );
+  await write(context.stdout, `\n${lines.join('\n')}\n`);
+}
+
+const foundText = (byClass: AuditSummary['byClass']): string =>
+  problemClasses
+    .flatMap((kind) => {
+      const count = byClass[kind] ?? 0;
+      return count === 0 ? [] : [`${grouped(count)} ${kind}`];
+    })
+    .join(', ');
+
 /** One line for a round of `--watch`: when it ended, the counts, and what was found. */
 export function printRound(
   { pulled, received, byClass, withoutId, repaired }: AuditSummary,
   { stdout, clock }: Pick<Context, 'stdout' | 'clock'>,
 ): Promise<void> {
-  const found = problemClasses.flatMap((kind) => {
-    const count = byClass[kind] ?? 0;
-    return count === 0 ? [] : [`${grouped(count)} ${kind}`];
-  });
   const unsettled = byClass.unsettled ?? 0;
   const parts = [
-    `${counted(pulled, 'lead', 'leads')} pulled, ${grouped(received)} received: ${found.join(', ') || 'no finding'}`,
+    `${counted(pulled, 'lead', 'leads')} pulled, ${grouped(received)} received: ${foundText(byClass) || 'no finding'}`,
     ...(repaired === 0 ? [] : [`${grouped(repaired)} repaired`]),
     ...(withoutId === 0 ? [] : [`${grouped(withoutId)} without an id`]),
     ...(unsettled === 0 ? [] : [`${grouped(unsettled)} too young`]),

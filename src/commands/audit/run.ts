@@ -13,6 +13,7 @@ import {
   printMissing,
   printRound,
   printTable,
+  printVerdict,
   problemsIn,
   summarize,
   withJunitOfFailure,
@@ -81,6 +82,8 @@ async function auditRound(
     if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);
     if (doubt !== undefined) throwOrSay(beyondHorizon(doubt, audit), options, context);
     const isOver = problemsIn(summary) - repaired.repaired.size - repaired.arrived.size <= 0;
+    const { missing, format, watch } = options;
+    if (!missing && format === 'table' && watch === undefined) await printVerdict(summary, isOver, context);
     return isOver && repaired.failure === undefined ? 'done' : 'problems';
   } finally {
     await opened.close();

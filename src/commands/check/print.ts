@@ -173,12 +173,12 @@ function summaryLines(summary: Summary, colours: Palette, width: number): string
   const counted = `${counts.pass} passed, ${counts.fail} failed${levelsText(summary)}, ${warnings}, ${counts.skip} skipped in ${formatDuration(ms)}`;
   return [
     '',
-    ...wrap(counted, width).map(verdict),
     ...(cut.length === 0
       ? []
       : wrap(`the receiver took so long that ${cut.length} probes did not run`, width)),
     ...(healed.length === 0 ? [] : wrap(`pass now, and are in the baseline: ${healed.join(', ')}`, width)),
     ...wrap(acceptedText(accepted), width),
+    ...wrap(counted, width).map(verdict),
   ];
 }
 

@@ -92,8 +92,8 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     const requests = examination?.kind === 'examined' ? examination.requests : 0;
     status?.showProgress(undefined);
     const written = isWritten ? learnt.length : null;
-    await printer.end({ ...counts, ...rest, requests, learnt: learnt.length, written });
     if (options.dryRun) messages.say('--dry-run: nothing was written');
+    await printer.end({ ...counts, ...rest, requests, learnt: learnt.length, written });
     return rest.fail > 0 ? 'problems' : 'done';
   } finally {
     status?.showProgress(undefined);

@@ -33,7 +33,9 @@ export function sayChecked(
   checked: readonly CheckedExpectation[],
   messages: Pick<Messages, 'say' | 'warn'>,
 ): void {
-  for (const { expectation, holds, seen, isDoubtful } of checked) {
+  const doesHold = ({ holds, isDoubtful }: CheckedExpectation): boolean => holds && !isDoubtful;
+  const verdictLast = checked.toSorted((a, b) => Number(doesHold(b)) - Number(doesHold(a)));
+  for (const { expectation, holds, seen, isDoubtful } of verdictLast) {
     const { text, unit, measure } = expectation;
     const found = seen === undefined ? nothing(measure === 'gap') : `it is ${figureText(seen, unit)}`;
     if (isDoubtful)

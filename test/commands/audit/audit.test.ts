@@ -980,6 +980,9 @@ describe('what leads audit prints', () => {
     expect(stdout).toMatch(/^missing +b +2026-06-01T10:00:00\.000Z$/m);
     expect(stdout).not.toMatch(/^different +end/m);
     expect(stdout).not.toContain('\u001b');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      'not in order: 2 missing, 1 different; 2 leads are on both sides',
+    );
     expect(stderr).toBe('1 more finding: --limit all, or --json\n');
     expect((await audit(['--limit', 'all'])).stdout).toMatch(/^different +end .* fields: category$/m);
   });

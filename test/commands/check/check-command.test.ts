@@ -171,7 +171,7 @@ describe('what is shown', () => {
     expect(lines.filter((line) => line.length > 80 && !line.includes('curl'))).toEqual([]);
     expect(stdout).toMatch(/\n\d+ passed, 3 failed \(1 must, 2 should\), 3 warnings, \d+ skipped in \S+\n/);
     expect(stdout).toMatch(
-      /\d+ test leads were accepted:\s+leads-check-\w{6}-\{1,2,[\d,]*\{\d+\.\.\d+\}[\d,{}.]*\}\n$/,
+      /\d+ test leads were accepted:\s+leads-check-\w{6}-\{1,2,[\d,]*\{\d+\.\.\d+\}[\d,{}.]*\}\n\d+ passed, .* in [\d.]+m?s\n$/,
     );
     expect(stdout).not.toContain(secret);
   });
