@@ -5,7 +5,7 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
 /** How a command's run ended: `problems` means that it worked and what it looked at is not in order. */
 export type Outcome = 'done' | 'problems';
 
-/** What the process ends with, for scripts; public API (README, "Exit codes"). */
+/** What the process ends with, for scripts; public API (docs/operating.md, "Exit codes"). */
 export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] = [
   [0, 'done'],
   [1, 'a bug in leads'],

@@ -64,7 +64,7 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   'postgres-ended-connection': () => ({ message: 'the database ended the connection' }),
   'postgres-forbidden': () => ({
     message: 'the role may not do that',
-    hint: () => 'the README names the rights that a receiver needs',
+    hint: () => 'docs/fleet.md names the rights that a receiver needs',
   }),
   'postgres-cut': () => ({ message: 'the connection was cut' }),
   'store-other-fault': ({ detail }) => ({ message: detail }),

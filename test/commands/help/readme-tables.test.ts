@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { describeProgram } from '../../../src/commands/help/help-data.ts';
 import { commands } from '../../../src/program.ts';
-import { readme } from '../../support/printed-lines.ts';
+import { pages } from '../../support/printed-lines.ts';
 
+const everything = pages.map(({ text }) => text).join('\n');
 const program = await describeProgram(commands);
 
 /** Cells of the rows below a table's heading, without the padding. */
 function tableBelow(heading: RegExp): readonly (readonly string[])[] {
-  const lines = readme.split('\n');
+  const lines = everything.split('\n');
   const start = lines.findIndex((line) => heading.test(line));
   const rows = lines.slice(start + 2);
   return rows.slice(0, rows.indexOf('')).map((line) =>
@@ -18,7 +19,7 @@ function tableBelow(heading: RegExp): readonly (readonly string[])[] {
   );
 }
 
-describe('the tables of the README', () => {
+describe('the tables of the README and docs/', () => {
   it('are the commands of help --json', () => {
     const rows = program.commands.map(({ group, name, arguments: args, commands: below, summary }, i) => {
       const words = below.map((command) => command.name.replace(/^.* /, '')).join('\\|');
@@ -42,7 +43,7 @@ describe('the tables of the README', () => {
     expect(schemes.length).toBeGreaterThan(5);
     expect(schemes.filter((name) => !described.has(name))).toEqual([]);
     const known = new Set(program.environment.map(({ name }) => name));
-    const named = readme.match(/\bLEADS_[A-Z_]+/g) ?? [];
+    const named = everything.match(/\bLEADS_[A-Z_]+/g) ?? [];
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 });

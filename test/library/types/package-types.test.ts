@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { projectWithPackage } from '../package/installed-package.ts';
-import { readmeExamples } from '../package/readme-examples.ts';
+import { printedExamples } from '../package/printed-examples.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const types = ['@types/node', 'undici-types'];
@@ -31,11 +31,11 @@ it('of the package hold in a strict project that checks the types of libraries t
   expect(await compile(project, [...more, '--skipLibCheck', 'false', 'consumer.ts'])).toBe('');
 });
 
-it("of the README's examples for applications are strict", async () => {
+it('of the examples of docs/library.md are strict', async () => {
   const project = await projectWithPackage([...types, 'express', 'fastify', 'hono', '@hono/node-server']);
   // Its types are a package of their own.
   writeFileSync(join(project, 'express.d.ts'), "declare module 'express';\n");
-  const files = readmeExamples().map((code, i) => {
+  const files = printedExamples().map((code, i) => {
     writeFileSync(join(project, `example-${i}.ts`), code);
     return `example-${i}.ts`;
   });

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../../src/library/testing.ts';
 import { projectWithPackage } from './installed-package.ts';
-import { readmeExamples } from './readme-examples.ts';
+import { printedExamples } from './printed-examples.ts';
 
 const run = promisify(execFile);
 
-const all = readmeExamples();
+const all = printedExamples();
 const receives = (code: string): boolean =>
   code.includes('leads-cli/receiver') && !code.includes('node:test');
 let project: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 const title = (code: string): string =>
   [...code.matchAll(/from '([^']+)'/g)].map(([, name]) => name).join(', ');
 
-describe("the README's examples for applications", () => {
+describe('the examples of docs/library.md', () => {
   it.each(all.map((code, i) => [title(code), i, code] as const).filter(([, , code]) => !receives(code)))(
     'run to their end: %s',
     async (_, i) => {

@@ -11,17 +11,17 @@ import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const examples = [...readme.matchAll(/^```[jt]s\n(.*?)^```$/gms)]
+const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
+const examples = [...page.matchAll(/^```[jt]s\n(.*?)^```$/gms)]
   .map(([, code = '']) => code)
   .filter((code) => code.includes("'leads-cli/receiver'") && !code.includes("'node:test'"))
   .map((code) => ({ code, name: /^import .* from '(.*)';$/m.exec(code)?.[1] ?? '' }));
 
-test('every framework of the README has an example', () => {
+test('every framework of docs/library.md has an example', () => {
   expect(examples.map(({ name }) => name)).toEqual(['express', 'fastify', '@hono/node-server', 'node:http']);
 });
 
-test.each(examples)("the README's application with $name takes a lead", async ({ code }) => {
+test.each(examples)('the application of docs/library.md with $name takes a lead', async ({ code }) => {
   const inbox = join(mkdtempSync(join(tmpdir(), 'leads-readme-')), 'leads.db');
   const secret = Buffer.from('a secret of twenty-four.').toString('base64');
   const port = await freePort();
