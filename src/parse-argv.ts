@@ -102,12 +102,24 @@ const printedJson = (data: object): Invocation => ({
   text: () => `${JSON.stringify(data, null, 2)}\n`,
 });
 
+/** By what other tools call it: our name for it. */
+const otherNames: Readonly<Record<string, string>> = {
+  version: '--version',
+  ls: 'list',
+  replay: 'inbox retry',
+  resend: 'inbox retry',
+  trigger: 'send',
+};
+
+const ownName = (name: string): string | undefined =>
+  Object.hasOwn(otherNames, name) ? `it is 'leads ${otherNames[name] ?? ''}' here` : undefined;
+
 const commandNames = commands.map((command) => command.name);
 
 async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
   if (!isHelp) {
     throw new UsageError(`unknown command '${name}'`, {
-      hint: didYouMean(name, commandNames) ?? "see 'leads --help'",
+      hint: ownName(name) ?? didYouMean(name, commandNames) ?? "see 'leads --help'",
     });
   }
   if (LEADS_SINGLE_FILE && name === 'licences') {
@@ -124,7 +136,9 @@ function topicNamed(name: string): TopicName {
   if (topic !== undefined) return topic;
   throw new UsageError(`unknown command '${name}'`, {
     hint:
-      didYouMean(name, [...commandNames, ...topicNames]) ?? `help has the topics ${topicNames.join(', ')}`,
+      ownName(name) ??
+      didYouMean(name, [...commandNames, ...topicNames]) ??
+      `help has the topics ${topicNames.join(', ')}`,
   });
 }
 
@@ -142,7 +156,23 @@ export function parseCommand(
   }
   const globals: Globals = checkOptions({}, globalFlags, typed) as OptionsOf<typeof globalFlags>;
   const allowsNewProfile = spec.allowsNewProfile === true;
-  return { kind: 'run', globals, allowsNewProfile, run: spec.prepare(typed) };
+  try {
+    const run = spec.prepare(typed);
+    return {
+      kind: 'run',
+      globals,
+      allowsNewProfile,
+      run: (context) => run(context).catch((error: unknown) => throwWithHint(error, path)),
+    };
+  } catch (error) {
+    return throwWithHint(error, path);
+  }
+}
+
+/** Of how the command is used, where the error itself says no more. */
+function throwWithHint(error: unknown, path: string): never {
+  if (!(error instanceof UsageError) || error.hint !== undefined || error.problem !== undefined) throw error;
+  throw new UsageError(error.message, { hint: `see 'leads ${path} --help'`, cause: error });
 }
 
 interface NamedCommand {
@@ -153,7 +183,8 @@ interface NamedCommand {
 }
 
 function followCommand(spec: CommandSpec, words: readonly string[], path = spec.name): NamedCommand {
-  if (spec.subcommands.length > 0) {
+  const isChild = spec.subcommands.some(({ name }) => name === words[0]);
+  if (isChild || (spec.subcommands.length > 0 && spec.prepare === undefined)) {
     const { name, rest } = takeCommand(words);
     if (name !== undefined) return followCommand(subcommand(spec, name, path), rest, `${path} ${name}`);
   }
@@ -195,7 +226,8 @@ function parseWords(
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
     const [excess] = command.args.slice(Object.keys(spec.arguments).length);
-    throw usageError(error, path, flags, excess, spec.insteadOfFormerFlags?.(words));
+    const instead = spec.insteadOfFormerFlags?.(words) ?? fieldsBehindJson(spec, words, excess);
+    throw usageError(error, path, flags, excess, instead);
   }
   const values: Record<string, unknown> = command.opts();
   Object.entries(spec.arguments).forEach(([name, { repeatable }], i) => {
@@ -203,6 +235,16 @@ function parseWords(
   });
   return values;
 }
+
+/** What `--json id,email` is here. */
+const fieldsBehindJson = (
+  { flags }: CommandSpec,
+  words: readonly string[],
+  excess = '',
+): string | undefined =>
+  'fields' in flags && excess !== '' && words[words.indexOf(excess) - 1] === '--json'
+    ? `fields are named by --fields: --json --fields ${excess}`
+    : undefined;
 
 /** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
 function withJoinedValues(words: readonly string[], flags: readonly (readonly [string, Flag])[]): string[] {

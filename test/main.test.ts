@@ -10,7 +10,7 @@ describe('leads', () => {
     async (...argv) => {
       const { exitCode, stdout, stderr } = await leads(argv);
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-      expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(24);
+      expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(23);
       for (const command of commands) expect(stdout).toContain(command.name);
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     },

@@ -1,11 +1,23 @@
 import { configError } from './problems.ts';
 
+/** `3000`, `:3000/hook`, `localhost:3000` or `app.example` as a URL: http on this machine, https elsewhere. */
+export function withProtocol(typed: string): string {
+  const port = /^:?(\d{1,5}(?:[/?].*)?)$/.exec(typed)?.[1];
+  if (port !== undefined) return `http://localhost:${port}`;
+  const [, host = '', further = ''] =
+    /^([a-z\d.-]+|\[[\da-f:.]+\])((?::\d{1,5})?(?:[/?].*)?)$/i.exec(typed) ?? [];
+  // A word alone is a slip rather than a host.
+  if (!isLoopback(host) && !/[.[]/.test(host) && !/^:\d/.test(further)) return typed;
+  return `${isLoopback(host) ? 'http' : 'https'}://${typed}`;
+}
+
 /**
  * A base URL as the user gives it: https, or http to a loopback address only, since the key travels with it. Throws a
  * `ConfigError` for any other.
  */
 export function parseBaseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const whole = withProtocol(text);
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     // A password may stand in it.
     const shown = text.replace(/[^/]*@/, '…@');

@@ -80,17 +80,32 @@ export async function unsetSetting({ key }: { readonly key: string }, context: C
 
 /** Makes a profile the one that is used when neither `--profile` nor `LEADS_PROFILE` names one. */
 export async function useProfile({ name }: { readonly name: string }, context: Context): Promise<Outcome> {
-  const known = Object.keys(readConfig(context.paths.configDir).profiles ?? {});
-  if (!known.includes(name) && name !== 'default') {
-    const list = known.length === 0 ? '' : `profiles: ${known.join(', ')}; or `;
-    throw new UsageError(`there is no profile '${name}'`, {
-      hint: didYouMean(name, known) ?? `${list}make it with '${loginCommand(name)}'`,
-    });
-  }
+  if (name !== 'default') rejectUnknownProfile(name, context);
   await updateConfig(context, (config) => ({ ...config, profile: name }));
   context.messages.say(`profile '${name}' is used from now on`);
   if ((context.env['LEADS_PROFILE'] ?? '') !== '') {
     context.messages.note('env-profile', 'LEADS_PROFILE is set and goes before it');
   }
   return 'done';
+}
+
+/** The profile that is used by default is `default` again where it was this one. */
+export async function removeProfile({ name }: { readonly name: string }, context: Context): Promise<Outcome> {
+  rejectUnknownProfile(name, context);
+  await updateConfig(context, (config) => {
+    const { [name]: _removed, ...profiles } = config.profiles ?? {};
+    const { profile, ...rest } = config;
+    return { ...rest, ...(profile === undefined || profile === name ? {} : { profile }), profiles };
+  });
+  context.messages.say(`profile '${name}' is removed`);
+  return 'done';
+}
+
+function rejectUnknownProfile(name: string, { paths }: Pick<Context, 'paths'>): void {
+  const known = Object.keys(readConfig(paths.configDir).profiles ?? {});
+  if (known.includes(name)) return;
+  const list = known.length === 0 ? '' : `profiles: ${known.join(', ')}; or `;
+  throw new UsageError(`there is no profile '${name}'`, {
+    hint: didYouMean(name, known) ?? `${list}make it with '${loginCommand(name)}'`,
+  });
 }

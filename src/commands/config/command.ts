@@ -70,6 +70,16 @@ export default commandGroup({
       allowsNewProfile: true,
       output: [{ what: 'one for each profile', fields: ['name', 'current', 'baseUrl', 'hasKey'] }],
       examples: ['leads config profiles'],
+      subcommands: [
+        command({
+          name: 'remove',
+          summary: 'remove a stored profile, its API key with it',
+          arguments: useArgs,
+          allowsNewProfile: true,
+          examples: ['leads config profiles remove staging'],
+          load: async () => ({ run: (await import('./change-settings.ts')).removeProfile }),
+        }),
+      ],
       load: async () => ({ run: (await import('./show-settings.ts')).listProfiles }),
     }),
     command({

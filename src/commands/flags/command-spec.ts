@@ -105,15 +105,16 @@ export function command<A extends Arguments | undefined = undefined, F extends F
     readonly arguments?: A;
     readonly flags?: F;
     readonly everyday?: readonly (keyof F & string)[];
+    readonly subcommands?: readonly CommandSpec[];
     readonly load: () => Promise<{ readonly run: Run<CheckedOptions<A, F>> }>;
   },
 ): CommandSpec {
   const { load, arguments: args = {}, flags = {}, ...texts } = spec;
   return {
+    subcommands: [],
     ...texts,
     arguments: args,
     flags,
-    subcommands: [],
     prepare(typed) {
       const options = checkOptions(args, flags, withJson(flags, typed)) as CheckedOptions<A, F>;
       const run = async (context: Context): Promise<Outcome> => (await load()).run(options, context);

@@ -1,3 +1,4 @@
+import { withProtocol } from '../../config/base-url.ts';
 import { anyText, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
@@ -37,8 +38,10 @@ export const writtenFile: ValueType<string> = {
 };
 
 export const httpUrl: ValueType<URL> = {
-  parse: (typed) =>
-    URL.canParse(typed) && /^https?:$/.test(new URL(typed).protocol) ? new URL(typed) : undefined,
+  parse: (typed) => {
+    const whole = withProtocol(typed);
+    return URL.canParse(whole) && /^https?:$/.test(new URL(whole).protocol) ? new URL(whole) : undefined;
+  },
   expected: 'a URL that starts with https:// or http://',
 };
 

@@ -117,7 +117,7 @@ function listing({ listing: list }: CommandSpec, width: number): string[][] {
 /** `leads inbox show [id] [flags]`: `path` is the command's whole name. */
 export function usage(path: string, spec: CommandSpec): string {
   const words = Object.entries(spec.arguments).map(([name, argument]) => argumentTerm(name, argument));
-  if (spec.subcommands.length > 0) words.push('<command>');
+  if (spec.subcommands.length > 0) words.push(spec.prepare === undefined ? '<command>' : '[command]');
   return ['leads', path, ...words, '[flags]'].join(' ');
 }
 

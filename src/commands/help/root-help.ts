@@ -20,15 +20,14 @@ export function globalFlagLines(width: number): string[] {
   return runningList('Everywhere:', terms, Math.min(width, 80));
 }
 
-/** `leads --help`: fits a screen of 24 lines, and is drawn without loading any command. */
+/** `leads --help`: fits a screen of 24 lines with the prompt, and is drawn without loading any command. */
 export function rootHelp(commands: readonly ListedCommand[], width: number): string {
   const rows = commands.map(({ name, group, summary: text }, i) => {
     const heading = commands[i - 1]?.group === group ? '' : group;
     return [`${heading.padEnd(8)} ${name}`, text] as const;
   });
   return [
-    ...wrap(`leads: ${programSummary}`, width),
-    'Usage: leads <command> [flags]',
+    ...wrap(`leads <command>: ${programSummary}`, width),
     ...twoColumns(rows, termWidth, width, 12),
     ...globalFlagLines(width),
     ...runningList('More:', [`leads help <command>  ${topicNames[0]}`, ...topicNames.slice(1)], width),

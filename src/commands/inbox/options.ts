@@ -25,7 +25,12 @@ export const listFlags = {
 export type InboxListOptions = OptionsOf<typeof listFlags>;
 
 export const showArgs = {
-  id: { type: text, optional: true, known: 'lead-ids', help: 'of the lead' },
+  id: {
+    type: text,
+    optional: true,
+    known: 'lead-ids',
+    help: 'of the lead, or the number of a delivery in the list',
+  },
 } satisfies Arguments;
 
 export const showFlags = {

@@ -21,6 +21,10 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   let dropped: DroppedRepeats | undefined;
   await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
+    // A number that is no lead's id is one of the list.
+    if (found.length === 0 && id !== undefined && /^\d{1,15}$/.test(id)) {
+      for await (const delivery of inbox.list({ seq: Number(id) })) found.push(delivery);
+    }
     const leadId = found[0]?.leadId;
     if (leadId !== undefined) lacking = await inbox.lackingTargets(leadId);
     if (id !== undefined) dropped = await inbox.droppedRepeats(id);

@@ -6,9 +6,12 @@ import { formatFlags } from '../flags/shared-flags.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
 import { schemeFlags } from '../flags/scheme-flags.ts';
 
-/** Kept as it is typed: a signature covers the exact text. */
+/** A whole URL is kept as it is typed: a signature covers the exact text. */
 const exactUrl: ValueType<string> = {
-  parse: (typed) => (httpUrl.parse(typed) === undefined ? undefined : typed),
+  parse: (typed) => {
+    const url = httpUrl.parse(typed);
+    return typed.includes('://') ? url && typed : url?.href;
+  },
   expected: httpUrl.expected,
 };
 

@@ -83,6 +83,7 @@ describe('leads inbox show', () => {
     const home = await filled();
     const [newest] = JSON.parse((await run(home, 'list', '--json')).stdout) as { number: number }[];
     const { stdout } = await run(home, 'show', '--number', String(newest?.number), '--json');
+    expect(await run(home, 'show', String(newest?.number), '--json')).toMatchObject({ exitCode: 0, stdout });
     expect(JSON.parse(stdout)).toMatchObject([{ reason: 'wrong_credential', bodyBase64: '/wA=' }]);
     expect((await run(home, 'show')).exitCode).toBe(2);
   });

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { readShellLine } from '../support/printed-lines.ts';
+import { homeWith, leads } from '../support/run.ts';
+
+let sandbox: Sandbox;
+let home: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ leads: 30, seed: 7 }, { clock: systemClock });
+  const { url, apiKey } = sandbox;
+  const account = { baseUrl: url, apiKey, apiKeyOrigin: new URL(url).origin };
+  home = homeWith(account);
+});
+
+afterAll(() => sandbox.close());
+
+const run = (line: string) => leads(readShellLine(`leads ${line}`).words.slice(1), { home });
+
+interface Mistake {
+  readonly typed: string;
+  /** Exit code; 2 unless it is said. */
+  readonly code?: number;
+  readonly error: string;
+  readonly hint: string;
+  /** What the hint asks for, and how that ends; 0 unless it is said. */
+  readonly then: string;
+  readonly ends?: number;
+}
+
+const helpOf = (command: string) => ({ hint: `see 'leads ${command} --help'`, then: `${command} --help` });
+const is = (name: string) => ({ hint: `it is 'leads ${name}' here`, then: name });
+const meant = (word: string, then: string) => ({ hint: `did you mean '${word}'?`, then });
+
+const mistakes: readonly Mistake[] = [
+  // Names of other tools, and slips.
+  { typed: 'version', error: "unknown command 'version'", ...is('--version') },
+  { typed: 'ls', error: "unknown command 'ls'", ...is('list') },
+  { typed: 'replay lead_1', error: "unknown command 'replay'", ...is('inbox retry'), then: 'inbox retry -h' },
+  { typed: 'resend lead_1', error: "unknown command 'resend'", ...is('inbox retry'), then: 'inbox retry -h' },
+  { typed: 'trigger :3000', error: "unknown command 'trigger'", ...is('send'), then: 'send --help' },
+  { typed: 'lst', error: "unknown command 'lst'", ...meant('list', 'list') },
+  { typed: 'expor', error: "unknown command 'expor'", ...meant('export', 'export') },
+  { typed: 'inbox lst', error: "unknown command 'inbox lst'", ...meant('list', 'inbox list') },
+  { typed: 'help nope', error: "unknown command 'nope'", hint: 'exit-codes', then: 'help exit-codes' },
+  { typed: '--verbose', error: 'no command is named', hint: "see 'leads --help'", then: '--help' },
+  {
+    typed: '--limit 3 list',
+    error: "unknown option '--limit'",
+    hint: 'after its name',
+    then: 'list --limit 3',
+  },
+  { typed: 'list --limt 3', error: "unknown option '--limt'", ...meant('--limit', 'list --limit 3') },
+  { typed: 'list --fromat json', error: "option '--fromat'", ...meant('--format', 'list --format json') },
+  { typed: 'list --format jsno', error: 'is not one of table', ...meant('json', 'list --format json') },
+  { typed: 'config get api-keyy', error: "no setting 'api-keyy'", ...meant('api-key', 'config get api-key') },
+  { typed: 'config set bse-url :1', error: "setting 'bse-url'", ...meant('base-url', 'config get base-url') },
+  { typed: 'completion bsh', error: "'bsh' is not one of", ...meant('bash', 'completion bash') },
+  // Words that are missing, or too many.
+  { typed: 'list lead_1', error: "unexpected argument 'lead_1'", ...helpOf('list') },
+  { typed: 'list --status', error: '--status <status>: the value is missing', ...helpOf('list') },
+  { typed: 'list --fields', error: '--fields <list>: the value is missing', ...helpOf('list') },
+  { typed: 'show', error: "missing required argument 'id'", ...helpOf('show') },
+  { typed: 'export -o', error: 'the value is missing', ...helpOf('export') },
+  { typed: 'export ">" x', error: "unexpected argument '>'", ...helpOf('export') },
+  { typed: 'api', error: "missing required argument 'path'", ...helpOf('api') },
+  { typed: 'send', error: "missing required argument 'url'", ...helpOf('send') },
+  { typed: 'config set', error: "missing required argument 'key'", ...helpOf('config set') },
+  { typed: 'completion', error: "missing required argument 'shell'", ...helpOf('completion') },
+  { typed: 'listen --token', error: '--token <token>: the value is missing', ...helpOf('listen') },
+  { typed: 'inbox export -o x', error: "unknown option '-o'", ...helpOf('inbox export') },
+  { typed: 'demo --nope', error: "unknown option '--nope'", ...helpOf('demo') },
+  { typed: 'inbox show', error: "give a lead's id", ...helpOf('inbox show') },
+  { typed: 'inbox retry', error: 'give the ids of leads', ...helpOf('inbox retry') },
+  // Values that are none.
+  { typed: 'list --limit x', error: "--limit: 'x' is not a whole number", ...helpOf('list') },
+  { typed: 'list --since yestarday', error: 'is not a point in time: a date such as', ...helpOf('list') },
+  { typed: 'list --where source', error: 'is not a condition such as', ...helpOf('list') },
+  { typed: 'list --watch 0s', error: 'is not a duration of a second or more', ...helpOf('list') },
+  { typed: 'export --format xml', error: "'xml' is not one of ndjson", ...helpOf('export') },
+  { typed: 'listen --token a --port 99999', error: 'is not a whole number from 0', ...helpOf('listen') },
+  { typed: 'listen --token a --path hook', error: 'a path that starts with /', ...helpOf('listen') },
+  { typed: 'listen --token a --forward-to ftp://x', error: 'is not a URL', ...helpOf('listen') },
+  {
+    typed: 'listen --token a --respond 503',
+    error: "unknown option '--respond'",
+    hint: '--simulate status=',
+    then: 'listen -h',
+  },
+  { typed: 'send nope', error: "'nope' is not a URL", ...helpOf('send') },
+  { typed: 'stats --bucket year', error: "'year' is not one of hour", ...helpOf('stats') },
+  { typed: 'stats --by a,b,c', error: 'is not a field such as category', ...helpOf('stats') },
+  { typed: 'config set timeout x', error: "timeout: 'x' is not a duration", ...helpOf('config set') },
+  {
+    typed: 'sandbox --faults fire=5%',
+    error: "there is no fault 'fire'",
+    hint: 'status500',
+    then: 'sandbox --help',
+  },
+  { typed: 'api /api/leads -X FETCH', error: "'FETCH' is not one of GET", ...helpOf('api') },
+  // What does not go together, or lacks something.
+  { typed: 'list --relative --format csv', error: '--relative is for the table', ...helpOf('list') },
+  { typed: 'export --resume', error: '--resume needs -o FILE', ...helpOf('export') },
+  { typed: 'audit --header a:b', error: 'it needs --send-to URL', ...helpOf('audit') },
+  { typed: 'stats --compare previous', error: '--compare previous needs --since', ...helpOf('stats') },
+  {
+    typed: 'doctor --dry-run',
+    error: '--dry-run goes with --learn',
+    hint: 'without --learn',
+    then: 'doctor --help',
+  },
+  {
+    typed: 'inbox prune',
+    error: '--before says what goes',
+    hint: 'inbox prune --before 30d',
+    then: 'inbox prune --before 30d',
+  },
+  {
+    typed: 'inbox erase',
+    error: 'give one of --id',
+    hint: 'inbox erase --email',
+    then: 'inbox erase --email ada@example.com --dry-run',
+    ends: 7,
+  },
+  { typed: 'check', error: 'which receiver?', hint: 'leads check https://localhost', then: 'check --list' },
+  {
+    typed: 'send :9',
+    code: 3,
+    error: 'nothing says how deliveries are signed',
+    hint: 'give --token T',
+    then: 'send :9 --token T --dry-run',
+  },
+  {
+    typed: 'listen',
+    code: 3,
+    error: 'nothing says who may deliver',
+    hint: '--token T',
+    then: 'listen --token T --help',
+  },
+  {
+    typed: 'api https://else.example/x',
+    error: 'the API key is for http://127',
+    hint: '/api/leads',
+    then: 'api /api/leads',
+  },
+  {
+    typed: 'api /api/leads --input x',
+    error: '--input: GET has no body',
+    hint: 'add --method POST',
+    then: 'api -h',
+  },
+  {
+    typed: 'send https://app.example/ --token a',
+    error: 'is another machine',
+    hint: '--dry-run shows',
+    then: 'send https://app.example/ --token a --dry-run',
+  },
+  {
+    typed: 'list --profile nope',
+    code: 3,
+    error: "there is no profile 'nope'",
+    hint: 'profiles: default',
+    then: 'list --profile default',
+  },
+  {
+    typed: 'config use nope',
+    error: "there is no profile 'nope'",
+    hint: 'profiles: default',
+    then: 'config use default',
+  },
+  {
+    typed: 'config profiles remove nope',
+    error: "there is no profile 'nope'",
+    hint: 'profiles: default',
+    then: 'config profiles',
+  },
+];
+
+it.each(mistakes)('leads $typed', async ({ typed, code = 2, error, hint, then, ends = 0 }) => {
+  const { exitCode, stdout, stderr } = await run(typed);
+  expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' });
+  const [first, second, ...rest] = stderr.trimEnd().split('\n');
+  expect(first).toMatch(/^error: /);
+  expect(first).toContain(error);
+  expect(second).toMatch(/^hint: /);
+  expect(second).toContain(hint);
+  expect(rest).toEqual([]);
+  expect((await run(then)).exitCode).toBe(ends);
+});
+
+it.each(['list --json id,email', 'show lead_1 --json id,email'])('names --fields for %s', async (typed) => {
+  const { exitCode, stderr } = await run(typed);
+  expect(exitCode).toBe(2);
+  expect(JSON.parse(stderr)).toMatchObject({
+    error: { hint: 'fields are named by --fields: --json --fields id,email' },
+  });
+  expect((await run('list --json --fields id,email')).exitCode).toBe(0);
+});
+
+it.each([
+  ['3000', 'http://localhost:3000/'],
+  [':3000/hook', 'http://localhost:3000/hook'],
+  ['localhost:3000', 'http://localhost:3000/'],
+  ['127.0.0.1:3000/hook?a=1', 'http://127.0.0.1:3000/hook?a=1'],
+  ['[::1]:3000', 'http://[::1]:3000/'],
+  ['app.example/hook', 'https://app.example/hook'],
+  ['receiver:8443', 'https://receiver:8443/'],
+])('reads %s as %s', async (typed, url) => {
+  const { stdout } = await run(`send ${typed} --token T --dry-run --yes`);
+  expect(stdout).toContain(url);
+});
+
+it('reads a base URL without its protocol', async () => {
+  const { host } = new URL(sandbox.url);
+  expect((await run(`list --limit 1 --base-url ${host}`)).exitCode).toBe(0);
+});
