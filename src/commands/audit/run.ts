@@ -71,8 +71,10 @@ async function auditRound(
     });
     const summary = summarize(audit, filter, repaired.repaired.size);
     const doubt = horizonDoubt(summary);
+    const isOver = problemsIn(summary) - repaired.repaired.size - repaired.arrived.size <= 0;
+    const report = reportedTo(isOver, options, context);
     try {
-      await print(opened, summary, repaired, options, context);
+      if (report !== undefined) await print(opened, summary, repaired, options, report);
     } finally {
       if (options.junit !== undefined) {
         const times = { startedAt, ms: clock.now() - startedAt };
@@ -81,9 +83,9 @@ async function auditRound(
     }
     if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);
     if (doubt !== undefined) throwOrSay(beyondHorizon(doubt, audit), options, context);
-    const isOver = problemsIn(summary) - repaired.repaired.size - repaired.arrived.size <= 0;
     const { missing, format, watch } = options;
-    if (!missing && format === 'table' && watch === undefined) await printVerdict(summary, isOver, context);
+    if (!missing && format === 'table' && watch === undefined && report !== undefined)
+      await printVerdict(summary, isOver, report);
     return isOver && repaired.failure === undefined ? 'done' : 'problems';
   } finally {
     await opened.close();
@@ -95,12 +97,25 @@ function print(
   summary: AuditSummary,
   { repaired, arrived }: RepairedFindings,
   { missing, format, watch, limit }: AuditCommandOptions,
-  context: Context,
+  context: Reported,
 ): Promise<void> {
   if (missing) return printMissing(audit, context);
   if (format === 'json') return printJson(audit, summary, context);
   if (watch !== undefined) return printRound(summary, context);
   return printTable(audit, summary, { most: limit, repaired, arrived }, context);
+}
+
+type Reported = Pick<Context, 'stdout' | 'messages' | 'clock' | 'env' | 'globals'>;
+
+/** Under `--quiet` a table is for cron's mail: nothing where all is well, else on stderr. */
+function reportedTo(
+  isOver: boolean,
+  { missing, format }: AuditCommandOptions,
+  context: Context,
+): Reported | undefined {
+  const { stderr, messages, clock, env, globals } = context;
+  if (!globals.quiet || missing || format !== 'table') return context;
+  return isOver ? undefined : { stdout: stderr, messages, clock, env, globals };
 }
 
 const beyondHorizon = (doubt: string, { listedSince }: Audit): DataError =>

@@ -137,7 +137,7 @@ export const flags = {
     },
   }),
   ...inGroup('What is printed', {
-    ...formatFlags(['pretty', 'events', 'leads']),
+    ...formatFlags(['pretty', 'events', 'redacted', 'leads']),
     explain: { help: 'say which other scheme or encoding a rejected delivery would match' },
   }),
   ...inGroup('The page over the inbox', {

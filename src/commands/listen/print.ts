@@ -186,6 +186,8 @@ async function choosePrinter(
   switch (format) {
     case 'events':
       return eventsPrinter(isTerminal);
+    case 'redacted':
+      return redactedPrinter();
     case 'leads':
       return leadsPrinter(isTerminal);
     case 'pretty':
@@ -244,6 +246,18 @@ function eventsPrinter(isTerminal: boolean): Printer {
       return line(JSON.stringify({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended }));
     },
     summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
+  };
+}
+
+/** The events for a log: ids, verdicts and reasons, and nothing that a person or a sender wrote but the id. */
+function redactedPrinter(): Printer {
+  const iso = isoTimes();
+  return {
+    ...eventsPrinter(true),
+    delivery({ receivedAt, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
+      const at = { type: 'delivery', receivedAt: iso(receivedAt) };
+      return `${escapeJson(JSON.stringify({ ...at, verdict, reason, status, durationMs, leadId, attempt }))}\n`;
+    },
   };
 }
 

@@ -177,6 +177,10 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const server = await openServer(session, receiver);
   admin?.serving(server);
   await output.listening({ ...server.listening, admin: admin?.url });
+  if (context.env['NOTIFY_SOCKET'] !== undefined) {
+    const { notifyReady } = await import('./notify-ready.ts');
+    notifyReady(context);
+  }
   const files = [...(await secretFiles(flags, verifier)), ...opened.files, ...server.files];
   if (files.length > 0 || verifier.keys.length > 1) {
     const renewed = renewFiles(files, context, signal, () => noteUnused(verifier, messages));

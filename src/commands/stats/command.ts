@@ -7,7 +7,7 @@ export default command({
   description:
     'Count leads by their fields and by time.\nThose of the service by when they were created, or with --inbox ' +
     'those that were received, with delays, attempts, duplicates and the longest gap.\n' +
-    'With --expect it is an alarm: exit 7, and what does not hold on stderr, also under --quiet.',
+    'With --expect it is an alarm: exit 7, and what does not hold on stderr; under --quiet nothing else is printed.',
   flags,
   everyday: ['since', 'by', 'bucket', 'inbox', 'expect', 'json'],
   exits: { ...serviceExits, 7: 'what --expect says does not hold' },
@@ -21,7 +21,7 @@ export default command({
   examples: [
     'leads stats --since 7d --compare previous',
     'leads stats --by category,metadata.source --top 5',
-    "leads stats --inbox --since 1d --expect 'gap<30m,duplicate<5%,p95<10s' -q >/dev/null",
+    "leads stats --inbox --since 1d --expect 'gap<30m,duplicate<5%,p95<10s' -q",
   ],
   load: () => import('./run.ts'),
 });

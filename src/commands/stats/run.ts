@@ -25,7 +25,8 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   const { leads, receipts } = counted.current;
   const checked = options.expect && checkExpectations(options.expect, leads.total, receipts);
   noteBounds(counted, context);
-  await print(options, counted, checked, context);
+  const isAlarm = checked !== undefined && context.globals.quiet && options.format === 'table';
+  if (!isAlarm) await print(options, counted, checked, context);
   sayChecked(checked ?? [], messages);
   return checked?.every(({ holds }) => holds) === false ? 'problems' : 'done';
 }

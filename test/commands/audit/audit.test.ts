@@ -131,6 +131,19 @@ const leadOf = (id: string, hours: number, more: object = {}): Lead => ({
 });
 
 describe('leads audit', () => {
+  it('under --quiet prints nothing where all is well, and on stderr what is wrong', async () => {
+    listed = [leadOf('a', 1)];
+    await receive((inbox) =>
+      inbox.take([arrivalOf('a', Buffer.from(JSON.stringify(listed[0])), now - hour)]),
+    );
+    expect(await audit(['-q'])).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    listed = [...listed, leadOf('b', 2)];
+    const { exitCode, stdout, stderr } = await audit(['-q']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: '' });
+    expect(stderr).toMatch(/^missing +b /m);
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('not in order: 1 missing; 1 lead is on both sides');
+  });
+
   it('finds nothing where both sides are equal, whatever the status is and how the body was written', async () => {
     listed = [leadOf('a', 1), leadOf('b', 2, { score: 1.5 }), leadOf('c', 3, { status: 'new' })];
     await receive((inbox) =>

@@ -41,6 +41,26 @@ describe('the messages of listen', () => {
     expect(listener.events()[0]).toMatchObject({ type: 'listening', url: listener.url, scheme: 'token' });
   });
 
+  it('are without personal data under --format redacted', async () => {
+    const listener = await start(['--format', 'redacted']);
+    await listener.post({ id: 'lead_1', category: 'solar', contact: { name: 'Ada' }, metadata: {} });
+    await listener.post(
+      { id: 'lead_2', category: 'solar', contact: { name: 'Bob' } },
+      { 'x-webhook-token': 'no' },
+    );
+    await listener.stop();
+    const lines = listener.stdout
+      .text()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    const common = { type: 'delivery', receivedAt: '2026-01-15T12:00:00.000Z', durationMs: 0, attempt: null };
+    expect(lines.slice(1, 3)).toEqual([
+      { ...common, verdict: 'accepted', reason: null, status: 200, leadId: 'lead_1', attempt: 1 },
+      { ...common, verdict: 'rejected', reason: 'wrong_credential', status: 401, leadId: null },
+    ]);
+  });
+
   it('show lead, verdict, reason and time of each delivery', async () => {
     const listener = await start();
     const lead = { id: 'lead_1', category: 'solar', contact: { name: 'Ada' }, metadata: {} };

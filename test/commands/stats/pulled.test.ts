@@ -256,6 +256,16 @@ describe('leads stats', () => {
     ]);
   });
 
+  it('prints nothing under --quiet while the alarm holds, and only what does not hold else', async () => {
+    expect(await stats('-q', '--expect', 'total>=500')).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: '',
+    });
+    const stderr = 'warning: total>500 does not hold: it is 500\n';
+    expect(await stats('-q', '--expect', 'total>500')).toMatchObject({ exitCode: 7, stdout: '', stderr });
+  });
+
   test.each([
     [['--compare', 'previous'], '--compare previous needs --since'],
     [['--expect', 'gap<30m'], "--expect: 'gap<30m' is about what was received: it needs --inbox"],
