@@ -8,7 +8,12 @@ export type HeaderObjection =
 export type ConfigProblem =
   | { readonly kind: 'config-unreadable'; readonly path: string; readonly code: string }
   | { readonly kind: 'config-of-another-user'; readonly path: string }
-  | { readonly kind: 'config-not-json'; readonly path: string }
+  | {
+      readonly kind: 'config-not-json';
+      readonly path: string;
+      readonly line: number;
+      readonly isComma: boolean;
+    }
   | { readonly kind: 'config-invalid'; readonly path: string; readonly at: readonly string[] }
   | { readonly kind: 'not-a-base-url'; readonly shown: string }
   | { readonly kind: 'base-url-with-password' }

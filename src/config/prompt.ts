@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { readFailure } from '../files/read-failure.ts';
 import { InterruptedError, UsageError } from '../errors.ts';
 import type { Host, Input } from '../host.ts';
 import type { Secret } from '../secret.ts';
@@ -53,8 +54,7 @@ export async function secretFromFile(path: string, what: string, context: Prompt
     return parseSecret(await readFile(path, 'utf8'), what);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw configError({ kind: 'secret-unreadable', what, path, why }, { cause });
+    throw configError({ kind: 'secret-unreadable', what, path, why: readFailure(cause) }, { cause });
   }
 }
 

@@ -41,10 +41,20 @@ function checkOwnFile(path: string, mode: number): void {
 function parseConfig(text: string, path: string): Config {
   let json: Json;
   try {
-    json = JSON.parse(text) as Json;
+    // Editors of Windows begin a file with a byte order mark.
+    json = JSON.parse(text.replace(/^\uFEFF/, '')) as Json;
   } catch (cause) {
-    throw configError({ kind: 'config-not-json', path }, { cause });
+    throw configError({ kind: 'config-not-json', path, ...placeOf(cause, text) }, { cause });
   }
   if (isConfig(json)) return json;
   throw configError({ kind: 'config-invalid', path, at: misplacedInConfig(json) ?? [] });
+}
+
+/** The line that cannot be read, and whether it is because of a comma too many. */
+function placeOf(cause: unknown, text: string): { line: number; isComma: boolean } {
+  const plain = text.replace(/^\uFEFF/, '');
+  const at = Number(/at position (\d+)/.exec(String(cause))?.[1] ?? plain.trimEnd().length);
+  const before = plain.slice(0, at);
+  const isComma = /^[}\]]/.test(plain.slice(at)) && before.trimEnd().endsWith(',');
+  return { line: (isComma ? before.trimEnd() : before).split('\n').length, isComma };
 }

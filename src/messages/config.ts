@@ -25,8 +25,8 @@ export const configMessages: Messages<ConfigProblem> = {
     message: `${path} is a symbolic link that belongs to another user`,
     hint: () => 'remove it, or name another directory with LEADS_CONFIG_DIR',
   }),
-  'config-not-json': ({ path }) => ({
-    message: `the configuration file ${path} is not JSON`,
+  'config-not-json': ({ path, line, isComma }) => ({
+    message: `the configuration file ${path} is not JSON in line ${line}${isComma ? ', which ends with a comma too many' : ''}`,
     hint: () => 'repair it, or move it away and log in again; leads does not overwrite it',
   }),
   'config-invalid': ({ path, at }) => ({

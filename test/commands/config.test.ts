@@ -11,7 +11,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { processHost } from '../../src/host.ts';
-import { freshHome, leads } from '../support/run.ts';
+import { freshHome, homeWith, leads } from '../support/run.ts';
 
 const key = 'sk_test_1234567890abcd';
 
@@ -150,6 +150,27 @@ describe('leads config', () => {
       expect(stderr).toContain(file);
     }
     expect(readFileSync(file, 'utf8')).toBe(content);
+  });
+
+  it.each([
+    ['{\n  "profiles": {},\n}\n', 'in line 2, which ends with a comma too many'],
+    ['{\r\n  "profile": "x",\r\n  profiles: {}\r\n}', 'in line 3'],
+    ['{"profiles":\n', 'in line 1'],
+  ])('names the line of %j that is no JSON', async (content, says) => {
+    const home = homeWith({});
+    writeFileSync(join(home, 'config', 'config.json'), content);
+    const { exitCode, stderr } = await leads(['config', 'list'], { home });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(says);
+  });
+
+  it('reads a file with a byte order mark and with line ends of Windows', async () => {
+    const home = homeWith({});
+    const content = '\uFEFF{\r\n  "profiles": { "default": { "retries": 3 } }\r\n}\r\n';
+    writeFileSync(join(home, 'config', 'config.json'), content.replace('3', '"3"'));
+    expect((await leads(['config', 'get', 'retries'], { home })).exitCode).toBe(3);
+    writeFileSync(join(home, 'config', 'config.json'), content);
+    expect((await leads(['config', 'get', 'retries'], { home })).stdout).toBe('3\n');
   });
 
   it.runIf(userInfo().uid === 0)('refuses a symbolic link that belongs to another user', async () => {

@@ -212,7 +212,7 @@ test('leads of a file are served in their own bytes; one that is none is named',
     "error: lead 3 cannot be served: there is no 'id'\n",
   ]);
   const absent = await leads(['sandbox', '--port', '0', '--from', `${file}.absent`]);
-  expect([absent.exitCode, absent.stderr]).toEqual([6, expect.stringContaining('ENOENT')]);
+  expect([absent.exitCode, absent.stderr]).toEqual([6, expect.stringContaining('there is no such file')]);
 });
 
 test('HTTPS by the local authority', async () => {

@@ -58,6 +58,15 @@ describe('leads doctor', () => {
     expect(found.lines.at(-1)).toMatchObject({ type: 'summary', fail: 0, learnt: 0, written: null });
   });
 
+  it('prints nothing of what is in order under --quiet', async () => {
+    const [whole, quiet] = [await leads(['doctor'], {}), await leads(['doctor', '-q'], {})];
+    expect([whole.exitCode, quiet.exitCode]).toEqual([0, 0]);
+    expect(whole.stdout).toMatch(/^\S+ node /m);
+    expect(quiet.stdout).not.toMatch(/^\S+ (node|config|port) /m);
+    // The disk that the tests run on may be worth a warning.
+    if (whole.stdout.includes(' 0 warnings')) expect(quiet.stdout).toBe('');
+  });
+
   it('skips what needs the service without a key or a base URL, with the hint how to log in', async () => {
     const run = await leads(['doctor', '--json'], {});
     expect(run.exitCode).toBe(0);

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
+import { readFailure } from '../../files/read-failure.ts';
 import { extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -108,8 +109,7 @@ async function requestBody(
     for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array | string));
   } catch (cause) {
     signal.throwIfAborted();
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new DataError(`cannot read the body from ${input}: ${reason}`, { cause });
+    throw new DataError(`cannot read the body from ${input}: ${readFailure(cause)}`, { cause });
   }
   return Buffer.concat(chunks);
 }

@@ -38,9 +38,13 @@ export function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPri
 /** Of the names of checks, in columns. */
 const nameWidth = 12;
 
-/** For people: a line for each check, and its hint below it where it is not in order. */
+/**
+ * For people: a line for each check, and its hint below it where it is not in order; under `--quiet` nothing that is in
+ * order.
+ */
 export async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
-  const { stdout } = context;
+  const { stdout, globals } = context;
+  const { quiet } = globals;
   const colours = await paletteFor(stdout, context);
   const marks = marksFor(context);
   const paint = { pass: colours.green, warn: colours.yellow, fail: colours.red, skip: colours.dim };
@@ -66,8 +70,11 @@ export async function prettyPrinter(context: PrintContext): Promise<DoctorPrinte
     return [`${mark} ${label}${first.trimStart()}`, ...rest, ...hints.map(dim)];
   };
   return {
-    group: (title, results) =>
-      put([colours.bold(sanitize(title)), ...alike(results.map(inWords)).flatMap(checkLines), '']),
+    async group(title, results) {
+      const shown = quiet ? results.filter(({ result }) => result === 'warn' || result === 'fail') : results;
+      if (quiet && shown.length === 0) return;
+      await put([colours.bold(sanitize(title)), ...alike(shown.map(inWords)).flatMap(checkLines), '']);
+    },
     learnt: (changes) =>
       put([
         colours.bold('learnt'),
@@ -78,6 +85,7 @@ export async function prettyPrinter(context: PrintContext): Promise<DoctorPrinte
         '',
       ]),
     end: async ({ pass, warn, fail, skip, requests, written }) => {
+      if (quiet && warn + fail === 0) return;
       const verdict = fail > 0 ? colours.red : colours.green;
       const counts = `${pass} passed, ${warn} warning${warn === 1 ? '' : 's'}, ${fail} failed, ${skip} skipped`;
       const asked = requests === 0 ? '' : `; ${requests} requests`;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { readFailure } from '../../files/read-failure.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
 import { didYouMean } from '../help/suggest.ts';
@@ -24,7 +25,7 @@ export async function jsonOrFile(
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code !== 'ENOENT') {
-        throw new ConfigError(`cannot read the ${what} in ${file}: ${code ?? String(cause)}`, { cause });
+        throw new ConfigError(`cannot read the ${what} in ${file}: ${readFailure(cause)}`, { cause });
       }
       const shown = file.replace(/\/\/\S*@/, '//…@');
       throw new ConfigError(`${where}: '${shown}' is no ${what}, and there is no such file`, {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { readFailure } from '../../files/read-failure.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
@@ -59,7 +60,7 @@ async function readCertificates(file: string): Promise<string> {
     return pem;
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
-    const what = /^E[A-Z]+$/.test(code) ? code : 'it holds no certificate in PEM';
+    const what = /^E[A-Z]+$/.test(code) ? readFailure(cause) : 'it holds no certificate in PEM';
     throw new ConfigError(`--ca: cannot read the authority in ${file}: ${what}`, { cause });
   }
 }

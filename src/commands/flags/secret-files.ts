@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { readFailure } from '../../files/read-failure.ts';
 import { readAll } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
@@ -29,7 +30,6 @@ async function readText(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`cannot read the secret in ${file}: ${code ?? String(cause)}`, { cause });
+    throw new ConfigError(`cannot read the secret in ${file}: ${readFailure(cause)}`, { cause });
   }
 }

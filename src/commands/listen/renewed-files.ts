@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
+import { readFailure } from '../../files/read-failure.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
@@ -129,8 +130,7 @@ async function readAll(paths: readonly string[]): Promise<readonly Buffer[] | Co
       contents.push(await readPlainFile(path));
     } catch (cause) {
       if (cause instanceof ConfigError) return cause;
-      const { code } = cause as NodeJS.ErrnoException;
-      return new ConfigError(`cannot read ${path}: ${code ?? String(cause)}`, { cause });
+      return new ConfigError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
     }
   }
   return contents;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import * as z from 'zod/mini';
+import { readFailure } from '../../files/read-failure.ts';
 import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
@@ -162,7 +163,6 @@ async function readNamed(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`--config: cannot read ${file}: ${code ?? String(cause)}`, { cause });
+    throw new ConfigError(`--config: cannot read ${file}: ${readFailure(cause)}`, { cause });
   }
 }

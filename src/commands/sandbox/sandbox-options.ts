@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { readFailure } from '../../files/read-failure.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -220,7 +221,6 @@ async function readNamed(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new DataError(`cannot read the leads in ${file}: ${code ?? String(cause)}`, { cause });
+    throw new DataError(`cannot read the leads in ${file}: ${readFailure(cause)}`, { cause });
   }
 }

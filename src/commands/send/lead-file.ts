@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { readFailure } from '../../files/read-failure.ts';
 import type { Context } from '../../context.ts';
-import { DataError, messageOf } from '../../errors.ts';
+import { DataError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
 import { recordAt, type ScannedRecord, scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
@@ -63,8 +64,7 @@ export async function* chunksOf(file: string, { stdin, signal }: FileContext): C
   } catch (cause) {
     // A stream that is destroyed ends with an error of its own.
     signal.throwIfAborted();
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new DataError(`cannot read the leads in ${nameOf(file)}: ${code ?? messageOf(cause)}`, { cause });
+    throw new DataError(`cannot read the leads in ${nameOf(file)}: ${readFailure(cause)}`, { cause });
   } finally {
     signal.removeEventListener('abort', stop);
     stream.destroy();

@@ -85,7 +85,7 @@ describe('leads api', () => {
     expect(asked[0]?.headers).toMatchObject({ 'content-type': 'text/csv', 'x-once': '1' });
     const missing = await leads(['api', '/x', '--method', 'PUT', '--input', `${file}.no`], { env });
     expect(missing).toMatchObject({ exitCode: 6 });
-    expect(missing.stderr).toMatch(/^error: cannot read the body from .*: ENOENT\n$/);
+    expect(missing.stderr).toMatch(/^error: cannot read the body from .*: there is no such file\n$/);
   });
 
   it.each([

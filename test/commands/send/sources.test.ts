@@ -42,7 +42,7 @@ test('--lead - reads stdin', async () => {
 });
 
 test.each([
-  ['missing', undefined, /cannot read the leads.*ENOENT/],
+  ['missing', undefined, /cannot read the leads.*there is no such file/],
   ['cut', '{"id":"a"}\n{"id":', /too early/],
   ['no JSON', '{"id":"a"}\n{"id":nope}', /lead 2 is not JSON/],
   ['no object', '{"id":"a"}\n"b"', /unexpected .* at byte 11/],

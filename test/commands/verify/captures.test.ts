@@ -247,7 +247,12 @@ describe('a capture from somebody hostile', () => {
 describe('what is wrong with the command line', () => {
   it.each([
     ['neither capture nor flags on a terminal', [], 2, 'no capture is named'],
-    ['a file that is not there', ['nothing.har'], 6, 'cannot read the capture in nothing.har: ENOENT'],
+    [
+      'a file that is not there',
+      ['nothing.har'],
+      6,
+      'cannot read the capture in nothing.har: there is no such file',
+    ],
     [
       'a trace of curl',
       [fileOf('== Info: Connected\n=> Send header, 152 bytes (0x98)\n0000: POST / HTTP/1.1\n')],
