@@ -13,6 +13,7 @@ import { requestParamsOf, urlBelow } from '../../service/pagination/request-para
 import type { Outcome } from '../flags/command-spec.ts';
 import { type ApiOptions, bodyOf, type Field, rejectContradictions } from './options.ts';
 import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { JsonIndenter } from '../../json/indent-json.ts';
 import { write } from '../../output/stdout.ts';
 
 export async function run(options: ApiOptions, context: Context): Promise<Outcome> {
@@ -167,12 +168,15 @@ export class AnswerPrinter {
   }
 }
 
-/** JSON keeps its value there; of any other text, line breaks are what is left of its controls. */
+/** JSON is indented and keeps its value there; of any other text, line breaks are what is left of its controls. */
 function drawn(isJson: boolean): { text: (chunk: Uint8Array) => string; rest: () => string } {
   const decoder = new TextDecoder();
+  const indenter = new JsonIndenter();
   const scrub = (text: string): string => {
     const lines = text.replaceAll('\r\n', '\n');
-    return isJson ? lines.split('\t').map(escapeJson).join('  ') : lines.split('\n').map(sanitize).join('\n');
+    return isJson
+      ? indenter.indent(lines.split('\t').map(escapeJson).join('  '))
+      : lines.split('\n').map(sanitize).join('\n');
   };
   return {
     text: (chunk) => scrub(decoder.decode(chunk, { stream: true })),

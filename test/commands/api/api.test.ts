@@ -270,7 +270,7 @@ describe('leads api', () => {
         /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
       );
     }
-    expect(first.stdout).toContain(String.raw`"a":"\u001b]52;c;x\u0007\u202e\u009b31m"`);
+    expect(first.stdout).toContain(String.raw`"a": "\u001b]52;c;x\u0007\u202e\u009b31m"`);
     expect(second.stdout).toMatch(/line 1\nline .*2\n$/);
   });
 });

@@ -1,0 +1,42 @@
+/** Indents JSON that comes in chunks; strings and numbers keep their exact text, and so does what stands outside. */
+export class JsonIndenter {
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  /** Behind a bracket that opened: an empty object or list stays on one line. */
+  #hasOpened = false;
+
+  indent(chunk: string): string {
+    let out = '';
+    for (const char of chunk) out += this.#inString ? this.#quoted(char) : this.#structural(char);
+    return out;
+  }
+
+  #quoted(char: string): string {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (char === '\\') this.#isEscaped = true;
+    else if (char === '"') this.#inString = false;
+    return char;
+  }
+
+  #structural(char: string): string {
+    if (/\s/.test(char)) return this.#depth === 0 ? char : '';
+    if (char === '}' || char === ']') {
+      const wasOpened = this.#hasOpened;
+      this.#hasOpened = false;
+      this.#depth = Math.max(0, this.#depth - 1);
+      return wasOpened ? char : this.#newLine() + char;
+    }
+    const start = this.#hasOpened ? this.#newLine() : '';
+    this.#hasOpened = char === '{' || char === '[';
+    if (this.#hasOpened) this.#depth += 1;
+    this.#inString = char === '"';
+    if (this.#depth === 0) return start + char;
+    if (char === ',') return start + char + this.#newLine();
+    return start + (char === ':' ? ': ' : char);
+  }
+
+  #newLine(): string {
+    return `\n${'  '.repeat(this.#depth)}`;
+  }
+}
