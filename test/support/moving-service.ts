@@ -123,9 +123,30 @@ export function respond(
   response: ServerResponse,
   list: readonly string[],
   born: ReadonlyMap<string, number>,
-  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord }: PageOptions,
+  options: PageOptions,
 ): readonly string[] {
   const url = new URL(request.url ?? '', `http://${request.headers.host ?? ''}`);
+  const { ids, status = 200, body, headers } = pageAt(url, list, born, options);
+  if (status === 200) sendJson(response, body, headers);
+  else if (status === 204) response.writeHead(204).end();
+  else response.writeHead(status).end(JSON.stringify(body));
+  return ids;
+}
+
+export interface ListedPage {
+  readonly ids: readonly string[];
+  readonly status?: 204 | 404 | 400;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** The same, as an answer that is not sent yet. */
+export function pageAt(
+  url: URL,
+  list: readonly string[],
+  born: ReadonlyMap<string, number>,
+  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord }: PageOptions,
+): ListedPage {
   const query = url.searchParams;
   const size = honoursLimit ? Math.min(cap, Number(query.get('limit') ?? cap)) : cap;
   const number = (name: string, otherwise: number): number => Number(query.get(name) ?? otherwise);
@@ -152,11 +173,8 @@ export function respond(
     next.searchParams.set(name, String(value));
     return next.href;
   };
-  if (ids.length === 0 && start > 0 && behind !== 'empty') {
-    if (behind === 204) response.writeHead(204).end();
-    else response.writeHead(behind).end('{"error":"no_such_page","message":"no such page"}');
-    return [];
-  }
+  if (ids.length === 0 && start > 0 && behind !== 'empty')
+    return { ids, status: behind, body: { error: 'no_such_page', message: 'no such page' } };
   const bodies: Readonly<Record<Style, () => unknown>> = {
     'array, page': () => data,
     'array, page from 0': () => data,
@@ -180,8 +198,7 @@ export function respond(
   };
   const headers: Record<string, string> =
     style === 'Link with page' && more ? { link: `<${link('page', page + 1)}>; rel="next"` } : {};
-  sendJson(response, bodies[style](), headers);
-  return ids;
+  return { ids, body: bodies[style](), headers };
 }
 
 const plainRecord = (id: string): object => ({ id, createdAt: '2026-01-01T00:00:00Z' });

@@ -37,12 +37,17 @@ export interface PageGeometry {
  * before, so one small request reads a few records around the border: the first record of the page has to stand
  * behind the last one before it, with nothing new between them. That holds whenever it is seen, since records do not
  * change their order.
- * Where the service ignores the small size, the page before is read again: its last record must be the same.
+ * Where the service ignores the small size, nothing shows the border by itself: the page before may be as it was because
+ * as many leads arrived as had gone. Such borders are counted, and the list is read once more (`compare-readings.ts`).
  */
 export class BorderCheck {
   readonly #isRead: (id: string) => boolean;
   readonly #peek: Peek;
   #isSmallSizeHonoured: boolean | undefined;
+  /** Borders of this reading whose two sides did not stand in one answer: moves in both directions may have cancelled out. */
+  unshown = 0;
+  /** The reading before had such borders: this one is compared with it. */
+  isCompared = false;
 
   /** `isRead` is whether the pass under way has met an id: another pass may have gaps in other places. */
   constructor(isRead: (id: string) => boolean, peek: Peek) {
@@ -55,9 +60,16 @@ export class BorderCheck {
     return this.#isSmallSizeHonoured;
   }
 
+  /** The list is read from its front once more. */
+  beginReading(): void {
+    this.isCompared = this.unshown > 0;
+    this.unshown = 0;
+  }
+
   /** `first` is the id of the page's first record; undefined for an empty page. */
   async look(position: Position, first: string | undefined, geometry: PageGeometry): Promise<Border> {
-    const window = this.#isSmallSizeHonoured === false ? undefined : windowAt(position, geometry);
+    const isLookedAt = this.#isSmallSizeHonoured !== false && !this.isCompared;
+    const window = !isLookedAt ? undefined : windowAt(position, geometry);
     if (window !== undefined) {
       const found = await this.#peek(window.position, window.size);
       if (found.kind === 'page' && found.count <= window.size) {
@@ -74,6 +86,12 @@ export class BorderCheck {
         if ((isGap && isNear) || isUnreadBefore) return this.#brokenBy(found.ids);
       }
     }
+    // The list is read once more for such borders: a look at each would cost as much, and prove less.
+    const isUnseen = first === undefined ? this.unshown > 0 : geometry.length !== undefined;
+    if (window === undefined && isUnseen) {
+      this.unshown += 1;
+      return 'joined';
+    }
     // The page in front tells what stood behind it only if it is the same before and after this one was read.
     if (geometry.isEarly) return 'gap';
     const number = countOfPosition(position);
@@ -85,6 +103,9 @@ export class BorderCheck {
     const holds =
       before.kind === 'page' && before.ids.at(-1) === recordBefore(position) && this.#areRead(before.ids);
     if (holds && window !== undefined) this.#isSmallSizeHonoured = false;
+    // All that stands in front of this page has come again.
+    const isAll = number.value - 1 === geometry.firstNumber && before.kind === 'page';
+    if (!isAll || before.ids.length < geometry.before) this.unshown += 1;
     if (holds) return 'joined';
     if (isLonger && before.ids.length > geometry.before && first === undefined) return 'known';
     return before.kind === 'page' && before.ids.at(-1) !== recordBefore(position)

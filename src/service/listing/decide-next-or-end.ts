@@ -91,6 +91,7 @@ function afterAnswer(seen: WalkState): Step {
   if (newest.kind === 'rejected') return afterRejection(seen, newest);
   if (movement?.isFrontCovered === true) return complete('nothing-behind');
   const step = afterPage(newest, seen);
+  if (step.kind === 'page' && movement?.isMetAgain === true) return complete('nothing-behind');
   return step.kind === 'probe' && newest.second !== undefined ? request(newest.second) : step;
 }
 
@@ -260,6 +261,10 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
     isNumbered && movement?.mayHavePassedOver === true && !isSettled(totals) ? reread('again') : undefined,
   ({ movement, isNumbered }) =>
     isNumbered && movement?.isFrontUnknown === true ? reread('again') : undefined,
+  ({ movement, isNumbered, totals }) => {
+    if (!isNumbered || movement === undefined || movement.isShown || isUnchanged(totals)) return undefined;
+    return movement.mayReadAgain ? reread('again') : unproven({ kind: 'list-kept-moving' });
+  },
   (seen) => {
     const reason = contraryTotal(seen);
     if (reason === undefined) return undefined;

@@ -75,6 +75,16 @@ export class GapDetector {
     return this.emptied !== undefined || this.steps.isExhausted;
   }
 
+  /** Whether both sides of each border stood in one answer, in this reading. */
+  get isShown(): boolean {
+    return this.#check.unshown === 0;
+  }
+
+  /** Whether this reading shows no movement, and is there to be compared with the one before it. */
+  get isStillCompared(): boolean {
+    return this.#check.isCompared && !this.hasShifted && !this.hasMovedBack;
+  }
+
   /** Whether pages that are requested early are of use: their borders can be checked afterwards. */
   get canReadAhead(): boolean {
     return !this.verifies || this.#check.isSmallSizeHonoured !== false;
@@ -105,6 +115,10 @@ export class GapDetector {
     this.#isResumed = false;
     this.verifies = true;
     this.unchecked = 0;
+    if (!isFrontAlone) {
+      this.#check.beginReading();
+      this.#length = undefined;
+    }
     this.steps.reset();
     this.#readAgain = undefined;
   }
@@ -135,7 +149,10 @@ export class GapDetector {
       if (this.#isResumed && leads.some((lead) => lead.id === after)) return 'joined';
       return isFirstRead || (first !== undefined && first.id === undefined) ? 'joined' : 'known';
     }
-    if (after === undefined) return 'joined';
+    if (after === undefined) {
+      if (first?.id !== undefined) this.#check.unshown += 1;
+      return 'joined';
+    }
     const at = leads.findIndex((lead) => lead.id === after);
     if (at > 0 || (at === 0 && number.kind === 'page')) this.hasShifted = true;
     // Leads that arrive in front push the last one that was read along with the others.

@@ -5,6 +5,7 @@ import type { Service } from '../client/service.ts';
 import { countOfPosition, type Position, recordBefore } from '../pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../pagination/request-params.ts';
 import type { Border } from './check-page-border.ts';
+import { ComparedReadings } from './compare-readings.ts';
 import { GapDetector } from './detect-gaps.ts';
 import { fetchPage, pageUrl, type Peek, peekAt, Prefetch, recordFingerprint } from './fetch-page.ts';
 import type { Batch, Listing, ListingOptions, ListingStats } from './listing-types.ts';
@@ -36,6 +37,7 @@ class LeadPages implements PageReader<Batch> {
   readonly #gapDetector: GapDetector;
   readonly #sizes: PageSizes;
   readonly #passes = new Passes();
+  readonly #readings: ComparedReadings;
   readonly #unidentified = new Unidentified();
   readonly #hasOldestBefore: () => boolean;
 
@@ -62,6 +64,7 @@ class LeadPages implements PageReader<Batch> {
     // A walk that goes on may have met them in its pages before.
     const overlap = from.style === 'start' ? (before?.overlap ?? []) : [];
     const { pass } = this.#seen;
+    this.#readings = new ComparedReadings(this.#seen, from.style !== 'start');
     const isFiltered = query.status !== undefined || query.categories?.length === 1;
     const isMet = (id: string): boolean => this.#seen.isMetSince(id, pass);
     this.#hasOldestBefore = () => overlap[0] !== undefined && isMet(overlap[0]);
@@ -113,6 +116,7 @@ class LeadPages implements PageReader<Batch> {
           this.#gapDetector.places.begin(recordBefore(position));
         }
         census?.add(part.leads);
+        if (isFirst || countOfPosition(position) !== undefined) this.#readings.note(leads);
         const unidentified = this.#unidentified.size;
         bringsNew ||= leads.some(this.#isUnmet);
         const found = dropKnown(leads, this.#seen, this.#unidentified, this.#passes);
@@ -206,6 +210,8 @@ class LeadPages implements PageReader<Batch> {
       emptied: gapDetector.emptied,
       isExhausted: gapDetector.isExhausted,
       mayHavePassedOver: gapDetector.unchecked > 0 || (isFirstReading && gapDetector.hasMovedBack),
+      isMetAgain: pass === 'again' && gapDetector.isStillCompared && this.#readings.meetsAllAgain,
+      isShown: gapDetector.isShown || this.#readings.meetsAllAgain,
       isFrontUnknown: gapDetector.front.isUnknown && gapDetector.hasShifted,
     };
   }
@@ -235,6 +241,7 @@ class LeadPages implements PageReader<Batch> {
   beginPass(pass: 'again' | 'front'): void {
     this.#nextPass();
     this.#passes.begin(pass, this.#gapDetector.steps.gaps, this.#seen.pass);
+    if (pass === 'again') this.#readings.begin();
     this.#gapDetector.beginPass(pass === 'front');
     this.#prefetch.clear();
   }

@@ -136,6 +136,10 @@ export interface Movement {
   readonly isExhausted: boolean;
   /** Leads may have been passed over at a border that was not checked, or before one that moved back. */
   readonly mayHavePassedOver: boolean;
+  /** Each page is shown to continue the one before it, in one answer or because all was met again. */
+  readonly isShown: boolean;
+  /** All that the reading before met has come again, and nothing moved: what may follow arrived since. */
+  readonly isMetAgain: boolean;
   /** Records stood elsewhere than before, and it is not known how far the front reaches that they may have moved to. */
   readonly isFrontUnknown: boolean;
 }
