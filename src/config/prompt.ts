@@ -19,7 +19,17 @@ export function ask(
   return new Promise((resolve, reject) => {
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     stderr.write(question);
-    const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: true });
+    const lines = createInterface({
+      input: stdin,
+      output: hidden ? silent : stderr,
+      terminal: true,
+      prompt: question,
+    });
+    // Behind Ctrl-Z and fg, node leaves stdin paused.
+    lines.on('SIGCONT', () => {
+      if (hidden) stderr.write(question);
+      lines.resume();
+    });
     let echoed = false;
     const stop = (): void => {
       reject(signal.aborted ? (signal.reason as Error) : new InterruptedError('SIGINT'));

@@ -91,8 +91,12 @@ test('Ctrl-C in the middle ends everything and leaves nothing behind', { timeout
   await expect.poll(stdout, { timeout: patience }).toMatch(/^ready: /m);
   child.kill('SIGINT');
   const ended = await done;
-  expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({ exitCode: 130, stderr: '' });
-  expect(existsSync(/in (\S+leads-demo-\w+)\./.exec(stdout())?.[1] ?? '')).toBe(false);
+  const directory = /in (\S+leads-demo-\w+)\./.exec(stdout())?.[1] ?? '';
+  expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({
+    exitCode: 130,
+    stderr: `the service and the receiver are stopped, ${directory} is removed\n`,
+  });
+  expect(existsSync(directory)).toBe(false);
   const url = /ready: (\S+)/.exec(stdout())?.[1] ?? '';
   await expect(request(url)).rejects.toThrow();
 });

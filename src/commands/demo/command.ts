@@ -6,8 +6,11 @@ export default command({
   description:
     'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice, one forged and ' +
     'one lost, and an audit that finds and repairs the loss; real commands on this machine, in a temporary directory',
-  flags: { keep: { help: 'leave the service running at the end' } },
+  flags: {
+    keep: { help: 'leave the service running at the end' },
+    fast: { help: 'on a terminal: do not wait for Enter before each step' },
+  },
   exits: { 7: 'a step did not do what it should' },
-  examples: ['leads demo', 'leads demo --keep'],
+  examples: ['leads demo', 'leads demo --fast --keep'],
   load: () => import('./run.ts'),
 });

@@ -11,8 +11,14 @@ import { DemoError, tour } from './tour.ts';
 import type { DemoDirectories, LeadsProcess } from './leads-process.ts';
 import { createTourPrinter, type TourPrinter } from './tour-printer.ts';
 
-export async function run({ keep }: { readonly keep: boolean }, context: Context): Promise<Outcome> {
-  const printer = await createTourPrinter(context);
+interface DemoOptions {
+  readonly keep: boolean;
+  readonly fast: boolean;
+}
+
+export async function run({ keep, fast }: DemoOptions, context: Context): Promise<Outcome> {
+  const isWatched = context.stdout.isTTY === true && context.stdin.isTTY === true;
+  const printer = await createTourPrinter(context, isWatched && !fast);
   const startedAt = context.clock.now();
   const parent = tmpdir();
   const directory = await withOutputErrors(parent, () => mkdtemp(join(parent, 'leads-demo-')));
@@ -22,15 +28,18 @@ export async function run({ keep }: { readonly keep: boolean }, context: Context
     dataDir: join(directory, 'data'),
   };
   const running: LeadsProcess[] = [];
+  let isInterrupted = false;
   try {
     await printer.say(`A tour of leads: real commands, on this machine, in ${directory}.`);
     const { baseUrl, token } = await tour(printer, directories, context, running);
     const duration = formatDuration(context.clock.now() - startedAt);
     await printer.say(`\nEvery step did what it said, in ${duration}.`);
+    if (isWatched) await printer.output(summary);
     if (keep) await keepRunning(printer, directories, baseUrl, token, context);
     else await printer.say("Continue with 'leads demo --keep', 'leads sandbox --help' and 'leads --help'.");
     return 'done';
   } catch (error) {
+    isInterrupted = context.signal.aborted || error instanceof InterruptedError;
     context.signal.throwIfAborted();
     if (!(error instanceof DemoError)) throw error;
     context.messages.warn(`this step did not do what it says: ${sentenceOf(error)}`);
@@ -39,8 +48,19 @@ export async function run({ keep }: { readonly keep: boolean }, context: Context
     for (const child of running) child.interrupt();
     await Promise.all(running.map((child) => child.finished));
     await rm(directory, { recursive: true, force: true });
+    if (isInterrupted)
+      context.messages.say(`the service and the receiver are stopped, ${directory} is removed`);
   }
 }
+
+/** What stays on the screen of a person. */
+const summary: readonly string[] = [
+  '  leads list, export   every lead of the service, each once',
+  '  leads listen         deliveries verified: one came twice, one was forged',
+  '  leads audit          one lead was missing',
+  '  audit --send-to      it was delivered again, and nothing is missing now',
+  '  leads sandbox        the service to try all of this with',
+];
 
 /** Ctrl-C is the ordinary end of `--keep`. */
 async function keepRunning(

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { ask } from '../../config/prompt.ts';
 import { wrap } from '../help/layout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { sanitize } from '../../output/sanitize.ts';
@@ -19,7 +20,8 @@ export interface TourPrinter {
   success(text: string): Promise<void>;
 }
 
-export async function createTourPrinter(context: Context): Promise<TourPrinter> {
+/** `waitsForEnter`: before each step but the first. */
+export async function createTourPrinter(context: Context, waitsForEnter = false): Promise<TourPrinter> {
   const { stdout } = context;
   const colour = await paletteFor(stdout, context);
   const width = wrapWidth(stdout);
@@ -32,6 +34,7 @@ export async function createTourPrinter(context: Context): Promise<TourPrinter> 
   let steps = 0;
   return {
     async step(sentence) {
+      if (waitsForEnter && steps > 0) await ask('\n(Enter goes on, Ctrl-C ends) ', context);
       steps += 1;
       const lines = prose(`${steps}. ${sentence}`).split('\n');
       await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);
