@@ -3,7 +3,8 @@ import { drawHistory, walkHistory } from '../support/drawn-history.ts';
 
 /** In each of them a deletion and an arrival once cancelled out, in front of a page and of the look at its border. */
 const seeds = [
-  8, 491, 518, 678, 993, 1460, 2273, 4106, 5113, 5153, 5468, 6103, 6291, 6324, 7311, 8538, 8643, 9212,
+  8, 491, 518, 678, 975, 993, 1460, 2273, 4454, 6660, 8484, 4106, 5113, 5153, 5468, 6103, 6291, 6324, 7311,
+  8538, 8643, 9212,
 ];
 
 it.each(seeds)('history %i ends complete with all that was there throughout, or unproven', async (seed) => {

@@ -261,8 +261,8 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
     isNumbered && movement?.mayHavePassedOver === true && !isSettled(totals) ? reread('again') : undefined,
   ({ movement, isNumbered }) =>
     isNumbered && movement?.isFrontUnknown === true ? reread('again') : undefined,
-  ({ movement, isNumbered, totals }) => {
-    if (!isNumbered || movement === undefined || movement.isShown || isUnchanged(totals)) return undefined;
+  ({ movement, totals }) => {
+    if (movement === undefined || movement.isShown || isUnchanged(totals)) return undefined;
     return movement.mayReadAgain ? reread('again') : unproven({ kind: 'list-kept-moving' });
   },
   (seen) => {

@@ -2,6 +2,7 @@ import type { ScannedRecord } from '../../json/scanner.ts';
 import type { IdSet } from '../../lead/id-set.ts';
 import {
   countOfPosition,
+  isTellingNumber,
   type Position,
   positionKey,
   recordBefore,
@@ -130,6 +131,9 @@ export class GapDetector {
     size: number | undefined,
   ): Promise<Border> {
     const number = countOfPosition(position);
+    // An address that counts pages of one lead cannot overlap with the page before.
+    if (number === undefined && isTellingNumber(position) && leads.length === 1 && this.#longest === 1)
+      this.#check.unshown += 1;
     if (number === undefined || this.isExhausted) return 'joined';
     if (number.kind === 'page' && position !== this.#readAgain) this.#firstNumber ??= number.value - 1;
     // No lead in front, where some were: the service may take the parameter for a filter.

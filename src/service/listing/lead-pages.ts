@@ -2,7 +2,7 @@ import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
-import { countOfPosition, type Position, recordBefore } from '../pagination/position.ts';
+import { countOfPosition, isTellingNumber, type Position, recordBefore } from '../pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../pagination/request-params.ts';
 import type { Border } from './check-page-border.ts';
 import { ComparedReadings } from './compare-readings.ts';
@@ -116,7 +116,7 @@ class LeadPages implements PageReader<Batch> {
           this.#gapDetector.places.begin(recordBefore(position));
         }
         census?.add(part.leads);
-        if (isFirst || countOfPosition(position) !== undefined) this.#readings.note(leads);
+        if (isFirst || isTellingNumber(position)) this.#readings.note(leads);
         const unidentified = this.#unidentified.size;
         bringsNew ||= leads.some(this.#isUnmet);
         const found = dropKnown(leads, this.#seen, this.#unidentified, this.#passes);

@@ -223,7 +223,12 @@ async function probePositions(
       const isFirst = first === 'same' || first === 'cut';
       if (second === 'different') return next(numbered(params, isFirst ? firstPage + 1 : firstPage, page));
       // Page 1 is the second one where they are counted from 0; or the list moved, and a lead from behind stands there.
-      if (first === 'different' || hasOthers) return next(numbered(params, firstPage, page), isFirst);
+      // Page 1 of two, with the first lead of page 0, or what is left of the first page; of a large page a part was read.
+      const seemsShorter = first === 'same' && again?.kind === 'page' && again.count < count;
+      const whole = seemsShorter ? await peek(numbered(params, firstPage, page), size) : undefined;
+      const isShorter = whole?.kind === 'page' && whole.count < count;
+      if (first === 'different' || hasOthers || isShorter)
+        return next(numbered(params, firstPage, page), isFirst);
       if (second === 'no-such-page') {
         if (first === 'empty') return next(numbered(params, firstPage - 1, page), true);
         // It knows the parameter, and has one page.
