@@ -164,6 +164,28 @@ describe('leads config', () => {
     expect(stderr).toContain(says);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is edited with $EDITOR, a broken one too, and then checked',
+    async () => {
+      const home = homeWith({});
+      const file = join(home, 'config', 'config.json');
+      const edit = (script: string) => leads(['config', 'edit'], { home, env: { EDITOR: script } });
+      expect(await edit('sed -i \'s/{}/{"retries":3}/\'')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+      expect(configOf(home)).toEqual({ profiles: { default: { retries: 3 } } });
+      const broken = await edit("sed -i 's/}}}/}},}/'");
+      expect([broken.exitCode, broken.stderr]).toEqual([
+        3,
+        expect.stringContaining('in line 1, which ends with'),
+      ]);
+      expect((await edit("sed -i 's/}},}/}}}/'")).exitCode).toBe(0);
+      expect(readFileSync(file, 'utf8')).toContain('}}}');
+      expect((await edit('false')).stderr).toContain("the editor 'false' ended with 1");
+      const fresh = freshHome();
+      expect((await leads(['config', 'edit'], { home: fresh, env: { VISUAL: 'true' } })).exitCode).toBe(0);
+      expect(configOf(fresh)).toEqual({});
+    },
+  );
+
   it('reads a file with a byte order mark and with line ends of Windows', async () => {
     const home = homeWith({});
     const content = '\uFEFF{\r\n  "profiles": { "default": { "retries": 3 } }\r\n}\r\n';

@@ -58,6 +58,13 @@ export default commandGroup({
       load: async () => ({ run: (await import('./change-settings.ts')).unsetSetting }),
     }),
     command({
+      name: 'edit',
+      summary: 'open the configuration file in $EDITOR, and check it',
+      allowsNewProfile: true,
+      examples: ['leads config edit'],
+      load: async () => ({ run: (await import('./edit.ts')).editConfig }),
+    }),
+    command({
       name: 'path',
       summary: 'print where the configuration file is',
       examples: ['leads config path'],

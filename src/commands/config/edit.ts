@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { configFile } from '../../config/directories.ts';
+import { readConfig } from '../../config/read-config.ts';
+import { updateConfig } from '../../config/write-config.ts';
+import type { Context } from '../../context.ts';
+import { ConfigError } from '../../errors.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+
+/** Opens the configuration file, a broken one too, in the editor of the environment, and checks what was saved. */
+export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
+  const { env, paths, platform } = context;
+  const path = configFile(paths.configDir);
+  if (!existsSync(path)) await updateConfig(context, (config) => config);
+  const usual = platform === 'win32' ? 'notepad' : 'vi';
+  const editor = [env['VISUAL'], env['EDITOR']].find((name) => name !== undefined && name !== '') ?? usual;
+  const code = await exitCodeOf(editor, path, platform);
+  if (code !== 0) {
+    throw new ConfigError(`the editor '${editor}' ended with ${code ?? 'a signal'}`, {
+      hint: 'set EDITOR to one that there is, such as EDITOR=nano',
+    });
+  }
+  readConfig(paths.configDir);
+  return 'done';
+}
+
+/** An editor is a command with flags of its own, as git and crontab read it. */
+function exitCodeOf(editor: string, path: string, platform: string): Promise<number | null> {
+  const [program, words] =
+    platform === 'win32' ? [editor, [path]] : ['/bin/sh', ['-c', `${editor} "$1"`, editor, path]];
+  return new Promise((resolve) => {
+    const child = spawn(program, words, { stdio: 'inherit' });
+    child.once('error', () => resolve(127));
+    child.once('close', resolve);
+  });
+}
