@@ -39,6 +39,7 @@ export default defineConfig({
             'test/browser/**',
             'test/oracles/**',
             'test/model/**',
+            'test/docs/**',
           ],
           testTimeout: 20_000,
         },
@@ -69,6 +70,19 @@ export default defineConfig({
             'test/support/postgres/on-demand.ts',
           ],
           testTimeout: 1_800_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'docs',
+          include: ['test/docs/*.test.ts'],
+          globalSetup: [
+            'test/support/temporary.ts',
+            'test/support/build.ts',
+            'test/support/postgres/on-demand.ts',
+          ],
         },
       },
       {

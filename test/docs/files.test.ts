@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { format } from 'prettier';
+import { expect, it } from 'vitest';
+
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const files = readdirSync(docs, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.md'))
+  .map(({ parentPath, name }) => join(parentPath, name).slice(docs.length));
+
+/** What a program says of it; rejects where it ends with another code than 0. */
+async function said(program: string, ...args: string[]): Promise<string> {
+  const env = { ...process.env, PATH: `${String(process.env['PATH'])}:/usr/sbin` };
+  const { stdout, stderr } = await promisify(execFile)(program, args, { env });
+  return stdout + stderr;
+}
+
+async function checkUnit(path: string): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'leads-units-'));
+  const units = join(root, 'etc/systemd/system');
+  mkdirSync(units, { recursive: true });
+  const name = path.split('/').at(-1) ?? '';
+  const instance = name.replace('@', '@8081');
+  copyFileSync(join(docs, path), join(units, name));
+  copyFileSync(join(docs, path), join(root, instance));
+  expect(await said('systemd-analyze', 'verify', join(root, instance))).toBe('');
+  expect(await said('systemctl', `--root=${root}`, 'enable', instance)).toContain('multi-user.target.wants');
+}
+
+const checks: readonly (readonly [ending: string, check: (path: string) => Promise<void>])[] = [
+  ['.service', checkUnit],
+  [
+    'alerts.yaml',
+    async (path) => expect(await said('promtool', 'check', 'rules', join(docs, path))).toContain('SUCCESS'),
+  ],
+  [
+    'compose.yaml',
+    async (path) => {
+      expect(await format(readFileSync(join(docs, path), 'utf8'), { parser: 'yaml' })).toContain('services:');
+    },
+  ],
+  [
+    'haproxy.cfg',
+    async (path) => {
+      const folder = mkdtempSync(join(tmpdir(), 'leads-haproxy-'));
+      const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=site', '-days', '2'];
+      await said('openssl', ...args, '-keyout', join(folder, 'key'), '-out', join(folder, 'cert'));
+      const site = ['key', 'cert'].map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+      writeFileSync(join(folder, 'site.pem'), site);
+      // The receivers' names are known in the network of the compose file only.
+      const text = readFileSync(join(docs, path), 'utf8')
+        .replace('/site.pem', join(folder, 'site.pem'))
+        .replaceAll(/receiver-\d:8080/g, '127.0.0.1:8080');
+      writeFileSync(join(folder, 'haproxy.cfg'), text);
+      await said('haproxy', '-c', '-f', join(folder, 'haproxy.cfg'));
+    },
+  ],
+];
+
+it.each(files)('its own checker takes docs/%s', async (path) => {
+  const check = checks.find(([ending]) => path.endsWith(ending))?.[1];
+  if (check === undefined) throw new Error('nothing checks this file');
+  await check(path);
+});
