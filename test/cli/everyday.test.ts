@@ -154,5 +154,5 @@ it('starts without a home, a terminal or an environment', () => {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  expect(text).toContain('Usage: leads');
+  expect(text).toContain('leads <command>');
 });
