@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import { listLeads } from '../../src/service/listing/lead-pages.ts';
 import { drawHistory, walkHistory } from '../support/drawn-history.ts';
+import { pageAt } from '../support/moving-service.ts';
+import { serviceInMemory } from '../support/service-in-memory.ts';
 
 /** In each of them a deletion and an arrival once cancelled out, in front of a page and of the look at its border. */
 const seeds = [
@@ -26,3 +29,24 @@ it('of drawn histories of services that ignore the limit, none ends complete wit
   }
   expect([found, complete > 500]).toEqual([[], true]);
 });
+
+it.each([
+  [true, 46],
+  [false, 46],
+])(
+  '21 pages that do not move, with the limit honoured: %s, are read in %i requests at most',
+  async (honoursLimit, most) => {
+    const list = Array.from({ length: 205 }, (_, i) => `l${i}`);
+    const born = new Map(list.map((id, i) => [id, i]));
+    let requests = 0;
+    const service = serviceInMemory((url) => {
+      requests += 1;
+      return pageAt(url, list, born, { style: 'page', cap: 10, honoursLimit });
+    });
+    const pages = listLeads(service, { query: {} });
+    let leads = 0;
+    for await (const batch of pages) leads += batch.leads.length;
+    expect([leads, pages.completion?.kind]).toEqual([205, 'complete']);
+    expect(requests).toBeLessThanOrEqual(most);
+  },
+);

@@ -26,6 +26,8 @@ export interface PageGeometry {
   readonly length: number | undefined;
   /** Records on the page in front. */
   readonly before: number;
+  /** The page in front is shorter than others: it held all up to the end of the list. */
+  readonly isShortBefore: boolean;
   /** The page size of the walk. */
   readonly size: number | undefined;
   /** Whether the page was requested before the one in front of it was read. */
@@ -105,7 +107,8 @@ export class BorderCheck {
     if (holds && window !== undefined) this.#isSmallSizeHonoured = false;
     // All that stands in front of this page has come again.
     const isAll = number.value - 1 === geometry.firstNumber && before.kind === 'page';
-    if (!isAll || before.ids.length < geometry.before) this.unshown += 1;
+    const isEnd = first === undefined && geometry.isShortBefore;
+    if (!isEnd && (!isAll || before.ids.length < geometry.before)) this.unshown += 1;
     if (holds) return 'joined';
     if (isLonger && before.ids.length > geometry.before && first === undefined) return 'known';
     return before.kind === 'page' && before.ids.at(-1) !== recordBefore(position)

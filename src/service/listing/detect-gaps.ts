@@ -183,6 +183,7 @@ export class GapDetector {
       firstNumber: this.#firstNumber ?? this.#firstPage,
       length: isMixed || this.#length === 'mixed' ? undefined : this.#length,
       before: this.#lastLength,
+      isShortBefore: this.#lastLength < this.#longest,
       size,
       isEarly: this.#isEarly(position),
     });
