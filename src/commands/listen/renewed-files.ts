@@ -26,9 +26,13 @@ export interface RenewedFiles {
 const lookEveryMs = 2000;
 const tryEveryMs = 10_000;
 
+/** In a look that is asked for, until two in a row find the same; else the next look decides. */
+const mostReads = 5;
+
 /**
  * Looks at the files until `signal` aborts: at once on SIGHUP, and from time to time. What they hold is used when two looks
- * in a row found the same, since a look may come while they are written. `onLook` is called at each time.
+ * in a row found the same, since a look may come while they are written; on SIGHUP, when two reads in a row did. `onLook` is
+ * called at each time.
  */
 export async function renewFiles(
   files: readonly RenewedFiles[],
@@ -51,7 +55,7 @@ export async function renewFiles(
   await looking;
 }
 
-/** `isAsked`: the operator says that the files are complete. */
+/** `isAsked`: the operator says that the files are complete, or the run has just read them. */
 function lookAt(
   { what, paths, use }: RenewedFiles,
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
@@ -62,13 +66,17 @@ function lookAt(
   let againAt = Infinity;
   let renewals = 0;
   return async (isAsked) => {
-    const read = await readAll(paths);
-    const found =
-      read instanceof ConfigError ? read.message : read.map((one) => one.toString('latin1')).join('\0');
-    const isStable = found === seen;
+    let { read, found } = await readAll(paths);
+    let isStable = found === seen;
+    // A look that is asked for does not wait for the next one, but a file may change between the reads of two.
+    for (let n = 0; isAsked && !isStable && n < mostReads; n += 1) {
+      const again = await readAll(paths);
+      isStable = again.found === found;
+      ({ read, found } = again);
+    }
     seen = found;
     const isTried = found === tried;
-    if (!isAsked && (!isStable || (isTried && clock.now() < againAt))) return;
+    if (!isStable || (!isAsked && isTried && clock.now() < againAt)) return;
     tried = found;
     try {
       if (read instanceof ConfigError) throw read;
@@ -123,17 +131,23 @@ export const isReadAgain = (path: string): Promise<boolean> =>
         () => false,
       );
 
-async function readAll(paths: readonly string[]): Promise<readonly Buffer[] | ConfigError> {
-  const contents: Buffer[] = [];
+/** What the files hold, or why one of them cannot be read; `found` is equal for what is equal. */
+async function readAll(
+  paths: readonly string[],
+): Promise<{ read: readonly Buffer[] | ConfigError; found: string }> {
+  const read: Buffer[] = [];
   for (const path of paths) {
     try {
-      contents.push(await readPlainFile(path));
+      read.push(await readPlainFile(path));
     } catch (cause) {
-      if (cause instanceof ConfigError) return cause;
-      return new ConfigError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
+      const error =
+        cause instanceof ConfigError
+          ? cause
+          : new ConfigError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
+      return { read: error, found: error.message };
     }
   }
-  return contents;
+  return { read, found: read.map((one) => one.toString('latin1')).join('\0') };
 }
 
 /** Without waiting for a writer where a pipe has taken the place of the file. */
