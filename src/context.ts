@@ -42,9 +42,14 @@ export async function withContext<T>(
   const status = await openStatusLine(host, globals);
   const stderr = status?.sharedWith(host.stderr) ?? host.stderr;
   const paths = findPaths(env, host.platform);
+  const messages = createMessages(stderr, globals, status);
   const settings = once(async () => {
     const { loadSettings } = await import('./config/load-settings.ts');
-    return loadSettings({ globals, env, paths, allowsNewProfile });
+    const loaded = loadSettings({ globals, env, paths, allowsNewProfile });
+    const unknown = loaded.unknown.join(', ');
+    if (unknown !== '')
+      messages.note('unknown', `the configuration file holds what this release ignores: ${unknown}`);
+    return loaded;
   });
   let client: HttpClient | undefined;
   const http = once(async (asksOnce = false) => {
@@ -56,7 +61,7 @@ export async function withContext<T>(
   });
   // Getters stay getters: a command that never reads stdin must not open it.
   const context = Object.defineProperties(
-    { globals, paths, messages: createMessages(stderr, globals, status), status, settings, texts, http },
+    { globals, paths, messages, status, settings, texts, http },
     {
       ...Object.getOwnPropertyDescriptors(host),
       stderr: { value: stderr },

@@ -6,65 +6,131 @@ import type { Config, Profile } from './settings.ts';
 
 // Without the schema library, since every command checks the file at its start and would have to load that first.
 
-type Place = { readonly setting: SettingKey } | { readonly members: Map<string, Place> };
+type Place =
+  | { readonly isValue: (value: Json) => boolean }
+  | { readonly members: ReadonlyMap<string, Place> }
+  /** Members that a person names, such as profiles. */
+  | { readonly each: Place };
+type Path = readonly string[];
 
 /** The settings by where they stand in a profile. */
-function placesOf(keys: readonly SettingKey[], depth = 0): Map<string, Place> {
+function placesOf(keys: readonly SettingKey[], depth = 0): ReadonlyMap<string, Place> {
   const names = new Set(keys.map(({ path }) => path[depth] ?? ''));
   return new Map(
     [...names].map((name) => {
       const below = keys.filter(({ path }) => path[depth] === name);
       const own = below.find(({ path }) => path.length === depth + 1);
-      return [name, own === undefined ? { members: placesOf(below, depth + 1) } : { setting: own }];
+      return [name, own === undefined ? { members: placesOf(below, depth + 1) } : valueOf(own)];
     }),
   );
 }
 
-/** Where a configuration first holds what does not belong there, as a path of keys; undefined for a `Config`. */
-export function misplacedInConfig(config: Json): readonly string[] | undefined {
-  if (!isObject(config)) return [];
-  for (const [key, value] of Object.entries(config)) {
-    if (key === 'profile' && typeof value === 'string') continue;
-    if (key !== 'profiles' || !isObject(value)) return [key];
-    for (const [name, profile] of Object.entries(value)) {
-      const path = misplacedInProfile(profile);
-      if (path !== undefined) return [key, name, ...path];
+const valueOf = ({ type, checkedOnUse, isJson }: SettingKey): Place => ({
+  isValue: (value) => {
+    if (isJson === true) return type.parse(JSON.stringify(value)) !== undefined;
+    if (checkedOnUse === true) return isText(value);
+    return (typeof value !== 'object' || value === null) && type.parse(String(value)) === value;
+  },
+});
+
+const isText = (value: Json): value is string => typeof value === 'string';
+const origins: Record<OriginKey, Place> = {
+  apiKeyOrigin: { isValue: isText },
+  headersOrigin: { isValue: isText },
+};
+const areTexts = (value: Json): boolean => isObject(value) && Object.values(value).every(isText);
+const profilePlace: Place = {
+  members: new Map([
+    ...placesOf([...settingKeys, ...formerSettings]),
+    ...Object.entries(origins),
+    ['setAt', { isValue: areTexts }],
+  ]),
+};
+const configPlace: Place = {
+  members: new Map<string, Place>([
+    ['version', { isValue: (value) => typeof value === 'number' }],
+    ['profile', { isValue: isText }],
+    ['profiles', { each: profilePlace }],
+  ]),
+};
+
+/** How the names of settings are read and written: in memory `pageSize`, in a file of this release `page-size`. */
+interface Spelling {
+  readonly read: (key: string) => string;
+  readonly write: (name: string) => string;
+}
+
+const asIs = (name: string): string => name;
+const camelCase = (key: string): string =>
+  key.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const kebabCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const inMemory: Spelling = { read: asIs, write: asIs };
+
+/** Where a value holds what does not belong there, and what is not known to this release. */
+interface Findings {
+  readonly wrong: Path[];
+  readonly unknown: Path[];
+}
+
+/** A copy in another spelling. What is unknown stays as it is. */
+function respelled(value: Json, place: Place, spelling: Spelling, found: Findings, at: Path = []): Json {
+  if ('isValue' in place) {
+    if (!place.isValue(value)) found.wrong.push(at);
+    return value;
+  }
+  if (!isObject(value)) {
+    found.wrong.push(at);
+    return value;
+  }
+  const seen = new Set<string>();
+  const members = Object.entries(value).map(([key, member]): [string, Json] => {
+    const path = [...at, key];
+    if ('each' in place) return [key, respelled(member, place.each, spelling, found, path)];
+    const name = spelling.read(key);
+    const inner = place.members.get(name);
+    if (inner === undefined) {
+      found.unknown.push(path);
+      return [key, member];
     }
-  }
-  return undefined;
+    // Of two spellings of one setting, which one counts?
+    if (seen.has(name)) found.wrong.push(path);
+    seen.add(name);
+    return [spelling.write(name), respelled(member, inner, spelling, found, path)];
+  });
+  return Object.fromEntries(members);
 }
 
-export const isConfig = (json: unknown): json is Config => misplacedInConfig(json as Json) === undefined;
-
-const isProfile = (json: unknown): json is Profile => misplacedInProfile(json as Json) === undefined;
-
-export function misplacedInProfile(profile: Json): readonly string[] | undefined {
-  if (!isObject(profile)) return [];
-  const { apiKeyOrigin, headersOrigin, setAt = {}, ...settings } = profile;
-  if (!isObject(setAt) || Object.values(setAt).some((at) => typeof at !== 'string')) return ['setAt'];
-  const origins = { apiKeyOrigin, headersOrigin } satisfies Record<OriginKey, unknown>;
-  for (const [key, origin] of Object.entries(origins)) {
-    if (origin !== undefined && typeof origin !== 'string') return [key];
-  }
-  return misplaced(settings, placesOf([...settingKeys, ...formerSettings]));
+/** A configuration that a file holds, in either spelling; `wrong` is where it first holds what does not belong there. */
+export function configFrom(json: Json): {
+  readonly config: Config;
+  readonly wrong: Path | undefined;
+  readonly unknown: readonly Path[];
+} {
+  const found: Findings = { wrong: [], unknown: [] };
+  const config = respelled(json, configPlace, { read: camelCase, write: asIs }, found) as Config;
+  return { config, wrong: found.wrong[0], unknown: found.unknown };
 }
 
-function misplaced(value: Json, places: ReadonlyMap<string, Place>): readonly string[] | undefined {
-  if (!isObject(value)) return [];
-  for (const [key, member] of Object.entries(value)) {
-    const place = places.get(key);
-    if (place === undefined) return [key];
-    const path = 'setting' in place ? wrongValue(place.setting, member) : misplaced(member, place.members);
-    if (path !== undefined) return [key, ...path];
-  }
-  return undefined;
+/** As a file of this release holds it. */
+export const inKebabCase = (config: Config): Config =>
+  respelled(
+    config as Json,
+    configPlace,
+    { read: asIs, write: kebabCase },
+    { wrong: [], unknown: [] },
+  ) as Config;
+
+/** Where a profile in memory holds what does not belong there. */
+export function misplacedInProfile(profile: Json): Path | undefined {
+  const { wrong, unknown } = examined(profile);
+  return wrong[0] ?? unknown[0];
 }
 
-function wrongValue({ type, checkedOnUse, isJson }: SettingKey, value: Json): readonly [] | undefined {
-  if (isJson === true) return type.parse(JSON.stringify(value)) === undefined ? [] : undefined;
-  if (checkedOnUse === true) return typeof value === 'string' ? undefined : [];
-  if (typeof value === 'object' && value !== null) return [];
-  return type.parse(String(value)) === value ? undefined : [];
+function examined(profile: Json): Findings {
+  const found: Findings = { wrong: [], unknown: [] };
+  respelled(profile, profilePlace, inMemory, found);
+  return found;
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -82,8 +148,8 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
  */
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
   const changed = setIn({ ...profile }, path, value);
-  if (isProfile(changed)) return changed;
-  throw usageError({ kind: 'not-a-setting-value', value: String(value), path });
+  if (examined(changed as Json).wrong.length === 0) return changed;
+  throw usageError({ kind: 'not-a-setting-value', value: String(value), path: path.map(kebabCase) });
 }
 
 function setIn(object: Tree, path: readonly string[], value: unknown): Tree {

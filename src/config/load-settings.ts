@@ -20,7 +20,8 @@ interface Sources {
  * not stored while others are.
  */
 export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources): Settings {
-  const config = readConfig(paths.configDir);
+  const unknown: string[] = [];
+  const config = readConfig(paths.configDir, (path) => unknown.push(path.join('.')));
   const named = profileName(globals, env);
   const name = named ?? config.profile ?? 'default';
   const profiles = config.profiles ?? {};
@@ -30,6 +31,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
   const baseUrl = address === undefined ? undefined : parseBaseUrl(address);
   return {
     profile: name,
+    unknown,
     baseUrl,
     account: () => accountOf(baseUrl, name, profiles, nonEmpty(env['LEADS_API_KEY'])),
     dialect: profile.api ?? {},

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { ConfigError } from '../errors.ts';
 import type { Json } from '../json/exact.ts';
-import { isConfig, misplacedInConfig } from './check-config.ts';
+import { configFrom } from './check-config.ts';
 import { configFile } from './directories.ts';
 import { configError } from './problems.ts';
 import type { Config } from './settings.ts';
@@ -10,14 +10,17 @@ import type { Config } from './settings.ts';
 /**
  * The configuration file, checked; an absent one is empty. A file or directory that others may read is tightened to
  * 0600 and 0700. Throws a `ConfigError` for a file that is corrupt, unreadable or reached through a symbolic link of
- * another user: it is never overwritten and never silently ignored.
+ * another user: it is never overwritten and never silently ignored. `onUnknown` hears of what this release does not know.
  */
-export function readConfig(configDir: string): Config {
+export function readConfig(
+  configDir: string,
+  onUnknown: (path: readonly string[]) => void = () => undefined,
+): Config {
   const path = configFile(configDir);
   try {
     checkOwnFile(configDir, 0o700);
     checkOwnFile(path, 0o600);
-    return parseConfig(readFileSync(path, 'utf8'), path);
+    return parseConfig(readFileSync(path, 'utf8'), path, onUnknown);
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
@@ -38,7 +41,7 @@ function checkOwnFile(path: string, mode: number): void {
   if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
 }
 
-function parseConfig(text: string, path: string): Config {
+function parseConfig(text: string, path: string, onUnknown: (path: readonly string[]) => void): Config {
   let json: Json;
   try {
     // Editors of Windows begin a file with a byte order mark.
@@ -46,8 +49,10 @@ function parseConfig(text: string, path: string): Config {
   } catch (cause) {
     throw configError({ kind: 'config-not-json', path, ...placeOf(cause, text) }, { cause });
   }
-  if (isConfig(json)) return json;
-  throw configError({ kind: 'config-invalid', path, at: misplacedInConfig(json) ?? [] });
+  const { config, wrong, unknown } = configFrom(json);
+  if (wrong !== undefined) throw configError({ kind: 'config-invalid', path, at: wrong });
+  unknown.forEach(onUnknown);
+  return config;
 }
 
 /** The line that cannot be read, and whether it is because of a comma too many. */

@@ -268,7 +268,7 @@ const dialect: readonly SettingKey[] = [
     help: 'JSON Pointer to what names the next page, or auto',
   },
   {
-    name: 'api.statusField',
+    name: 'api.status-field',
     path: ['api', 'statusField'],
     type: anyText,
     help: 'field of a lead that holds its status, or auto',
@@ -283,19 +283,19 @@ const dialect: readonly SettingKey[] = [
     help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },
   {
-    name: 'api.pageSize',
+    name: 'api.page-size',
     path: ['api', 'pageSize'],
     type: wholeNumber(1, 999_999_999),
     help: 'leads in one request',
   },
   {
-    name: 'api.provenUpTo',
+    name: 'api.proven-up-to',
     path: ['api', 'provenUpTo'],
     type: wholeNumber(1, 999_999_999),
     help: 'up to so many leads, one answer without a next page is known to be all of them',
   },
   {
-    name: 'api.nextSeen',
+    name: 'api.next-seen',
     path: ['api', 'nextSeen'],
     type: trueOrFalse,
     help: 'true: the service names the next page wherever there is one, so that a missing one is the end',
@@ -307,7 +307,7 @@ const dialect: readonly SettingKey[] = [
     help: "of the service's count of leads: auto, or estimate where it counts more than it lists",
   },
   {
-    name: 'api.dateFormat',
+    name: 'api.date-format',
     path: ['api', 'dateFormat'],
     type: oneOf(dateFormats),
     help: `of the times that are sent: ${dateFormats.join(', ')}`,

@@ -42,6 +42,8 @@ export interface CommandKey {
 /** What flags, environment and the profile say together. Nothing here has a default but what is named so. */
 export interface Settings {
   readonly profile: string;
+  /** Where the configuration file holds what this release does not know. */
+  readonly unknown: readonly string[];
   /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
   account(): AccountSettings & (FixedKey | CommandKey);
   readonly baseUrl: URL | undefined;
@@ -106,6 +108,8 @@ export interface Profile {
 }
 
 export interface Config {
+  /** Of the file's form: with one, its names are spelled `page-size`; without, as earlier releases spell them. */
+  readonly version?: number | undefined;
   /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
   readonly profile?: string | undefined;
   readonly profiles?: Readonly<Record<string, Profile>> | undefined;

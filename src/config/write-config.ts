@@ -3,7 +3,7 @@ import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withOutputErrors } from '../files/output-error.ts';
 import type { Host } from '../host.ts';
-import { valueAt, withValue } from './check-config.ts';
+import { inKebabCase, valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
 import { readConfig } from './read-config.ts';
 import { settingKeys } from './setting-keys.ts';
@@ -11,18 +11,30 @@ import type { Config, Profile } from './settings.ts';
 
 type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
 
+/** Of a file whose names are spelled as `leads config` spells them. */
+const currentVersion = 2;
+
 /**
  * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the
- * file atomically, 0600 in a 0700 directory. Throws a `ConfigError` instead of overwriting a file that is not ours.
+ * file atomically, 0600 in a 0700 directory. Throws a `ConfigError` instead of overwriting a file that is not ours. A file
+ * of an earlier release keeps its form, which that release goes on reading, unless `renews`.
  */
-export async function updateConfig(context: WriteContext, change: (config: Config) => Config): Promise<void> {
+export async function updateConfig(
+  context: WriteContext,
+  change: (config: Config) => Config,
+  renews = false,
+): Promise<void> {
   const { configDir } = context.paths;
   const path = configFile(configDir);
   await withOutputErrors(path, async () => {
     makeDirectory(configDir, 0o700);
     const held = await lock(path, context, { waitMs: 10_000 });
     try {
-      const store = { ...change(readConfig(configDir)) };
+      const before = readConfig(configDir);
+      const isRenewed = renews || Object.keys(before).length === 0;
+      const version = isRenewed ? Math.max(currentVersion, before.version ?? 0) : before.version;
+      const changed = change(before);
+      const store = version === undefined ? { ...changed } : { ...inKebabCase({ ...changed, version }) };
       const conf = new Conf<Record<string, unknown>>({
         cwd: configDir,
         configName: 'config',
@@ -46,9 +58,10 @@ export function updateProfile(
   context: WriteContext,
   name: string,
   change: (profile: Profile) => Profile,
+  renews = false,
 ): Promise<void> {
   const now = new Date(context.clock.now());
-  return updateConfig(context, (config) => {
+  const changeConfig = (config: Config): Config => {
     const { [name]: current = {}, ...others } = config.profiles ?? {};
     const changed = change(current);
     const next = settingKeys
@@ -58,5 +71,6 @@ export function updateProfile(
         return withValue(profile, ['setAt', setting], isStored ? now.toISOString() : undefined);
       }, changed);
     return { ...config, profiles: Object.keys(next).length === 0 ? others : { ...others, [name]: next } };
-  });
+  };
+  return updateConfig(context, changeConfig, renews);
 }

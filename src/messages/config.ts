@@ -72,8 +72,7 @@ export const configMessages: Messages<ConfigProblem> = {
   }),
   'unknown-profile': ({ profile, known }) => ({
     message: `there is no profile '${profile}'`,
-    hint: (words) =>
-      `profiles: ${known.join(', ')}; or make it with '${loginCommand(profile)}' or '${words.command('config set')}'`,
+    hint: () => `profiles: ${known.join(', ')}; or make it with '${loginCommand(profile)}'`,
   }),
   'no-secret-given': ({ what }) => ({
     message: `no ${what} was given`,

@@ -100,6 +100,6 @@ export const doctorMessages: Messages<DoctorProblem> = {
   'two-status-fields': ({ fields: [first, second], seen }) => ({
     message: `${first} and ${second} both look like it (${seen})`,
     hint: (words) =>
-      `decide: ${words.set('api.statusField', first)}, or ${words.set('api.statusField', second)}`,
+      `decide: ${words.set('api.status-field', first)}, or ${words.set('api.status-field', second)}`,
   }),
 };

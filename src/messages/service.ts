@@ -273,7 +273,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     ),
   'setting-without-effect': ({ setting }) =>
     unproven(`${setting} says where the next page is named, and no answer names one there`, (words) => {
-      const isRight = `if it is right: ${words.quoted(words.set('api.nextSeen', 'true'))}`;
+      const isRight = `if it is right: ${words.quoted(words.set('api.next-seen', 'true'))}`;
       return `${isRight}; if the service may page in another way: ${words.quoted(words.set(setting, 'auto'))}`;
     }),
   'endless-empty-pages': ({ pages }) =>

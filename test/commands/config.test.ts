@@ -27,20 +27,53 @@ describe('leads config', () => {
     );
     await leads(['config', 'set', 'api.params.since', 'created_after'], { home });
     await leads(['config', 'set', 'api.params.limit', 'null'], { home });
-    await leads(['config', 'set', 'api.pageSize', '500'], { home });
+    await leads(['config', 'set', 'api.page-size', '500'], { home });
     expect(configOf(home)).toEqual({
+      version: 2,
       profiles: {
         default: {
-          baseUrl: 'https://api.example.com',
-          api: { params: { since: 'created_after', limit: null }, pageSize: 500 },
+          'base-url': 'https://api.example.com',
+          api: { params: { since: 'created_after', limit: null }, 'page-size': 500 },
         },
       },
     });
     expect((await leads(['config', 'get', 'base-url'], { home })).stdout).toBe('https://api.example.com\n');
-    for (const name of ['api.params.since', 'api.params.limit', 'api.pageSize', 'base-url']) {
+    for (const name of ['api.params.since', 'api.params.limit', 'api.pageSize', 'baseUrl']) {
       await leads(['config', 'unset', name], { home });
     }
-    expect(configOf(home)).toEqual({ profiles: {} });
+    expect(configOf(home)).toEqual({ version: 2, profiles: {} });
+  });
+
+  it('a file of an earlier release keeps its form until a setting is set, and what is not known is kept', async () => {
+    const home = homeWith({ baseUrl: 'https://api.example.com', api: { pageSize: 50 }, later: { a: 1 } });
+    const note = 'note: the configuration file holds what this release ignores: profiles.default.later\n';
+    expect(await leads(['config', 'get', 'api.page-size'], { home })).toEqual({
+      exitCode: 0,
+      stdout: '50\n',
+      stderr: note,
+    });
+    await leads(['config', 'use', 'default'], { home });
+    await leads(['login', '--no-check'], { home, stdin: key });
+    const origin = 'https://api.example.com';
+    const setAt = expect.any(Object) as unknown;
+    const before = { baseUrl: origin, apiKey: key, apiKeyOrigin: origin, setAt };
+    const later = { later: { a: 1 } };
+    expect(configOf(home)).toEqual({
+      profile: 'default',
+      profiles: { default: { ...before, api: { pageSize: 50 }, ...later } },
+    });
+    await leads(['config', 'set', 'api.pageSize', '60'], { home });
+    const now = { 'base-url': origin, 'api-key': key, 'api-key-origin': origin, 'set-at': setAt };
+    expect(configOf(home)).toEqual({
+      version: 2,
+      profile: 'default',
+      profiles: { default: { ...now, api: { 'page-size': 60 }, ...later } },
+    });
+    expect(await leads(['config', 'get', 'api-key', '-q'], { home })).toEqual({
+      exitCode: 0,
+      stdout: '…abcd\n',
+      stderr: '',
+    });
   });
 
   it('checks where the lead is in an element, and shows an empty pointer that is set', async () => {
@@ -64,14 +97,17 @@ describe('leads config', () => {
     await leads(['config', 'set', 'base-url', 'https://api.example.com/v1'], { home });
     await leads(['config', 'set', 'api-key', '-'], { home, stdin: `${key}\n` });
     expect(configOf(home)).toMatchObject({
-      profiles: { default: { apiKey: key, apiKeyOrigin: 'https://api.example.com' } },
+      profiles: { default: { 'api-key': key, 'api-key-origin': 'https://api.example.com' } },
     });
     const shown = await leads(['config', 'list', '--json'], { home });
     expect(shown.stdout).not.toContain(key);
     expect(JSON.parse(shown.stdout)).toContainEqual({ key: 'api-key', value: '…abcd', from: 'profile' });
     expect((await leads(['config', 'get', 'api-key'], { home })).stdout).toBe('…abcd\n');
     await leads(['config', 'unset', 'api-key'], { home });
-    expect(configOf(home)).toEqual({ profiles: { default: { baseUrl: 'https://api.example.com/v1' } } });
+    expect(configOf(home)).toEqual({
+      version: 2,
+      profiles: { default: { 'base-url': 'https://api.example.com/v1' } },
+    });
   });
 
   it('tells where each setting comes from: flag, environment, profile, default', async () => {
@@ -137,7 +173,7 @@ describe('leads config', () => {
     '{"profiles": ',
     '[]',
     '{"profiles":{"default":{"baseUrl":7}}}',
-    '{"unknown":1}',
+    '{"version":"2"}',
     '{"profiles":{"default":{"timeout":"soon"}}}',
   ])('reports and never overwrites a broken file: %s', async (content) => {
     const home = freshHome();
@@ -171,18 +207,19 @@ describe('leads config', () => {
       const file = join(home, 'config', 'config.json');
       const edit = (script: string) => leads(['config', 'edit'], { home, env: { EDITOR: script } });
       expect(await edit('sed -i \'s/{}/{"retries":3}/\'')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-      expect(configOf(home)).toEqual({ profiles: { default: { retries: 3 } } });
-      const broken = await edit("sed -i 's/}}}/}},}/'");
+      expect(configOf(home)).toEqual({ version: 2, profiles: { default: { retries: 3 } } });
+      const broken = await edit("sed -i 's/: 3/: 3,/'");
       expect([broken.exitCode, broken.stderr]).toEqual([
         3,
-        expect.stringContaining('in line 1, which ends with'),
+        expect.stringContaining('in line 4, which ends with'),
       ]);
-      expect((await edit("sed -i 's/}},}/}}}/'")).exitCode).toBe(0);
-      expect(readFileSync(file, 'utf8')).toContain('}}}');
+      expect((await edit("sed -i 's/: 3,/: 4/'")).exitCode).toBe(0);
+      expect(readFileSync(file, 'utf8')).toContain('"retries": 4');
+      expect((await edit("sed -i 's/retries/retry/'")).stderr).toContain('ignores: profiles.default.retry');
       expect((await edit('false')).stderr).toContain("the editor 'false' ended with 1");
       const fresh = freshHome();
       expect((await leads(['config', 'edit'], { home: fresh, env: { VISUAL: 'true' } })).exitCode).toBe(0);
-      expect(configOf(fresh)).toEqual({});
+      expect(configOf(fresh)).toEqual({ version: 2 });
     },
   );
 
@@ -232,7 +269,7 @@ describe('leads config', () => {
       (await leads(['list', ...argv], { home })).stderr;
     expect(await errorOf('--profile', 'big')).toContain("'leads login --profile big'");
     expect(await errorOf('--profile', 'bgi')).toBe(
-      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --profile bgi' or 'leads config set'\n",
+      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --profile bgi'\n",
     );
     await leads(['config', 'set', 'api-key', '-', '--profile', 'big'], { home, stdin: `${key}\n` });
     expect(await errorOf('--profile', 'big', '--base-url', 'https://other.example.com')).toContain(
@@ -278,6 +315,7 @@ describe('leads config', () => {
     );
     expect(runs.map((run) => run.exitCode)).toEqual(names.map(() => 0));
     expect(configOf(home)).toEqual({
+      version: 2,
       profiles: { default: { api: { params: Object.fromEntries(names.map((name) => [name, name])) } } },
     });
   });

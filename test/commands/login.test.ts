@@ -26,10 +26,10 @@ describe('leads login', () => {
     expect(run).toEqual({ exitCode: 0, stdout: '', stderr: `key accepted; stored …wxyz for ${baseUrl}\n` });
     expect(stored(home)).toEqual({
       default: {
-        baseUrl,
-        apiKey: key,
-        apiKeyOrigin: baseUrl,
-        setAt: { 'api-key': expect.any(String) as string },
+        'base-url': baseUrl,
+        'api-key': key,
+        'api-key-origin': baseUrl,
+        'set-at': { 'api-key': expect.any(String) as string },
       },
     });
   });
@@ -53,7 +53,7 @@ describe('leads login', () => {
     const { exitCode, stderr } = await run.done;
     expect(exitCode).toBe(0);
     expect(stderr).not.toContain(key);
-    expect(stored(home)).toMatchObject({ default: { apiKey: key } });
+    expect(stored(home)).toMatchObject({ default: { 'api-key': key } });
   });
 
   it('ends its line when the prompt is left with Ctrl-D', async () => {
@@ -93,12 +93,12 @@ describe('leads login', () => {
     expect(out).toMatchObject({ exitCode: 0, stderr: "removed the API key in profile 'work'\n" });
     expect(stored(home)).toEqual({
       default: {
-        baseUrl,
-        apiKey: key,
-        apiKeyOrigin: baseUrl,
-        setAt: { 'api-key': expect.any(String) as string },
+        'base-url': baseUrl,
+        'api-key': key,
+        'api-key-origin': baseUrl,
+        'set-at': { 'api-key': expect.any(String) as string },
       },
-      work: { baseUrl },
+      work: { 'base-url': baseUrl },
     });
   });
 

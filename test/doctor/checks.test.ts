@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 interface ConfigOfTest {
-  readonly profiles: { readonly default: { readonly setAt: Readonly<Record<string, string>> } };
+  readonly profiles: { readonly default: { readonly 'set-at': Readonly<Record<string, string>> } };
 }
 
 const listening = (home: string, port: number, ...words: readonly string[]) =>
@@ -164,7 +164,8 @@ describe('leads doctor', () => {
     await leads(['config', 'unset', 'webhook.token'], at(91));
     expect(await results(91)).toEqual({ 'machine.api-key': ['warn', 'api-key was stored 91 days ago'] });
     const file = join(home, 'config', 'config.json');
-    const { setAt, ...profile } = (JSON.parse(readFileSync(file, 'utf8')) as ConfigOfTest).profiles.default;
+    const { 'set-at': setAt, ...profile } = (JSON.parse(readFileSync(file, 'utf8')) as ConfigOfTest).profiles
+      .default;
     expect(Object.keys(setAt)).toEqual(['api-key']);
     writeFileSync(file, JSON.stringify({ profiles: { default: profile } }));
     expect(await results(0)).toEqual({ 'machine.api-key': ['skip', 'stored at a time that is not known'] });

@@ -84,14 +84,14 @@ describe('doctor --learn', () => {
     const sandbox = await sandboxWith({ pagination: 'page', maxLimit: 40 });
     const home = freshHome();
     const set = (key: string, value: string) => leads(['config', 'set', key, value], { home });
-    await set('api.pageSize', '7');
+    await set('api.page-size', '7');
     await set('api.pagination', 'none');
     await set('api.items', '/wrong');
     await set('api.params.since', 'nonsense');
     await set('timeout', '20s');
     const found = await diagnose({ url: sandbox.url, home }, '--learn');
     const learnt = (key: string) => found.lines.find((line) => line.key === `api.${key}`);
-    expect(learnt('pageSize')).toMatchObject({ value: 40, old: 7 });
+    expect(learnt('page-size')).toMatchObject({ value: 40, old: 7 });
     expect(learnt('pagination')).toMatchObject({ value: 'page', old: 'none' });
     expect(learnt('items')).toMatchObject({ value: '/data', old: '/wrong' });
     expect(learnt('params.since')).toMatchObject({ value: 'since', old: 'nonsense' });
@@ -100,7 +100,7 @@ describe('doctor --learn', () => {
       home,
       env: { LEADS_BASE_URL: sandbox.url, LEADS_API_KEY: 'sandbox-key' },
     });
-    expect(shown.stdout).toContain('api.pageSize 40');
+    expect(shown.stdout).toContain('api.page-size 40');
     const ids = await exportedIds(sandbox, home);
     await sandbox.close();
     expect(ids).toHaveLength(300);
@@ -149,7 +149,7 @@ describe('doctor --learn', () => {
       if (key === 'api.params.page') expect(value).toBe('page');
       if (key === 'api.params.limit') expect(value).toBe('limit');
       if (key === 'api.params.since') expect(value).toBe('since');
-      if (key === 'api.pageSize') expect(value).toBe(60);
+      if (key === 'api.page-size') expect(value).toBe(60);
       expect(key).not.toBe('api.params.offset');
       expect(value).not.toBe('none');
     }
@@ -180,7 +180,7 @@ describe('doctor --learn', () => {
       expect(service.requests.length).toBeLessThanOrEqual(30);
       await service.close();
       expect(found.learnt('pagination')).toBeUndefined();
-      return [found.learnt('provenUpTo'), found.check('dialect.pagination')?.result];
+      return [found.learnt('proven-up-to'), found.check('dialect.pagination')?.result];
     };
     expect(await learnt(silent)).toEqual([50, 'warn']);
     expect(await learnt(cut)).toEqual([49, 'warn']);

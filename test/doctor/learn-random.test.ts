@@ -45,7 +45,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
       const parameter = /^api\.params\.(.*)$/.exec(key ?? '')?.[1];
       if (parameter !== undefined) expect([key, value]).toEqual([key, options.params[parameter]]);
       if (key === 'api.pagination') expect(value).toBe(options.pagination);
-      if (key === 'api.provenUpTo' && options.pagination === 'none')
+      if (key === 'api.proven-up-to' && options.pagination === 'none')
         expect(value).toBe((options.leads ?? 0) - 1);
     }
     expect(diagnosis.check('dialect.pagination')?.result).toBe('pass');

@@ -55,10 +55,10 @@ describe('doctor --learn', () => {
       const isPaged = style.pagination !== 'none';
       if (isPaged) {
         expect(found.learnt('params.limit')).toBe('per_page');
-        expect(found.learnt('pageSize')).toBe(cap);
+        expect(found.learnt('page-size')).toBe(cap);
       }
       expect(found.learnt('params.status')).toBe('state');
-      expect(found.learnt('statusField')).toBe('deliveryState');
+      expect(found.learnt('status-field')).toBe('deliveryState');
       expect(found.learnt('params.category')).toBe('vertical');
       expect(found.learnt('params.since')).toBe('created_after');
       expect(found.learnt('params.until')).toBe('created_before');
@@ -75,7 +75,7 @@ describe('doctor --learn', () => {
       for (const style of [{ pagination: 'link' }, { pagination: 'link', envelope: 'none' }] as const) {
         const sandbox = await sandboxWith({ leads: count, maxLimit: 500, defaultLimit: 15, ...style });
         const found = await diagnose(sandbox, '--learn');
-        expect(found.learnt('nextSeen')).toBe(true);
+        expect(found.learnt('next-seen')).toBe(true);
         const ids = await exportedIds(sandbox, found.home);
         await sandbox.close();
         expect(ids).toHaveLength(count);

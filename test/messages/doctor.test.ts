@@ -103,7 +103,7 @@ it.each<[DoctorProblem, string, string | undefined]>([
   [
     { kind: 'two-status-fields', fields: ['status', 'state'], seen: 'status: a, b; state: c' },
     'status and state both look like it (status: a, b; state: c)',
-    'decide: leads config set api.statusField status, or leads config set api.statusField state',
+    'decide: leads config set api.status-field status, or leads config set api.status-field state',
   ],
 ])('says what %j is, and what to do about it', (found, message, hint) => {
   expect(describeProblem(found)).toEqual({ message, hint });

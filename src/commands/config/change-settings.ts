@@ -22,9 +22,9 @@ export async function setSetting(
   const typed = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
   const { profile, baseUrl } = await context.settings();
-  await updateProfile(context, profile, (stored) =>
-    bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), baseUrl, profile),
-  );
+  const change = (stored: Profile): Profile =>
+    bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), baseUrl, profile);
+  await updateProfile(context, profile, change, true);
   return 'done';
 }
 

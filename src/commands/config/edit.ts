@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { configFile } from '../../config/directories.ts';
-import { readConfig } from '../../config/read-config.ts';
 import { updateConfig } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
@@ -11,7 +9,10 @@ import type { Outcome } from '../flags/command-spec.ts';
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
   const { env, paths, platform } = context;
   const path = configFile(paths.configDir);
-  if (!existsSync(path)) await updateConfig(context, (config) => config);
+  await updateConfig(context, (config) => config, true).catch((error: unknown) => {
+    // What cannot be read is what the editor is for.
+    if (!(error instanceof ConfigError)) throw error;
+  });
   const usual = platform === 'win32' ? 'notepad' : 'vi';
   const editor = [env['VISUAL'], env['EDITOR']].find((name) => name !== undefined && name !== '') ?? usual;
   const code = await exitCodeOf(editor, path, platform);
@@ -20,7 +21,8 @@ export async function editConfig(_options: unknown, context: Context): Promise<O
       hint: 'set EDITOR to one that there is, such as EDITOR=nano',
     });
   }
-  readConfig(paths.configDir);
+  // They are read for the first time here.
+  await context.settings();
   return 'done';
 }
 

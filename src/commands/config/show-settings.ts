@@ -1,3 +1,4 @@
+import { kebabCase } from '../../config/check-config.ts';
 import { configFile } from '../../config/directories.ts';
 import { effectiveSettings } from '../../config/effective-settings.ts';
 import { readConfig } from '../../config/read-config.ts';
@@ -77,9 +78,9 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
   return 'done';
 }
 
-/** The setting of that name, also of an earlier release, or a `UsageError` with the nearest one, or all of them. */
+/** The setting of that name, also as earlier releases spell it, or a `UsageError` with the nearest one, or all of them. */
 export function findSetting(name: string): SettingKey {
-  const key = [...settingKeys, ...formerSettings].find((candidate) => candidate.name === name);
+  const key = [...settingKeys, ...formerSettings].find((one) => [name, kebabCase(name)].includes(one.name));
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
   throw new UsageError(`there is no setting '${name}'`, {

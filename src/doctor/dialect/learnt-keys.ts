@@ -43,23 +43,23 @@ export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntK
       add('pagination', pagination, position.evidence);
     add('next', next, position.evidence);
     if (position.isNextSeen)
-      add('nextSeen', true, 'a page named the next one: one that names none is the last');
+      add('next-seen', true, 'a page named the next one: one that names none is the last');
   }
-  if (position.kind === 'alone') add('provenUpTo', position.upTo, position.evidence);
+  if (position.kind === 'alone') add('proven-up-to', position.upTo, position.evidence);
   if (position.kind !== 'alone' && position.uncutUpTo !== undefined) {
     const evidence = `${position.uncutUpTo + 1} leads came in one answer, so fewer are not cut`;
-    add('provenUpTo', position.uncutUpTo, evidence);
+    add('proven-up-to', position.uncutUpTo, evidence);
   }
   if (findings.count > 0 || position.kind === 'found') addItems(findings, add);
   const [onlyId, ...otherIds] = findings.id.candidates;
   if (onlyId !== undefined && otherIds.length === 0)
     add('id', onlyId, `no lead has an id, and each another ${onlyId}`);
-  if (status.kind === 'honoured') add('statusField', status.field, status.evidence);
-  if (cap.kind === 'cap') add('pageSize', cap.size, cap.evidence);
+  if (status.kind === 'honoured') add('status-field', status.field, status.evidence);
+  if (cap.kind === 'cap') add('page-size', cap.size, cap.evidence);
   const format = formatOf(since) ?? formatOf(until);
   if (format !== undefined && format !== (inForce.dateFormat ?? 'iso')) {
     add(
-      'dateFormat',
+      'date-format',
       format,
       since.kind === 'honoured' ? since.evidence : until.kind === 'honoured' ? until.evidence : '',
     );

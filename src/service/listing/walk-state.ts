@@ -361,7 +361,7 @@ export const inNextPass = (before: WalkState, totals: Totals): WalkState => ({
 });
 
 /**
- * What a walk has shown of a list that does not page, for `api.provenUpTo` and the bookmark. `proven`: its one page is all
+ * What a walk has shown of a list that does not page, for `api.proven-up-to` and the bookmark. `proven`: its one page is all
  * of the leads, up to so many. `said`: it was taken for everything without a proof. Undefined where the list pages, or
  * where the walk ended in another way.
  */

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { misplacedInConfig } from '../../../src/config/check-config.ts';
+import { configFrom, inKebabCase } from '../../../src/config/check-config.ts';
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import type { Json } from '../../../src/json/exact.ts';
+
+const wrongIn = (config: Json): readonly string[] | undefined => configFrom(config).wrong;
 
 const inProfile = (profile: Json): Json => ({ profile: 'a', profiles: { a: profile } });
 
@@ -26,24 +28,25 @@ describe('a configuration', () => {
       timeout: '30s',
       retries: 0,
     };
-    expect(misplacedInConfig(inProfile({ ...profile, webhook, api }))).toBeUndefined();
-    expect(misplacedInConfig({})).toBeUndefined();
-    expect(misplacedInConfig({ profiles: {} })).toBeUndefined();
+    expect(wrongIn(inProfile({ ...profile, webhook, api }))).toBeUndefined();
+    expect(wrongIn({})).toBeUndefined();
+    expect(wrongIn({ profiles: {} })).toBeUndefined();
   });
 
   it.each([
     [[], ''],
     [{ profile: 1 }, 'profile'],
-    [{ profils: {} }, 'profils'],
+    [{ version: '2' }, 'version'],
     [{ profiles: [] }, 'profiles'],
     [inProfile('x'), 'profiles.a'],
-    [inProfile({ bseUrl: 'https://x' }), 'profiles.a.bseUrl'],
+    [inProfile({ retries: 1, api: { 'page-size': 5, pageSize: 6 } }), 'profiles.a.api.pageSize'],
+    [inProfile({ setAt: { 'api-key': 1 } }), 'profiles.a.setAt'],
     [inProfile({ apiKeyOrigin: 1 }), 'profiles.a.apiKeyOrigin'],
     [inProfile({ headersOrigin: 1 }), 'profiles.a.headersOrigin'],
     [inProfile({ timeout: 'soon' }), 'profiles.a.timeout'],
     [inProfile({ retries: '5' }), 'profiles.a.retries'],
     [inProfile({ retries: -1 }), 'profiles.a.retries'],
-    [inProfile({ webhook: { custom: { salt: 'x' } } }), 'profiles.a.webhook.custom.salt'],
+    [inProfile({ api: { 'page-size': '5' } }), 'profiles.a.api.page-size'],
     [inProfile({ webhook: 'token' }), 'profiles.a.webhook'],
     [inProfile({ api: { pagination: 'pages' } }), 'profiles.a.api.pagination'],
     [inProfile({ api: { params: { limit: '' } } }), 'profiles.a.api.params.limit'],
@@ -51,13 +54,41 @@ describe('a configuration', () => {
     [inProfile({ api: { pageSize: 0 } }), 'profiles.a.api.pageSize'],
     [inProfile({ api: { items: { a: 1 } } }), 'profiles.a.api.items'],
   ] as const)('is refused at the place that is wrong: %j', (config, place) => {
-    expect(misplacedInConfig(config)?.join('.')).toBe(place);
+    expect(wrongIn(config)?.join('.')).toBe(place);
+  });
+
+  it('keeps what this release does not know, and says where that is', () => {
+    const config = { later: 1, profiles: { a: { bseUrl: 'https://x', webhook: { custom: { salt: 'x' } } } } };
+    expect(configFrom(config)).toEqual({
+      config,
+      wrong: undefined,
+      unknown: [['later'], ['profiles', 'a', 'bseUrl'], ['profiles', 'a', 'webhook', 'custom', 'salt']],
+    });
+  });
+
+  it('has one form in memory and another in a file, and names and headers of a person in neither', () => {
+    const names = { setAt: { 'api-key': 'T' }, apiKeyOrigin: 'https://x' };
+    const headers = { 'x-api-version': '2' };
+    const inFile = {
+      version: 2,
+      profiles: {
+        'big-one': {
+          'set-at': names.setAt,
+          'api-key-origin': 'https://x',
+          api: { 'next-seen': true, headers },
+        },
+      },
+    };
+    const inMemory = { version: 2, profiles: { 'big-one': { ...names, api: { nextSeen: true, headers } } } };
+    expect(configFrom(inFile).config).toEqual(inMemory);
+    expect(configFrom(inMemory).config).toEqual(inMemory);
+    expect(inKebabCase(configFrom(inFile).config)).toEqual(inFile);
   });
 
   it('is checked for every setting that there is', () => {
     for (const { path } of settingKeys) {
       const profile = path.reduceRight<Json>((inner, step) => ({ [step]: inner }), { not: ['a value'] });
-      expect(misplacedInConfig(inProfile(profile))).toEqual(['profiles', 'a', ...path]);
+      expect(wrongIn(inProfile(profile))).toEqual(['profiles', 'a', ...path]);
     }
   });
 });

@@ -219,7 +219,7 @@ describe('api-key-command', () => {
     const file = join(home, 'config', 'config.json');
     writeFileSync(
       file,
-      readFileSync(file, 'utf8').replace('"apiKeyCommand"', '"apiKey": "k", "apiKeyCommand"'),
+      readFileSync(file, 'utf8').replace('"api-key-command"', '"api-key": "k", "api-key-command"'),
     );
     expect((await leads(['list'], { home })).exitCode).toBe(2);
     await leads(['config', 'unset', 'api-key'], { home });
