@@ -19,7 +19,7 @@ import {
 import { formerFlag } from './commands/flags/former-flags.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
-import { didYouMean } from './commands/help/suggest.ts';
+import { didYouMean } from './messages/suggest.ts';
 import type { Globals } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { UsageError } from './errors.ts';

@@ -11,6 +11,7 @@ import {
   type ClientOptions,
   type LeadFilterOptions,
   type LeadsOptions,
+  requireLeadsOptions,
   resolveFilterOptions,
 } from './client/client-options.ts';
 import type { Checkpoint } from './client/lead-checkpoint.ts';
@@ -28,8 +29,8 @@ export type { LeadIteration };
 /** One account at one service. Holds no connection while no iteration runs, so there is nothing to close. */
 export interface Client {
   /**
-   * Every lead of the service that matches, each id once, in the service's order. Throws a `UsageError` at once for a
-   * filter that cannot be read. Iterating ends normally only when the list was complete; it throws
+   * Every lead of the service that matches, each id once, in the service's order. Throws at once for a filter that
+   * cannot be read. Iterating ends normally only when the list was complete; it throws
    *
    * - `IncompleteError` after the last lead that came, when the service did not show that it was the last one;
    * - `KeyRejectedError` when the service refused the key (401, 403);
@@ -44,7 +45,8 @@ export interface Client {
 
 /**
  * A client for one account. It reads no settings file and no environment, and sends nothing until an iteration begins.
- * Throws a `ConfigError` or a `UsageError` at once for options that cannot work, such as plain http beyond loopback.
+ * Throws a `ConfigError` or a `UsageError` at once for options that cannot work, such as plain http beyond loopback, and
+ * a `TypeError` for one that is misspelt.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://leads.example.com', apiKey: process.env.LEADS_API_KEY });
@@ -85,6 +87,7 @@ class LeadIteration implements AsyncIterable<PulledLead> {
 
   /** @internal */
   constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions) {
+    requireLeadsOptions(filter, options);
     const startedAt = Date.now();
     resolveFilterOptions(filter, startedAt);
     this.#start = options.from ?? null;

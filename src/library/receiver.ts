@@ -4,7 +4,7 @@
  */
 import { checkOptions } from './receiver/checked-options.ts';
 import type { ReceiverOptions } from './receiver/receiver-options.ts';
-import type { WebhookReceiver } from './receiver/start-receiver.ts';
+import type { NodeResponse, WebhookReceiver } from './receiver/start-receiver.ts';
 
 export { ConfigError, LeadsError, OutputError } from '../errors.ts';
 export { fileInbox, memoryInbox, postgresInbox } from './receiver/inboxes.ts';
@@ -65,7 +65,10 @@ function failedStart(loaded: Promise<unknown>): WebhookReceiver {
   return {
     fetch: () => Promise.resolve(new Response(text, { status, headers })),
     node(_, response) {
-      if (!response.headersSent) response.writeHead(status, Object.entries(headers).flat()).end(text);
+      // It may be anything in JavaScript.
+      if ((response as NodeResponse | undefined)?.headersSent === false) {
+        response.writeHead(status, Object.entries(headers).flat()).end(text);
+      }
       return Promise.resolve();
     },
     async ready() {

@@ -35,13 +35,14 @@ export function checkTimestamp(
   now: number,
 ): { ok: true } | Rejected {
   const { timestamp, expires } = authentic;
-  if (expires !== undefined && now >= expires) {
+  // Written so that a time which is no number is refused.
+  if (expires !== undefined && !(now < expires)) {
     return rejected('stale_timestamp', `the signature expired ${formatAge(now - expires)} ago`);
   }
   if (toleranceMs === undefined) return { ok: true };
   if (timestamp === undefined) return rejected('missing_timestamp', 'the delivery carries no signed time');
   const age = now - timestamp;
-  if (age > toleranceMs) {
+  if (!(age <= toleranceMs)) {
     return rejected(
       'stale_timestamp',
       `it was signed ${formatAge(age)} ago, more than the tolerated ${formatAge(toleranceMs)}`,

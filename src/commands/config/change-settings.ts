@@ -10,7 +10,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { checkValue, type Outcome } from '../flags/command-spec.ts';
 import { storableScheme } from '../flags/resolve-scheme.ts';
 import { exampleScheme } from '../flags/scheme-flags.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { didYouMean } from '../../messages/suggest.ts';
 import { findSetting } from './show-settings.ts';
 
 export async function setSetting(

@@ -11,7 +11,7 @@ import { renderTable } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { didYouMean } from '../../messages/suggest.ts';
 
 interface ListOptions {
   readonly format: string;

@@ -2,7 +2,7 @@ import type { ValueType } from '../../config/value-types.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { ExitCode, Outcome } from '../../exit-codes.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { didYouMean } from '../../messages/suggest.ts';
 import {
   argumentTerm,
   type Arguments,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readFailure } from '../../files/read-failure.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { didYouMean } from '../../messages/suggest.ts';
 
 export const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
 

@@ -4,7 +4,7 @@ import type { FieldPresence, LeadFilter, LeadMatcher } from '../../lead/filter.t
 import type { Messages } from '../../output/messages.ts';
 import { noteUnreadableTimes } from '../../output/terminal/progress.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { nearest } from '../help/suggest.ts';
+import { nearest } from '../../messages/suggest.ts';
 import type { TypedCondition } from './flag-values.ts';
 import type { FilterOptions } from './shared-flags.ts';
 

@@ -11,7 +11,7 @@ import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
 import { jsonOrFile } from '../flags/json-or-file.ts';
 import { asUsageError } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { didYouMean } from '../../messages/suggest.ts';
 import type { ListenOptions } from './options.ts';
 
 /** A target as it is asked for. */

@@ -9,7 +9,7 @@ import { spanAt } from '../../json/members.ts';
 import { apiFaults, deliveryFaults, parseShare } from '../../sandbox/faults.ts';
 import { defaultApi, nextForms, type ParameterNames, paginations } from '../../sandbox/sandbox-options.ts';
 import { pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { didYouMean } from '../../messages/suggest.ts';
 import { webhookUrl } from './options.ts';
 
 /** A text that means what it means as the value of a flag. */

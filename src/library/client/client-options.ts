@@ -6,6 +6,8 @@ import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
+import { requireKnownOptions } from '../webhook/option-fault.ts';
+import type { OptionNames } from '../webhook/option-names.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';
 
 /** One account, and how its service is asked. */
@@ -30,8 +32,22 @@ export interface ClientOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Throws a `UsageError` for options that have another form. What is wrong is named, values are not: one is the key. */
-export function checkClientOptions({ apiKey, dialect, timeoutMs, retries }: ClientOptions): void {
+const clientOptions: OptionNames<ClientOptions> = {
+  baseUrl: true,
+  apiKey: true,
+  dialect: true,
+  timeoutMs: true,
+  retries: true,
+  env: true,
+};
+
+/**
+ * Throws a `TypeError` for an unknown option, and a `UsageError` for one that has another form. What is wrong is named,
+ * values are not: one is the key.
+ */
+export function checkClientOptions(options: ClientOptions): void {
+  requireKnownOptions(options, clientOptions, 'createClient');
+  const { apiKey, dialect, timeoutMs, retries } = options;
   if (typeof apiKey === 'string') checkKey(apiKey);
   else if (typeof apiKey !== 'function') {
     throw new UsageError('apiKey is missing', {
@@ -101,18 +117,32 @@ export interface LeadFilterOptions {
   readonly where?: string | readonly string[] | undefined;
 }
 
+const filterOptions: OptionNames<LeadFilterOptions> = {
+  status: true,
+  category: true,
+  since: true,
+  until: true,
+  where: true,
+};
+
+const leadsOptions: OptionNames<LeadsOptions> = {
+  signal: true,
+  acceptIncomplete: true,
+  onNote: true,
+  from: true,
+};
+
+/** Throws a `TypeError` for what is unknown: of a misspelt filter, all leads would come. */
+export function requireLeadsOptions(filter: LeadFilterOptions, options: LeadsOptions): void {
+  requireKnownOptions(filter, filterOptions, 'the filter of leads()');
+  requireKnownOptions(options, leadsOptions, 'leads()');
+}
+
 /** What is asked of the service and what is checked here. `now` in milliseconds. Throws a `UsageError`. */
 export function resolveFilterOptions(
-  { status, category = [], since, until, where = [], ...others }: LeadFilterOptions,
+  { status, category = [], since, until, where = [] }: LeadFilterOptions,
   now: number,
 ): { readonly query: LeadQuery; readonly filter: LeadFilter } {
-  // Types say the same, and JavaScript does not read them: all leads would come.
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) {
-    throw new UsageError(`'${unknown}' is no part of a filter`, {
-      hint: 'the parts are status, category, since, until and where',
-    });
-  }
   const categories = [category].flat();
   const times = { since: instantOf('since', since, now), until: instantOf('until', until, now) };
   if (times.since !== undefined && times.until !== undefined && times.since > times.until) {

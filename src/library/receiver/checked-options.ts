@@ -7,6 +7,8 @@ import { definedScheme } from '../webhook/defined-scheme.ts';
 import { idFieldOption } from '../webhook/id-field-option.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
 import { ownVerifier } from '../webhook/own-verifier.ts';
+import { requireKnownOptions } from '../webhook/option-fault.ts';
+import { type OptionNames, sharedOptions } from '../webhook/option-names.ts';
 import { withSchemeErrors } from '../webhook/scheme-errors.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
@@ -29,8 +31,30 @@ export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead'
   readonly onWarning: NonNullable<ReceiverOptions['onWarning']>;
 }
 
-/** Throws a `ConfigError` for what is missing, of another kind or out of range: a receiver that starts can receive. */
+const receiverOptions: OptionNames<ReceiverOptions> = {
+  ...sharedOptions,
+  inbox: true,
+  onLead: true,
+  onLeadTimeoutMs: true,
+  concurrency: true,
+  retryEveryMs: true,
+  name: true,
+  path: true,
+  leadAt: true,
+  idField: true,
+  otherEvents: true,
+  onDelivery: true,
+  onError: true,
+  onWarning: true,
+  clock: true,
+};
+
+/**
+ * Throws a `TypeError` for an option that is unknown, and a `ConfigError` for what is missing, of another kind or out of
+ * range: a receiver that starts can receive.
+ */
 export function checkOptions(options: ReceiverOptions): CheckedOptions {
+  requireKnownOptions(options, receiverOptions, 'createReceiver');
   const { inbox, onLead, onDelivery, path, name = 'onLead' } = options;
   if (typeof onLead !== 'function') throw new ConfigError('onLead is no function');
   // Null in JavaScript.
@@ -41,7 +65,10 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new ConfigError(`name '${name}' is not of 1 to 64 letters, digits, '_', '.' and '-'`);
   }
-  const { scheme } = options;
+  const { scheme, otherEvents = 'reject' } = options;
+  if (!['accept', 'reject'].includes(otherEvents)) {
+    throw new ConfigError("otherEvents must be 'accept' or 'reject'");
+  }
   const verifier =
     typeof scheme === 'function'
       ? ownVerifier(scheme, options, options.clock)
@@ -51,7 +78,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     onLead,
     onDelivery,
     policy: { path, ...verifier, ...leadPlace(options.leadAt), idField: idFieldOption(options.idField) },
-    otherEvents: { areTaken: options.otherEvents === 'accept', option: "otherEvents: 'accept'" },
+    otherEvents: { areTaken: otherEvents === 'accept', option: "otherEvents: 'accept'" },
     name,
     clock: options.clock ?? systemClock,
     background: options.clock ?? backgroundClock,

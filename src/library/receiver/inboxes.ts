@@ -1,5 +1,7 @@
 import { ConfigError } from '../../errors.ts';
 import type { InboxWarning } from '../../inbox/problems.ts';
+import { requireKnownOptions } from '../webhook/option-fault.ts';
+import type { OptionNames } from '../webhook/option-names.ts';
 import type { Opening } from './open-database-inbox.ts';
 import type { InboxOpener, PostgresInboxOptions, ReceiverInbox } from './receiver-options.ts';
 
@@ -45,6 +47,12 @@ export function fileInbox(path: string): InboxOpener {
 /** Lost with its receiver: for tests, and where the sender delivers again what was not handled. */
 export const memoryInbox = (): InboxOpener => located(':memory:');
 
+const databaseOptions: OptionNames<PostgresInboxOptions> = {
+  password: true,
+  passwordFile: true,
+  inboxInsecure: true,
+};
+
 /**
  * A PostgreSQL database (14 or newer) that receivers on many machines share: one lead is accepted once among all of them.
  * The URL is of libpq's form, and `?schema=` names the schema, by default `leads`, which `leads inbox migrate` makes. Beyond
@@ -55,6 +63,7 @@ export function postgresInbox(
   url: string | URL | undefined,
   options: PostgresInboxOptions = {},
 ): InboxOpener {
+  requireKnownOptions(options, databaseOptions, 'postgresInbox');
   const text = url === undefined ? '' : String(url);
   // Not quoted: a password may stand in it.
   if (!/^postgres(ql)?:\/\//i.test(text)) {

@@ -8,11 +8,12 @@ import { messageFor } from '../../messages/find-message.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { inWords } from '../../messages/http.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
+import { memberOf, noRequest, NoRequestError } from '../webhook/no-request.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
-import { bodySource, readBody, tooLarge } from '../webhook/read-body.ts';
+import { bodySource, readBody, requestHead, tooLarge } from '../webhook/read-body.ts';
 import {
-  deliveryHead,
   type FetchRequest,
+  isNodeRequest,
   type NodeRequest,
   type WebhookRequest,
 } from '../webhook/request.ts';
@@ -27,6 +28,14 @@ export function startReceiver(checked: CheckedOptions): WebhookReceiver {
   };
   const life = new ReceiverLife(options);
   const receive = requestReceiver(options, life);
+  const receiveNode = async (request: unknown): Promise<RequestAnswer> => {
+    if (typeof request === 'object' && request !== null && isNodeRequest(request))
+      return receive(request, invalidHead(request));
+    // A wrapper of a framework may look like the parts of a request, and is none whose body is unread.
+    const error = noRequest(request);
+    options.onError(error, {});
+    return mistakeAnswer(error);
+  };
   return {
     async fetch(request) {
       const { answer } = await receive(request);
@@ -41,7 +50,12 @@ export function startReceiver(checked: CheckedOptions): WebhookReceiver {
       });
     },
     async node(request, response) {
-      answerNode(request, response, await receive(request, invalidHead(request)));
+      try {
+        const writer = responseIn(response);
+        answerNode(request, writer, await receiveNode(request));
+      } catch (error) {
+        options.onError(error, {});
+      }
     },
     async ready() {
       // An inbox that is opened now would never be closed.
@@ -58,7 +72,7 @@ export interface WebhookReceiver {
   readonly fetch: (request: FetchRequest) => Promise<Response>;
   /**
    * For Express, `node:http`, and Fastify (`request.raw`, `reply.raw`, after `reply.hijack()`). Resolves when the answer is
-   * written. Never rejects: a body that was parsed before is answered 500 with the fix, and told to `onError`.
+   * written. Never rejects: a body that was parsed before, and what is no request, is answered 500 with the fix, and told to `onError`.
    */
   readonly node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
   /**
@@ -98,7 +112,7 @@ function requestReceiver(
     buffered: BodyOfRequest,
     invalid: Rejection | undefined,
   ): Promise<RequestAnswer> => {
-    const head = deliveryHead(request, clock.now());
+    const head = await requestHead(request, clock.now());
     const source = await bodySource(request);
     if (life.isClosing) return closing();
     const { receiver } = await life.opened();
@@ -139,7 +153,7 @@ function requestReceiver(
         return await receive(request, body, invalid);
       } catch (error) {
         onError(error, {});
-        if (error instanceof ParsedBodyError) return parsedBodyAnswer(error);
+        if (error instanceof ParsedBodyError || error instanceof NoRequestError) return mistakeAnswer(error);
         return { answer: answerForOutcome(rejection('cannot_store', '')), isRead: false };
       } finally {
         bodies.release(body);
@@ -152,9 +166,12 @@ const closing = (): RequestAnswer => ({
   isRead: false,
 });
 
-/** The only fault of the application that is said to the sender: nobody could find it otherwise. */
-const parsedBodyAnswer = (error: ParsedBodyError): RequestAnswer => ({
-  answer: { status: 500, body: { error: error.code, message: withHint(error) } },
+/** The only faults of the application that are said to the sender: nobody could find them otherwise. */
+const mistakeAnswer = (error: ParsedBodyError | NoRequestError): RequestAnswer => ({
+  answer: {
+    status: 500,
+    body: { error: error instanceof ParsedBodyError ? error.code : 'no_request', message: withHint(error) },
+  },
   isRead: true,
 });
 
@@ -165,6 +182,18 @@ export interface NodeResponse extends AnswerWriter {
   readonly destroyed: boolean;
   readonly socket?: unknown;
 }
+
+/** The response itself, or the one that a framework has wrapped. Throws a `NoRequestError` where there is none. */
+function responseIn(given: NodeResponse): NodeResponse {
+  const found = [given, memberOf(given, 'raw'), memberOf(given, 'res')].find(isNodeResponse);
+  if (found !== undefined) return found;
+  throw new NoRequestError('what was given to answer with is no response', {
+    hint: "give the response of node:http or Express, Fastify's reply.raw, or Koa's ctx.res",
+  });
+}
+
+const isNodeResponse = (given: unknown): given is NodeResponse =>
+  typeof given === 'object' && given !== null && 'writeHead' in given && 'headersSent' in given;
 
 /** What node's parser accepts and the CLI's receiver does not: too many headers, two of which one is dropped. */
 function invalidHead(request: NodeRequest): Rejection | undefined {
@@ -177,7 +206,7 @@ function invalidHead(request: NodeRequest): Rejection | undefined {
 }
 
 /** Sends the answer, unless the client is gone. */
-function answerNode(request: NodeRequest, response: NodeResponse, { answer, isRead }: RequestAnswer): void {
+function answerNode(request: unknown, response: NodeResponse, { answer, isRead }: RequestAnswer): void {
   if (response.destroyed || response.writableEnded || response.headersSent) return;
   const isLast = !isRead && isHttp1(request);
   const { socket } = response;
@@ -186,7 +215,11 @@ function answerNode(request: NodeRequest, response: NodeResponse, { answer, isRe
   sendAnswer(response, answer, isLast);
 }
 
-const isHttp1 = ({ httpVersion }: NodeRequest): boolean => httpVersion.startsWith('1.');
+const isHttp1 = (request: unknown): boolean =>
+  typeof request === 'object' &&
+  request !== null &&
+  isNodeRequest(request) &&
+  request.httpVersion.startsWith('1.');
 
 /** Loading `node:net` to ask would slow the start of every application down. */
 const isSocket = (socket: unknown): socket is Socket =>

@@ -16,6 +16,7 @@ import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
+import { unknownOption } from '../webhook/option-fault.ts';
 import { asBytes, LazyLead } from '../webhook/lead.ts';
 import { makeVerifier } from '../webhook/make-verifier.ts';
 import type {
@@ -134,6 +135,8 @@ const webhookSchema = z.partial(
   }),
 );
 
+const rateLimitSchema = z.strictObject({ requests: wholeNumber(1), windowMs: milliseconds });
+
 const optionsSchema = z.partial(
   z.strictObject({
     leads: z.union([wholeNumber(0), z.array(other)]),
@@ -156,22 +159,25 @@ const optionsSchema = z.partial(
     statusField: text,
     defaultLimit: wholeNumber(1),
     maxLimit: wholeNumber(1),
-    rateLimit: z.strictObject({ requests: wholeNumber(1), windowMs: milliseconds }),
+    rateLimit: rateLimitSchema,
     gzip: z.boolean(),
   }),
 );
 
-/** Throws a `UsageError` for an option that is unknown or of another form: a sandbox without it would test something else. */
+/**
+ * Throws a `TypeError` for an option that is unknown, and a `UsageError` for one of another form: a sandbox without it would
+ * test something else.
+ */
 function checkSandboxOptions(options: unknown): void {
   const { error } = z.safeParse(optionsSchema, options);
   const [issue] = error?.issues ?? [];
   if (issue === undefined) return;
   const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
-  const name = [...issue.path, ...(unknown === undefined ? [] : [unknown])].join('.');
-  throw new UsageError(
-    unknown === undefined ? `${name} is not what this option can be` : `there is no option ${name}`,
-    { cause: error },
-  );
+  const place = issue.path.join('.');
+  if (unknown === undefined)
+    throw new UsageError(`${place} is not what this option can be`, { cause: error });
+  const { shape } = { webhook: webhookSchema, rateLimit: rateLimitSchema }[place] ?? optionsSchema;
+  throw unknownOption(unknown, Object.keys(shape), place === '' ? 'startSandbox' : place);
 }
 
 /** Waits until no delivery of a sandbox is open any more. */

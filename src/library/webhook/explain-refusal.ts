@@ -1,5 +1,6 @@
 import { explanationText } from '../../messages/explanations.ts';
 import { explain as search } from '../../webhook/explain/explain-delivery.ts';
+import { checkOptions, verifyOptions } from './option-names.ts';
 import { makeVerifier } from './make-verifier.ts';
 import { readDelivery } from './read-body.ts';
 import type { WebhookRequest } from './request.ts';
@@ -9,6 +10,7 @@ export async function explainRefusal(
   request: WebhookRequest,
   options: VerifyOptions,
 ): Promise<readonly string[]> {
+  await checkOptions(options, verifyOptions, 'explain');
   const { now = Date.now() } = options;
   if (typeof options.scheme === 'function') return [];
   const verifier = await makeVerifier(options);

@@ -25,7 +25,7 @@ export async function readDelivery(
   { maxBodyBytes, bodyTimeoutMs }: RequestLimits,
   now: number,
 ): Promise<Delivery | Rejection> {
-  const head = deliveryHead(request, now);
+  const head = await requestHead(request, now);
   let reading = read.get(request);
   if (reading === undefined) {
     const source = await bodySource(request);
@@ -38,6 +38,14 @@ export async function readDelivery(
   }
   const body = await reading;
   return body.kind === 'body' ? { ...head, body: body.bytes } : body;
+}
+
+/** A request without its body. `now` in milliseconds since the epoch. Rejects with a `NoRequestError`. */
+export async function requestHead(request: WebhookRequest, now: number): Promise<Delivery> {
+  const head = deliveryHead(request, now);
+  if (head !== undefined) return head;
+  const { noRequest } = await import('./no-request.ts');
+  throw noRequest(request);
 }
 
 /** Gets a body in pieces; `end` or `fail` comes last, once. */
@@ -55,16 +63,8 @@ type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
 export async function bodySource(request: object): Promise<BodySource> {
   const found = findBody(request);
   if (!('lost' in found)) return found;
-  const { hintFor } = await import('./parsed-body-hint.ts');
-  throw new ParsedBodyError(
-    `the body of the request was read before its signature was checked: ${describeBody(found.lost)}`,
-    { hint: hintFor(request) },
-  );
-}
-
-function describeBody(body: unknown): string {
-  if (typeof body === 'string') return 'its bytes were decoded to a text';
-  return body === undefined || body === null ? 'nothing is left of it' : 'it is an object that was parsed';
+  const { describeBody, hintFor } = await import('./parsed-body-hint.ts');
+  throw new ParsedBodyError(describeBody(found.lost), { hint: hintFor(request) });
 }
 
 /** What is there instead of the bytes of a body. */

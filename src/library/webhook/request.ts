@@ -1,4 +1,3 @@
-import { ConfigError } from '../../errors.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 
 /** A Fetch `Request` whose body nobody has read: Hono's `c.req.raw`, the argument of a route handler of Next. */
@@ -52,11 +51,11 @@ export const isNodeRequest = (request: object): request is NodeRequest =>
 const isPlainRequest = (request: object): request is PlainRequest =>
   'method' in request && 'url' in request && 'headers' in request && 'body' in request;
 
-/**
- * A request without its body. `receivedAt` in milliseconds since the epoch. Throws a `ConfigError` for what is no request.
- */
-export function deliveryHead(request: object, receivedAt: number): Delivery {
-  const { method, target, rawHeaders, remote = '', protocol = 'https' } = partsOf(request);
+/** A request without its body; undefined for what is no request. `receivedAt` in milliseconds since the epoch. */
+export function deliveryHead(request: unknown, receivedAt: number): Delivery | undefined {
+  const parts = typeof request === 'object' && request !== null ? partsOf(request) : undefined;
+  if (parts === undefined) return undefined;
+  const { method, target, rawHeaders, remote = '', protocol = 'https' } = parts;
   const isWhole = /^https?:\/\//i.test(target);
   const [host = ''] = headerValues({ rawHeaders }, 'host').concat(headerValues({ rawHeaders }, ':authority'));
   return {
@@ -79,7 +78,7 @@ interface Parts {
   readonly protocol?: 'http' | 'https' | undefined;
 }
 
-function partsOf(request: object): Parts {
+function partsOf(request: object): Parts | undefined {
   if (isFetchRequest(request)) {
     return { method: request.method, target: request.url, rawHeaders: headerPairs(request.headers) };
   }
@@ -91,13 +90,9 @@ function partsOf(request: object): Parts {
     const rawHeaders = raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ''] as const] : []));
     return { method, target, rawHeaders, ...peerOf(request) };
   }
-  if (isPlainRequest(request)) {
-    const { method, url, headers } = request;
-    return { method, target: url, rawHeaders: headerPairs(headers) };
-  }
-  throw new ConfigError('what was given to check is no request', {
-    hint: "give a Fetch Request (Hono's c.req.raw), a request of node:http or Express, or { method, url, headers, body }",
-  });
+  if (!isPlainRequest(request)) return undefined;
+  const { method, url, headers } = request;
+  return { method, target: url, rawHeaders: headerPairs(headers) };
 }
 
 function peerOf(request: object): Pick<Parts, 'remote' | 'protocol'> {

@@ -1,11 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import { signRequest } from '../../sender/sign-request.ts';
+import { checkOptions, choiceOptions, type OptionNames } from './option-names.ts';
 import { makeVerifier } from './make-verifier.ts';
 import { asBytes } from './lead.ts';
-import type { SignedDelivery, SignedLead, SignOptions } from './options.ts';
+import type { SchemeChoice, SignedDelivery, SignedLead, SignOptions } from './options.ts';
+
+/** Of a choice that `verify` has too, what only a check needs has no effect. */
+const signOptions: OptionNames<SignOptions & SchemeChoice> = {
+  ...choiceOptions,
+  url: true,
+  id: true,
+  now: true,
+};
 
 export async function signDelivery(lead: SignedLead, options: SignOptions): Promise<SignedDelivery> {
+  await checkOptions(options, signOptions, 'sign');
   const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;
   const { scheme, keys } = await makeVerifier({ scheme: options.scheme, secrets: options.secrets });
   if (scheme.signsUrl && url === undefined) {

@@ -1,5 +1,6 @@
 import { checkCredential, checkDelivery } from '../../webhook/check-delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
+import { checkOptions, verifyOptions } from './option-names.ts';
 import { LazyLead } from './lead.ts';
 import { leadPlace, makeVerifier } from './make-verifier.ts';
 import { readDelivery } from './read-body.ts';
@@ -10,6 +11,7 @@ export async function verifyDelivery(
   request: WebhookRequest,
   options: VerifyOptions,
 ): Promise<Verified | Refused> {
+  await checkOptions(options, verifyOptions, 'verify');
   const { now = Date.now() } = options;
   const { scheme, keys } = await makeVerifier(options);
   const idField =

@@ -19,20 +19,28 @@ interface AlgorithmFacts {
   readonly kinds: readonly KeyKind[];
   /** The fewest and the most bytes of a signature. */
   readonly lengths: readonly [least: number, most: number];
-  /** Completes "is not …": what the bytes of a signature must be. */
-  readonly form: string;
+  /** What the bytes of a signature must be, where these do not all have one length. */
+  readonly form?: string;
 }
 
+/** An algorithm whose signatures all have the same length. */
+const ofLength = (kind: KeyKind, length: number): AlgorithmFacts => ({
+  kinds: [kind],
+  lengths: [length, length],
+});
+
+const rsa: AlgorithmFacts = { kinds: ['rsa'], lengths: [256, 1024], form: 'an RSA signature' };
+
 const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
-  'hmac-sha1': { kinds: ['secret'], lengths: [20, 20], form: '20 bytes' },
-  'hmac-sha256': { kinds: ['secret'], lengths: [32, 32], form: '32 bytes' },
-  'hmac-sha384': { kinds: ['secret'], lengths: [48, 48], form: '48 bytes' },
-  'hmac-sha512': { kinds: ['secret'], lengths: [64, 64], form: '64 bytes' },
-  ed25519: { kinds: ['ed25519'], lengths: [64, 64], form: '64 bytes' },
-  'ecdsa-p256-sha256': { kinds: ['p256'], lengths: [64, 64], form: '64 bytes' },
+  'hmac-sha1': ofLength('secret', 20),
+  'hmac-sha256': ofLength('secret', 32),
+  'hmac-sha384': ofLength('secret', 48),
+  'hmac-sha512': ofLength('secret', 64),
+  ed25519: ofLength('ed25519', 64),
+  'ecdsa-p256-sha256': ofLength('p256', 64),
   'ecdsa-p256-sha256-der': { kinds: ['p256'], lengths: [8, 72], form: 'an ECDSA signature in DER' },
-  'rsa-pss-sha512': { kinds: ['rsa', 'rsa-pss'], lengths: [256, 1024], form: 'an RSA signature' },
-  'rsa-v1_5-sha256': { kinds: ['rsa'], lengths: [256, 1024], form: 'an RSA signature' },
+  'rsa-pss-sha512': { ...rsa, kinds: ['rsa', 'rsa-pss'] },
+  'rsa-v1_5-sha256': rsa,
 };
 
 /** Whether an algorithm works with keys of this kind; undefined is a kind that none works with. */
@@ -45,7 +53,9 @@ export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boole
   return length >= least && length <= most;
 }
 
-export const signatureForm = (algorithm: Algorithm): string => facts[algorithm].form;
+/** Completes "is not …". */
+export const signatureForm = (algorithm: Algorithm): string =>
+  facts[algorithm].form ?? `${facts[algorithm].lengths[0]} bytes`;
 
 /** Undefined for a key that no algorithm here works with. */
 export function kindOf(material: KeyObject): KeyKind | undefined {
@@ -66,6 +76,8 @@ export function kindOf(material: KeyObject): KeyKind | undefined {
 }
 
 type HmacAlgorithm = Extract<Algorithm, `hmac-${string}`>;
+
+const isHmac = (algorithm: Algorithm): algorithm is HmacAlgorithm => algorithm.startsWith('hmac-');
 
 /** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
 function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
@@ -117,21 +129,14 @@ export function verifier(
   key: Key,
   parts: readonly Uint8Array[],
 ): (signature: Uint8Array) => boolean {
-  switch (algorithm) {
-    case 'hmac-sha1':
-    case 'hmac-sha256':
-    case 'hmac-sha384':
-    case 'hmac-sha512': {
-      const expected = hmac(algorithm, key, parts);
-      return (signature) => equalMacs(expected, signature);
-    }
-    default: {
-      const signed = Buffer.concat(parts);
-      // RFC 9421 says 64 bytes, and some libraries take the most that fits: both are as safe.
-      const [hash, input] = keyInput(algorithm, key.material, constants.RSA_PSS_SALTLEN_AUTO);
-      return (signature) => verify(hash, signed, input, signature);
-    }
+  if (isHmac(algorithm)) {
+    const expected = hmac(algorithm, key, parts);
+    return (signature) => equalMacs(expected, signature);
   }
+  const signed = Buffer.concat(parts);
+  // RFC 9421 says 64 bytes, and some libraries take the most that fits: both are as safe.
+  const [hash, input] = keyInput(algorithm, key.material, constants.RSA_PSS_SALTLEN_AUTO);
+  return (signature) => verify(hash, signed, input, signature);
 }
 
 /** Throws a `ConfigError` for a public key. */
@@ -139,17 +144,9 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
   if (key.material.type === 'public') {
     throw configError({ kind: 'public-key-cannot-sign' });
   }
-  switch (algorithm) {
-    case 'hmac-sha1':
-    case 'hmac-sha256':
-    case 'hmac-sha384':
-    case 'hmac-sha512':
-      return hmac(algorithm, key, parts);
-    default: {
-      const [hash, input] = keyInput(algorithm, key.material, 64);
-      return sign(hash, Buffer.concat(parts), input);
-    }
-  }
+  if (isHmac(algorithm)) return hmac(algorithm, key, parts);
+  const [hash, input] = keyInput(algorithm, key.material, 64);
+  return sign(hash, Buffer.concat(parts), input);
 }
 
 type Asymmetric = Exclude<Algorithm, HmacAlgorithm>;

@@ -127,7 +127,6 @@ it.each<[string, TestSandboxOptions, new () => never]>([
   ['an unknown pagination', { pagination: 'pages' as 'page' }, UsageError as never],
   ['no rate', { rateLimit: -1 as never }, UsageError as never],
   ['no port', { port: 65_536 }, UsageError as never],
-  ['a misspelt option', { lead: 3 } as never, UsageError as never],
   [
     'half an attempt',
     { webhook: { url: 'http://localhost/', retryMs: ['1s' as never] } },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../../src/commands/help/suggest.ts';
-import { commands } from '../../../src/program.ts';
+import { nearest } from '../../src/messages/suggest.ts';
+import { commands } from '../../src/program.ts';
 
 const names = commands.map(({ name }) => name);
 
