@@ -57,6 +57,7 @@ export default defineConfig(
         URL: 'readonly',
         Request: 'readonly',
         require: 'readonly',
+        __dirname: 'readonly',
         module: 'writable',
       },
     },

@@ -82,6 +82,8 @@ const program = await bundled(
     format: 'cjs',
     entryFileNames: 'main.cjs',
     chunkFileNames: '[name]-[hash].cjs',
+    // Compiled code that the launcher caches has no way to import.
+    dynamicImportInCjs: false,
     codeSplitting: { groups: groups(loadedTogether) },
   },
 );

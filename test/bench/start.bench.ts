@@ -56,6 +56,6 @@ it('starts as fast as it may', async () => {
   expect(wall('leads --version') / base).toBeLessThanOrEqual(1.3);
   expect(wall('leads --help') / base).toBeLessThanOrEqual(1.3);
   expect(wall('leads verify, one capture') / base).toBeLessThanOrEqual(4);
-  // The aim is 2.4 on node 24; measured 2.7 to 3.2, on node 20 without a compile cache.
-  expect(wall('leads list, 20 leads') / base).toBeLessThanOrEqual(3.6);
+  // The aim is 2.4 on node 24 and 26, where CPU is 2.3 to 2.4; 2.6 on node 20.
+  expect(wall('leads list, 20 leads') / base).toBeLessThanOrEqual(3.2);
 });

@@ -6,7 +6,7 @@ export const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
 
 /**
- * For a program that is killed: where it puts temporary files, so that a test sees what stays of them. Node's own cache of
+ * For a program that is killed: where it puts temporary files, so that a test sees what stays of them. The cache of
  * compiled code, which is there too, is left out.
  */
 export const temporaryIn = (home: string) => ({
