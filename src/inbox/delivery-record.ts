@@ -12,7 +12,13 @@ export interface DeliveryContent {
 }
 
 /** A stored delivery before the store gives it a number, without headers and body, which a store may keep elsewhere. */
-export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body' | 'results'>;
+export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body' | 'results'> & {
+  /** When the lead was created (ms since the epoch), of its first delivery; undefined where that cannot be read. */
+  readonly createdAt: number | undefined;
+};
+
+/** Stands in a column for the creation time of a lead that was stored before there was one: no time is as early. */
+export const createdAtNotKept = Number.MIN_SAFE_INTEGER;
 
 export const contentOf = (delivery: Delivery, redact: RedactDelivery): DeliveryContent => ({
   path: redact.path(delivery),
@@ -45,6 +51,7 @@ export function summaryOf(
     place,
     source,
     isAcknowledged,
+    createdAt,
   }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
   verdict: Verdict | OtherDelivery,
   path: string,
@@ -68,6 +75,7 @@ export function summaryOf(
     place: taken === undefined ? undefined : place,
     firstSeq,
     differs: taken?.differs,
+    createdAt: taken?.attempt === 1 ? createdAt : undefined,
   };
 }
 

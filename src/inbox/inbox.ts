@@ -27,6 +27,8 @@ export interface Arrival {
   readonly place?: Span | undefined;
   /** Of the delivery; good for this body only. */
   readonly nonce?: string | undefined;
+  /** When the lead was created, in milliseconds since the epoch; left out where that cannot be read. */
+  readonly createdAt?: number | undefined;
   /** Default `push`. */
   readonly source?: Source | undefined;
   /** Those of the receiver's targets that the lead goes to. Default: all of them. */

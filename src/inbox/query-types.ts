@@ -72,6 +72,39 @@ export interface ReceiptQuery {
   readonly withRepeats: boolean;
 }
 
+/** Half-open, in milliseconds since the epoch, in parts of one length. */
+export interface CountQuery {
+  readonly since: number;
+  readonly until: number;
+  readonly partMs: number;
+  /** Only of what was removed. */
+  readonly isRemoved?: boolean | undefined;
+}
+
+/** Deliveries that have all of this in common; several of them may be of the same. */
+export interface DeliveryCount {
+  /** Of the query, from 0. */
+  readonly part: number;
+  readonly verdict: VerdictKind;
+  readonly reason: string | undefined;
+  readonly source: Source;
+  /** The how many-th of its lead, from 1; 10 stands for more. */
+  readonly attempt: number;
+  readonly count: number;
+  /** They were trimmed, pruned or erased. */
+  readonly isRemoved: boolean;
+  /** From the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored. */
+  readonly delays: readonly number[];
+  /** First deliveries whose lead may say when it was created, which was not kept: they are of an earlier version, or removed. */
+  readonly delaysUnknown: number;
+}
+
+/** Attempts are counted apart up to this one, which stands for more. */
+export const mostAttemptsCounted = 10;
+
+/** What is removed is counted by the minute, in milliseconds. */
+export const removedPerMs = 60_000;
+
 /** Which deliveries an inbox holds. */
 export interface InboxExtent {
   /** The number of the newest delivery that can be read; 0 where there was never one. */
@@ -80,6 +113,8 @@ export interface InboxExtent {
   readonly oldestSeq: number;
   /** Leads that were erased so far. */
   readonly erased: number;
+  /** Deliveries that came before that and were removed may be in no count (ms since the epoch); 0: all of them are. */
+  readonly countedSince: number;
 }
 
 /** What somebody asks who watches an inbox that others write to. */
@@ -87,6 +122,8 @@ export interface InboxChanges {
   /** Another text after something was written, by whichever process; so cheap that it is asked ten times a second. */
   changeMark(): Promise<string>;
   extent(): Promise<InboxExtent>;
+  /** Counts all deliveries of that time, also those that were removed, in small steps. */
+  counts(query: CountQuery): AsyncIterable<readonly DeliveryCount[]>;
   /**
    * For each of these deliveries that is there, a text that is another one after its verdict changed or a result was
    * kept.

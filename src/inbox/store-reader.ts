@@ -7,6 +7,7 @@ type ReadMethod =
   | 'search'
   | 'changeMark'
   | 'extent'
+  | 'counts'
   | 'outcomeMarks'
   | 'states'
   | 'lookUp'
@@ -71,6 +72,7 @@ export function storeReader(
     prunedSince: listed(queries.prunedSince),
     changeMark: answered(queries.changeMark),
     extent: answered(queries.extent),
+    counts: listed(queries.counts),
     outcomeMarks: answered(queries.outcomeMarks),
     lookUp: answered(queries.lookUp),
     leadsBySeq: answered(queries.leadsBySeq),

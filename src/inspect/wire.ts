@@ -178,10 +178,12 @@ export interface WireCharts {
   readonly until: number;
   readonly bucketMs: number;
   readonly buckets: readonly WireBucket[];
-  /** Of accepted leads: deliveries by their count of attempts, from 1; the last one stands for more. */
+  /** Deliveries of leads by which attempt they were, from 1; the tenth stands for more. */
   readonly attempts: readonly number[];
-  /** Not everything in this time was looked at: only the newest deliveries, from this time on. */
-  readonly cutAt: number | null;
+  /** Those of the buckets' deliveries that are not stored any more. */
+  readonly removed: Readonly<Record<WireVerdict, number>>;
+  /** Of what came before that, only what is stored was counted, and more may have come; null: all is known. */
+  readonly unknownBefore: number | null;
 }
 
 export interface WireBucket {
@@ -191,9 +193,11 @@ export interface WireBucket {
   readonly pending: number;
   readonly rejected: number;
   readonly other: number;
-  /** Milliseconds from the lead's creation to its first delivery: median and greatest; null where there is none. */
+  /** Milliseconds from the lead's creation to its first delivery: median and greatest of those that are known; null: of none. */
   readonly delayP50: number | null;
   readonly delayMax: number | null;
+  /** Leads that came first then, and whose delay is not known, as it was not kept. */
+  readonly delaysUnknown: number;
 }
 
 /**

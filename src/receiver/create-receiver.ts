@@ -1,7 +1,7 @@
 import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { type Arrival, CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
+import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import type { Clock } from '../time/clock.ts';
 import {
   checkDelivery,
@@ -210,7 +210,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const isAcknowledged = isFollowedLater(source);
     return leads.map(({ lead, leadId, place }) => {
       const targets = targetsOf(lead, leadId);
-      return { delivery, leadId, place, source, nonce, targets, isAcknowledged };
+      const createdAt = readCreatedAt(lead.createdAt);
+      return { delivery, leadId, place, createdAt, source, nonce, targets, isAcknowledged };
     });
   }
 

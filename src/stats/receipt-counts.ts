@@ -47,6 +47,14 @@ export interface ReceiptFigures {
   readonly notKept: NotKept;
 }
 
+/** Deliveries that came and are not stored any more, as they were counted. */
+export interface RemovedFigures {
+  readonly verdicts: Readonly<Record<Receipt['verdict'], number>>;
+  readonly byReason: ReadonlyMap<string, number>;
+  /** Those that brought a lead first. */
+  readonly first: number;
+}
+
 /** Counts deliveries that come newest first; memory holds the ids of leads that came more than once, and no others. */
 export class ReceiptCounts {
   readonly #verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
@@ -102,8 +110,20 @@ export class ReceiptCounts {
    * `start`: when the window began; `before`: when the last delivery before that was taken in, since a silence that began
    * then may be shorter than what is expected on each side of the border, and longer as a whole.
    */
-  figures(start: number | undefined, before: number | undefined, notKept: NotKept): ReceiptFigures {
-    const { accepted, duplicate, pending, rejected, other } = this.#verdicts;
+  figures(
+    start: number | undefined,
+    before: number | undefined,
+    notKept: NotKept,
+    removed?: RemovedFigures,
+  ): ReceiptFigures {
+    const count = (verdict: Receipt['verdict']): number =>
+      this.#verdicts[verdict] + (removed?.verdicts[verdict] ?? 0);
+    const [accepted, duplicate, pending] = [count('accepted'), count('duplicate'), count('pending')];
+    const rejected = count('rejected');
+    const leads = this.#leads + (removed?.first ?? 0);
+    const byReason = new Map(this.#byReason);
+    for (const [reason, more] of removed?.byReason ?? [])
+      byReason.set(reason, (byReason.get(reason) ?? 0) + more);
     const taken = accepted + duplicate + pending;
     const { newest } = this.#gaps;
     return {
@@ -112,11 +132,11 @@ export class ReceiptCounts {
       duplicate,
       pending,
       rejected,
-      byReason: this.#byReason,
-      other,
+      byReason,
+      other: count('other'),
       backfilled: this.#backfilled,
       delayMs: this.#delays.figures(),
-      attemptsPerLead: this.#leads === 0 ? null : taken / this.#leads,
+      attemptsPerLead: leads === 0 ? null : taken / leads,
       longestGap: this.#gaps.longest(before ?? (newest === undefined ? start : undefined)),
       hasReceipts: (before ?? newest) !== undefined,
       notKept,

@@ -13,12 +13,12 @@ import { fieldAt, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
-import { ReceiptCounts } from '../../stats/receipt-counts.ts';
+import { type NotKept, ReceiptCounts, type RemovedFigures } from '../../stats/receipt-counts.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import { isInboxNamed } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { inboxFlagsOf, type StatsOptions } from './options.ts';
-import { type CountedWindows, countedWindows, isPrevious, type StatsPlan } from './plan.ts';
+import { type CountedWindows, countedWindows, isPrevious, type StatsPlan, type Window } from './plan.ts';
 
 /** Deliveries that are counted before a signal, and the status line, get their turn. */
 const atOnce = 1000;
@@ -79,10 +79,8 @@ export async function countReceived(
     });
     return {
       lastBefore: since === undefined ? undefined : await lastReceiptBefore(inbox, since, passes),
-      rejected: {
-        current: await rejectedNotKept(inbox, window.since),
-        previous: previous === undefined ? 0 : await rejectedNotKept(inbox, since),
-      },
+      current: await removedIn(inbox, window, plan),
+      previous: previous === undefined ? undefined : await removedIn(inbox, previous, plan),
     };
   });
 
@@ -94,24 +92,26 @@ export async function countReceived(
       },
     );
   }
-  const { lastBefore, rejected = { current: 0, previous: 0 } } = found ?? {};
-  const later = current.receipts.figures(window.since, before.receipts.newest ?? lastBefore, {
-    rejected: rejected.current,
-    repeats: droppedRepeats.current,
-  });
-  const earlier = before.receipts.figures(previous?.since, lastBefore, {
-    rejected: rejected.previous,
-    repeats: droppedRepeats.previous,
-  });
+  const { lastBefore, current: removed, previous: removedBefore } = found ?? {};
+  const [notKept, notKeptBefore] = [
+    notKeptOf(removed, droppedRepeats.current, plan),
+    notKeptOf(removedBefore, droppedRepeats.previous, plan),
+  ];
+  const add = (figures: RemovedDeliveries | undefined): RemovedDeliveries | undefined =>
+    plan.isNarrowed ? undefined : figures;
+  const newest = before.receipts.newest ?? lastBefore;
+  const later = current.receipts.figures(window.since, newest, notKept, add(removed));
+  const earlier = before.receipts.figures(previous?.since, lastBefore, notKeptBefore, add(removedBefore));
   noteFilters(matcher, messages);
   noteMissingFields('--by', fields, messages);
-  if (rejected.current + rejected.previous > 0) {
+  const rejected = notKept.rejected + notKeptBefore.rejected;
+  if (rejected > 0) {
     messages.note(
       'rejected-kept',
       `only the newest ${grouped(maxRejectedKept)} rejected deliveries are kept: there may have been more`,
     );
   }
-  const allRepeats = droppedRepeats.current + droppedRepeats.previous;
+  const allRepeats = notKept.repeats + notKeptBefore.repeats;
   if (allRepeats > 0) {
     const repeats = counted(allRepeats, 'repeat is', 'repeats are');
     messages.note('repeats-kept', `${repeats} not counted: of one lead only the newest are kept`);
@@ -149,6 +149,51 @@ async function eachBatch(
   } finally {
     progress.clear();
   }
+}
+
+/** Deliveries of a window that are not stored any more, as they were counted. */
+interface RemovedDeliveries extends RemovedFigures {
+  /** The same of those that nobody counted: as many there may have been. */
+  readonly uncounted: number;
+}
+
+async function removedIn(
+  inbox: InboxReader,
+  { since, until }: Window,
+  { end }: StatsPlan,
+): Promise<RemovedDeliveries> {
+  const verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
+  const byReason = new Map<string, number>();
+  let first = 0;
+  const query = { since: Math.floor(since ?? 0), until: Math.ceil(until ?? end) };
+  for await (const step of inbox.counts({
+    ...query,
+    partMs: Math.max(1, query.until - query.since),
+    isRemoved: true,
+  })) {
+    for (const { verdict, reason, source, attempt, count } of step) {
+      if (source === 'backfill') continue;
+      verdicts[verdict] += count;
+      if (verdict === 'rejected')
+        byReason.set(reason ?? 'unknown', (byReason.get(reason ?? 'unknown') ?? 0) + count);
+      else if (attempt === 1 && verdict !== 'other') first += count;
+    }
+  }
+  const { countedSince } = await inbox.extent();
+  const uncounted = countedSince > (since ?? 0) ? await rejectedNotKept(inbox, since) : 0;
+  return { verdicts, byReason, first, uncounted };
+}
+
+/** Which field a removed delivery had nobody knows: where leads are chosen by their fields, all of them may be meant. */
+function notKeptOf(
+  removed: RemovedDeliveries | undefined,
+  repeats: number,
+  { isNarrowed }: StatsPlan,
+): NotKept {
+  if (removed === undefined) return { rejected: 0, repeats };
+  const { verdicts, uncounted } = removed;
+  if (isNarrowed) return { rejected: verdicts.rejected + uncounted, repeats };
+  return { rejected: uncounted, repeats: Math.max(0, repeats - verdicts.duplicate) };
 }
 
 /** Zero where the oldest rejected delivery that is kept came before `since`, and otherwise nobody knows how many. */

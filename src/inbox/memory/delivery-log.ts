@@ -2,7 +2,14 @@ import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
 import { hasMemberId, remainingContent } from '../erase/remaining-delivery.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
-import type { ReceiptQuery, StoredReceipt } from '../query-types.ts';
+import {
+  type CountQuery,
+  type DeliveryCount,
+  mostAttemptsCounted,
+  type ReceiptQuery,
+  removedPerMs,
+  type StoredReceipt,
+} from '../query-types.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
 import type { OutstandingWork } from './target-work.ts';
@@ -20,6 +27,7 @@ export class DeliveryLog {
   readonly #untaken = { rejected: new Set<number>(), other: new Set<number>() };
   /** By number; most deliveries have none. */
   readonly #results = new Map<number, readonly StoredResult[]>();
+  readonly #removed = new RemovedCounts();
   #seq = 0;
   #changes = 0;
 
@@ -92,6 +100,24 @@ export class DeliveryLog {
       const lead = isFirst || withRepeats ? leadBytes(bodyIn(row), summary.place) : undefined;
       yield [{ ...summary, lead }];
     }
+  }
+
+  *counts(query: CountQuery): Generator<readonly DeliveryCount[]> {
+    yield this.#removed.counts(query);
+    const { since, until, isRemoved = false } = query;
+    if (isRemoved) return;
+    let rows: DeliveryCount[] = [];
+    for (const row of this.#rowsIn({})) {
+      if (!matches(row, { since, until })) continue;
+      const { summary } = row;
+      const { createdAt, receivedAt } = summary;
+      const delays = createdAt === undefined ? [] : [Math.max(0, receivedAt - createdAt)];
+      rows.push({ ...countedAs(summary), part: partOf(receivedAt, query), isRemoved: false, delays });
+      if (rows.length < countedRows) continue;
+      yield rows;
+      rows = [];
+    }
+    yield rows;
   }
 
   /** By number, newest first; rows may be added and removed meanwhile. */
@@ -197,6 +223,8 @@ export class DeliveryLog {
 
   remove(seq: number): void {
     this.#changes += 1;
+    const row = this.#rows.get(seq);
+    if (row !== undefined) this.#removed.add(row.summary);
     this.#rows.delete(seq);
     this.#untaken.rejected.delete(seq);
     this.#untaken.other.delete(seq);
@@ -216,11 +244,12 @@ export class DeliveryLog {
   }
 
   #storedDelivery(row: Row): StoredDelivery {
-    const { seq, summary } = row;
+    const { seq } = row;
+    const { createdAt: _, ...summary } = row.summary;
     return {
       ...summary,
       seq,
-      status: this.#answerTo(summary),
+      status: this.#answerTo(row.summary),
       headers: headersIn(row),
       body: bodyIn(row),
       results: this.#results.get(seq) ?? [],
@@ -240,6 +269,51 @@ function matches({ seq, summary }: Row, query: InboxQuery): boolean {
     summary.receivedAt >= (query.since ?? Number.NEGATIVE_INFINITY) &&
     summary.receivedAt < (query.until ?? Number.POSITIVE_INFINITY)
   );
+}
+
+/** Deliveries that one step counts. */
+const countedRows = 1000;
+
+const partOf = (time: number, { since, partMs }: CountQuery): number => Math.floor((time - since) / partMs);
+
+/** One delivery as it is counted, without its time. */
+const countedAs = ({
+  verdict,
+  reason,
+  source,
+  attempt,
+}: DeliverySummary): Omit<DeliveryCount, 'part' | 'isRemoved'> => ({
+  verdict,
+  reason,
+  source,
+  attempt: Math.min(attempt, mostAttemptsCounted),
+  count: 1,
+  delays: [],
+  delaysUnknown: 0,
+});
+
+/** What was removed, by the minute. */
+class RemovedCounts {
+  readonly #counts = new Map<string, DeliveryCount & { readonly minute: number; count: number }>();
+
+  add(summary: DeliverySummary): void {
+    const minute = summary.receivedAt - (summary.receivedAt % removedPerMs);
+    const counted = countedAs(summary);
+    const key = JSON.stringify([minute, counted]);
+    const known = this.#counts.get(key);
+    if (known !== undefined) known.count += 1;
+    else this.#counts.set(key, { ...counted, minute, part: 0, isRemoved: true });
+  }
+
+  counts(query: CountQuery): DeliveryCount[] {
+    const found = [...this.#counts.values()].filter(
+      ({ minute }) => minute >= query.since && minute < query.until,
+    );
+    return found.map(({ minute, ...counted }) => {
+      const isFirst = counted.reason === undefined && counted.attempt === 1;
+      return { ...counted, part: partOf(minute, query), delaysUnknown: isFirst ? counted.count : 0 };
+    });
+  }
 }
 
 /** Size of one buffer. */

@@ -108,6 +108,7 @@ function memoryReader(
       newestSeq: deliveries.lastSeq,
       oldestSeq: deliveries.oldestSeq,
       erased: erased.size,
+      countedSince: 0,
     }),
     outcomeMarks: (seqs) => deliveries.outcomeMarks(seqs),
     /** Everything is a candidate. */
@@ -144,6 +145,7 @@ function memoryReader(
         .sort((a, b) => (a.target < b.target ? -1 : 1)),
     list: (query) => deliveries.newestFirst(query, outstanding),
     receipts: (query) => deliveries.receipts(query),
+    counts: (query) => deliveries.counts(query),
     *leads({ states = ['accepted'], since, until }) {
       for (const [leadId, { seq, accepted }] of [...leads]) {
         const isWanted =

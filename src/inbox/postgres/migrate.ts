@@ -12,7 +12,7 @@ import {
   identifier,
   numberOf,
   qualifiedName,
-  type Sql,
+  Sql,
   sql,
   statements,
   textOf,
@@ -70,9 +70,15 @@ export async function migrate(connection: Connection, options: MigrateOptions): 
       if (next === 0 && !(await schemaExists(connection, schema)))
         await connection.run(sql`CREATE SCHEMA ${schema}`);
       const step = steps[next];
-      if (step !== undefined) await connection.run(stepStatements(schema, step, next), slowMs);
+      if (step !== undefined)
+        await connection.run(stepStatements(schema, step, { index: next, isNew: from === 0 }), slowMs);
       next += 1;
     });
+  }
+  for (const { index } of steps) {
+    if (index === undefined) continue;
+    for (const statement of await missingIndexes(connection, schema, index))
+      await connection.run(statement, slowMs);
   }
   return { from, to: Math.max(from, steps.length), months: await addMonths(connection, schema, now) };
 }
@@ -97,11 +103,16 @@ export async function plannedMigration(connection: Connection, options: MigrateO
   const months = found === undefined ? monthsFrom(now) : await missingMonths(connection, schema, now);
   const parts = [
     ...(isNew ? [sql`CREATE SCHEMA ${schema};`] : []),
-    ...steps.slice(from).map((step, i) => stepStatements(schema, step, from + i)),
+    ...steps
+      .slice(from)
+      .map((step, i) => stepStatements(schema, step, { index: from + i, isNew: from === 0 })),
     ...months.map((month) => partitionsOf(schema, month)),
   ];
-  if (parts.length === 0) return '';
-  return `${statements(sql`BEGIN;`, ...parts, sql`COMMIT;`).text}\n`;
+  const added = from === 0 ? [] : steps.flatMap(({ index }) => index ?? []);
+  const concurrent = await Promise.all(added.map((index) => missingIndexes(connection, schema, index)));
+  if (parts.length + concurrent.flat().length === 0) return '';
+  // What is made without a lock is made outside of a transaction.
+  return `${statements(sql`BEGIN;`, ...parts, sql`COMMIT;`, ...concurrent.flat().map((one) => sql`${one};`)).text}\n`;
 }
 
 /** How long a step may take, in milliseconds: rows may have to be moved. */
@@ -164,8 +175,36 @@ async function schemaExists(connection: Connection, schema: Sql): Promise<boolea
   return rows.length > 0;
 }
 
-const stepStatements = (schema: Sql, { statements: of, writableFrom }: Migration, index: number): Sql =>
-  sql`${of(schema)}
+/**
+ * What an index of `deliveries` lacks: made partition by partition, while others go on writing. One that was broken off is
+ * made anew.
+ */
+async function missingIndexes(
+  connection: Connection,
+  schema: Sql,
+  { name, columns }: NonNullable<Migration['index']>,
+): Promise<readonly Sql[]> {
+  const [rows = []] = await connection.run(sql`SELECT relname FROM pg_catalog.pg_inherits AS part
+    JOIN pg_catalog.pg_class ON oid = inhrelid WHERE inhparent = ${qualifiedName(schema, 'deliveries')}::regclass
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS own JOIN pg_catalog.pg_index AS i ON i.indexrelid = own.inhrelid
+      WHERE own.inhparent = to_regclass(${qualifiedName(schema, name)}) AND i.indrelid = part.inhrelid) ORDER BY relname`);
+  return rows.flatMap(({ relname }) => {
+    const table = identifier(textOf(relname));
+    const index = identifier(`${textOf(relname)}_${name}`);
+    return [
+      sql`DROP INDEX IF EXISTS ${schema}.${index}`,
+      sql`CREATE INDEX CONCURRENTLY ${index} ON ${schema}.${table} (${new Sql(columns)})`,
+      sql`ALTER INDEX ${schema}.${identifier(name)} ATTACH PARTITION ${schema}.${index}`,
+    ];
+  });
+}
+
+const stepStatements = (
+  schema: Sql,
+  { statements: of, writableFrom }: Migration,
+  { index, isNew }: { readonly index: number; readonly isNew: boolean },
+): Sql =>
+  sql`${of(schema, isNew)}
 UPDATE ${schema}.meta SET version = ${integerLiteral(index + 1)}, writable_from = greatest(writable_from, ${integerLiteral(writableFrom)});`;
 
 /** Beside the current one. */

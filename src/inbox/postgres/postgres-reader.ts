@@ -1,6 +1,7 @@
 import type { InboxExtent } from '../query-types.ts';
 import { storeReader, type StoreReader } from '../store-reader.ts';
 import { cannotRead } from './postgres-errors.ts';
+import { deliveryCounts } from './read/delivery-counts.ts';
 import { deliveries, receipts, searchDatabase } from './read/delivery-queries.ts';
 import { leadLookup, leads, leadsBySeq } from './read/lead-queries.ts';
 import { type Asking, lackingTargets, outstandingTargets } from './read/outstanding.ts';
@@ -23,6 +24,7 @@ export function postgresReader(
       ...leadLookup(database),
       list: (query) => deliveries(database, query),
       receipts: (query) => receipts(database, query),
+      counts: (query) => deliveryCounts(database, query),
       leads: (query) => leads(database, query),
       leadsBySeq: (seqs) => leadsBySeq(database, seqs),
       search: (text, query) => searchDatabase(database, text, query),
@@ -55,9 +57,15 @@ async function databaseExtent(database: OpenedSchema): Promise<InboxExtent> {
   const [row] = await askOne(
     database,
     sql`SELECT (SELECT min(seq) FROM ${database.schema}.deliveries) AS oldest,
-      (SELECT count(*) FROM ${database.schema}.erased) AS erased`,
+      (SELECT count(*) FROM ${database.schema}.erased) AS erased,
+      (SELECT at FROM ${database.schema}.counted_since) AS counted_since`,
   );
-  return { newestSeq, oldestSeq: numberOf(row?.['oldest'] ?? 0), erased: numberOf(row?.['erased']) };
+  return {
+    newestSeq,
+    oldestSeq: numberOf(row?.['oldest'] ?? 0),
+    erased: numberOf(row?.['erased']),
+    countedSince: numberOf(row?.['counted_since']),
+  };
 }
 
 async function outcomeMarks(

@@ -39,6 +39,7 @@ export function insertDelivery(
     summary.place?.start ?? null,
     summary.place?.end ?? null,
     summary.firstSeq ?? null,
+    summary.createdAt ?? null,
   ]);
 }
 

@@ -1,3 +1,5 @@
+import { createdAtNotKept } from '../delivery-record.ts';
+import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
 import { applicationId, currentVersion, versionOf } from './database-file.ts';
 import type { Database } from './libsql.ts';
 import { nameTargetsByKey } from './target-tables.ts';
@@ -77,6 +79,27 @@ const migrations: readonly Migration[] & { readonly length: typeof currentVersio
   CREATE INDEX due ON work (target, MAX(due_at, lease)) WHERE done = 0 AND dead = 0;
   CREATE INDEX dead ON work (target) WHERE dead = 1;
   `),
+  (database, now) => {
+    database.exec(`
+    ALTER TABLE deliveries ADD COLUMN created_at INTEGER DEFAULT ${createdAtNotKept};
+    CREATE INDEX counted ON deliveries (received_at, verdict, reason, source, attempt, created_at);
+    CREATE TABLE removed (
+      minute INTEGER NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL, attempt INTEGER NOT NULL,
+      count INTEGER NOT NULL, PRIMARY KEY (minute, verdict, reason, source, attempt)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER removed_counted AFTER DELETE ON deliveries BEGIN
+      INSERT INTO removed VALUES (OLD.received_at - OLD.received_at % ${removedPerMs}, OLD.verdict, COALESCE(OLD.reason, ''),
+        OLD.source, MIN(OLD.attempt, ${mostAttemptsCounted}), 1) ON CONFLICT DO UPDATE SET count = count + 1;
+    END;
+    CREATE TABLE counted_since (at INTEGER NOT NULL);
+    `);
+    // Where a number is missing, a delivery was removed before there was a count of it.
+    database
+      .prepare(
+        `INSERT INTO counted_since SELECT CASE WHEN (SELECT COUNT(*) FROM deliveries) < seq THEN ? ELSE 0 END FROM counter`,
+      )
+      .run([now]);
+  },
 ];
 
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */

@@ -34,10 +34,11 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   results: ['seq', 'number'],
   dropped_repeats: ['lead'],
   erased: ['digest'],
+  removed: ['minute', 'verdict', 'reason', 'source', 'attempt'],
 };
 
 /** Tables of one row, which a new inbox has as well. */
-const oneRow = ['counter', 'target_key', 'nonce_clock'];
+const oneRow = ['counter', 'target_key', 'nonce_clock', 'counted_since'];
 
 /**
  * Copies what can be read of the inbox `from` into a new one, which appears when it is complete. Throws a `UsageError`

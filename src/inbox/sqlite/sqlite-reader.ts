@@ -6,6 +6,7 @@ import { targetLabel } from '../target-name.ts';
 import { deliveries, leads, type ReadDatabase, searchFile } from './delivery-queries.ts';
 import { SharedContentTable } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
+import { deliveryCounts } from './delivery-counts.ts';
 import { FileIdentity } from './file-health.ts';
 import { leadLookup } from './lead-lookup.ts';
 import { type Database, textOf, toColumn } from './libsql.ts';
@@ -40,6 +41,7 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
     ...changesOf(read, location),
     list: (query) => deliveries(read, query),
     receipts: (query) => receipts(read, query),
+    counts: (query) => deliveryCounts(read, query),
     leads: (query) => leads(read, query),
     search: (text, query) => searchFile(read, text, query),
     states(leadIds) {
@@ -105,7 +107,8 @@ function changesOf(
   const written = database.prepare('SELECT total_changes() AS own');
   const extent = database.prepare(
     `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
-     ${version > 3 ? '(SELECT COUNT(*) FROM erased)' : '0'} AS erased`,
+     ${version > 3 ? '(SELECT COUNT(*) FROM erased)' : '0'} AS erased,
+     ${version > 5 ? '(SELECT at FROM counted_since)' : Number.MAX_SAFE_INTEGER} AS counted_since`,
   );
   const results = version > 1 ? '(SELECT MAX(number) FROM results WHERE results.seq = d.seq)' : '0';
   const marks = database.prepare(
@@ -133,6 +136,7 @@ function changesOf(
         newestSeq: Number(row?.['newest'] ?? 0),
         oldestSeq: Number(row?.['oldest'] ?? 0),
         erased: Number(row?.['erased'] ?? 0),
+        countedSince: Number(row?.['counted_since'] ?? 0),
       };
     },
     outcomeMarks(seqs) {

@@ -208,30 +208,21 @@ describe('leads stats --inbox', () => {
     }
   });
 
-  it('says when deliveries are not kept that there may have been, or that there were', async () => {
+  it('counts what is not kept any more as well', async () => {
     const home = freshHome();
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
     const delivery = deliveryOf('{"id":"a","createdAt":"soon"}', { receivedAt: clock.now() - 1000 });
     for (let i = 0; i < 150; i += 1) await inbox.take([{ leadId: 'a', delivery }]);
     const rejection: Rejection = { kind: 'rejected', status: 401, reason: 'wrong_credential', detail: 'no' };
-    await inbox.reject(Array.from({ length: 1000 }, () => ({ delivery, rejection })));
+    await inbox.reject(Array.from({ length: 1200 }, () => ({ delivery, rejection })));
     await inbox.close();
-    const { stderr } = await stats(home, '--json');
-    expect(stderr).toContain(
-      'note: only the newest 1,000 rejected deliveries are kept: there may have been more',
-    );
-    const doubtful = async (...flags: string[]): Promise<[number, string]> => {
-      const run = await stats(home, '-q', ...flags);
-      return [run.exitCode, run.stderr];
-    };
-    const unknown =
-      'warning: nobody knows whether rejected<95% holds: it is 90.83% of what is kept, and more may have come\n';
-    expect(await doubtful('--expect', 'rejected<95%')).toEqual([7, unknown]);
-    // Newer ones may have taken the place of those in the window.
-    const old = ['--since', '1h', '--until', '30m', '--expect', 'rejected<1'];
-    expect((await doubtful(...old))[0]).toBe(7);
-    expect(await doubtful('--since', '900ms', '--expect', 'rejected<1')).toEqual([0, '']);
-    expect(stderr).toContain('note: 49 repeats are not counted: of one lead only the newest are kept');
+    const { stderr, document } = await stats(home, '--json');
+    expect(stderr).not.toContain('are kept');
+    expect(document().inbox).toMatchObject({ received: 1350, rejected: 1200, duplicate: 149, accepted: 1 });
+    const rejectedIn = (flag: string): Promise<{ exitCode: number }> =>
+      stats(home, '-q', '--since', '1h', '--until', flag, '--expect', 'rejected<1');
+    expect((await rejectedIn('1ms')).exitCode).toBe(7);
+    expect((await rejectedIn('30m')).exitCode).toBe(0);
     expect(stderr).toContain('note: 1 received lead has no createdAt that can be read, and so no delay');
   });
 

@@ -1,4 +1,5 @@
 import type { Connection } from '../connection/database-connections.ts';
+import { countRemoved } from '../migrations.ts';
 import { existingMonths, type Month, partitionName } from '../migrate.ts';
 import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
@@ -140,6 +141,7 @@ async function dropMonth(connection: Connection, schema: Sql, month: Month): Pro
   const contents = sql`${schema}.${partitionName('contents', month)}`;
   const isKept = sql`lead IN (SELECT lead FROM ${schema}.outstanding WHERE NOT dead)`;
   try {
+    const gone = sql`(SELECT * FROM ${deliveries} WHERE lead IS NULL OR NOT (${isKept})) AS gone`;
     const [, , counted = []] = await connection.run(
       sql`BEGIN ISOLATION LEVEL READ COMMITTED;
 SELECT set_config('lock_timeout', '${integerLiteral(lockMs)}', true), set_config('statement_timeout', '0', true);
@@ -154,6 +156,7 @@ SELECT count(*) FILTER (WHERE lead IS NULL OR NOT (${isKept})) AS gone FROM ${de
 ALTER TABLE ${schema}.deliveries DETACH PARTITION ${deliveries};
 INSERT INTO ${schema}.contents SELECT * FROM ${contents} WHERE seq IN (SELECT first_seq FROM ${deliveries} WHERE ${isKept});
 INSERT INTO ${schema}.deliveries SELECT * FROM ${deliveries} WHERE ${isKept};
+${countRemoved(schema, gone)}
 DROP TABLE ${contents}, ${deliveries};
 COMMIT;`,
       slowMs,

@@ -1,5 +1,11 @@
 import type { TakenVerdict } from '../../decide-verdict.ts';
-import { type DeliveryContent, type DeliverySummary, keptVerdict, summaryOf } from '../../delivery-record.ts';
+import {
+  createdAtNotKept,
+  type DeliveryContent,
+  type DeliverySummary,
+  keptVerdict,
+  summaryOf,
+} from '../../delivery-record.ts';
 import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
 import { bytesOfText, type Sql, sql, statements, keywordArray } from '../sql.ts';
@@ -197,10 +203,10 @@ class DeliveryRows {
     const texts = (of: (summary: DeliverySummary) => string): Uint8Array[] =>
       rows.map(({ summary }) => bytesOfText(of(summary)));
     return sql`INSERT INTO ${this.#schema}.deliveries (seq, received_at, lead, verdict, reason, detail, status, attempt,
-  source, differs, remote, method, path, headers, body, lead_start, lead_end, first_seq)
+  source, differs, remote, method, path, headers, body, lead_start, lead_end, first_seq, created_at)
 SELECT seq, received_at, CASE WHEN has_lead THEN lead END, verdict, reason, CASE WHEN reason IS NOT NULL THEN detail END,
   status, attempt, source, CASE WHEN differs <> '' THEN differs END, remote, method, path, headers, body,
-  nullif(lead_start, -1), nullif(lead_end, -1), nullif(first_seq, -1)
+  nullif(lead_start, -1), nullif(lead_end, -1), nullif(first_seq, -1), nullif(created_at, ${createdAtNotKept})
 FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
   ${rows.map(({ lead }) => lead !== undefined)}, ${rows.map(({ lead }) => lead ?? noBytes)},
   ${keywordArray(rows.map(({ summary }) => keptVerdict(summary.verdict)))}, ${keywordArray(rows.map(({ summary }) => summary.reason))},
@@ -210,9 +216,9 @@ FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receive
   ${texts(({ remote }) => remote)}, ${texts(({ method }) => method)}, ${texts(({ path }) => path)},
   ${rows.map(({ content }) => headerBytes(content.headers))}, ${rows.map(({ content }) => content.body)},
   ${numbers(({ place }) => place?.start ?? -1)}, ${numbers(({ place }) => place?.end ?? -1)},
-  ${numbers(({ firstSeq = -1 }) => firstSeq)}
+  ${numbers(({ firstSeq = -1 }) => firstSeq)}, ${numbers(({ createdAt = createdAtNotKept }) => createdAt)}
 ) AS new (seq, received_at, has_lead, lead, verdict, reason, detail, status, attempt, source, differs, remote, method, path,
-  headers, body, lead_start, lead_end, first_seq);`;
+  headers, body, lead_start, lead_end, first_seq, created_at);`;
   }
 }
 

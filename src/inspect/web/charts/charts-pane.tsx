@@ -9,13 +9,14 @@ import { exactTime, shownCount } from '../text/format.ts';
 import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
 import { AttemptsChart, DelayChart, percent, RateChart } from './charts.tsx';
 
+/** Whole minutes: by them is counted what is not stored any more. */
+const minute = 60_000;
 const ranges = [
-  { name: 'Last hour', ms: 3_600_000 },
-  { name: 'Last 24 hours', ms: 86_400_000 },
-  { name: 'Last 7 days', ms: 604_800_000 },
-  { name: 'Last 30 days', ms: 2_592_000_000 },
+  { name: 'Last hour', ms: 60 * minute, bucketMs: minute },
+  { name: 'Last 24 hours', ms: 1440 * minute, bucketMs: 30 * minute },
+  { name: 'Last 7 days', ms: 10_080 * minute, bucketMs: 180 * minute },
+  { name: 'Last 30 days', ms: 43_200 * minute, bucketMs: 720 * minute },
 ] as const;
-const bucketCount = 60;
 const readEveryMs = 10_000;
 
 export function ChartsPane(): VNode {
@@ -23,9 +24,9 @@ export function ChartsPane(): VNode {
   const [range, setRange] = useState(1);
   const version = useValue(model.version);
   const round = useEvery(readEveryMs);
-  const ms = ranges[range]?.ms ?? ranges[1].ms;
-  const since = useMemo(() => Date.now() - ms, [ms, version, round]);
-  const path = `/api/charts?since=${since}&buckets=${bucketCount}`;
+  const { ms, bucketMs } = ranges[range] ?? ranges[1];
+  const until = useMemo(() => endOfBucket(Date.now(), bucketMs), [bucketMs, version, round]);
+  const path = `/api/charts?since=${until - ms}&until=${until}&buckets=${ms / bucketMs}`;
   const { answer: charts, problem } = useLoaded<WireCharts>(model.api, path, version);
   if (problem !== null) return <PaneProblem problem={problem} title="The charts cannot be shown" />;
   return (
@@ -42,9 +43,10 @@ export function ChartsPane(): VNode {
       </header>
       {charts !== null && (
         <>
-          {charts.cutAt !== null && (
+          {charts.unknownBefore !== null && (
             <p class="notice">
-              Only the newest deliveries were counted: those since {exactTime(charts.cutAt)}.
+              Before {exactTime(charts.unknownBefore)} it was not counted what the inbox dropped: more may
+              have come than is shown there.
             </p>
           )}
           <ChartSummary charts={charts} />
@@ -58,7 +60,7 @@ export function ChartsPane(): VNode {
 }
 
 /** How many of each verdict, in the time of the charts. */
-function ChartSummary({ charts: { buckets } }: { charts: WireCharts }): VNode {
+function ChartSummary({ charts: { buckets, removed } }: { charts: WireCharts }): VNode {
   const counts = verdicts.map((verdict) => ({
     verdict,
     count: buckets.reduce((sum, bucket) => sum + bucket[verdict], 0),
@@ -73,11 +75,18 @@ function ChartSummary({ charts: { buckets } }: { charts: WireCharts }): VNode {
           </dt>
           <dd>
             {shownCount(count)} <span class="share">{all === 0 ? '' : percent(count / all)}</span>
+            {removed[verdict] > 0 && <span class="kept">{shownCount(count - removed[verdict])} kept</span>}
           </dd>
         </div>
       ))}
     </dl>
   );
+}
+
+/** Buckets begin at round times of this place. */
+function endOfBucket(time: number, bucketMs: number): number {
+  const offset = new Date(time).getTimezoneOffset() * minute;
+  return Math.floor((time - offset) / bucketMs + 1) * bucketMs + offset;
 }
 
 /** Counts up as time passes, while the tab is seen. */

@@ -118,20 +118,19 @@ function delayBar(bucket: MeasuredBucket, ticks: readonly number[], { x, width }
   );
 }
 
-/** Of accepted leads: how many deliveries each took. A list is its own text alternative. */
+/** Deliveries of leads by which attempt they were. A list is its own text alternative. */
 export function AttemptsChart({ attempts }: { attempts: readonly number[] }): VNode {
   const all = attempts.reduce((sum, count) => sum + count, 0);
   const most = Math.max(...attempts, 1);
-  const isLast = (i: number): boolean => i > 0 && i === attempts.length - 1;
   return (
-    <ChartFigure title="Attempts that an accepted lead took">
+    <ChartFigure title="Deliveries by attempt">
       {all === 0 ? (
-        <p class="empty-body">No lead was accepted in this time.</p>
+        <p class="empty-body">No lead came in this time.</p>
       ) : (
         <ol class="attempt-bars">
           {attempts.map((count, i) => (
             <li key={i}>
-              <span>{isLast(i) ? `${i + 1} or more` : plural(i + 1, 'attempt')}</span>
+              <span>{i === 9 ? 'Attempt 10 or more' : `Attempt ${i + 1}`}</span>
               <span class="attempt-bar" aria-hidden="true">
                 {count > 0 && <span style={{ width: `${(100 * count) / most}%` }} />}
               </span>

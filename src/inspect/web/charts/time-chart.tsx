@@ -44,6 +44,9 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
     const index = Math.floor((x / (width - frame.left)) * buckets.length);
     setPointed(index >= 0 && index < buckets.length ? index : null);
   };
+  const unknown =
+    (((charts.unknownBefore ?? charts.since) - charts.since) / (charts.until - charts.since)) *
+    (width - frame.left);
   const pointedAt = pointed === null ? undefined : buckets[pointed]?.at;
   const bucket = shown[pointed ?? 0] ?? null;
   const caption =
@@ -66,6 +69,11 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
           <svg role="img" aria-label={summary} width={width} height={frame.height}>
             {pointedAt !== undefined && (
               <rect class="pointed" {...placeOf(pointed ?? 0)} y={frame.top} height={plotHeight} />
+            )}
+            {unknown > 0 && (
+              <rect class="unknown" x={frame.left} y={frame.top} width={unknown} height={plotHeight}>
+                <title>Not known: what the inbox dropped was not counted then</title>
+              </rect>
             )}
             <ScaleLines width={width} ticks={ticks} />
             {shown.map((one, i) => one !== null && <g key={one.at}>{draw(one, placeOf(i))}</g>)}
@@ -184,26 +192,51 @@ const isOverDays = ({ since, until }: WireCharts): boolean => until - since > 1.
 const bucketTime = (at: number, charts: WireCharts): string =>
   isOverDays(charts) ? dayAndTime(at) : timeOfDay.format(at);
 
-/** Times below a chart, as many as have room. */
+const hour = 3_600_000;
+
+/** Between two ticks of a time axis. */
+const steps = [
+  hour / 6,
+  hour / 2,
+  hour,
+  3 * hour,
+  6 * hour,
+  12 * hour,
+  24 * hour,
+  48 * hour,
+  120 * hour,
+  240 * hour,
+];
+
+/** Ticks at round times, as many as have room, each where its time is. */
 function TimeAxis({ charts, width }: { charts: WireCharts; width: number }): VNode {
   const { since, until } = charts;
-  const isOverMidnight = new Date(since).toDateString() !== new Date(until).toDateString();
-  const text = (at: number): string => {
-    if (isOverDays(charts)) return day.format(at);
-    // The first of a day and a night says which day it is, since the last one may be of the same time of day.
-    return at === since && isOverMidnight ? dayAndTime(at) : timeOfDay.format(at);
-  };
-  const count = Math.max(2, Math.min(6, Math.floor((width - frame.left) / 90)));
+  const plot = width - frame.left;
+  const step = steps.find((one) => ((until - since) / one) * 76 <= plot) ?? 240 * hour;
+  const times: number[] = [];
+  const date = new Date(since);
+  date.setHours(0, 0, 0, 0);
+  // Where the clock is changed a day is not of 24 hours.
+  while (date.getTime() < until) {
+    if (date.getTime() >= since) times.push(date.getTime());
+    if (step >= 24 * hour) date.setDate(date.getDate() + step / (24 * hour));
+    else date.setTime(date.getTime() + step);
+  }
+  const isDay = (at: number): boolean =>
+    step >= 24 * hour || new Date(at).getHours() + new Date(at).getMinutes() === 0;
   return (
     <g class="axis">
-      {Array.from({ length: count }, (_, i) => {
-        const share = i / (count - 1);
-        const x = frame.left + share * (width - frame.left);
-        const anchor = i === 0 ? 'start' : i === count - 1 ? 'end' : 'middle';
+      {times.map((at) => {
+        const x = frame.left + ((at - since) / (until - since)) * plot;
         return (
-          <text key={i} x={x} y={frame.height - 4} text-anchor={anchor}>
-            {text(since + share * (until - since))}
-          </text>
+          <g key={at}>
+            <line x1={x} x2={x} y1={frame.top + plotHeight} y2={frame.top + plotHeight + 4} />
+            {x + 20 <= width && (
+              <text x={x} y={frame.height - 4} text-anchor="middle">
+                {(isDay(at) ? day : timeOfDay).format(at)}
+              </text>
+            )}
+          </g>
         );
       })}
     </g>

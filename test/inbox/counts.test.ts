@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { Inbox } from '../../src/inbox/inbox.ts';
+import type { DeliveryCount } from '../../src/inbox/query-types.ts';
+import { maxRejectedKept, maxRepeatsKept } from '../../src/inbox/store-options.ts';
+import { rejection } from '../../src/webhook/rejection.ts';
+import { open, stores, takeOne, takeStored } from './stores.ts';
+import { arrivalOf, deliveryOf } from './support.ts';
+
+const minute = 60_000;
+const day = 86_400_000;
+const week = { since: 0, until: 8 * day, partMs: day };
+
+/** As `PART VERDICT [removed]`. */
+async function sums(inbox: Inbox, query = week): Promise<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { part, verdict, isRemoved, count } of await counted(inbox, query)) {
+    const key = `${part} ${verdict}${isRemoved ? ' removed' : ''}`;
+    found[key] = (found[key] ?? 0) + count;
+  }
+  return found;
+}
+
+async function counted(inbox: Inbox, query = week): Promise<readonly DeliveryCount[]> {
+  const all: DeliveryCount[] = [];
+  for await (const step of inbox.counts(query)) all.push(...step);
+  return all;
+}
+
+const at = (receivedAt: number, id: string, createdAt?: number) => ({
+  ...arrivalOf({ id }),
+  delivery: deliveryOf(JSON.stringify({ id }), { receivedAt }),
+  createdAt,
+});
+
+const refused = (receivedAt: number) => ({
+  delivery: deliveryOf('no', { receivedAt }),
+  rejection: rejection('not_json', 'no'),
+});
+
+describe.each(stores)('counts in $name', ({ newLocation }) => {
+  it('put each delivery into its part, with its delay', async () => {
+    const inbox = await open(newLocation());
+    expect(await sums(inbox)).toEqual({});
+    await inbox.take([
+      at(0, 'a', -5),
+      at(day - 1, 'b', day - 43),
+      at(day, 'c'),
+      at(8 * day - 1, 'd'),
+      at(8 * day, 'e'),
+    ]);
+    await takeOne(inbox, { ...at(day + 1, 'a', 7), source: 'backfill' });
+    await inbox.reject([refused(day + 2)]);
+    expect(await sums(inbox)).toEqual({
+      '0 accepted': 2,
+      '1 accepted': 1,
+      '1 duplicate': 1,
+      '1 rejected': 1,
+      '7 accepted': 1,
+    });
+    const all = await counted(inbox);
+    expect(all.flatMap(({ delays }) => delays).sort((a, b) => a - b)).toEqual([5, 42]);
+    expect(all.find(({ verdict }) => verdict === 'duplicate')).toMatchObject({
+      attempt: 2,
+      source: 'backfill',
+    });
+    expect(all.find(({ verdict }) => verdict === 'rejected')).toMatchObject({
+      reason: 'not_json',
+      attempt: 1,
+    });
+    expect(await inbox.extent()).toMatchObject({ countedSince: 0 });
+  });
+
+  it('have a pending lead as what it became', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'] });
+    const stored = await takeStored(inbox, at(5, 'a', 1));
+    expect(await sums(inbox)).toEqual({ '0 pending': 1 });
+    await inbox.settle([{ ...stored, target: 't' }]);
+    expect(await sums(inbox)).toEqual({ '0 accepted': 1 });
+  });
+
+  it('have what was trimmed, pruned or erased, by the minute', async () => {
+    const inbox = await open(newLocation());
+    const flood = Array.from({ length: maxRejectedKept + 30 }, (_, i) => refused(i < 20 ? 1 : day));
+    for (let i = 0; i < flood.length; i += 500) await inbox.reject(flood.slice(i, i + 500));
+    expect(await sums(inbox)).toEqual({
+      '0 rejected removed': 20,
+      '1 rejected removed': 10,
+      '1 rejected': maxRejectedKept,
+    });
+    const repeats = Array.from({ length: maxRepeatsKept + 4 }, (_, i) => at(3 * minute + i, 'a', 0));
+    for (const repeat of repeats) await takeOne(inbox, repeat);
+    await takeOne(inbox, at(3 * minute, 'b', 0));
+    const before = await sums(inbox, { since: 2 * minute, until: 4 * minute, partMs: minute });
+    expect(before).toEqual({ '1 accepted': 2, '1 duplicate': maxRepeatsKept, '1 duplicate removed': 3 });
+    await inbox.erase({ leadIds: ['b'], rejected: [] });
+    await inbox.prune(day);
+    expect(await sums(inbox)).toEqual({
+      '0 rejected removed': 20,
+      '0 accepted removed': 2,
+      '0 duplicate removed': maxRepeatsKept + 3,
+      '1 rejected removed': 10,
+      '1 rejected': maxRejectedKept,
+    });
+    const removed = (await counted(inbox)).filter(({ verdict }) => verdict === 'accepted');
+    expect(removed.reduce((sum, { delaysUnknown }) => sum + delaysUnknown, 0)).toBe(2);
+  });
+});
