@@ -47,6 +47,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     drainTimeoutMs: parseDuration(profile.listen?.drainTimeout ?? '5s') ?? 5000,
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
+    zone: profile.zone ?? 'UTC',
   };
 }
 

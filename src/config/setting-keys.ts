@@ -10,6 +10,7 @@ import {
   oneOf,
   parseSecret,
   text,
+  timeZone,
   trueOrFalse,
   type ValueType,
   wholeNumber,
@@ -143,6 +144,12 @@ const general: readonly SettingKey[] = [
     flag: 'retries',
     default: '5',
     help: 'how often a failed request is tried again',
+  },
+  {
+    name: 'zone',
+    path: ['zone'],
+    type: timeZone,
+    help: 'time zone in which times are read and shown, such as Europe/Madrid (default: UTC)',
   },
   {
     name: 'webhook.scheme',

@@ -72,6 +72,8 @@ export interface Settings {
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */
   readonly retries: number;
+  /** In which times are read and shown. Default UTC. */
+  readonly zone: string;
 }
 
 /** As the user wrote them; checked where they are used. */
@@ -91,6 +93,7 @@ export interface Profile {
   readonly setAt?: Readonly<Record<string, string>> | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;
+  readonly zone?: string | undefined;
   readonly webhook?:
     | ({
         readonly scheme?: string | undefined;

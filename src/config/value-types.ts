@@ -1,5 +1,6 @@
 import { Secret } from '../secret.ts';
 import { parseDuration } from '../time/time-text.ts';
+import { zoneNamed } from '../time/zone.ts';
 import { type ConfigProblem, usageError } from './problems.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
@@ -62,6 +63,11 @@ export const interval: ValueType<number> = {
     return ms > 0 ? ms : undefined;
   },
   expected: 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d',
+};
+
+export const timeZone: ValueType<string> = {
+  parse: (typed) => (typed === '' ? undefined : zoneNamed(typed)),
+  expected: 'a time zone such as Europe/Madrid or UTC',
 };
 
 /** One word of visible characters: anything else cannot stand in an HTTP header and is a mistake in copying. */

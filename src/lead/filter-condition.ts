@@ -36,9 +36,9 @@ export type Bound = { readonly number: string } | { readonly time: number };
 const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 
 /** A number in its own digits, or a point in time as the flags take it; `now` in ms. Undefined for other text. */
-export function boundOf(value: string, now: number): Bound | undefined {
+export function boundOf(value: string, now: number, zone?: string): Bound | undefined {
   if (decimal.test(value)) return { number: value };
-  const time = parseInstant(value, now);
+  const time = parseInstant(value, now, zone);
   return time === undefined ? undefined : { time };
 }
 

@@ -13,6 +13,8 @@ export interface LeadFilter {
   readonly where: readonly Condition[];
   /** What times such as `7d` in `where` count from, ms; needed only where there are such. */
   readonly now?: number;
+  /** In which such times without a zone of their own are. Default UTC. */
+  readonly zone?: string;
 }
 
 export interface LeadMatcher {
@@ -35,12 +37,12 @@ export interface LeadMatcher {
  * filtered by does not match; a missing field does differ from every value (`!=`). A lead whose `createdAt` cannot be
  * read is never dropped by `since` or `until`: it may be one that is wanted, so it matches and is counted.
  */
-export function leadFilter({ categories, since, until, where, now = 0 }: LeadFilter): LeadMatcher {
+export function leadFilter({ categories, since, until, where, now = 0, zone }: LeadFilter): LeadMatcher {
   let unreadableTimes = 0;
   const isTimed = since !== undefined || until !== undefined;
   const unmatched = new Set(categories);
   const fields = new FieldPresence(where.map(({ path }) => path.join('.')));
-  const checks = where.map((condition) => conditionCheck(condition, now));
+  const checks = where.map((condition) => conditionCheck(condition, now, zone));
   const matchesCreated = (lead: RawLead, created: number | undefined): boolean => {
     if (categories.length > 0) {
       const category = lead.category ?? '';
@@ -84,9 +86,9 @@ interface ConditionCheck {
   readonly isIncomparable: () => boolean;
 }
 
-function conditionCheck(condition: Condition, now: number): ConditionCheck {
+function conditionCheck(condition: Condition, now: number, zone: string | undefined): ConditionCheck {
   const { operator, value } = condition;
-  const bound = comparesOrder(condition) ? boundOf(value, now) : undefined;
+  const bound = comparesOrder(condition) ? boundOf(value, now, zone) : undefined;
   let wasThere = false;
   let wasCompared = false;
   const isOrdered = (field: Json, than: Bound): boolean => {

@@ -20,13 +20,19 @@ export class LeadCounts {
   #undated = 0;
 
   /** `shiftMs`: from the window of these leads to that with which their buckets are compared; 0 for no other one. */
-  constructor(facets: readonly Facet[], isMatrix: boolean, unit: BucketUnit | undefined, shiftMs = 0) {
+  constructor(
+    facets: readonly Facet[],
+    isMatrix: boolean,
+    unit: BucketUnit | undefined,
+    shiftMs = 0,
+    zone?: string,
+  ) {
     this.facets = facets;
     this.#values = facets.map(() => new ValueCounts());
     this.matrix = isMatrix ? new MatrixCounts() : undefined;
-    this.buckets = new BucketCounts(unit);
+    this.buckets = new BucketCounts(unit, zone);
     this.#shiftMs = shiftMs;
-    this.shifted = shiftMs === 0 ? this.buckets : new BucketCounts(unit);
+    this.shifted = shiftMs === 0 ? this.buckets : new BucketCounts(unit, zone);
   }
 
   get total(): number {

@@ -1,20 +1,20 @@
+import { offsetAt, startOfDays } from '../time/zone.ts';
+
 export const bucketUnits = ['hour', 'day', 'week'] as const;
 export type BucketUnit = (typeof bucketUnits)[number];
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Milliseconds. UTC has neither summer time nor leap seconds in them, so all buckets of a unit are of one length. */
+/** Milliseconds; where clocks are set forward or back, a day or a week is an hour shorter or longer. */
 const bucketLength: Readonly<Record<BucketUnit, number>> = { hour, day, week: 7 * day };
 
-/** The first Monday of the epoch: weeks begin on Mondays (ISO 8601). */
-const monday = 4 * day;
-
-/** When the bucket began in which a moment is, in UTC; both are milliseconds since the epoch. */
-export function bucketStart(time: number, unit: BucketUnit): number {
-  const origin = unit === 'week' ? monday : 0;
-  const length = bucketLength[unit];
-  return Math.floor((time - origin) / length) * length + origin;
+/** When the bucket began in which a moment is, or the `later`th behind it; both are milliseconds since the epoch. */
+export function bucketStart(time: number, unit: BucketUnit, zone = 'UTC', later = 0): number {
+  if (unit !== 'hour') return startOfDays(time, unit, zone, later);
+  const offset = offsetAt(time, zone);
+  const start = Math.floor((time + offset) / hour) * hour - offset;
+  return later === 0 ? start : bucketStart(start + later * hour, unit, zone);
 }
 
 export interface Bucket {
@@ -44,14 +44,17 @@ export class BucketCounts {
   #unit: BucketUnit;
   #counts = new Map<number, number>();
 
-  constructor(unit?: BucketUnit) {
+  readonly #zone: string;
+
+  constructor(unit?: BucketUnit, zone = 'UTC') {
+    this.#zone = zone;
     this.#wanted = unit;
     this.#unit = unit ?? 'hour';
   }
 
   /** Milliseconds since the epoch. */
   add(time: number): void {
-    this.#addTo(bucketStart(time, this.#unit), 1);
+    this.#addTo(this.#startOf(time), 1);
     if (this.#counts.size > mostCounted && this.#unit !== 'week') {
       this.#lengthen(this.#unit === 'hour' ? 'day' : 'week');
     }
@@ -77,18 +80,15 @@ export class BucketCounts {
   }
 
   #listed(first: number, last: number): Bucket[] {
-    const length = bucketLength[this.#unit];
-    const begin = bucketStart(first, this.#unit);
-    const end = bucketStart(last, this.#unit);
-    if (!(end >= begin)) return [];
-    const amount = (end - begin) / length + 1;
-    if (amount > mostListed) {
+    if (!(last >= first)) return [];
+    if ((last - first) / bucketLength[this.#unit] > mostListed) {
       return [...this.#counts].sort(([a], [b]) => a - b).map(([start, count]) => ({ start, count }));
     }
-    return Array.from({ length: amount }, (_, i) => {
-      const start = begin + i * length;
-      return { start, count: this.#counts.get(start) ?? 0 };
-    });
+    const listed: Bucket[] = [];
+    for (let start = this.#startOf(first); start <= last; start = this.#startOf(start, 1)) {
+      listed.push({ start, count: this.#counts.get(start) ?? 0 });
+    }
+    return listed;
   }
 
   #lengthen(unit: BucketUnit): void {
@@ -96,7 +96,11 @@ export class BucketCounts {
     const before = this.#counts;
     this.#counts = new Map();
     this.#unit = unit;
-    for (const [start, count] of before) this.#addTo(bucketStart(start, unit), count);
+    for (const [start, count] of before) this.#addTo(this.#startOf(start), count);
+  }
+
+  #startOf(time: number, later = 0): number {
+    return bucketStart(time, this.#unit, this.#zone, later);
   }
 
   #addTo(start: number, count: number): void {

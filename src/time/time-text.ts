@@ -1,4 +1,5 @@
-const day = 86_400_000;
+import { instantOf, startOfDays } from './zone.ts';
+
 const iso =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 /**
@@ -8,16 +9,17 @@ const iso =
 const usual = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
 /**
- * Parses a point in time of a flag: an ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, `now`, or a
- * duration, which means that long ago. Milliseconds since the epoch, or undefined when it is none of these.
+ * Parses a point in time of a flag: an ISO 8601 date or date-time (in `zone`, where the text names none), a month for its
+ * first day, `today`, `yesterday`, `now`, or a duration, which means that long ago. Milliseconds since the epoch, or
+ * undefined when it is none of these.
  */
-export function parseInstant(text: string, now: number): number | undefined {
+export function parseInstant(text: string, now: number, zone = 'UTC'): number | undefined {
   const word = text.trim().toLowerCase();
   if (word === 'now') return now;
-  if (word === 'today') return Math.floor(now / day) * day;
-  if (word === 'yesterday') return (Math.floor(now / day) - 1) * day;
-  const time = parseIsoTime(text.trim());
-  if (time !== undefined) return time;
+  if (word === 'today') return startOfDays(now, 'day', zone);
+  if (word === 'yesterday') return startOfDays(now, 'day', zone, -1);
+  const time = parseIsoTime(/^\d{4}-\d\d$/.test(word) ? `${word}-01` : word);
+  if (time !== undefined) return /[t ].*(?:z|[+-]\d\d(?::?\d\d)?)$/.test(word) ? time : instantOf(time, zone);
   const ago = parseDuration(word);
   return ago === undefined ? undefined : now - ago;
 }

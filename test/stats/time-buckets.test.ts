@@ -25,6 +25,26 @@ describe('a bucket', () => {
 });
 
 describe('a series', () => {
+  it('in a zone has the days that it has, of 23, 24 or 25 hours, and each hour once', () => {
+    const listed = (unit: BucketUnit, from: string, to: string): string[] => {
+      const counts = new BucketCounts(unit, 'Europe/Madrid');
+      for (let at = time(from); at < time(to); at += 1_800_000) counts.add(at);
+      return counts
+        .series(time(from), time(to))
+        .buckets.map(({ start, count }) => `${iso(start).slice(5)} ${count / 2}`);
+    };
+    expect(listed('day', '2026-10-23T22:00Z', '2026-10-26T23:00Z')).toEqual([
+      '10-23T22:00 24',
+      '10-24T22:00 25',
+      '10-25T23:00 24',
+    ]);
+    expect(listed('week', '2026-03-22T23:00Z', '2026-04-05T22:00Z')).toEqual([
+      '03-22T23:00 167',
+      '03-29T22:00 168',
+    ]);
+    expect(listed('hour', '2026-03-28T23:00Z', '2026-03-29T22:00Z')).toHaveLength(23);
+  });
+
   it('lists empty buckets, from the beginning of the window to its end', () => {
     const counts = counted('day', '2026-01-02T05:00Z', '2026-01-02T06:00Z', '2026-01-04T00:00Z');
     const { buckets } = counts.series(time('2026-01-01T12:00Z'), time('2026-01-06T00:00Z'));

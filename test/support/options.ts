@@ -20,7 +20,10 @@ export async function optionsOf<F extends Flags>(flags: F, words: readonly strin
       }),
   });
   const invocation = parseCommand(spec, words);
-  if (invocation.kind === 'run') await invocation.run({} as Context);
+  if (invocation.kind === 'run') {
+    const settings = () => Promise.resolve({ zone: 'UTC' });
+    await invocation.run({ settings } as unknown as Context);
+  }
   const [options] = received;
   if (options === undefined) throw new Error('the words asked for help or the version');
   return options;

@@ -78,7 +78,7 @@ export const flags = {
   },
   ...acceptIncompleteFlag,
   ...filterFlags,
-  since: { ...filterFlags.since, default: '7d' },
+  since: { ...filterFlags.since, otherwise: '7d, without --in' },
   ...repairFlags,
   ...inGroup('Output', {
     ...formatFlags(['table', 'json']),

@@ -5,6 +5,7 @@ import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { pointInTime } from '../flags/flag-values.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import {
   type AuditSummary,
@@ -191,7 +192,8 @@ async function openAudit(options: AuditCommandOptions, context: Context): Promis
   const { clock, messages, status } = context;
   const startedAt = clock.now();
   const service = await openService(context);
-  const { query, filter } = resolveFilter(options, startedAt, messages);
+  const since = options.since ?? (options.in === undefined ? pointInTime.parse('7d') : undefined);
+  const { query, filter } = resolveFilter({ ...options, since }, startedAt, messages);
   const received = await openReceived(options, context);
   const statusNames = statusFieldsOf(service.dialect);
   const showsOnlySome =

@@ -8,12 +8,12 @@ export default command({
     'Write every lead that matches, one compact JSON object a line, in its own bytes.\n' +
     'Leads that come twice are written once. stdout holds data only; a summary goes to stderr.',
   flags,
-  everyday: ['output', 'resume', 'bookmark', 'format', 'fields', 'status', 'since', 'where'],
+  everyday: ['output', 'resume', 'bookmark', 'format', 'status', 'since', 'in', 'where'],
   exits: serviceExits,
   output: [leadRecord],
   examples: [
     'leads export > leads.ndjson',
-    'leads export --since 7d --format csv -o week.csv',
+    'leads export --in last-month --zone Europe/Madrid -o month.csv',
     'leads export -o all.ndjson.gz --resume',
     'leads export -o all.ndjson --bookmark all.bookmark',
   ],

@@ -88,6 +88,7 @@ export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'not
 export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
   const { bom, bookmark, escape, fields, follow, format, gzip, jq, limit, output, overlap } = options;
   const [toStdout, follows] = [output === undefined, follow !== undefined];
+  const end = options.until === undefined ? '--in' : '--until';
   rejectFirst(
     [options.resume && toStdout, '--resume needs -o FILE: only an export to a file can be continued'],
     [format !== 'csv' && (bom || !escape), `${bom ? '--bom' : '--no-escape'} is for --format csv`],
@@ -100,7 +101,7 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
       limit !== undefined && bookmark !== undefined,
       '--limit and --bookmark do not go together: the leads beyond --limit would never be exported',
     ],
-    [follows && options.until !== undefined, '--follow and --until do not go together'],
+    [follows && (options.until ?? options.in) !== undefined, `--follow and ${end} do not go together`],
     [
       follows && format === 'csv' && fields === undefined && toStdout,
       '--follow with --format csv needs --fields',

@@ -116,8 +116,9 @@ export function command<A extends Arguments | undefined = undefined, F extends F
     arguments: args,
     flags,
     prepare(typed) {
-      const options = checkOptions(args, flags, withJson(flags, typed)) as CheckedOptions<A, F>;
-      const run = async (context: Context): Promise<Outcome> => (await load()).run(options, context);
+      const options = checkOptions(args, flags, withJson(flags, typed));
+      const run = async (context: Context): Promise<Outcome> =>
+        (await load()).run((await withZone(flags, options, context)) as CheckedOptions<A, F>, context);
       const { jq } = typed;
       if (typeof jq !== 'string') return run;
       return async (context) => {
@@ -179,6 +180,16 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
 
 /** What is typed where a URL is expected may hold `user:password@`. */
 const withoutCredentials = (text: string): string => text.replace(/^(\w[\w+.-]*:\/\/)?\S*:\S*@/, '$1…@');
+
+/** With the zone of the settings, where a command reads or shows times in one and none was typed. */
+async function withZone(
+  flags: Flags,
+  options: Record<string, unknown>,
+  context: Context,
+): Promise<Record<string, unknown>> {
+  if (!('zone' in flags) || options['zone'] !== undefined) return options;
+  return { ...options, zone: (await context.settings()).zone };
+}
 
 /** `--json` as `--format json`; beside `--format table` it is a contradiction. */
 function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {

@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
+import { parseStretch } from '../../time/zone.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
 export const limit: ValueType<number> = {
@@ -14,13 +15,37 @@ export const limit: ValueType<number> = {
   expected: "a whole number from 1, or 'all'",
 };
 
-/** A function of now, since a declaration has no clock: `since(context.clock.now())` in milliseconds. */
-export const pointInTime: ValueType<(now: number) => number> = {
-  parse: (typed) =>
-    parseInstant(typed, 0) === undefined ? undefined : (now) => parseInstant(typed, now) ?? Number.NaN,
-  expected:
-    'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
-};
+/** A text that means something at a time and in a zone, since a declaration has neither clock nor settings. */
+interface TypedTime<T> {
+  readonly text: string;
+  /** `now` and what it gives are milliseconds since the epoch. */
+  readonly at: (now: number, zone?: string) => T;
+}
+
+function typedTime<T>(
+  parse: (typed: string, now: number, zone: string) => T | undefined,
+  expected: string,
+): ValueType<TypedTime<T>> {
+  return {
+    parse: (text) =>
+      // What is a time at the epoch is one at any other moment.
+      parse(text, 0, 'UTC') === undefined
+        ? undefined
+        : { text, at: (now, zone = 'UTC') => parse(text, now, zone) as T },
+    expected,
+  };
+}
+
+export const pointInTime = typedTime(
+  parseInstant,
+  'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
+);
+
+/** A whole day, week, month or year, half-open. */
+export const stretch = typedTime(
+  parseStretch,
+  'a stretch of time: 2026-10, 2026-W42, 2026-10-31, yesterday, last-week, last-month or last-year',
+);
 
 /** Milliseconds between two polls: a service is not asked more often than once a second. */
 export const pollInterval: ValueType<number> = {

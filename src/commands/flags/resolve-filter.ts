@@ -4,9 +4,10 @@ import type { FieldPresence, LeadFilter, LeadMatcher } from '../../lead/filter.t
 import type { Messages } from '../../output/messages.ts';
 import { noteUnreadableTimes } from '../../output/terminal/progress.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
+import { parseStretch } from '../../time/zone.ts';
 import { nearest } from '../../messages/suggest.ts';
 import type { TypedCondition } from './flag-values.ts';
-import type { FilterOptions } from './shared-flags.ts';
+import { type FilterOptions, rejectFirst, type TimeOptions } from './shared-flags.ts';
 
 /**
  * What is asked of the service and what is checked here, both with times resolved against one `now` (ms). Says what is
@@ -17,15 +18,51 @@ export function resolveFilter(
   now: number,
   messages: Pick<Messages, 'note'>,
 ): { readonly query: LeadQuery; readonly filter: LeadFilter } {
-  const since = options.since?.(now);
-  const until = options.until?.(now);
-  checkWindow(since, until, messages);
+  const { zone, since, until } = resolveWindow(options, now, messages);
   for (const typed of options.where) noteTyping(typed, messages);
   const where = options.where.map(({ condition }) => condition);
   return {
     query: { status: options.status, categories: options.category, since, until },
-    filter: { categories: options.category, since, until, where, now },
+    filter: { categories: options.category, since, until, where, now, zone },
   };
+}
+
+/** A window of time as flags and settings give it. */
+interface TimeWindow {
+  /** Milliseconds since the epoch; undefined: without a bound. */
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly zone: string;
+}
+
+/** Throws a `UsageError` for a window that ends before it begins, and for one that is given twice. */
+export function resolveWindow(
+  options: TimeOptions,
+  now: number,
+  messages: Pick<Messages, 'note'>,
+): TimeWindow {
+  const { in: stretch, zone = 'UTC' } = options;
+  const bound = options.since === undefined ? '--until' : '--since';
+  if (stretch !== undefined) {
+    rejectFirst([
+      (options.since ?? options.until) !== undefined,
+      `--in and ${bound} do not go together: --in ${stretch.text} has a beginning and an end`,
+    ]);
+    return { ...stretch.at(now, zone), zone };
+  }
+  const since = options.since?.at(now, zone);
+  const until = options.until?.at(now, zone);
+  checkWindow(since, until, messages);
+  if (since !== until) noteUntil(options.until?.text ?? '', messages);
+  return { since, until, zone };
+}
+
+/** A day or a month is often meant to be in it. */
+function noteUntil(typed: string, messages: Pick<Messages, 'note'>): void {
+  const { until } = (/^\d{4}-\d\d(-\d\d)?$/.test(typed) ? parseStretch(typed, 0, 'UTC') : undefined) ?? {};
+  if (until === undefined) return;
+  const next = new Date(until).toISOString().slice(0, typed.length);
+  messages.note('until', `--until ${typed} is before ${typed} begins; with all of it: --until ${next}`);
 }
 
 function checkWindow(

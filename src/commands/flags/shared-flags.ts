@@ -1,14 +1,34 @@
-import { oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { oneOf, text, timeZone, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { condition, fieldList, httpUrl, pointInTime } from './flag-values.ts';
+import { condition, fieldList, httpUrl, pointInTime, stretch } from './flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
+
+/** From when to when: the same on every command that has a window of time. */
+export const timeFlags = (done: 'created' | 'received') =>
+  ({
+    since: { value: 'time', type: pointInTime, help: `${done} then or later: 2026-01-31, yesterday, 7d` },
+    until: { value: 'time', type: pointInTime, help: `${done} before then` },
+    in: {
+      value: 'stretch',
+      type: stretch,
+      help: `${done} in 2026-10, 2026-W42, yesterday, last-month`,
+    },
+    zone: {
+      value: 'zone',
+      type: timeZone,
+      setting: 'zone',
+      otherwise: 'UTC',
+      help: 'in which times are read and shown, such as Europe/Madrid',
+    },
+  }) as const satisfies Flags;
+
+export type TimeOptions = OptionsOf<ReturnType<typeof timeFlags>>;
 
 /** Which leads: the same on every command that pulls. */
 export const filterFlags = inGroup('Filters', {
   status: { value: 'status', type: text, help: 'as the service judges it, such as new' },
   category: { value: 'name', type: text, repeatable: true, known: 'categories', help: 'any of these' },
-  since: { value: 'time', type: pointInTime, help: 'created then or later: 2026-01-31, yesterday, 7d' },
-  until: { value: 'time', type: pointInTime, help: 'created before then' },
+  ...timeFlags('created'),
   where: {
     value: 'condition',
     type: condition,

@@ -2,20 +2,18 @@ import type { Context } from '../../context.ts';
 import { compact } from '../../json/bytes.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { resolveWindow } from '../flags/resolve-filter.ts';
 import type { InboxExportOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxExportOptions, context: Context): Promise<Outcome> {
   const { stdout, clock, messages } = context;
-  const now = clock.now();
   const writer = await recordWriter(options.format, streamSink(stdout), { terminal: stdout.isTTY === true });
   const written = await withInboxReader(options, context, async (inbox) => {
     let leads = 0;
-    const query = {
-      states: options.verdict.length === 0 ? undefined : options.verdict,
-      since: options.since?.(now),
-      until: options.until?.(now),
-    };
+    const { since, until } = resolveWindow(options, clock.now(), messages);
+    const states = options.verdict.length === 0 ? undefined : options.verdict;
+    const query = { states, since, until };
     for await (const { body } of inbox.leads(query)) {
       await writer.write([{ bytes: compact(body) }]);
       leads += 1;

@@ -5,18 +5,16 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { formatInstant } from '../../time/zone.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { deliverySummary, objectWriter } from './delivery-json.ts';
+import { resolveWindow } from '../flags/resolve-filter.ts';
 import type { InboxListOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
-  const now = context.clock.now();
-  const query = {
-    verdicts: options.verdict.length === 0 ? undefined : options.verdict,
-    since: options.since?.(now),
-    until: options.until?.(now),
-  };
+  const { since, until } = resolveWindow(options, context.clock.now(), context.messages);
+  const query = { verdicts: options.verdict.length === 0 ? undefined : options.verdict, since, until };
   if (options.format === 'table') await table(options, query, context);
   else await records(options, options.format, query, context);
   return 'done';
@@ -38,7 +36,7 @@ const fit: FitOptions = {
 
 async function table(options: InboxListOptions, query: InboxQuery, context: Context): Promise<void> {
   const { stdout, messages } = context;
-  const { limit: most } = options;
+  const { limit: most, zone = 'UTC' } = options;
   const found: StoredDelivery[] = [];
   const size = await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of firstOf(inbox, query, most + 1)) found.push(delivery);
@@ -52,7 +50,14 @@ async function table(options: InboxListOptions, query: InboxQuery, context: Cont
     const { dim } = await paletteFor(stdout, context);
     const width = terminalWidth(stdout);
     const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-    await write(stdout, renderTable(heads, found.map(rowOf), { ...fit, width, head: dim }));
+    await write(
+      stdout,
+      renderTable(
+        heads,
+        found.map((delivery) => rowOf(delivery, zone)),
+        { ...fit, width, head: dim },
+      ),
+    );
   }
   if (hasMore) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
   messages.say(size);
@@ -83,12 +88,12 @@ async function* firstOf(inbox: InboxReader, query: InboxQuery, most: number): As
   }
 }
 
-function rowOf(delivery: StoredDelivery): string[] {
+function rowOf(delivery: StoredDelivery, zone: string): string[] {
   const { seq, receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
   const remarks = [reason, source === 'backfill' ? 'backfill' : undefined, differs && differsText(differs)];
   return [
     String(seq),
-    new Date(receivedAt).toISOString(),
+    formatInstant(receivedAt, zone, true),
     verdict,
     String(status),
     leadId ?? '',

@@ -1,13 +1,8 @@
 import { anyText, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/shared-flags.ts';
+import { formatFlags, timeFlags } from '../flags/shared-flags.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
-
-const received = {
-  since: { value: 'time', type: pointInTime, help: 'received then or later: 2026-01-31, yesterday, 7d' },
-  until: { value: 'time', type: pointInTime, help: 'received before then' },
-} satisfies Flags;
 
 export const listFlags = {
   verdict: {
@@ -16,7 +11,7 @@ export const listFlags = {
     repeatable: true,
     help: 'any of these; pending: what is outstanding now; dead: given up for some target',
   },
-  ...received,
+  ...timeFlags('received'),
   limit: { short: 'n', value: 'n', type: limit, default: '20', help: "how many, or 'all'" },
   ...formatFlags(['table', 'json', 'ndjson', 'csv']),
   ...inboxFlags,
@@ -50,7 +45,7 @@ export const exportFlags = {
     otherwise: 'accepted',
     help: 'leads that are so now; pending: outstanding',
   },
-  ...received,
+  ...timeFlags('received'),
   ...formatFlags(['ndjson', 'json', 'csv']),
   ...inboxFlags,
 } satisfies Flags;

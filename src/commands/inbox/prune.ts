@@ -12,7 +12,8 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
     });
   }
   const gone = await withInbox(options, context, async (inbox) => {
-    const dropped = await inbox.prune(before(context.clock.now()));
+    const { zone } = await context.settings();
+    const dropped = await inbox.prune(before.at(context.clock.now(), zone));
     if (dropped > 0) await inbox.compact();
     return dropped;
   });

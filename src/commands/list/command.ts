@@ -6,7 +6,7 @@ export default command({
   summary: 'the newest leads, as a table, JSON, NDJSON or CSV',
   description: 'Show leads in the order of the service, which as a rule is newest first.',
   flags,
-  everyday: ['limit', 'status', 'category', 'since', 'where', 'fields', 'watch', 'json', 'format'],
+  everyday: ['limit', 'status', 'category', 'since', 'in', 'where', 'fields', 'watch', 'format'],
   exits: serviceExits,
   output: [leadRecord],
   examples: [

@@ -27,8 +27,10 @@ export const flags = {
 export type ListOptions = OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other. */
-export function rejectContradictions({ fields, relative, format, watch, until }: ListOptions): void {
+export function rejectContradictions(options: ListOptions): void {
+  const { fields, relative, format, watch, until } = options;
   const isWatching = watch !== undefined;
+  const end = until === undefined ? '--in' : '--until';
   rejectFirst(
     [relative && format !== 'table', '--relative is for the table form'],
     [
@@ -41,6 +43,6 @@ export function rejectContradictions({ fields, relative, format, watch, until }:
       '--watch with --format csv needs --fields',
       'the columns of leads that are still to come are not known',
     ],
-    [isWatching && until !== undefined, '--watch and --until do not go together'],
+    [isWatching && (until ?? options.in) !== undefined, `--watch and ${end} do not go together`],
   );
 }

@@ -15,6 +15,7 @@ import {
 } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { formatInstant } from '../../time/zone.ts';
 import type { ListOptions } from './options.ts';
 
 interface LeadPrinter {
@@ -33,7 +34,7 @@ export async function leadPrinter(options: ListOptions, context: Context): Promi
 
 /** A table is drawn as a whole, so that its columns fit; while watching, each group of new leads is one. */
 async function tablePrinter(
-  { fields, relative, watch }: ListOptions,
+  { fields, relative, watch, zone = 'UTC' }: ListOptions,
   context: Context,
 ): Promise<LeadPrinter> {
   const { stdout, clock } = context;
@@ -49,7 +50,9 @@ async function tablePrinter(
   let above: string[][] = [];
   const draw = async (leads: readonly RawLead[]): Promise<void> => {
     if (leads.length === 0) return;
-    const added = rowsOf(leads, columns, relative ? clock.now() : undefined);
+    const now = clock.now();
+    const shown = (time: number): string => (relative ? relativeTime(time, now) : formatInstant(time, zone));
+    const added = rowsOf(leads, columns, shown);
     const rows = [...above, ...added];
     // A column that no lead fills says nothing, unless --fields names it.
     const isShown = columns.map((_, i) => fields !== undefined || rows.some((row) => row[i] !== ''));
@@ -154,8 +157,10 @@ function columnsFor(fields: readonly string[] | undefined, { id = 'id', statusFi
   return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths: named }];
 }
 
-/** The cells of leads. Times are in UTC to the second, or as their distance from `now` (ms) when that is defined. */
-function rowsOf(leads: readonly RawLead[], columns: readonly Column[], now: number | undefined): string[][] {
+type TimeText = (time: number) => string;
+
+/** The cells of leads. */
+function rowsOf(leads: readonly RawLead[], columns: readonly Column[], timeText: TimeText): string[][] {
   const asked = new FieldPaths(columns.flatMap((column) => column.paths));
   return leads.map((lead) => {
     const found = new Map<string, string>();
@@ -169,15 +174,14 @@ function rowsOf(leads: readonly RawLead[], columns: readonly Column[], now: numb
     return columns.map(({ paths, isId }) => {
       const path = paths.find((one) => found.has(one));
       if (path === undefined) return isId === true ? (lead.id ?? '') : '';
-      return cellOf(path, cellText(found.get(path) ?? ''), now);
+      return cellOf(path, cellText(found.get(path) ?? ''), timeText);
     });
   });
 }
 
-function cellOf(path: string, text: string, now: number | undefined): string {
+function cellOf(path: string, text: string, timeText: TimeText): string {
   const time = path === 'createdAt' || isTime(text) ? readCreatedAt(text) : undefined;
-  if (time === undefined) return text;
-  return now === undefined ? new Date(time).toISOString().replace(/\.\d+Z$/, 'Z') : relativeTime(time, now);
+  return time === undefined ? text : timeText(time);
 }
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);

@@ -104,7 +104,7 @@ async function resolveAccount(
     };
   });
   return {
-    ...{ name, seed, leads, from, faults, everyMs: every, newest: newest?.(context.clock.now()) },
+    ...{ name, seed, leads, from, faults, everyMs: every, newest: newest?.at(context.clock.now()) },
     records: from === undefined ? undefined : await readRecords(from, context),
     ...(await readApiKeys(account, flags, context)),
     webhooks: await Promise.all(webhooks),

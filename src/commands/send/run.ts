@@ -185,6 +185,7 @@ function rejectContradictions(options: SendOptions): void {
     '--category': options.category.length > 0 || undefined,
     '--since': options.since,
     '--until': options.until,
+    '--in': options.in,
     '--where': options.where.length > 0 || undefined,
   });
   const isEndless = options.for === undefined && options.count === undefined && options.repeat <= 1;

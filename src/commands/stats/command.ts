@@ -9,7 +9,7 @@ export default command({
     'those that were received, with delays, attempts, duplicates and the longest gap.\n' +
     'With --expect it is an alarm: exit 7, and what does not hold on stderr; under --quiet nothing else is printed.',
   flags,
-  everyday: ['since', 'by', 'bucket', 'inbox', 'expect', 'json'],
+  everyday: ['since', 'in', 'by', 'bucket', 'inbox', 'expect', 'json'],
   exits: { ...serviceExits, 7: 'what --expect says does not hold' },
   output: [
     {

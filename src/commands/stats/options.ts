@@ -40,7 +40,7 @@ export const flags = {
     value: 'unit',
     type: oneOf(bucketUnits),
     otherwise: 'hour up to two days, then day',
-    help: 'in UTC, weeks from Monday',
+    help: 'weeks from Monday',
   },
   top: {
     value: 'n',
@@ -51,7 +51,7 @@ export const flags = {
   compare: {
     value: 'window',
     type: oneOf(['previous']),
-    help: 'with the time of equal length before --since',
+    help: 'with the time of equal length before',
   },
   inbox: {
     value: 'place',
@@ -84,8 +84,8 @@ export function rejectContradictions(options: StatsOptions): void {
   const receiving = expect.find(({ measure }) => measure !== 'total');
   rejectFirst(
     [
-      compare !== undefined && since === undefined,
-      '--compare previous needs --since: the previous window is as long as this one',
+      compare !== undefined && (since ?? options.in) === undefined,
+      '--compare previous needs --since or --in: the previous window is as long as this one',
     ],
     [
       !receives && receiving !== undefined,

@@ -62,7 +62,8 @@ export function planStats(
     filter: { ...filter, since: earliest },
     isNarrowed: filter.categories.length + filter.where.length > 0,
     facets,
-    newCounts: (shiftMs) => new LeadCounts(facets, options.by?.length === 2, options.bucket, shiftMs),
+    newCounts: (shiftMs) =>
+      new LeadCounts(facets, options.by?.length === 2, options.bucket, shiftMs, options.zone),
     shiftMs: previous === undefined ? 0 : length,
   };
 }

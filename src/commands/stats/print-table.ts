@@ -11,19 +11,26 @@ import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { BucketUnit, Series } from '../../stats/time-buckets.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';
 import { formatDuration } from '../../time/time-text.ts';
+import { formatInstant } from '../../time/zone.ts';
 import { wrap } from '../help/layout.ts';
 import { changeText, figureText, shareText } from './figure-text.ts';
 import type { CountedWindow, CountedWindows, Window } from './plan.ts';
 import { type RankedFacet, rankedFacets, rankedMatrix, type RankedMatrix } from './ranked.ts';
 
 /** Everything that was counted, for a person: sections with bars that fit the terminal, or 80 columns in a pipe. */
-export async function printTable(windows: CountedWindows, top: number, context: Context): Promise<void> {
+export async function printTable(
+  windows: CountedWindows,
+  top: number,
+  zone: string,
+  context: Context,
+): Promise<void> {
   const { stdout } = context;
   const style: ChartStyle = {
     width: wrapWidth(stdout),
     cutsLabels: terminalWidth(stdout) !== undefined,
     ascii: asksForAscii(context),
     colours: await paletteFor(stdout, context),
+    zone,
   };
   const sections = [
     headLines(windows, style),
@@ -38,24 +45,24 @@ export async function printTable(windows: CountedWindows, top: number, context: 
   await write(stdout, `${text}\n`);
 }
 
-function headLines({ current, previous }: CountedWindows, { width, colours }: ChartStyle): string[] {
+function headLines({ current, previous }: CountedWindows, { width, colours, zone }: ChartStyle): string[] {
   const { leads, receipts, window } = current;
   const verb = receipts === undefined ? 'created' : 'received';
-  const head = `${counted(leads.total, 'lead', 'leads')} ${verb} ${windowText(window)}`;
+  const head = `${counted(leads.total, 'lead', 'leads')} ${verb} ${windowText(window, zone)}`;
   const lines = wrap(head, width).map((line) => colours.bold(line));
   if (previous === undefined) return lines;
   const change = changeText(previous.leads.total, leads.total);
-  const before = `before: ${grouped(previous.leads.total)} ${windowText(previous.window)}; change: ${change}`;
+  const before = `before: ${grouped(previous.leads.total)} ${windowText(previous.window, zone)}; change: ${change}`;
   return [...lines, ...wrap(before, width)];
 }
 
-function windowText({ since, until }: Window): string {
-  if (until === undefined) return since === undefined ? 'so far' : `since ${minute(since)} UTC`;
-  if (since === undefined) return `before ${minute(until)} UTC`;
-  return `from ${minute(since)} to ${minute(until)} UTC`;
+function windowText({ since, until }: Window, zone: string): string {
+  if (until === undefined) return since === undefined ? 'so far' : `since ${minute(since, zone)} ${zone}`;
+  if (since === undefined) return `before ${minute(until, zone)} ${zone}`;
+  return `from ${minute(since, zone)} to ${minute(until, zone)} ${zone}`;
 }
 
-const minute = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+const minute = (ms: number, zone: string): string => formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
 
 function facetSections(windows: CountedWindows, top: number, style: ChartStyle): string[][] {
   return rankedFacets(windows, top)
@@ -93,8 +100,11 @@ function seriesSection({ current, previous, buckets }: CountedWindows, style: Ch
     ...(previous === undefined ? [] : lineOf(previous.series, 'before: ', style)),
   ];
   if (buckets.length === 0 || buckets.length > mostBars) return lines;
-  const title = unit === 'week' ? 'WEEK (UTC)' : `${unit.toUpperCase()} (UTC)`;
-  const rows = buckets.map(({ start, ...counts }) => ({ label: bucketLabel(start, unit), ...counts }));
+  const title = `${unit.toUpperCase()} (${style.zone})`;
+  const rows = buckets.map(({ start, ...counts }) => ({
+    label: bucketLabel(start, unit, style.zone),
+    ...counts,
+  }));
   return [
     ...lines,
     ...(lines.length > 0 ? [''] : []),
@@ -102,7 +112,11 @@ function seriesSection({ current, previous, buckets }: CountedWindows, style: Ch
   ];
 }
 
-function lineOf({ unit, buckets }: Series, prefix: string, { width, ascii, colours }: ChartStyle): string[] {
+function lineOf(
+  { unit, buckets }: Series,
+  prefix: string,
+  { width, ascii, colours, zone }: ChartStyle,
+): string[] {
   const [first, second] = buckets;
   const last = buckets.at(-1);
   if (first === undefined || second === undefined || last === undefined) return [];
@@ -117,8 +131,8 @@ function lineOf({ unit, buckets }: Series, prefix: string, { width, ascii, colou
   const most =
     peak.count === 0
       ? 'none'
-      : `most in one ${unit}: ${grouped(peak.count)}, ${bucketLabel(peak.start, unit)}`;
-  const span = `${bucketLabel(first.start, unit)} to ${bucketLabel(last.start, unit)} UTC`;
+      : `most in one ${unit}: ${grouped(peak.count)}, ${bucketLabel(peak.start, unit, zone)}`;
+  const span = `${bucketLabel(first.start, unit, zone)} to ${bucketLabel(last.start, unit, zone)} ${zone}`;
   return [
     colours.cyan(line),
     ...wrap(`${prefix}${step}, ${span}; ${most}`, width).map((text) => colours.dim(text)),
@@ -126,10 +140,8 @@ function lineOf({ unit, buckets }: Series, prefix: string, { width, ascii, colou
 }
 
 /** `2026-01-31`, or with the hour. */
-const bucketLabel = (start: number, unit: BucketUnit): string => {
-  const iso = new Date(start).toISOString();
-  return unit === 'hour' ? `${iso.slice(0, 10)} ${iso.slice(11, 16)}` : iso.slice(0, 10);
-};
+const bucketLabel = (start: number, unit: BucketUnit, zone: string): string =>
+  minute(start, zone).slice(0, unit === 'hour' ? undefined : 10);
 
 const gap = '  ';
 const widestHead = 14;
@@ -196,7 +208,11 @@ function receiptsSection(
   const rejections = [...reasons]
     .map((reason) => row(reason, (figures) => figures.byReason.get(reason) ?? 0))
     .sort((a, b) => b.count - a.count);
-  const fields = [...fieldsOf(now, ''), ...(before === undefined ? [] : fieldsOf(before, ' before'))];
+  const { zone } = style;
+  const fields = [
+    ...fieldsOf(now, '', zone),
+    ...(before === undefined ? [] : fieldsOf(before, ' before', zone)),
+  ];
   const width = style.cutsLabels ? style.width : undefined;
   return [
     ...barSection('DELIVERIES', 'COUNT', verdicts, now.received, style),
@@ -208,16 +224,15 @@ function receiptsSection(
   ];
 }
 
-function fieldsOf(figures: ReceiptFigures, suffix: string): (readonly [string, string])[] {
+function fieldsOf(figures: ReceiptFigures, suffix: string, zone: string): (readonly [string, string])[] {
   const { delayMs, attemptsPerLead, longestGap, backfilled } = figures;
   const shares = Object.entries(delayMs).flatMap(([name, ms]: readonly [string, number | null]) =>
     ms === null ? [] : [`${name} ${formatDuration(ms)}`],
   );
-  const since = longestGap && new Date(longestGap.start).toISOString().slice(0, 16).replace('T', ' ');
   const gap =
     longestGap === undefined
       ? 'unknown: nothing came'
-      : `${formatDuration(longestGap.ms)}, from ${since ?? ''} UTC`;
+      : `${formatDuration(longestGap.ms)}, from ${minute(longestGap.start, zone)} ${zone}`;
   return [
     [`delay${suffix}`, shares.length === 0 ? 'none was measured' : `${shares.join('  ')} from creation`],
     [
@@ -237,6 +252,8 @@ interface ChartStyle {
   readonly cutsLabels: boolean;
   readonly ascii: boolean;
   readonly colours: Palette;
+  /** In which times are shown. */
+  readonly zone: string;
 }
 
 interface BarRow {

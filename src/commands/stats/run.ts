@@ -52,7 +52,7 @@ async function print(
   const { format, top } = options;
   if (format === 'table') {
     const { printTable } = await import('./print-table.ts');
-    await printTable(counted, top ?? 10, context);
+    await printTable(counted, top ?? 10, options.zone ?? 'UTC', context);
   } else if (format === 'json') {
     const { statsDocument } = await import('./print-data.ts');
     await writeJson(stdout, statsDocument(counted, checked, top ?? Infinity), 2);

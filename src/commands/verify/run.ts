@@ -30,7 +30,8 @@ import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
   const { capture, resolved } = await openBoth(options, context);
   const now = context.clock.now();
-  const times = { now, asked: options.at?.(now), captured: capture.at };
+  const { zone } = await context.settings();
+  const times = { now, asked: options.at?.at(now, zone), captured: capture.at };
   const at = times.asked ?? times.captured ?? now;
   if (capture.rawHeaders.length === 0) {
     throw new DataError('the capture holds no headers, and one of them carries the credential', {

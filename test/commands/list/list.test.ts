@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { leads, type RunOptions, startLeads } from '../../support/run.ts';
+import { freshHome, leads, type RunOptions, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 import { textWidth } from '../../../src/output/terminal/text-width.ts';
 import { until } from '../../support/until.ts';
@@ -133,6 +133,70 @@ describe('leads list', () => {
     );
     const run = await listed(records, '--since', '2026-01-01', '--until', '2026-01-02', '--format', 'ndjson');
     expect(run.stdout.match(/"id":\d/g)).toEqual(['"id":0', '"id":1']);
+  });
+
+  describe('a stretch of time', () => {
+    const records = ['2026-01-30T23:30:00Z', '2026-01-31T23:00:00Z'].map((createdAt, i) => ({
+      id: `l-${i}`,
+      createdAt,
+    }));
+
+    it.each([
+      [
+        ['--in', '2026-01'],
+        ['l-0', 'l-1'],
+      ],
+      [['--in', '2026-02', '--zone', 'Europe/Madrid'], ['l-1']],
+      [['--in', '2026-01-31', '--zone', 'Europe/Madrid'], ['l-0']],
+      [['--since', '2026-02-01', '--zone', 'Europe/Madrid'], ['l-1']],
+      [['--where', 'createdAt<2026-01-31', '--zone', 'Europe/Madrid'], []],
+      [['--where', 'createdAt<2026-01-31'], ['l-0']],
+      [
+        ['--in', '2026-W05'],
+        ['l-0', 'l-1'],
+      ],
+    ])('%j', async (flags, expected) => {
+      const run = await listed(records, ...flags, '--format', 'ndjson');
+      expect(run.stdout.match(/l-\d/g) ?? []).toEqual(expected);
+      expect(run.stderr).toBe('');
+    });
+
+    it('shows its times in the zone, which may be a setting', async () => {
+      const server = await scripted((_, response) => sendJson(response, { data: records, has_more: false }));
+      const options = { ...at(server.url), home: freshHome() };
+      await leads(['config', 'set', 'zone', 'europe/madrid'], options);
+      const run = await leads(['list', '--in', '2026-02'], options);
+      expect(run.stdout).toContain('l-1  2026-02-01T00:00:00+01:00');
+      const there = await leads(['list', '--in', '2026-01', '--zone', 'UTC'], options);
+      expect(there.stdout).toContain('l-1  2026-01-31T23:00:00Z');
+      await server.close();
+    });
+
+    it('has one beginning and one end', async () => {
+      expect(await listed(records, '--in', '2026-01', '--until', '2026-02')).toMatchObject({
+        exitCode: 2,
+        stderr:
+          "error: --in and --until do not go together: --in 2026-01 has a beginning and an end\nhint: see 'leads list --help'\n",
+      });
+      expect((await listed(records, '--in', '2026-W54')).stderr).toContain(
+        "--in: '2026-W54' is not a stretch",
+      );
+      expect((await listed(records, '--zone', 'Mars')).stderr).toContain("'Mars' is not a time zone such as");
+    });
+
+    it.each([
+      ['2026-01-31', '2026-02-01'],
+      ['2026-01', '2026-02'],
+      ['2026-12-31', '2027-01-01'],
+    ])('--until %s is before it, and a note says so', async (typed, next) => {
+      const run = await listed(records, '--until', typed, '--format', 'ndjson');
+      expect(run.stderr).toBe(
+        `note: --until ${typed} is before ${typed} begins; with all of it: --until ${next}\n`,
+      );
+      expect(
+        (await listed(records, '--until', `${next.padEnd(10, '-01')}T00:00`, '--format', 'ndjson')).stderr,
+      ).toBe('');
+    });
   });
 
   it('writes JSON, NDJSON and CSV in the exact values', async () => {
