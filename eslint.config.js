@@ -46,7 +46,7 @@ export default defineConfig(
     files: ['src/inspect/web/**'],
     rules: { 'no-restricted-globals': 'off' },
   },
-  { files: ['test/{bench,faults,model}/**/*.ts'], rules: { 'no-console': 'off' } },
+  { files: ['test/{bench,docs,faults,model}/**/*.ts'], rules: { 'no-console': 'off' } },
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     languageOptions: {

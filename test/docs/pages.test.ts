@@ -230,6 +230,8 @@ async function runCron(line: string, { home, env, real }: Place): Promise<string
 }
 
 async function runBlock(block: Block, place: Place): Promise<void> {
+  // walk.test.ts runs it, behind all that it needs.
+  if (block.marks.includes('ci')) return;
   switch (block.kind) {
     case 'sh':
     case 'console':
