@@ -109,10 +109,29 @@ const otherNames: Readonly<Record<string, string>> = {
   replay: 'inbox retry',
   resend: 'inbox retry',
   trigger: 'send',
+  auth: 'login',
+  logs: 'inbox list',
+  events: 'inbox list',
+};
+
+/** The same, of the commands of a group. */
+const otherNamesInGroups: Readonly<Record<string, string>> = {
+  ls: 'list',
+  replay: 'retry',
+  resend: 'retry',
+  delete: 'erase',
+  rm: 'remove',
 };
 
 const ownName = (name: string): string | undefined =>
   Object.hasOwn(otherNames, name) ? `it is 'leads ${otherNames[name] ?? ''}' here` : undefined;
+
+function ownNameInGroup(name: string, path: string, { subcommands }: CommandSpec): string | undefined {
+  const own = Object.hasOwn(otherNamesInGroups, name) ? otherNamesInGroups[name] : undefined;
+  return subcommands.some((child) => child.name === own)
+    ? `it is 'leads ${path} ${own ?? ''}' here`
+    : undefined;
+}
 
 const commandNames = commands.map((command) => command.name);
 
@@ -196,7 +215,7 @@ function subcommand(spec: CommandSpec, name: string, path: string): CommandSpec 
   if (child !== undefined) return child;
   const names = spec.subcommands.map((candidate) => candidate.name);
   throw new UsageError(`unknown command '${path} ${name}'`, {
-    hint: didYouMean(name, names) ?? `see 'leads ${path} --help'`,
+    hint: ownNameInGroup(name, path, spec) ?? didYouMean(name, names) ?? `see 'leads ${path} --help'`,
   });
 }
 
@@ -226,7 +245,10 @@ function parseWords(
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
     const [excess] = command.args.slice(Object.keys(spec.arguments).length);
-    const instead = spec.insteadOfFormerFlags?.(words) ?? fieldsBehindJson(spec, words, excess);
+    const instead =
+      spec.insteadOfFormerFlags?.(words) ??
+      fieldsBehindJson(spec, words, excess) ??
+      ownNameInGroup(excess ?? '', path, spec);
     throw usageError(error, path, flags, excess, instead);
   }
   const values: Record<string, unknown> = command.opts();

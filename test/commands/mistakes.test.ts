@@ -40,6 +40,16 @@ const mistakes: readonly Mistake[] = [
   { typed: 'replay lead_1', error: "unknown command 'replay'", ...is('inbox retry'), then: 'inbox retry -h' },
   { typed: 'resend lead_1', error: "unknown command 'resend'", ...is('inbox retry'), then: 'inbox retry -h' },
   { typed: 'trigger :3000', error: "unknown command 'trigger'", ...is('send'), then: 'send --help' },
+  { typed: 'auth login', error: "unknown command 'auth'", ...is('login'), then: 'login --help' },
+  { typed: 'logs', error: "unknown command 'logs'", ...is('inbox list') },
+  { typed: 'inbox ls', error: "unknown command 'inbox ls'", ...is('inbox list') },
+  { typed: 'inbox replay lead_1', error: "'inbox replay'", ...is('inbox retry'), then: 'inbox retry -h' },
+  {
+    typed: 'config profiles rm default',
+    error: "unexpected argument 'rm'",
+    ...is('config profiles remove'),
+    then: 'config profiles remove -h',
+  },
   { typed: 'lst', error: "unknown command 'lst'", ...meant('list', 'list') },
   { typed: 'expor', error: "unknown command 'expor'", ...meant('export', 'export') },
   { typed: 'inbox lst', error: "unknown command 'inbox lst'", ...meant('list', 'inbox list') },
@@ -186,6 +196,9 @@ it.each(mistakes)('leads $typed', async ({ typed, code = 2, error, hint, then, e
   expect(second).toMatch(/^hint: /);
   expect(second).toContain(hint);
   expect(rest).toEqual([]);
+  // A whole command line that the hint prints is one that is understood, word for word.
+  for (const [, printed = ''] of second?.matchAll(/'leads ([^'…]+)'/g) ?? [])
+    expect((await run(printed)).stderr).not.toMatch(/^error: (?:unknown|unexpected)/);
   expect((await run(then)).exitCode).toBe(ends);
 });
 
