@@ -6,6 +6,7 @@ const shared = {
   pool: 'forks',
   // Loading the modules takes much of a file's time, and no test changes what the next one of its process shares.
   isolate: false,
+  hookTimeout: 60_000,
   // A busy machine must not fail a test that waits for something observable.
   expect: { poll: { timeout: 15_000, interval: 20 } },
 } as const;
@@ -83,6 +84,7 @@ export default defineConfig({
             'test/support/build.ts',
             'test/support/postgres/on-demand.ts',
           ],
+          testTimeout: 60_000,
         },
       },
       {
@@ -109,7 +111,6 @@ export default defineConfig({
           // One browser uses all the cores there are, and times are measured in it.
           fileParallelism: false,
           testTimeout: 60_000,
-          hookTimeout: 60_000,
         },
       },
       {
@@ -119,6 +120,7 @@ export default defineConfig({
           name: 'model',
           include: ['test/model/*.test.ts'],
           globalSetup: ['test/support/temporary.ts'],
+          testTimeout: 120_000,
         },
       },
       {
