@@ -71,8 +71,8 @@ const importedTogether = {
   'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
 };
 
-// npm installs them: libsql is a native module with a binary for the user's platform, and the others are for few users.
-const external = ['libsql', 'jq-web', 'postgres'];
+// npm installs them: libsql is a native module with a binary for the user's platform, and the other is for few users.
+const external = ['libsql', 'jq-web'];
 
 const program = await bundled(
   'src/entry.ts',

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../inbox/postgres/connection/database-loc
 import { missingMonths, requireUsable, schemaVersion } from '../inbox/postgres/migrate.ts';
 import { checkServer, checkTables } from '../inbox/postgres/open-schema.ts';
 import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
-import { identifier } from '../inbox/postgres/sql.ts';
+import { identifier, sql } from '../inbox/postgres/sql.ts';
 import type { InboxWarning } from '../inbox/problems.ts';
 import type { Clock } from '../time/clock.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
@@ -19,7 +19,7 @@ export interface OpenedStore {
 }
 
 const clockName = "the database's clock";
-const state = `SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
+const state = sql`SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
   floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`;
 
 /** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
@@ -33,7 +33,7 @@ export async function checkDatabase(location: DatabaseLocation, clock: Clock): P
   });
   try {
     connections = await connect(location, { connections: 1 });
-    const [[found = {}] = []] = await connections.use((connection) => connection.run({ text: state }));
+    const [[found = {}] = []] = await connections.use((connection) => connection.run(state));
     at = Number(found['now']);
     const checks = await connections.use((connection) => checkContents(connection, location, found, clock));
     const isThere = checks.length > 1;
@@ -49,7 +49,7 @@ export async function checkDatabase(location: DatabaseLocation, clock: Clock): P
 const opens = checkNamed('receiver.inbox');
 const partitions = checkNamed('receiver.partitions');
 
-/** One result where there is no inbox yet, and two where there is. */
+/** One result where there is no inbox yet, and more where there is. */
 async function checkContents(
   connection: Connection,
   { shown, url }: DatabaseLocation,
@@ -68,10 +68,9 @@ async function checkContents(
   requireUsable(found, shown);
   await checkTables(connection, schema, shown);
   const missing = await missingMonths(connection, schema, clock.now());
-  const [warning] = warnings;
   const server = `${shown} opens, and syncs to disk: PostgreSQL ${String(version)}`;
   return [
-    warning === undefined ? opens.pass(server) : opens.warn(warning),
+    ...(warnings.length === 0 ? [opens.pass(server)] : warnings.map((warning) => opens.warn(warning))),
     missing.length === 0
       ? partitions.pass('made for the next three months')
       : partitions.warn({

@@ -56,6 +56,8 @@ export type InboxWarning =
   | { readonly kind: 'inbox-months-missing' }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
+  /** `settings`: the names of those that have it do so. */
+  | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }
   | { readonly kind: 'database-weakly-secured'; readonly host: string; readonly mode: WeakSslMode }
   | {
       readonly kind: 'password-file-ignored';
@@ -67,7 +69,14 @@ export type InboxWarning =
 export type WeakSslMode = 'disable' | 'require' | 'verify-ca';
 
 /** Why a socket gave no answer. */
-export type SocketFaultKind = 'connect time-out' | 'no TLS' | 'closed' | 'answer time-out';
+export type SocketFaultKind =
+  | 'connect time-out'
+  | 'no TLS'
+  | 'closed'
+  | 'answer time-out'
+  | 'unknown authentication'
+  | 'unproven server'
+  | 'unconfirmed copy';
 
 /** What is wrong with the connection to a database. `host`: host and port. */
 export type DatabaseProblem =

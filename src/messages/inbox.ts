@@ -76,6 +76,9 @@ const socketFaults = {
   'no TLS': () => 'it does not offer TLS',
   closed: () => 'it closed the connection',
   'answer time-out': (seconds: number) => `a statement was not answered in ${seconds} s`,
+  'unknown authentication': () => 'it asks for an authentication other than a password (SCRAM-SHA-256, MD5)',
+  'unproven server': () => 'it does not prove that it knows the password',
+  'unconfirmed copy': () => 'it committed with a warning, as when the wait for a standby is cancelled',
 } as const;
 
 const unreachable = {
@@ -250,6 +253,11 @@ const inboxWarnings: Messages<InboxWarning> = {
   }),
   'postgres-without-full-pages': ({ inbox }) => ({
     message: `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
+  }),
+  'postgres-logs-values': ({ inbox, settings }) => ({
+    message: `the database of ${inbox} writes what people sent into its log: ${settings} is not off`,
+    hint: () => 'set the lengths to 0 there, and pgaudit.log_parameter to off',
+    join: '; ',
   }),
   'database-weakly-secured': ({ host, mode }) => ({
     message: `the connection to the database on ${host} ${weaknesses[mode]} (sslmode=${mode}); verify-full is safe`,

@@ -147,7 +147,7 @@ async function tryTransaction(connection: Connection, schema: Sql, work: () => P
   try {
     // Waits longer than for a table: the migration of another program may take its time.
     await connection.run(
-      sql`SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(${lockClass}, hashtext(convert_from(${bytesOfName(schema)}, 'UTF8')));
+      sql`SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(${lockClass}::int4, hashtext(convert_from(${bytesOfName(schema)}, 'UTF8')));
       SET LOCAL lock_timeout = '1s';`,
       slowMs,
     );
@@ -193,7 +193,7 @@ async function missingIndexes(
     const index = identifier(`${textOf(relname)}_${name}`);
     return [
       sql`DROP INDEX IF EXISTS ${schema}.${index}`,
-      sql`CREATE INDEX CONCURRENTLY ${index} ON ${schema}.${table} (${new Sql(columns)})`,
+      sql`CREATE INDEX CONCURRENTLY ${index} ON ${schema}.${table} (${new Sql([columns])})`,
       sql`ALTER INDEX ${schema}.${identifier(name)} ATTACH PARTITION ${schema}.${index}`,
     ];
   });
@@ -267,7 +267,7 @@ function partitionOf(schema: Sql, table: (typeof tables)[number], month: Month):
   const whole = sql`${schema}.${identifier(table)}`;
   const rest = sql`${schema}.${identifier(`${table}_default`)}`;
   const part = sql`${schema}.${partitionName(table, month)}`;
-  const isInside = sql`received_at >= ${month.start} AND received_at < ${month.end}`;
+  const isInside = sql`received_at >= ${integerLiteral(month.start)} AND received_at < ${integerLiteral(month.end)}`;
   return sql`LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE;
 CREATE TABLE ${part} (LIKE ${whole} INCLUDING ALL);
 WITH moved AS (DELETE FROM ${rest} WHERE ${isInside} RETURNING *) INSERT INTO ${part} SELECT * FROM moved;

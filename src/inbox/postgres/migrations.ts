@@ -1,6 +1,6 @@
 import { createdAtNotKept } from '../delivery-record.ts';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
-import { identifier, integerLiteral, qualifiedName, Sql, sql } from './sql.ts';
+import { block, identifier, integerLiteral, qualifiedName, Sql, sql } from './sql.ts';
 
 /** One step of the schema. Between neighbouring releases a step only adds: both write the database while it is updated. */
 export interface Migration {
@@ -107,8 +107,8 @@ const counts: Migration = {
   writableFrom: 1,
   index: { name: 'counted', columns: countedColumns },
   statements: (schema, isNew) => sql`
-ALTER TABLE ${schema}.deliveries ADD COLUMN created_at int8 DEFAULT ${createdAtNotKept};
-CREATE INDEX counted ON ${new Sql(isNew ? '' : 'ONLY')} ${schema}.deliveries (${new Sql(countedColumns)});
+ALTER TABLE ${schema}.deliveries ADD COLUMN created_at int8 DEFAULT ${integerLiteral(createdAtNotKept)};
+CREATE INDEX counted ON ${new Sql([isNew ? '' : 'ONLY'])} ${schema}.deliveries (${new Sql([countedColumns])});
 CREATE TABLE ${schema}.removed (
   minute int8 NOT NULL, verdict text NOT NULL, reason text NOT NULL, source text NOT NULL, attempt int4 NOT NULL,
   backend int4 NOT NULL, count int8 NOT NULL, PRIMARY KEY (minute, verdict, reason, source, attempt, backend)
@@ -117,18 +117,18 @@ CREATE TABLE ${schema}.counted_since (one boolean PRIMARY KEY DEFAULT true CHECK
 INSERT INTO ${schema}.counted_since SELECT true, CASE WHEN last_value = 0 THEN 0
   ELSE (1000 * extract(epoch FROM clock_timestamp()))::int8 END FROM ${schema}.delivery_numbers;
 CREATE FUNCTION ${schema}.count_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $count$
-BEGIN
+${block(sql`BEGIN
   ${countRemoved(schema, sql`gone`)}
   RETURN NULL;
-END $count$;
+END`)} $count$;
 CREATE TRIGGER removed_counted AFTER DELETE ON ${schema}.deliveries REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.count_removed();`,
 };
 
 /** Counts the rows of `deliveries` that are in `gone`. */
 export const countRemoved = (schema: Sql, gone: Sql): Sql =>
-  sql`INSERT INTO ${schema}.removed AS known SELECT received_at - received_at % ${removedPerMs}, verdict, coalesce(reason, ''), source,
-    least(attempt, ${mostAttemptsCounted}), pg_backend_pid(), count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
+  sql`INSERT INTO ${schema}.removed AS known SELECT received_at - received_at % ${integerLiteral(removedPerMs)}, verdict, coalesce(reason, ''), source,
+    least(attempt, ${integerLiteral(mostAttemptsCounted)}), pg_backend_pid(), count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
   ON CONFLICT (minute, verdict, reason, source, attempt, backend) DO UPDATE SET count = known.count + excluded.count;`;
 
 /** `meta.version` counts those that a schema has had. */

@@ -9,7 +9,17 @@ import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import type { OpenedSchema } from './read/read-database.ts';
-import { bytesOf, bytesOfName, identifier, numberOf, qualifiedName, type Sql, sql, textOf } from './sql.ts';
+import {
+  bytesOf,
+  bytesOfName,
+  identifier,
+  numberOf,
+  own,
+  qualifiedName,
+  type Sql,
+  sql,
+  textOf,
+} from './sql.ts';
 
 interface WriteOptions {
   /** Milliseconds since the epoch. */
@@ -101,7 +111,23 @@ export async function checkServer(
 ): Promise<void> {
   const [rows = []] = await connection.run(sql`SELECT current_setting('server_version_num')::int4 AS number,
     current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-    current_setting('full_page_writes') AS full_page_writes`);
+    current_setting('full_page_writes') AS full_page_writes,
+    concat_ws(', ', ${loggingSetting(
+      sql`current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_statement') IN ('mod', 'all')
+        OR current_setting('log_min_duration_statement') <> '-1' OR current_setting('log_min_duration_sample') <> '-1'
+        OR current_setting('log_transaction_sample_rate') <> '0')`,
+      'log_parameter_max_length',
+    )}, ${loggingSetting(
+      sql`current_setting('log_parameter_max_length_on_error') <> '0'`,
+      'log_parameter_max_length_on_error',
+    )}, ${loggingSetting(
+      sql`current_setting('auto_explain.log_min_duration', true) <> '-1'
+        AND current_setting('auto_explain.log_parameter_max_length', true) <> '0'`,
+      'auto_explain.log_parameter_max_length',
+    )}, ${loggingSetting(
+      sql`current_setting('pgaudit.log', true) <> 'none' AND current_setting('pgaudit.log_parameter', true) = 'on'`,
+      'pgaudit.log_parameter',
+    )}) AS logging`);
   const [row = {}] = rows;
   if (numberOf(row['number']) < oldestServer) {
     const version = textOf(row['version']);
@@ -113,7 +139,12 @@ export async function checkServer(
   if (row['full_page_writes'] === 'off') {
     warn({ kind: 'postgres-without-full-pages', inbox: location });
   }
+  const logging = textOf(row['logging']);
+  if (logging !== '') warn({ kind: 'postgres-logs-values', inbox: location, settings: logging });
 }
+
+/** Of a setting that has the server write parameters, which are what people sent, into its log: its name where that is so. */
+const loggingSetting = (isOn: Sql, name: string): Sql => sql`CASE WHEN ${isOn} THEN ${own(name)}::text END`;
 
 /** The same when one of its tables is not written to the log, or the sequence, which would give numbers twice. */
 export async function checkTables(connection: Connection, schema: Sql, location: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
-import { LiteralError } from './sql.ts';
+import { ParameterError } from './sql.ts';
 import { cannotStore, CannotStoreError } from '../inbox.ts';
 import { type InboxProblem, isDatabaseProblem, type StoreFault } from '../problems.ts';
 
@@ -26,7 +26,7 @@ export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(sq
 
 /** The database did not take some of the data: a smaller batch may work. XX is a damaged page. */
 export const isOfData = (error: unknown): boolean =>
-  error instanceof LiteralError ||
+  error instanceof ParameterError ||
   error instanceof UnknownLeadError ||
   /^(22|23|54|XX)/.test(sqlState(error));
 

@@ -178,7 +178,7 @@ class WriteCheck {
    */
   async run(): Promise<void> {
     const { connections, schema } = this.#opened;
-    const filler = this.#isFull ? sql`decode(repeat('00', ${roomBytes}), 'hex')` : sql`NULL`;
+    const filler = this.#isFull ? sql`decode(repeat('00', ${roomBytes}::int4), 'hex')` : sql`NULL`;
     await connections.use(async (connection) => {
       await connection.run(
         sql`${begin} UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler}; COMMIT;`,

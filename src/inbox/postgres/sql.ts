@@ -1,106 +1,195 @@
-/** Statements in which every value from outside is a literal. Made by `sql` and by the functions below only. */
-export class Sql {
-  readonly text: string;
+/** A value beside a statement, as the protocol carries it. `type`: the number of its type; 0 lets the statement decide. */
+export interface Parameter {
+  readonly type: number;
+  readonly isBinary: boolean;
+  readonly bytes: Uint8Array;
+}
 
-  constructor(text: string) {
-    this.text = text;
+/** One statement, in which `$1` stands for its first parameter. */
+export interface Statement {
+  readonly text: string;
+  readonly parameters: readonly Parameter[];
+}
+
+/** Between two statements; a part of the text is never this alone. */
+const end = ';';
+
+type Part = string | Parameter;
+
+/** Statements whose values travel beside them. Made by `sql` and by the functions below only. */
+export class Sql {
+  readonly parts: readonly Part[];
+
+  constructor(parts: readonly Part[]) {
+    this.parts = parts;
+  }
+
+  /** Each of them, for a message of its own. */
+  get statements(): readonly Statement[] {
+    const all: Statement[] = [];
+    let text = '';
+    let parameters: Parameter[] = [];
+    for (const part of [...this.parts, end]) {
+      if (typeof part !== 'string') text += `$${parameters.push(part)}`;
+      else if (part !== end) text += part;
+      else {
+        if (text.trim() !== '') all.push({ text: text.trim(), parameters });
+        text = '';
+        parameters = [];
+      }
+    }
+    return all;
+  }
+
+  /** As a person reads it. */
+  get text(): string {
+    return this.parts.map((part) => (typeof part === 'string' ? part : '$')).join('');
   }
 }
 
-/** A value that cannot be written into a statement. */
-export class LiteralError extends TypeError {}
+/** A value that cannot be sent. */
+export class ParameterError extends TypeError {}
 
-type Value =
-  Sql | number | boolean | Uint8Array | readonly number[] | readonly boolean[] | readonly Uint8Array[];
+type Value = Sql | number | boolean | Uint8Array | List;
+
+/** Of one type. Where it may be empty, the statement says of which: `${ids}::bytea[]`. */
+type List = readonly number[] | readonly boolean[] | readonly string[] | readonly Uint8Array[];
+
+const splitTemplates = new WeakMap<TemplateStringsArray, readonly (readonly string[])[]>();
+
+function partsOf(strings: TemplateStringsArray): readonly (readonly string[])[] {
+  const known = splitTemplates.get(strings);
+  if (known !== undefined) return known;
+  const split = strings.map((text) => text.split(/(;)/).filter((part) => part !== ''));
+  splitTemplates.set(strings, split);
+  return split;
+}
 
 /**
- * SQL with values written into it, so that a transaction's statements go in one message and need no prepared statement,
- * which a pooler would not keep. Numbers are integers; a list is an array of `int8`, `bool` or `bytea`. Text is not
- * taken: it goes in as bytes. What is written is the same under every setting of `standard_conforming_strings`,
- * `bytea_output` and `array_nulls`.
+ * SQL with values as parameters: a server that logs a statement, because it failed or took long, writes `$1`. Numbers are
+ * whole and of eight bytes, texts of our own alone: text from outside goes in as bytes, of which no parser or cast of the
+ * database makes anything.
  */
 export function sql(strings: TemplateStringsArray, ...values: readonly Value[]): Sql {
-  return new Sql(
-    values.reduce<string>(
-      (text, value, i) => text + literal(value) + (strings[i + 1] ?? ''),
-      strings[0] ?? '',
-    ),
-  );
+  const parts: Part[] = [];
+  partsOf(strings).forEach((text, i) => {
+    parts.push(...text);
+    const value = values[i];
+    if (value === undefined) return;
+    if (value instanceof Sql) for (const part of value.parts) parts.push(part);
+    else parts.push(parameter(value));
+  });
+  return new Sql(parts);
 }
 
 /** Several after each other; what is undefined is left out. */
-export const statements = (...parts: readonly (Sql | undefined)[]): Sql =>
-  new Sql(parts.map((part) => part?.text ?? '').join('\n'));
+export const statements = (...some: readonly (Sql | undefined)[]): Sql =>
+  new Sql(some.flatMap((one) => (one === undefined ? [] : [...one.parts, '\n'])));
+
+/** Statements that are one part of another one, such as the body of a function; none of them has a parameter. */
+export function block(body: Sql): Sql {
+  if (body.parts.some((part) => typeof part !== 'string')) throw new ParameterError('a parameter in a block');
+  return new Sql([body.text]);
+}
 
 /** A name of the database's, such as a table's. */
 export function identifier(name: string): Sql {
   if (name === '' || name.includes('\0') || /\p{Surrogate}/u.test(name))
-    throw new LiteralError('no name of a database object');
-  return new Sql(`"${name.replaceAll('"', '""')}"`);
+    throw new ParameterError('no name of a database object');
+  return new Sql([`"${name.replaceAll('"', '""')}"`]);
 }
 
-/** A number where the grammar takes no expression. */
-export const integerLiteral = (value: number): Sql => new Sql(integer(value));
+/** A number where the grammar takes no parameter. */
+export const integerLiteral = (value: number): Sql => new Sql([integer(value)]);
 
 /** The name of something in a schema, as text for `to_regclass` and `::regclass`. `schema` is an identifier. */
 export function qualifiedName(schema: Sql, name: string): Sql {
   const quoted = `${schema.text}.${identifier(name).text}`.replaceAll("'", "''").replaceAll('\\', '\\\\');
-  return new Sql(`E'${quoted}'`);
+  return new Sql([`E'${quoted}'`]);
 }
 
-export function uuid(value: string): Sql {
-  if (!/^[0-9a-f-]{36}$/.test(value)) throw new LiteralError('not a UUID');
-  return new Sql(`'${value}'::uuid`);
-}
+/** A text of our own, of which the statement says the type: `${own(id)}::uuid`. */
+export const own = (text: string): Sql => new Sql([textParameter(0, text)]);
 
-/** Ranges of whole numbers, as `multirangeOf` writes them. */
-export function multirange(value: string): Sql {
-  if (!/^\{[[\d,)]*\}$/.test(value)) throw new LiteralError('not a multirange');
-  return new Sql(`'${value}'::int8multirange`);
-}
+/** A list in which undefined is null. */
+export const nullable = (type: keyof typeof types, list: readonly (Element | undefined)[]): Sql =>
+  new Sql([binary(types[type].list, arrayOf(types[type].type, list))]);
 
 /** The characters of an identifier, for comparison with a name in the catalogue. */
 export const bytesOfName = (name: Sql): Uint8Array =>
   Buffer.from(name.text.slice(1, -1).replaceAll('""', '"'), 'utf8');
 
-/** Words of our own, such as a verdict, as an array of `text`; the empty one is null. */
-export function keywordArray(list: readonly (string | undefined)[]): Sql {
-  const wrong = list.find((word) => word !== undefined && !/^[a-z_]+$/.test(word));
-  if (wrong !== undefined) throw new LiteralError('not a word of the program');
-  return new Sql(`array_replace('{${list.map((word) => `"${word ?? ''}"`).join()}}'::text[], '', NULL)`);
+/** PostgreSQL's numbers of types (`pg_type.dat`), and of their arrays. */
+const types = {
+  bool: { type: 16, list: 1000 },
+  bytea: { type: 17, list: 1001 },
+  int8: { type: 20, list: 1016 },
+  text: { type: 25, list: 1009 },
+} as const;
+
+const typeNames = { boolean: 'bool', number: 'int8', string: 'text', object: 'bytea' } as const;
+
+type Element = List[number];
+
+const typeOf = (value: Element): (typeof types)[keyof typeof types] =>
+  types[typeNames[typeof value as keyof typeof typeNames]];
+
+const textParameter = (type: number, text: string): Parameter => ({
+  type,
+  isBinary: false,
+  bytes: Buffer.from(text),
+});
+
+const binary = (type: number, bytes: Uint8Array): Parameter => ({ type, isBinary: true, bytes });
+
+function parameter(value: Exclude<Value, Sql>): Parameter {
+  if (!isList(value)) return binary(typeOf(value).type, binaryOf(value));
+  const [first] = value;
+  if (first === undefined) return textParameter(0, '{}');
+  const { type, list } = typeOf(first);
+  return binary(list, arrayOf(type, value));
 }
 
-function literal(value: Value): string {
-  if (value instanceof Sql) return value.text;
-  if (typeof value === 'number') return `(${integer(value)})`;
-  if (typeof value === 'boolean') return value ? 'true' : 'false';
-  if (value instanceof Uint8Array) return `E'\\\\x${hexOf(value)}'::bytea`;
-  return arrayLiteral(value);
+const isList = (value: Exclude<Value, Sql>): value is List => Array.isArray(value);
+
+/** PostgreSQL's `array_recv`: dimensions, whether there are nulls, the type, the count, the first index, and the elements. */
+function arrayOf(type: number, list: readonly (Element | undefined)[]): Uint8Array {
+  const parts: Uint8Array[] = [int32s(1, list.includes(undefined) ? 1 : 0, type, list.length, 1)];
+  for (const item of list) {
+    if (item === undefined) parts.push(int32s(-1));
+    else {
+      if (typeOf(item).type !== type) throw new ParameterError('a list of several types');
+      const bytes = binaryOf(item);
+      parts.push(int32s(bytes.length), bytes);
+    }
+  }
+  return Buffer.concat(parts);
 }
 
-function arrayLiteral(list: Exclude<Value, Sql | number | boolean | Uint8Array>): string {
-  // Of no type: where it may be empty, the statement says which.
-  if (list.length === 0) return "'{}'";
-  if (list.every((item) => typeof item === 'number')) return `'{${list.map(integer).join()}}'::int8[]`;
-  if (list.every((item) => typeof item === 'boolean')) return `'{${list.join()}}'::bool[]`;
-  // Read twice: as a string with escapes, then as an array with quoted elements.
-  const elements = list.map((item) => (item instanceof Uint8Array ? `"\\\\\\\\x${hexOf(item)}"` : never()));
-  return `E'{${elements.join()}}'::bytea[]`;
+function binaryOf(value: Element): Uint8Array {
+  if (typeof value === 'boolean') return Uint8Array.of(value ? 1 : 0);
+  if (typeof value === 'string') return Buffer.from(value);
+  if (typeof value !== 'number') return value;
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeBigInt64BE(BigInt(integer(value)));
+  return bytes;
+}
+
+export function int32s(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(4 * numbers.length);
+  numbers.forEach((number, i) => bytes.writeInt32BE(number, 4 * i));
+  return bytes;
 }
 
 function integer(value: number): string {
-  if (!Number.isSafeInteger(value)) throw new LiteralError('not an integer');
+  if (!Number.isSafeInteger(value)) throw new ParameterError('not an integer');
   return String(value);
 }
 
 export const hexOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 
-function never(): never {
-  throw new LiteralError('a list of several types');
-}
-
-/** A row as the driver gives it: integers of eight bytes come as text, and bytes are asked for in hex. */
+/** A row as the connection gives it: true or false, null, and all else as the database writes it; bytes are asked for in hex. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of one statement. */

@@ -117,7 +117,7 @@ function librariesOf(entry: string): { readonly now: Set<string>; readonly later
 
 it.each([
   ['webhook', []],
-  ['receiver', ['libsql', 'postgres']],
+  ['receiver', ['libsql']],
   ['client', []],
   ['testing', []],
 ])('%s imports no library, and needs later %j', (entry, expected) => {

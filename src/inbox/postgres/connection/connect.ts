@@ -42,8 +42,8 @@ const longestWaitMs = 5000;
 const closeMs = 500;
 
 /**
- * Connections that are opened when they are needed and lent to one user at a time. Each is a client of postgres.js of its
- * own, thrown away when it breaks: one that reconnects by itself may hang for ever once its socket closed at a bad moment.
+ * Connections that are opened when they are needed and lent to one user at a time. Each is
+ * thrown away when it breaks.
  */
 class SessionPool implements Connections {
   readonly location: string;

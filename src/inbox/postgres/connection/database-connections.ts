@@ -1,7 +1,5 @@
 import type { ConnectionPool } from '../../inbox.ts';
-
-/** The rows of one statement. Integers of eight bytes come as text. */
-type Rows = readonly Readonly<Record<string, unknown>>[];
+import type { Rows, Sql } from '../sql.ts';
 
 /** A connection that nothing else uses meanwhile. */
 export interface Connection {
@@ -9,7 +7,7 @@ export interface Connection {
    * Sends statements as one message, and gives the rows of each that has some, in order. `answerMs`: how long they may go
    * without a byte of answer; default 5,000.
    */
-  run(statements: { readonly text: string }, answerMs?: number): Promise<readonly Rows[]>;
+  run(statements: Sql, answerMs?: number): Promise<readonly Rows[]>;
 }
 
 /** A PostgreSQL database that is connected to. */

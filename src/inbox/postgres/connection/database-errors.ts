@@ -19,6 +19,18 @@ export class SocketFault extends Error {
   }
 }
 
+/** What the database answered. Its detail, which may show a row, is not kept. */
+export class DatabaseError extends Error {
+  /** SQLSTATE. */
+  readonly code: string;
+
+  constructor(fields: ReadonlyMap<string, string>) {
+    super(fields.get('M') ?? '');
+    this.name = 'DatabaseError';
+    this.code = fields.get('C') ?? '';
+  }
+}
+
 interface Attempt {
   readonly url: DatabaseUrl;
   readonly host: DatabaseHost;
@@ -63,10 +75,6 @@ function openingProblem(error: unknown, { url, host: address, hasPassword }: Att
       return { kind: 'database-certificate-rejected', host, why: 'name' };
     case 'CERT_HAS_EXPIRED':
       return { kind: 'database-certificate-rejected', host, why: 'expired' };
-    case 'CONNECT_TIMEOUT': {
-      const why = socketProblem(new SocketFault('connect time-out', url.connectTimeoutMs));
-      return { kind: 'database-unreachable', host, why };
-    }
     case 'ECONNREFUSED':
       return { kind: 'database-unreachable', host, why: 'refused' };
     case 'ENOENT':
@@ -105,15 +113,14 @@ const socketProblem = ({ kind, seconds }: SocketFault): DatabaseProblem => ({
 });
 
 const readOnly = '25006';
-const cut =
-  /^(CONNECTION_\w+|CONNECT_TIMEOUT|E(PIPE|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_(SSL|STREAM)\w*)$/;
+const cut = /^(E(PIPE|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_(SSL|STREAM)\w*)$/;
 const unknownAuthority = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE/;
 
 /** Host and port as a person writes them. */
 export const hostText = ({ name, port, isSocket }: DatabaseHost): string =>
   isSocket ? `${name}/.s.PGSQL.${port}` : `${name.includes(':') ? `[${name}]` : name}:${port}`;
 
-/** Of PostgreSQL (SQLSTATE), node or postgres.js. */
+/** Of PostgreSQL (SQLSTATE) or node. */
 function codeOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';

@@ -10,6 +10,7 @@ import type { DatabaseLocation } from './database-location.ts';
 import { type DatabaseHost, type DatabaseUrl, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import { passwordFromFile } from './password-file.ts';
 import { Session } from './session.ts';
+import { sql } from '../sql.ts';
 
 /**
  * Connects to the first host that is what the URL asks for, in its order. Throws a `ConfigError` or a
@@ -64,7 +65,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
       tls: await tlsOptions(url, host),
       timeoutMs: url.connectTimeoutMs,
     });
-    session = new Session(socket, url, password);
+    session = await Session.open(socket, url, password);
     await checkSession(session, host, url);
     return session;
   } catch (error) {
@@ -81,8 +82,8 @@ async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Prom
   );
 }
 
-const sessionState = `
-SELECT current_setting('transaction_read_only') AS read_only, pg_is_in_recovery() AS is_standby`;
+const sessionState = sql`
+  SELECT current_setting('transaction_read_only') AS read_only, pg_is_in_recovery() AS is_standby`;
 
 /** Throws a `DatabaseUnavailableError` when the server is not what the URL asks for. */
 async function checkSession(
@@ -90,7 +91,7 @@ async function checkSession(
   host: DatabaseHost,
   { sessionAttributes, connectTimeoutMs }: DatabaseUrl,
 ): Promise<void> {
-  const [[state] = []] = await session.run({ text: sessionState }, connectTimeoutMs);
+  const [[state] = []] = await session.run(sessionState, connectTimeoutMs);
   if (sessionAttributes === 'any' || state === undefined) return;
   const isStandby = state['is_standby'] === true;
   const isUnfit = isStandby || (sessionAttributes === 'read-write' && state['read_only'] === 'on');

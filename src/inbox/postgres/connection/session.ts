@@ -1,33 +1,79 @@
 import type { Socket } from 'node:net';
-import postgres, { type Options, type Sql } from 'postgres';
 import type { Secret } from '../../../secret.ts';
+import type { SocketFaultKind } from '../../problems.ts';
+import type { Row, Rows, Sql } from '../sql.ts';
+import { Authentication } from './authentication.ts';
 import type { Connection } from './database-connections.ts';
-import { brokenConnection, SocketFault } from './database-errors.ts';
+import { brokenConnection, DatabaseError, SocketFault } from './database-errors.ts';
 import type { DatabaseUrl } from './database-url.ts';
+import {
+  type Column,
+  columnsIn,
+  extendedQuery,
+  fieldsIn,
+  type Message,
+  MessageReader,
+  rowIn,
+  startup,
+  tagIn,
+  terminate,
+} from './messages.ts';
 
 /** How long a statement may go without a byte of answer, in milliseconds. */
 const usualAnswerMs = 5000;
 
-type Rows = Awaited<ReturnType<Connection['run']>>[number] & { readonly columns?: unknown };
+/** What is waited for: the answers to one message. */
+interface Asked {
+  readonly resolve: (results: readonly Rows[]) => void;
+  readonly reject: (error: unknown) => void;
+  /** Of each statement that gives rows. */
+  readonly results: Row[][];
+  columns: readonly Column[];
+  /** The server warned while the statement ran that is to be completed next. */
+  isWarned: boolean;
+  failure: Error | undefined;
+}
 
 /** One session with the database, on a socket that is open. It ends with the socket, and never connects anew. */
 export class Session implements Connection {
   /** That it was opened with. */
   readonly url: DatabaseUrl;
   readonly #socket: Socket;
-  readonly #watch: AnswerWatch;
-  readonly #sql: Sql;
+  readonly #messages = new MessageReader();
+  readonly #authentication: Authentication;
+  #asked: Asked | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isIdle = false;
+  #isOpen = false;
 
-  constructor(socket: Socket, url: DatabaseUrl, password: Secret | undefined) {
+  private constructor(socket: Socket, url: DatabaseUrl, password: Secret | undefined) {
     this.url = url;
     this.#socket = socket;
-    this.#watch = new AnswerWatch(socket);
-    this.#sql = postgres(clientOptions(socket, this.#watch, url, password));
+    this.#authentication = new Authentication({ user: url.user, password });
+    let fault: Error | undefined;
+    socket.on('error', (error) => (fault = error));
+    socket.on('data', (piece: Buffer) => this.#received(piece));
+    socket.on('close', () => this.#settle(fault ?? new SocketFault('closed')));
+  }
+
+  /** Logs in. Rejects with what the server says, or with what became of the socket. */
+  static async open(socket: Socket, url: DatabaseUrl, password: Secret | undefined): Promise<Session> {
+    const session = new Session(socket, url, password);
+    const parameters = {
+      user: url.user,
+      database: url.database,
+      application_name: url.applicationName,
+      client_encoding: 'UTF8',
+    };
+    const { connectTimeoutMs } = url;
+    await session.#ask(startup(parameters), 'connect time-out', connectTimeoutMs);
+    session.#isOpen = true;
+    return session;
   }
 
   /** Whether every statement was answered, and no transaction is open. */
   get isIdle(): boolean {
-    return this.#watch.isIdle;
+    return this.#isIdle && this.#asked === undefined;
   }
 
   get isClosed(): boolean {
@@ -38,24 +84,14 @@ export class Session implements Connection {
     this.#socket.once('close', closed);
   }
 
-  async run(statements: { readonly text: string }, answerMs = usualAnswerMs): Promise<readonly Rows[]> {
-    this.#watch.limit(answerMs);
-    const answered = await this.#send(statements.text);
-    // One statement gives its rows, several give a list of such lists.
-    const results = answered.some((one) => Array.isArray(one)) ? answered : [answered];
-    return (results as readonly Rows[]).filter(({ columns }) => columns !== undefined);
-  }
-
-  async #send(text: string): Promise<readonly (Rows | Rows[number])[]> {
+  async run(statements: Sql, answerMs = usualAnswerMs): Promise<readonly Rows[]> {
     try {
-      return await this.#sql.unsafe(text).simple();
+      return await this.#ask(extendedQuery(statements.statements), 'answer time-out', answerMs);
     } catch (error) {
       const broken = brokenConnection(error);
-      if (broken !== undefined && this.#watch.isOpen) {
-        this.drop();
-        throw broken;
-      }
-      throw error;
+      if (broken === undefined) throw error;
+      this.drop();
+      throw broken;
     }
   }
 
@@ -64,126 +100,102 @@ export class Session implements Connection {
   }
 
   /** Ends the session with the database, in `graceMs` milliseconds at most. */
-  async close(graceMs: number): Promise<void> {
-    await this.#sql.end({ timeout: graceMs / 1000 });
-    this.drop();
-  }
-}
-
-type ClientOptions = Options<Record<string, never>> & {
-  readonly socket: () => Socket;
-  readonly max_pipeline: number;
-};
-
-/** Everything is given that postgres.js would read from the environment otherwise. */
-function clientOptions(
-  socket: Socket,
-  watch: AnswerWatch,
-  url: DatabaseUrl,
-  password: Secret | undefined,
-): ClientOptions {
-  let isTaken = false;
-  return {
-    socket() {
-      if (isTaken) throw new SocketFault('closed');
-      isTaken = true;
-      return socket;
-    },
-    // The socket is there already: two hosts without a name keep PGHOST out, and let the next option do nothing.
-    host: ',',
-    port: 5432,
-    // Undefined would let postgres.js read PGTARGETSESSIONATTRS, and go from host to host without an end.
-    target_session_attrs: 'prefer-standby',
-    user: url.user,
-    database: url.database,
-    // Never undefined, or PGPASSWORD would be read again.
-    password: () => password?.reveal() ?? '',
-    ssl: false,
-    max: 1,
-    idle_timeout: 0,
-    max_lifetime: null,
-    connect_timeout: url.connectTimeoutMs / 1000,
-    keep_alive: null,
-    backoff: false,
-    max_pipeline: 100,
-    // A pooler in transaction mode keeps no statement for the next transaction.
-    prepare: false,
-    fetch_types: false,
-    publications: '',
-    connection: { application_name: url.applicationName },
-    onnotice: () => undefined,
-    // Called when a statement is sent.
-    debug: () => watch.sent(),
-  };
-}
-
-/** PostgreSQL, "Message Formats": ReadyForQuery, up to its last byte, the state of the transaction. */
-const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5]);
-const messageBytes = readyForQuery.length + 1;
-const isIdleState = 'I'.charCodeAt(0);
-
-/**
- * Watches one connection's answers: postgres.js waits for ever for a database that does not answer. A statement without a
- * byte of answer for so long destroys the socket.
- */
-class AnswerWatch {
-  readonly #socket: Socket;
-  /** The end of what came last. */
-  #tail: Buffer = Buffer.alloc(0);
-  #timer: NodeJS.Timeout | undefined;
-  #limitMs = 0;
-  #isIdle = false;
-  #isOpen = false;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('data', (piece: Buffer) => this.#received(piece));
-    socket.on('close', () => this.#stop());
+  close(graceMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#socket.closed) {
+        resolve();
+        return;
+      }
+      const timer = setTimeout(() => this.drop(), graceMs);
+      this.#socket.once('close', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#socket.end(terminate);
+    });
   }
 
-  /** Whether the database has let the user in. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  /** Whether every statement was answered, and no transaction is open. */
-  get isIdle(): boolean {
-    return this.#isIdle;
-  }
-
-  /** For statements from now on, in milliseconds. */
-  limit(ms: number): void {
-    this.#limitMs = ms;
-  }
-
-  /** A statement goes out now. */
-  sent(): void {
-    this.#isIdle = false;
-    if (this.#timer === undefined && !this.#socket.destroyed) this.#start();
-  }
-
-  #start(): void {
-    const ms = this.#limitMs;
-    this.#timer = setTimeout(() => {
-      this.#socket.destroy(new SocketFault('answer time-out', ms));
-    }, ms);
-  }
-
-  #stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+  #ask(message: Buffer, timeOut: SocketFaultKind, ms: number): Promise<readonly Rows[]> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed || this.#asked !== undefined) {
+        reject(new SocketFault('closed'));
+        return;
+      }
+      const none = { results: [], columns: [], isWarned: false, failure: undefined };
+      this.#asked = { resolve, reject, ...none };
+      this.#isIdle = false;
+      this.#timer = setTimeout(() => this.#socket.destroy(new SocketFault(timeOut, ms)), ms);
+      this.#socket.write(message);
+    });
   }
 
   #received(piece: Buffer): void {
-    const end = piece.length >= messageBytes ? piece : Buffer.concat([this.#tail, piece]);
-    this.#tail = Buffer.from(end.subarray(-messageBytes));
-    const isReady = this.#tail.subarray(0, -1).equals(readyForQuery);
-    if (!isReady) {
-      this.#timer?.refresh();
-      return;
+    this.#timer?.refresh();
+    try {
+      for (const message of this.#messages.read(piece)) this.#take(message);
+    } catch (error) {
+      // It is no database that answers so.
+      this.#socket.destroy(error instanceof Error ? error : new SocketFault('closed'));
     }
-    this.#isOpen = true;
-    this.#isIdle = this.#tail.at(-1) === isIdleState;
-    this.#stop();
   }
+
+  #take({ kind, body }: Message): void {
+    const asked = this.#asked;
+    switch (kind) {
+      case 'R':
+        this.#authenticate(body);
+        return;
+      case 'T':
+        if (asked === undefined) return;
+        asked.columns = columnsIn(body);
+        asked.results.push([]);
+        return;
+      case 'D':
+        asked?.results.at(-1)?.push(rowIn(body, asked.columns));
+        return;
+      case 'C':
+        if (asked !== undefined) completed(asked, tagIn(body));
+        return;
+      case 'N':
+        if (asked !== undefined) asked.isWarned ||= fieldsIn(body).get('V') === 'WARNING';
+        return;
+      case 'E':
+        if (asked !== undefined) asked.failure = new DatabaseError(fieldsIn(body));
+        return;
+      case 'Z':
+        this.#isIdle = body.toString('latin1') === 'I';
+        this.#settle(undefined);
+    }
+  }
+
+  /** What the server said last is why it closed. */
+  #settle(fault: Error | undefined): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const asked = this.#asked;
+    if (asked === undefined) return;
+    this.#asked = undefined;
+    const failure = asked.failure ?? fault;
+    if (failure === undefined) asked.resolve(asked.results);
+    else asked.reject(failure);
+  }
+
+  #authenticate(body: Buffer): void {
+    if (this.#isOpen) throw new SocketFault('unknown authentication');
+    const answer = this.#authentication.answer(body);
+    if (answer === undefined) return;
+    Promise.resolve(answer).then(
+      (bytes) => this.#socket.write(bytes),
+      (error: unknown) => this.#socket.destroy(error as Error),
+    );
+  }
+}
+
+/**
+ * A COMMIT is an acknowledgement only where nothing was said against it: a wait for a synchronous standby that somebody
+ * cancelled ends with a warning, and the transaction of a statement that failed is rolled back.
+ */
+function completed(asked: Asked, tag: string): void {
+  if (tag === 'COMMIT' && asked.isWarned) asked.failure = new SocketFault('unconfirmed copy');
+  asked.isWarned = false;
 }

@@ -31,7 +31,7 @@ import { begin } from './transaction.ts';
 const maxConflicts = 5;
 
 const outOfReach = [
-  'archives of its write-ahead log, replicas and backups of the database',
+  'archives of its write-ahead log, replicas, their logs and backups of the database',
   'rows that a transaction which was open meanwhile still sees, until a later VACUUM',
   "free space in the database's own files, until it is used again or VACUUM FULL writes them anew",
 ];
@@ -82,7 +82,7 @@ async function transact(
       statements(
         begin,
         sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
-        SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});`,
+        SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`,
       ),
     );
     const [leads = [], deliveries = [], outstanding = []] = await connection.run(

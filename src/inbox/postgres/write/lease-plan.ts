@@ -8,6 +8,7 @@ import {
   bytesOfText,
   hexOf,
   isNull,
+  nullable,
   numberOf,
   type Rows,
   type Sql,
@@ -217,10 +218,13 @@ function leaseWrites(
     leased.length === 0
       ? undefined
       : sql`UPDATE ${schema}.outstanding AS o SET owner = new.owner, lease = new.lease, tries = new.tries,
-            due_at = nullif(new.due_at, -1), dead = new.dead
+            due_at = new.due_at, dead = new.dead
           FROM unnest(${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
             ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}, ${leased.map(({ tries }) => tries)},
-            ${leased.map(({ dueAt = -1 }) => dueAt)}, ${leased.map(({ dead }) => dead)}
+            ${nullable(
+              'int8',
+              leased.map(({ dueAt }) => dueAt),
+            )}, ${leased.map(({ dead }) => dead)}
           ) AS new (lead, target, owner, lease, tries, due_at, dead)
           WHERE o.lead = new.lead AND o.target = new.target;`,
     deliveries.statements,

@@ -6,13 +6,13 @@ import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
 import {
   bytesOf,
   bytesOfText,
+  nullable,
   numberOf,
   type Rows,
   type Sql,
   sql,
   textOf,
   textOfBytes,
-  keywordArray,
 } from '../sql.ts';
 
 /** A target that has not had a lead. */
@@ -188,10 +188,13 @@ export class LeasedDeliveries {
     const changed = [...this.#found.values()].filter(({ isChanged }) => isChanged);
     if (changed.length === 0) return undefined;
     return sql`UPDATE ${this.#schema}.deliveries AS d SET verdict = new.verdict, status = new.status::int4,
-  results = CASE WHEN new.results <> '' THEN new.results END
+  results = new.results
 FROM unnest(${changed.map(({ seq }) => seq)}, ${changed.map(({ receivedAt }) => receivedAt)},
-  ${keywordArray(changed.map(({ verdict }) => verdict))}, ${changed.map(({ status }) => status)},
-  ${changed.map(({ results }) => bytesOfText(results.length === 0 ? '' : JSON.stringify(results)))}
+  ${changed.map(({ verdict }) => verdict)}, ${changed.map(({ status }) => status)},
+  ${nullable(
+    'bytea',
+    changed.map(({ results }) => (results.length === 0 ? undefined : bytesOfText(JSON.stringify(results)))),
+  )}
 ) AS new (seq, received_at, verdict, status, results) WHERE d.seq = new.seq AND d.received_at = new.received_at;`;
   }
 }

@@ -80,7 +80,7 @@ WITH batch AS MATERIALIZED (
     const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
     const seqs = joined === '' ? [] : joined.split(',').map(Number);
     const dropped = await connection.run(
-      sql`SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});
+      sql`SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);
 WITH gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
     AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING 1

@@ -112,7 +112,7 @@ export function takeQuestions(
  * lock is shared, and nobody waits for it.
  */
 const numberGate = ({ schema, lockKey }: StoreContext): Sql =>
-  sql`SELECT pg_advisory_xact_lock_shared(${lockKey}, (last_value & 2147483647)::int4) FROM ${schema}.delivery_numbers;`;
+  sql`SELECT pg_advisory_xact_lock_shared(${lockKey}::int4, (last_value & 2147483647)::int4) FROM ${schema}.delivery_numbers;`;
 
 const drawNumbers = ({ schema }: StoreContext, count: number): Sql =>
   sql`SELECT nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass) AS seq, place FROM generate_series(1, ${count}) AS place`;

@@ -1,14 +1,8 @@
 import type { TakenVerdict } from '../../decide-verdict.ts';
-import {
-  createdAtNotKept,
-  type DeliveryContent,
-  type DeliverySummary,
-  keptVerdict,
-  summaryOf,
-} from '../../delivery-record.ts';
+import { type DeliveryContent, type DeliverySummary, keptVerdict, summaryOf } from '../../delivery-record.ts';
 import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
-import { bytesOfText, type Sql, sql, statements, keywordArray } from '../sql.ts';
+import { bytesOfText, nullable, type Sql, sql, statements } from '../sql.ts';
 import { rejectsLock, type StoreContext } from '../store-context.ts';
 import type { LeadInBatch } from './known-leads.ts';
 import type { TakenLead } from './take-queries.ts';
@@ -135,7 +129,7 @@ ON CONFLICT (lead) DO UPDATE SET differing = kept.differing + excluded.differing
 
 /** One receiver at a time, and nobody waits for it: the next rejected delivery removes what stays. */
 const trimRejected = ({ schema, lockKey }: StoreContext, kind: RejectedDelivery['rejection']['kind']): Sql =>
-  sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}, ${rejectsLock}) AS is_mine)
+  sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4) AS is_mine)
 DELETE FROM ${schema}.deliveries AS d USING (
   SELECT seq, received_at FROM ${schema}.deliveries, turn WHERE is_mine AND reason IS NOT NULL
     AND (reason = 'other_event') = ${kind === 'other'}
@@ -157,7 +151,7 @@ interface DeliveryRow {
 const noBytes = new Uint8Array();
 const none = { headers: [], body: noBytes };
 
-/** The rows of `deliveries` and `contents` that one transaction inserts. An array holds no null: they are made of other values. */
+/** The rows of `deliveries` and `contents` that one transaction inserts. */
 class DeliveryRows {
   readonly #schema: Sql;
   readonly #rows: DeliveryRow[] = [];
@@ -198,27 +192,38 @@ class DeliveryRows {
 
   #insertDeliveries(): Sql {
     const rows = this.#rows;
-    const numbers = (of: (summary: DeliverySummary) => number): number[] =>
-      rows.map(({ summary }) => of(summary));
-    const texts = (of: (summary: DeliverySummary) => string): Uint8Array[] =>
-      rows.map(({ summary }) => bytesOfText(of(summary)));
+    const numbers = (of: (summary: DeliverySummary) => number | undefined): Sql =>
+      nullable(
+        'int8',
+        rows.map(({ summary }) => of(summary)),
+      );
+    const texts = (of: (summary: DeliverySummary) => string | undefined): Sql =>
+      nullable(
+        'bytea',
+        rows.map(({ summary }) => {
+          const text = of(summary);
+          return text === undefined ? undefined : bytesOfText(text);
+        }),
+      );
+    const words = (of: (summary: DeliverySummary) => string | undefined): Sql =>
+      nullable(
+        'text',
+        rows.map(({ summary }) => of(summary)),
+      );
     return sql`INSERT INTO ${this.#schema}.deliveries (seq, received_at, lead, verdict, reason, detail, status, attempt,
   source, differs, remote, method, path, headers, body, lead_start, lead_end, first_seq, created_at)
-SELECT seq, received_at, CASE WHEN has_lead THEN lead END, verdict, reason, CASE WHEN reason IS NOT NULL THEN detail END,
-  status, attempt, source, CASE WHEN differs <> '' THEN differs END, remote, method, path, headers, body,
-  nullif(lead_start, -1), nullif(lead_end, -1), nullif(first_seq, -1), nullif(created_at, ${createdAtNotKept})
-FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
-  ${rows.map(({ lead }) => lead !== undefined)}, ${rows.map(({ lead }) => lead ?? noBytes)},
-  ${keywordArray(rows.map(({ summary }) => keptVerdict(summary.verdict)))}, ${keywordArray(rows.map(({ summary }) => summary.reason))},
-  ${texts(({ detail = '' }) => detail)}, ${numbers(({ status }) => status)}, ${numbers(({ attempt }) => attempt)},
-  ${keywordArray(rows.map(({ summary }) => summary.source))},
-  ${texts(({ differs }) => (differs === undefined ? '' : JSON.stringify(differs)))},
-  ${texts(({ remote }) => remote)}, ${texts(({ method }) => method)}, ${texts(({ path }) => path)},
+SELECT * FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
+  ${nullable(
+    'bytea',
+    rows.map(({ lead }) => lead),
+  )}, ${words(({ verdict }) => keptVerdict(verdict))},
+  ${words(({ reason }) => reason)}, ${texts(({ reason, detail = '' }) => (reason === undefined ? undefined : detail))},
+  ${numbers(({ status }) => status)}, ${numbers(({ attempt }) => attempt)}, ${words(({ source }) => source)},
+  ${texts(({ differs }) => differs && JSON.stringify(differs))}, ${texts(({ remote }) => remote)},
+  ${texts(({ method }) => method)}, ${texts(({ path }) => path)},
   ${rows.map(({ content }) => headerBytes(content.headers))}, ${rows.map(({ content }) => content.body)},
-  ${numbers(({ place }) => place?.start ?? -1)}, ${numbers(({ place }) => place?.end ?? -1)},
-  ${numbers(({ firstSeq = -1 }) => firstSeq)}, ${numbers(({ createdAt = createdAtNotKept }) => createdAt)}
-) AS new (seq, received_at, has_lead, lead, verdict, reason, detail, status, attempt, source, differs, remote, method, path,
-  headers, body, lead_start, lead_end, first_seq, created_at);`;
+  ${numbers(({ place }) => place?.start)}, ${numbers(({ place }) => place?.end)}, ${numbers(({ firstSeq }) => firstSeq)},
+  ${numbers(({ createdAt }) => createdAt)});`;
   }
 }
 

@@ -40,11 +40,13 @@ const abandonedMs = 10_000;
 
 /**
  * Begins a transaction that depends on no setting of the role, the database or a pooler, and leaves none behind. An
- * acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger.
+ * acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. A warning about that is
+ * heard, and an error writes no values into the server's log.
  */
 export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;
 SELECT set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
   set_config('idle_in_transaction_session_timeout', '${integerLiteral(abandonedMs)}', true), set_config('jit', 'off', true),
+  set_config('client_min_messages', 'warning', true), set_config('log_parameter_max_length_on_error', '0', true),
   set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
     ELSE 'on' END, true);`;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { multirange, type Row, type Sql, sql, statements, textOf, uuid } from '../sql.ts';
+import { own, type Row, type Sql, sql, statements, textOf } from '../sql.ts';
 import { withoutDurability } from './transaction.ts';
 
 /**
@@ -53,12 +53,12 @@ export class Confirmations {
     const parts = this.#lost.map(
       ({ queueId, numbers }) =>
         // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
-        sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirange(multirangeOf(numbers))}
-          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(queueId)} FOR UPDATE SKIP LOCKED);`,
+        sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirangeOf(numbers)}
+          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${own(queueId)}::uuid FOR UPDATE SKIP LOCKED);`,
     );
     if (this.#hasRow) {
       parts.push(
-        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#queueId)} AND seqs <> '{}';`,
+        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${own(this.#queueId)}::uuid AND seqs <> '{}';`,
       );
     }
     return parts.length === 0 ? undefined : withoutDurability(statements(...parts));
@@ -80,7 +80,7 @@ export class Confirmations {
         lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost,
         at > clock_timestamp() - interval '1s' AS is_active
       FROM ${this.#schema}.unconfirmed
-      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${uuid(this.#queueId)};`;
+      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${own(this.#queueId)}::uuid;`;
   }
 
   /** The answer to `question`; undefined where it was not asked. */
@@ -94,11 +94,11 @@ export class Confirmations {
   /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another queue had accepted. */
   note(numbers: readonly number[], takenOver: readonly number[]): Sql | undefined {
     if (numbers.length === 0) return undefined;
-    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${uuid(this.#queueId)},
-        ${multirange(multirangeOf(numbers))}, false, clock_timestamp())
+    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${own(this.#queueId)}::uuid,
+        ${multirangeOf(numbers)}, false, clock_timestamp())
       ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;`;
     if (takenOver.length === 0) return mine;
-    const others = multirange(multirangeOf(takenOver));
+    const others = multirangeOf(takenOver);
     return sql`UPDATE ${this.#schema}.unconfirmed SET seqs = seqs - ${others} WHERE seqs && ${others}; ${mine}`;
   }
 
@@ -120,7 +120,7 @@ export class Confirmations {
 
   /** The queue ends. */
   get removal(): Sql {
-    return sql`DELETE FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(this.#queueId)}
+    return sql`DELETE FROM ${this.#schema}.unconfirmed WHERE lane = ${own(this.#queueId)}::uuid
       OR at < clock_timestamp() - interval '30 days';`;
   }
 }
@@ -136,14 +136,14 @@ export function confirmationOf(rows: readonly Row[], number: number): Confirmati
 }
 
 /** Numbers as an `int8multirange` of PostgreSQL: neighbours are one range. */
-function multirangeOf(numbers: readonly number[]): string {
+function multirangeOf(numbers: readonly number[]): Sql {
   const ranges: [start: number, end: number][] = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
     const last = ranges.at(-1);
     if (last !== undefined && number <= last[1]) last[1] = Math.max(last[1], number + 1);
     else ranges.push([number, number + 1]);
   }
-  return `{${ranges.map(([start, end]) => `[${start},${end})`).join()}}`;
+  return sql`${own(`{${ranges.map(([start, end]) => `[${start},${end})`).join()}}`)}::int8multirange`;
 }
 
 /** Whether a multirange, as the database writes it, holds a number. */

@@ -9,6 +9,7 @@ import { issueAuthority, issueServerCertificate } from '../../../../src/tls/issu
 import { urlOf } from '../../../support/postgres/address.ts';
 import { Cluster } from '../../../support/postgres/cluster.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
+import { sql } from '../../../../src/inbox/postgres/sql.ts';
 import { locationOf } from '../location.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-database-tls-'));
@@ -33,8 +34,8 @@ const reach = async (host: string, parameters: Record<string, string>): Promise<
   const url = urlOf(cluster.address, { host, parameters });
   const opened = await connect(locationOf(url));
   try {
-    const text = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
-    const [[row] = []] = await opened.use((connection) => connection.run({ text }));
+    const asked = sql`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`;
+    const [[row] = []] = await opened.use((connection) => connection.run(asked));
     return row?.['ssl'];
   } finally {
     await opened.close();
