@@ -13,6 +13,8 @@ export const outputFile = z.object({
   gzip: z.boolean(),
   /** The header of a CSV file. */
   columns: z.nullable(z.readonly(z.array(z.string()))),
+  /** Of a CSV file; left out for a comma that nobody typed. */
+  delimiter: z.optional(z.string()),
 });
 
 export const bookmarkSchema = z.object({

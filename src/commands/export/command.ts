@@ -13,7 +13,7 @@ export default command({
   output: [leadRecord],
   examples: [
     'leads export > leads.ndjson',
-    'leads export --in last-month --zone Europe/Madrid -o month.csv',
+    'leads export --in last-month --zone Europe/Madrid -o month.xlsx',
     'leads export -o all.ndjson.gz --resume',
     'leads export -o all.ndjson --bookmark all.bookmark',
   ],

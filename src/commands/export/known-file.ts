@@ -80,7 +80,11 @@ function reasonFor(bookmark: Bookmark | undefined): string {
 const unknownFile = (path: string, why: string): UsageError =>
   new UsageError(`${path} is not the file that this bookmark knows: ${why}`, { hint: otherPlace });
 
-function checkForm(path: string, { format, gzip, fields }: ExportOptions, known: OutputFile): void {
+function checkForm(
+  path: string,
+  { format, gzip, fields, delimiter = ',' }: ExportOptions,
+  known: OutputFile,
+): void {
   if (format === 'json') {
     throw new UsageError(`cannot append to ${path}: a JSON array ends with its last lead`, {
       hint: `use --format ndjson, ${otherPlace.replace('name', 'or name')}`,
@@ -91,6 +95,12 @@ function checkForm(path: string, { format, gzip, fields }: ExportOptions, known:
   const [before, now] = [form(known.format, known.gzip), form(format, gzip)];
   if (before !== now) {
     throw new UsageError(`cannot append ${now} to ${path}: it holds ${before}`, { hint: otherPlace });
+  }
+  const cells = known.delimiter ?? ',';
+  if (format === 'csv' && cells !== delimiter) {
+    throw new UsageError(`cannot append to ${path}: its cells stand between '${cells}'`, {
+      hint: otherPlace,
+    });
   }
   const columns = known.columns?.join(',') ?? '';
   if (format === 'csv' && columns !== '' && fields !== undefined && fields.join(',') !== columns) {
@@ -103,25 +113,33 @@ function checkForm(path: string, { format, gzip, fields }: ExportOptions, known:
 /** What a file holds, such as `251 leads`: counted if it looks like an export of ours, otherwise in bytes. */
 export async function describeContent(path: string): Promise<string> {
   return withOutputErrors(path, async () => {
-    const { size, isCompressed } = await inspect(path);
-    const leads = await countLeads(unpacked(path, isCompressed));
+    const { size, isCompressed, isWorkbook } = await inspect(path);
+    const leads = isWorkbook ? undefined : await countLeads(unpacked(path, isCompressed));
     return leads === undefined ? counted(size, 'byte', 'bytes') : counted(leads, 'lead', 'leads');
   });
 }
 
-async function inspect(path: string): Promise<{ readonly size: number; readonly isCompressed: boolean }> {
+interface Beginning {
+  readonly size: number;
+  readonly isCompressed: boolean;
+  readonly isWorkbook: boolean;
+}
+
+async function inspect(path: string): Promise<Beginning> {
   const file = await open(path, 'r');
   try {
     const beginning = Buffer.alloc(2);
     await file.read(beginning, 0, 2, 0);
     const { size } = await file.stat();
-    return { size, isCompressed: beginning[0] === 0x1f && beginning[1] === 0x8b };
+    const isCompressed = beginning[0] === 0x1f && beginning[1] === 0x8b;
+    return { size, isCompressed, isWorkbook: beginning.toString('latin1') === 'PK' };
   } finally {
     await file.close();
   }
 }
 
-const [quote, comma, brace, bracket] = [0x22, 0x2c, 0x7b, 0x5b];
+const [quote, brace, bracket] = [0x22, 0x7b, 0x5b];
+const delimiters = [...Buffer.from(',;\t|')];
 
 /** Undefined for what looks like no export of ours. What is compressed and cut off counts as far as it can be read. */
 async function countLeads(chunks: AsyncIterable<Buffer>): Promise<number | undefined> {
@@ -143,5 +161,5 @@ async function countLeads(chunks: AsyncIterable<Buffer>): Promise<number | undef
     if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
   }
   if (first?.[0] === brace || first?.[0] === bracket) return objects;
-  return first?.includes(comma) === true ? Math.max(0, rows - 1) : undefined;
+  return delimiters.some((byte) => first?.includes(byte)) ? Math.max(0, rows - 1) : undefined;
 }

@@ -1,4 +1,4 @@
-import { duration, oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
 import type { Messages } from '../../output/messages.ts';
 import {
@@ -10,6 +10,14 @@ import {
 } from '../flags/shared-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { pollInterval } from '../flags/flag-values.ts';
+
+const delimiter: ValueType<string> = {
+  parse: (typed) => {
+    const character = /^(tab|\\t)$/i.test(typed) ? '\t' : typed;
+    return /^[^"\r\n\w\s]$|^\t$/.test(character) ? character : undefined;
+  },
+  expected: "one character such as ';', or tab",
+};
 
 export const flags = {
   output: {
@@ -31,9 +39,15 @@ export const flags = {
     help: 'stop after this many leads',
   },
   ...formatFlags(recordFormats),
-  format: { value: 'form', type: oneOf(recordFormats), otherwise: 'ndjson, or csv for -o NAME.csv' },
+  format: { value: 'form', type: oneOf(recordFormats), otherwise: 'ndjson, or as -o FILE ends' },
   escape: { negated: true, help: 'CSV for programs: no apostrophe before + - = @' },
   bom: { help: 'CSV for Excel: begin with a byte order mark' },
+  delimiter: {
+    value: 'character',
+    type: delimiter,
+    otherwise: ',',
+    help: "CSV: between cells, such as ';' or tab",
+  },
   ...filterFlags,
   ...inGroup('Again and again', {
     bookmark: {
@@ -70,16 +84,18 @@ export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
 /** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
 export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'note'>): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
-  const [, csv, gz] = /(\.csv)?(\.gz)?$/i.exec(output ?? '') ?? [];
+  const [, ending, gz] = /(?:\.(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
+  const named = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
   const implied = [];
-  if (csv !== undefined && typed.format === undefined) implied.push('--format csv');
+  if (typed.format === undefined && named !== undefined && named !== 'ndjson')
+    implied.push(`--format ${named}`);
   if (gz !== undefined && typed.gzip === undefined) implied.push('--gzip');
   if (implied.length > 0)
     messages.note('implied', `the name ${output ?? ''} implies ${implied.join(' and ')}`);
   return {
     ...typed,
     output,
-    format: typed.format ?? (csv === undefined ? 'ndjson' : 'csv'),
+    format: named ?? 'ndjson',
     gzip: typed.gzip ?? gz !== undefined,
   };
 }
@@ -87,11 +103,23 @@ export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'not
 /** Throws a `UsageError` for flags that contradict each other; `terminal` is whether stdout is one. */
 export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
   const { bom, bookmark, escape, fields, follow, format, gzip, jq, limit, output, overlap } = options;
+  const isSheet = format === 'xlsx';
+  const added = Object.entries({ resume: options.resume, bookmark, follow, gzip }).find(([, value]) => value);
+  const forCsv = bom ? '--bom' : escape ? '--delimiter' : '--no-escape';
   const [toStdout, follows] = [output === undefined, follow !== undefined];
   const end = options.until === undefined ? '--in' : '--until';
   rejectFirst(
     [options.resume && toStdout, '--resume needs -o FILE: only an export to a file can be continued'],
-    [format !== 'csv' && (bom || !escape), `${bom ? '--bom' : '--no-escape'} is for --format csv`],
+    [
+      format !== 'csv' && (bom || !escape || options.delimiter !== undefined),
+      `${forCsv} is for --format csv`,
+    ],
+    [
+      isSheet && added !== undefined,
+      `--${added?.[0] ?? ''} and --format xlsx do not go together: a workbook is written as a whole, and compressed`,
+      'leave it out, or use --format csv',
+    ],
+    [isSheet && toStdout && terminal, '--format xlsx writes no text for a terminal', 'use -o FILE.xlsx'],
     [
       options.replace && (toStdout || bookmark === undefined),
       '--replace needs -o FILE and --bookmark: another export to a file replaces it anyway',

@@ -21,7 +21,7 @@ import {
   sizeOf,
 } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import type { ExportPlan, Publication } from './walk.ts';
+import { type ExportPlan, formOf, type Publication } from './walk.ts';
 
 /** An output under its name, and what a bookmark has to know of it. */
 interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
@@ -34,17 +34,18 @@ interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
  * beginning of this run.
  */
 export async function publishFile(
-  { options, bookmark }: ExportPlan,
+  plan: ExportPlan,
   paths: FilePaths,
   file: PartialFile | undefined,
   checkpoint: Checkpoint,
   target?: KnownFile,
 ): Promise<Publication | undefined> {
+  const { options, bookmark } = plan;
   const columns = bookmark?.file?.columns ?? [];
   const output =
     file === undefined
       ? await named(options, paths)
-      : await place(options, paths, file, checkpoint, columns, target);
+      : await place(plan, paths, file, checkpoint, columns, target);
   if (options.bookmark !== undefined && checkpoint.bookmark !== null && output !== undefined) {
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file: knownAs(output, options) });
   }
@@ -57,8 +58,8 @@ export async function publishFile(
 
 const knownAs = (
   { bytes, sha256, columns }: Pick<OutputFile, 'bytes' | 'sha256' | 'columns'>,
-  { format, gzip }: ExportOptions,
-): OutputFile => ({ bytes, sha256, format, gzip, columns });
+  { format, gzip, delimiter }: ExportOptions,
+): OutputFile => ({ bytes, sha256, format, gzip, columns, ...(delimiter !== undefined && { delimiter }) });
 
 /** A crash came after the partial file had become the output; any other partial file is removed after the bookmark has moved. */
 const named = async (options: ExportOptions, { file }: FilePaths): Promise<Output | undefined> =>
@@ -67,13 +68,14 @@ const named = async (options: ExportOptions, { file }: FilePaths): Promise<Outpu
     : undefined;
 
 async function place(
-  options: ExportOptions,
+  plan: ExportPlan,
   paths: FilePaths,
   file: PartialFile,
   checkpoint: Checkpoint,
   columns: readonly string[],
   target: KnownFile | undefined,
 ): Promise<Output> {
+  const { options } = plan;
   const { appendTo = null, becomes, counts } = checkpoint;
   // Its place may have been cleared between a crash and now: then the rest begins a new file.
   const size = (await sizeOf(paths.file)) ?? 0;
@@ -84,7 +86,7 @@ async function place(
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
   const before = base?.known.columns ?? columns;
-  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, options, before, base);
+  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, before, base);
   const source = drawn?.file ?? file;
   const form = { columns: drawn?.columns ?? null };
   try {
@@ -135,10 +137,11 @@ interface Converted {
 async function convert(
   from: PartialFile,
   paths: FilePaths,
-  options: ExportOptions,
+  plan: ExportPlan,
   known: readonly string[],
   base: KnownFile | undefined,
 ): Promise<Converted> {
+  const { options } = plan;
   const isCsv = options.format === 'csv';
   const columns = options.fields ?? (isCsv ? await columnsOf(from, known) : undefined);
   const added = base === undefined || !isCsv ? [] : (columns ?? []).slice(known.length);
@@ -146,7 +149,7 @@ async function convert(
   try {
     const sink: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
     const compressed = options.gzip ? gzipSink(sink) : sink;
-    const form = { fields: columns, escapeFormulas: options.escape };
+    const form = { ...formOf(plan), fields: columns, byteOrderMark: false };
     if (added.length > 0) {
       const rows = withMoreColumns(unpacked(paths.file, options.gzip), added, form);
       for await (const bytes of rows) await compressed.write(bytes);

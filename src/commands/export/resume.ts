@@ -29,6 +29,7 @@ export function exportIdentity({ account, query, options }: ExportPlan): Record<
     // Named only where they are set: checkpoints of earlier versions have neither.
     ...(options.escape ? {} : { escape: false }),
     ...(options.bom && { bom: true }),
+    ...(options.delimiter !== undefined && { delimiter: options.delimiter }),
   };
 }
 
@@ -76,7 +77,7 @@ interface Interrupted {
 
 /** What an interrupted export left that this one continues; what it does not continue, it says. */
 export async function findInterrupted(
-  { resume, bookmark }: ExportOptions,
+  { resume, bookmark, format }: ExportOptions,
   paths: FilePaths,
   messages: Pick<Messages, 'note'>,
 ): Promise<Interrupted> {
@@ -97,7 +98,7 @@ export async function findInterrupted(
     if (discarded !== '0 bytes')
       messages.note(
         'discarded',
-        `this starts over and discards ${discarded} of an interrupted export, in ${paths.partial}; --resume would have continued it`,
+        `this starts over and discards ${discarded} of an interrupted export, in ${paths.partial}${format === 'xlsx' ? '' : '; --resume would have continued it'}`,
       );
   } else if (hasPartial) noteUndescribed(stored, paths, messages);
   return { checkpoint: undefined, hasPartial };

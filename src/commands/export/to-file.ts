@@ -163,8 +163,10 @@ async function fileDestination(
       const { leads } = isUnproven ? totals : latest.counts;
       const resumes = options.bookmark !== undefined;
       const how = isUnproven
-        ? `trying again does not help; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
-        : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
+        ? `trying again does not help; ${resumes || options.format === 'xlsx' ? '' : '--resume '}--accept-incomplete takes them for everything`
+        : options.format === 'xlsx'
+          ? 'a workbook is not continued, run the same command again'
+          : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
       return `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}: ${how}`;
     },
     close: () => file.close(),

@@ -19,6 +19,7 @@ import {
   type ExportContext,
   exportLeads,
   type ExportPlan,
+  formOf,
   planExport,
   type Totals,
   type Written,
@@ -42,19 +43,16 @@ export async function exportToStream(
 }
 
 async function streamDestination(
-  { options, window, account }: ExportPlan,
+  plan: ExportPlan,
   context: ExportContext,
   totals: Totals,
   { sink, isTerminal, close }: StreamOutput,
 ): Promise<Destination> {
-  const { format, fields, gzip, escape, bom, bookmark, follow } = options;
+  const { options, window, account } = plan;
+  const { format, fields, gzip, bookmark, follow } = options;
   const compressed = gzip ? gzipSink(sink) : undefined;
-  const records = await recordWriter(format, compressed ?? sink, {
-    fields,
-    terminal: isTerminal,
-    escapeFormulas: escape,
-    byteOrderMark: bom,
-  });
+  const form = { ...formOf(plan), terminal: isTerminal };
+  const records = await recordWriter(format, compressed ?? sink, form);
   let written = 0;
   const saveBookmark = async (): Promise<void> => {
     if (bookmark !== undefined && window !== undefined)
@@ -62,8 +60,8 @@ async function streamDestination(
   };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
   const leaveIncomplete = async (): Promise<number> => {
-    // The columns of a CSV file are known at the end only: until then nothing is written.
-    if (format === 'csv' && fields === undefined) return 0;
+    // The columns of a CSV file are known at the end only, and so is a workbook: until then nothing is written.
+    if (format === 'xlsx' || (format === 'csv' && fields === undefined)) return 0;
     try {
       await records.flush();
       await (compressed ?? sink).end();

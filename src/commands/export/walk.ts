@@ -1,6 +1,7 @@
 import { InterruptedError, LeadsError, UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
-import { type Progress, showProgress } from '../../output/terminal/progress.ts';
+import type { WriterOptions } from '../../output/records/record-types.ts';
+import { counted, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
@@ -92,6 +93,19 @@ export async function planExport(
     account,
   };
 }
+
+/** How the leads are written. */
+export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'service'>): WriterOptions => ({
+  fields: options.fields,
+  escapeFormulas: options.escape,
+  byteOrderMark: options.bom,
+  delimiter: options.delimiter,
+  zone: options.zone,
+  onCut(cells) {
+    const what = counted(cells, 'cell was', 'cells were');
+    service.messages.note('cut', `${what} cut: a cell of a workbook holds 32,767 characters`);
+  },
+});
 
 const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);

@@ -211,7 +211,7 @@ function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {
   return values;
 }
 
-const otherForms = ['table', 'csv', 'pretty', 'text'];
+const otherForms = ['table', 'csv', 'xlsx', 'pretty', 'text'];
 
 /** `--jq` means `--json`, unless the command's form is JSON anyway. Throws a `UsageError` beside a form that is not. */
 function withJson(flags: Flags, typed: TypedValues): TypedValues {

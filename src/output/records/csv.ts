@@ -60,6 +60,7 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
     escapeFormulas = true,
     byteOrderMark = false,
     header: wantsHeader = true,
+    delimiter = ',',
   } = options;
   const out = new WriteBuffer(sink);
   const places = new Map<string, number[]>();
@@ -69,7 +70,8 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
   const guard = escapeFormulas ? escapeFormula : (text: string) => text;
   const lineEnd = terminal ? '\n' : '\r\n';
   const mark = byteOrderMark ? '\ufeff' : '';
-  const header = mark + columns.map((path) => quote(display(guard(path)))).join(',') + lineEnd;
+  const header =
+    mark + columns.map((path) => quote(display(guard(path)), delimiter)).join(delimiter) + lineEnd;
   let hasHeader = !wantsHeader;
   const writeHeader = async (): Promise<void> => {
     if (hasHeader || columns.length === 0) return;
@@ -85,11 +87,11 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
           const text = cellText(raw);
           for (const column of places.get(path) ?? []) {
             // A number is no formula, whatever its sign; a text may be one.
-            cells[column] = quote(display(raw.startsWith('"') ? guard(text) : text));
+            cells[column] = quote(display(raw.startsWith('"') ? guard(text) : text), delimiter);
           }
         };
         eachMember(utf8(bytes), visit, asked);
-        await out.addAny(Buffer.from(cells.join(',') + lineEnd));
+        await out.addAny(Buffer.from(cells.join(delimiter) + lineEnd));
       }
     },
     flush: () => out.flush(),
@@ -107,11 +109,11 @@ const [quoteByte, returnByte] = [0x22, 0x0d];
 export async function* withMoreColumns(
   chunks: AsyncIterable<Uint8Array>,
   added: readonly string[],
-  { escapeFormulas = true }: WriterOptions,
+  { escapeFormulas = true, delimiter = ',' }: WriterOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const guard = escapeFormulas ? escapeFormula : (text: string) => text;
-  const emptyCells = Buffer.alloc(added.length, ',');
-  let cells = Buffer.from(added.map((path) => `,${quote(guard(path))}`).join(''));
+  const emptyCells = Buffer.alloc(added.length, delimiter);
+  let cells = Buffer.from(added.map((path) => delimiter + quote(guard(path), delimiter)).join(''));
   let isQuoted = false;
   for await (const chunk of chunks) {
     const pieces: Uint8Array[] = [];
@@ -132,4 +134,5 @@ export async function* withMoreColumns(
 const escapeFormula = (text: string): string =>
   /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 
-const quote = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quote = (text: string, delimiter: string): string =>
+  /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;

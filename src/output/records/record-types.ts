@@ -23,7 +23,7 @@ export interface ByteSink {
   end(): Promise<void>;
 }
 
-export const recordFormats = ['ndjson', 'csv', 'json'] as const;
+export const recordFormats = ['ndjson', 'csv', 'json', 'xlsx'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 
 export interface WriterOptions {
@@ -37,4 +37,10 @@ export interface WriterOptions {
   readonly byteOrderMark?: boolean | undefined;
   /** CSV: begins with the names of the columns. Default true. */
   readonly header?: boolean | undefined;
+  /** CSV: between two cells. Default a comma. */
+  readonly delimiter?: string | undefined;
+  /** XLSX: in which times are shown. Default UTC. */
+  readonly zone?: string | undefined;
+  /** XLSX: is told at the end how many cells were cut, if any were. */
+  readonly onCut?: ((cells: number) => void) | undefined;
 }

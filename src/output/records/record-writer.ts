@@ -9,6 +9,7 @@ export async function recordWriter(
   options: WriterOptions = {},
 ): Promise<RecordWriter> {
   if (format === 'csv') return (await import('./csv.ts')).csvWriter(sink, options);
+  if (format === 'xlsx') return (await import('./xlsx.ts')).xlsxWriter(sink, options);
   if (format === 'json') return (await import('./json-records.ts')).jsonWriter(sink, options);
   return (await import('./json-records.ts')).ndjsonWriter(sink, options);
 }

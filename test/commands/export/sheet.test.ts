@@ -1,0 +1,95 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshHome, leads } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+
+const records = [
+  { id: 'a', contact: { name: 'Ana; "la" Ñ', phone: '+34600112233' }, createdAt: '2026-09-30T22:00:00Z' },
+  { id: 'b', contact: { name: 'x'.repeat(40_000), phone: '0042' }, createdAt: '2026-10-31T22:59:59Z' },
+  { id: 'c', contact: { name: 'C', phone: '1' }, createdAt: '2026-10-31T23:00:00Z' },
+];
+
+let service: Scripted;
+beforeAll(async () => {
+  service = await scripted((_, response) => sendJson(response, { data: records, has_more: false }));
+});
+afterAll(() => service.close());
+
+const run = (home: string, ...flags: string[]) =>
+  leads(['export', ...flags], { home, env: { LEADS_API_KEY: 'key-0123', LEADS_BASE_URL: service.url } });
+
+const rowsIn = async (path: string) => (await readXlsx(readFileSync(path))).sheets[0]?.rows ?? [];
+
+describe('export to a workbook', () => {
+  it('takes the leads of a month where people are, and says what was cut', async () => {
+    const home = freshHome();
+    const file = join(home, 'october.xlsx');
+    const { exitCode, stderr } = await run(home, '--in', '2026-10', '--zone', 'Europe/Madrid', '-o', file);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('note: 1 cell was cut: a cell of a workbook holds 32,767 characters\n');
+    const [header, ...rows] = await rowsIn(file);
+    expect(header).toEqual(['id', 'contact.name', 'contact.phone', 'createdAt (Europe/Madrid)']);
+    expect(rows.map(([id, , phone]) => [id, phone])).toEqual([
+      ['a', '+34600112233'],
+      ['b', '0042'],
+    ]);
+    expect(rows.map((row) => row[3])).toEqual([
+      new Date('2026-10-01T00:00:00Z'),
+      new Date('2026-10-31T23:59:59Z'),
+    ]);
+    expect(existsSync(`${file}.partial`)).toBe(false);
+    const size = statSync(file).size.toLocaleString('en');
+    expect((await run(home, '-o', file)).stderr).toContain(`replaced ${size} bytes`);
+  });
+
+  it.each([
+    ['--resume', '-o', 'x.xlsx'],
+    ['--bookmark', 'b', '-o', 'x.xlsx'],
+    ['--follow', '-o', 'x.xlsx'],
+    ['--gzip', '--format', 'xlsx'],
+    ['-o', 'x.xlsx.gz'],
+  ])('does not go with %s %s %s %s', async (...flags) => {
+    const home = freshHome();
+    const typed = flags.flatMap((flag) => (flag as string | undefined) ?? []);
+    const { exitCode, stderr } = await run(home, ...typed);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/error: --\w+ and --format xlsx do not go together/);
+  });
+});
+
+describe('the ending of a name', () => {
+  it.each([
+    ['x.json', /^\[\n\{"id":"a"/],
+    ['x.JSON', /^\[\n/],
+    ['x.csv', /^id,contact\.name,/],
+    ['x.xlsx', /^PK/],
+    ['x.ndjson', /^\{"id":"a"/],
+    ['x', /^\{"id":"a"/],
+  ])('%s', async (name, begins) => {
+    const home = freshHome();
+    expect((await run(home, '-o', join(home, name))).exitCode).toBe(0);
+    expect(readFileSync(join(home, name), 'latin1')).toMatch(begins);
+  });
+});
+
+describe('--delimiter', () => {
+  it.each([
+    [';', 'id;contact.name\r\na;"Ana; ""la"" Ñ"\r\n'],
+    ['tab', 'id\tcontact.name\r\na\t"Ana; ""la"" Ñ"\r\n'],
+  ])('%s', async (delimiter, text) => {
+    const fields = ['--fields', 'id,contact.name', '--limit', '1', '--format', 'csv'];
+    expect((await run(freshHome(), ...fields, '--delimiter', delimiter)).stdout).toBe(text);
+  });
+
+  it('is one sign, of CSV, and the same every night', async () => {
+    const home = freshHome();
+    expect((await run(home, '--delimiter', ';')).stderr).toContain('--delimiter is for --format csv');
+    expect((await run(home, '--format', 'csv', '--delimiter', 'x')).stderr).toContain("'x' is not one");
+    const night = ['-o', join(home, 'all.csv'), '--bookmark', join(home, 'b')];
+    expect((await run(home, ...night, '--delimiter', ';')).exitCode).toBe(0);
+    expect((await run(home, ...night)).stderr).toContain("its cells stand between ';'");
+    expect((await run(home, ...night, '--delimiter', ';')).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ExcelJS from 'exceljs';
+import { expect, it, onTestFinished } from 'vitest';
+import { inTerminal } from '../docs/terminal.ts';
+import { binary, environment } from '../support/listen-process.ts';
+import { freshHome } from '../support/run.ts';
+
+/** A sandbox that lists these leads; resolves to its address. */
+async function sandboxOf(leads: readonly object[], home: string): Promise<string> {
+  const file = join(home, 'leads.ndjson');
+  writeFileSync(file, leads.map((lead) => `${JSON.stringify(lead)}\n`).join(''));
+  const args = [binary, 'sandbox', '--port', '0', '--from', file];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...environment(home) } });
+  onTestFinished(async () => {
+    const ended = once(child, 'exit');
+    if (child.kill('SIGTERM')) await ended;
+  });
+  let text = '';
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+        const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+        if (url !== undefined && text.includes('ready:')) resolve(url);
+      });
+    }
+    child.once('exit', () => reject(new Error(text)));
+  });
+}
+
+it('gives a person the leads of October in Excel, with three commands', { timeout: 60_000 }, async () => {
+  const times = [
+    '2026-09-30T21:59:59Z',
+    '2026-09-30T22:00:00Z',
+    '2026-10-25T00:30:00Z',
+    '2026-10-31T23:00:00Z',
+  ];
+  const leads = times.map((createdAt, i) => ({
+    id: `00${i}`,
+    contact: { name: i === 1 ? '=HYPERLINK("http://x")' : 'José', phone: '+34600112233' },
+    score: i === 1 ? 0.5 : Number.MAX_SAFE_INTEGER,
+    createdAt,
+  }));
+  const home = freshHome();
+  const place = { cwd: home, env: { ...(process.env as Record<string, string>), ...environment(home) } };
+  const startedAt = performance.now();
+  const commands = [
+    `login --base-url ${await sandboxOf(leads, home)}`,
+    'config set zone Europe/Madrid',
+    'export --in 2026-10 -o october.xlsx',
+  ];
+  for (const command of commands) {
+    const line = `${process.execPath} ${binary} ${command}`;
+    const { exitCode, text } = await inTerminal(line, {
+      ...place,
+      answers: [[/API key: /, () => 'sandbox-key\r']],
+    });
+    expect(exitCode, text).toBe(0);
+  }
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`last month in Excel: ${commands.length} commands, ${seconds} s`);
+
+  const book = new ExcelJS.Workbook();
+  await book.xlsx.readFile(join(home, 'october.xlsx'));
+  const [sheet] = book.worksheets;
+  expect(sheet?.views).toMatchObject([{ state: 'frozen', ySplit: 1 }]);
+  expect(sheet?.getRow(1).values).toEqual([
+    undefined,
+    ...['id', 'contact.name', 'contact.phone', 'score', 'createdAt (Europe/Madrid)', 'status'],
+  ]);
+  const cells = [2, 3].map((row) => [1, 2, 3, 4, 5].map((column) => sheet?.getRow(row).getCell(column)));
+  const [texts, dates] = [ExcelJS.ValueType.String, ExcelJS.ValueType.Date];
+  expect(cells.map((row) => row.map((cell) => cell?.value)).sort()).toEqual([
+    ['001', '=HYPERLINK("http://x")', '+34600112233', 0.5, new Date('2026-10-01T00:00:00Z')],
+    ['002', 'José', '+34600112233', String(Number.MAX_SAFE_INTEGER), new Date('2026-10-25T02:30:00Z')],
+  ]);
+  expect(cells[0]?.map((cell) => cell?.type).filter((type) => type !== ExcelJS.ValueType.Number)).toEqual(
+    expect.arrayContaining([texts, texts, texts, dates]),
+  );
+  expect(cells[0]?.[4]?.numFmt).toBe('yyyy-mm-dd hh:mm:ss');
+  expect(sheet?.getColumn(5).width).toBeGreaterThan(20);
+  expect(sheet?.rowCount).toBe(3);
+});

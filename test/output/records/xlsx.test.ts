@@ -1,0 +1,77 @@
+import { readXlsx } from 'hucre/xlsx';
+import { expect, it, test } from 'vitest';
+import { recordWriter } from '../../../src/output/records/record-writer.ts';
+import type { WriterOptions } from '../../../src/output/records/record-types.ts';
+
+/** The rows of the sheet that these records become, its header first. */
+async function rowsOf(records: readonly string[], options: WriterOptions = {}) {
+  const chunks: Uint8Array[] = [];
+  const sink = {
+    write: (bytes: Uint8Array) => Promise.resolve(void chunks.push(Uint8Array.from(bytes))),
+    end: () => Promise.resolve(),
+  };
+  const writer = await recordWriter('xlsx', sink, options);
+  await writer.write(records.map((json) => ({ bytes: Buffer.from(json) })));
+  await writer.end();
+  const book = await readXlsx(Buffer.concat(chunks));
+  return book.sheets[0]?.rows ?? [];
+}
+
+test.each([
+  ['"+34 600 11 22 33"', '+34 600 11 22 33'],
+  ['"0042"', '0042'],
+  ['"=1+1"', '=1+1'],
+  ['12345678901234567', '12345678901234567'],
+  ['-123456789012345', -123456789012345],
+  ['1234567890123456.5', '1234567890123456.5'],
+  ['1e400', '1e400'],
+  ['0.25', 0.25],
+  ['true', true],
+  ['null', null],
+  ['"2026-10-31"', '2026-10-31'],
+  ['["a",1]', '["a",1]'],
+  ['"a\\u0000_x0041_\\n b "', 'a\u0000_x0041_\n b '],
+  ['"\\uffff\\ud800"', '\ufffd\ufffd'],
+])('a cell of %s', async (json, value) => {
+  expect(await rowsOf([`{"a":${json},"b":1}`])).toEqual([
+    ['a', 'b'],
+    [value, 1],
+  ]);
+});
+
+it('shows times in the zone that the name of the column says, on both sides of a change of clocks', async () => {
+  const records = ['2026-10-25T00:59:59Z', '2026-10-25T01:00:00Z', '2026-03-29T01:00:00+00:00'].map((at) =>
+    JSON.stringify({ createdAt: at, metadata: { seen: at } }),
+  );
+  const [header, ...rows] = await rowsOf(records, { zone: 'Europe/Madrid' });
+  expect(header).toEqual(['createdAt (Europe/Madrid)', 'metadata.seen (Europe/Madrid)']);
+  expect(rows.map(([at]) => (at as Date).toISOString().slice(0, 19))).toEqual([
+    '2026-10-25T02:59:59',
+    '2026-10-25T02:00:00',
+    '2026-03-29T03:00:00',
+  ]);
+  expect(rows.map(([at, seen]) => [at, seen])).toEqual(rows.map(([at]) => [at, at]));
+});
+
+it('keeps what is no time, or none that a spreadsheet has, as it is', async () => {
+  const times = ['"2026-01-01T00:00:00Z"', '1767225600', '"soon"', '"0001-01-01T00:00:00Z"'];
+  const rows = await rowsOf(times.map((at) => `{"createdAt":${at},"note":${at}}`));
+  const newYear = new Date('2026-01-01T00:00:00Z');
+  expect(rows).toEqual([
+    ['createdAt (UTC)', 'note'],
+    [newYear, '2026-01-01T00:00:00Z'],
+    [newYear, 1767225600],
+    ['soon', 'soon'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+  ]);
+});
+
+it('cuts what no cell can hold, and tells how many', async () => {
+  const told: number[] = [];
+  const long = 'x'.repeat(32_766) + '😀';
+  const options = { fields: ['b', 'a', 'c'], onCut: (cells: number) => told.push(cells) };
+  const rows = await rowsOf([JSON.stringify({ a: long, b: long.slice(2) })], options);
+  expect(rows[0]).toEqual(['b', 'a', 'c']);
+  expect(rows[1]?.slice(0, 2)).toEqual([long.slice(2), long.slice(0, 32_766)]);
+  expect(told).toEqual([1]);
+});
