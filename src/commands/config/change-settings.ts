@@ -80,7 +80,7 @@ export async function unsetSetting({ key }: { readonly key: string }, context: C
 
 /** Makes a profile the one that is used when neither `--profile` nor `LEADS_PROFILE` names one. */
 export async function useProfile({ name }: { readonly name: string }, context: Context): Promise<Outcome> {
-  if (name !== 'default') rejectUnknownProfile(name, context);
+  if (name !== 'default') rejectUnknownProfile(name, context, `make it with '${loginCommand(name)}'`);
   await updateConfig(context, (config) => ({ ...config, profile: name }));
   context.messages.say(`profile '${name}' is used from now on`);
   if ((context.env['LEADS_PROFILE'] ?? '') !== '') {
@@ -101,11 +101,11 @@ export async function removeProfile({ name }: { readonly name: string }, context
   return 'done';
 }
 
-function rejectUnknownProfile(name: string, { paths }: Pick<Context, 'paths'>): void {
+function rejectUnknownProfile(name: string, { paths }: Pick<Context, 'paths'>, advice?: string): void {
   const known = Object.keys(readConfig(paths.configDir).profiles ?? {});
   if (known.includes(name)) return;
-  const list = known.length === 0 ? '' : `profiles: ${known.join(', ')}; or `;
+  const list = known.length === 0 ? 'no profile is stored' : `profiles: ${known.join(', ')}`;
   throw new UsageError(`there is no profile '${name}'`, {
-    hint: didYouMean(name, known) ?? `${list}make it with '${loginCommand(name)}'`,
+    hint: didYouMean(name, known) ?? [list, advice].filter((part) => part !== undefined).join('; or '),
   });
 }
