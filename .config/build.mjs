@@ -4,7 +4,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { bundled, leftOut } from './bundle.mjs';
-import { loadOnFirstUse } from './bundler-plugins.mjs';
+import { builtinsFromProcess, loadOnFirstUse, requireLate } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { bundledPage, pageFolder } from './page.mjs';
@@ -71,8 +71,10 @@ const importedTogether = {
   'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
 };
 
+/** What `import()` loads in src/. */
+const loadedLate = ['libsql', 'libsql/promise'];
 // npm installs them: libsql is a native module with a binary for the user's platform, and the other is for few users.
-const external = ['libsql', 'jq-web'];
+const external = [...loadedLate, 'jq-web'];
 
 const program = await bundled(
   'src/entry.ts',
@@ -87,19 +89,27 @@ const program = await bundled(
     codeSplitting: { groups: groups(loadedTogether) },
   },
 );
-const library = await bundled(
-  libraryEntries,
-  {
-    external,
-    plugins: [loadOnFirstUse],
-    inject: { globalThis: [`${root}.config/own-globals.mjs`, 'ownGlobals'] },
-  },
-  {
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: `${libraryFolder}[name]-[hash].js`,
-    codeSplitting: { groups: groups(importedTogether) },
-  },
+// The same twice: an application that is built as CommonJS gets no ES modules, and the other way round.
+const [library, required] = await Promise.all(
+  [
+    ['esm', '.js'],
+    ['cjs', '.cjs'],
+  ].map(([format, ending]) =>
+    bundled(
+      libraryEntries,
+      {
+        external: format === 'cjs' ? external.filter((name) => !loadedLate.includes(name)) : external,
+        plugins: [builtinsFromProcess, format === 'cjs' && requireLate(loadedLate)],
+        inject: { globalThis: [`${root}.config/own-globals.mjs`, 'ownGlobals'] },
+      },
+      {
+        format,
+        entryFileNames: `[name]${ending}`,
+        chunkFileNames: `${libraryFolder}[name]-[hash]${ending}`,
+        codeSplitting: { groups: groups(importedTogether) },
+      },
+    ),
+  ),
 );
 
 requireModules(loadedTogether, program);
@@ -108,7 +118,7 @@ requireLeftOut([...program, ...library]);
 
 const page = await bundledPage();
 
-const chunks = [...program, ...library];
+const chunks = [...program, ...library, ...required];
 const licences = await licencesOf([...chunks.flatMap((chunk) => chunk.moduleIds), ...page.moduleIds]);
 const files = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
 for (const [name, text] of page.files) files.set(name, { code: text, isEntry: false });
@@ -122,7 +132,7 @@ for (const isEntry of [false, true]) {
 }
 for (const item of await readdir(dist, { recursive: true, withFileTypes: true })) {
   const path = `${item.parentPath}/${item.name}`;
-  const isOurs = item.isFile() && !/\.(d\.ts|1)$/.test(item.name);
+  const isOurs = item.isFile() && !/\.(d\.c?ts|1)$/.test(item.name);
   if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
 }
 

@@ -36,6 +36,8 @@ export async function bundled(
     input: entries,
     plugins,
     external,
+    // What one entry loads late and another one needs at once is a file of its own, which is late for the first.
+    checks: { ineffectiveDynamicImport: false },
     resolve: { alias: Object.fromEntries(leftOut.map((name) => [name, false])) },
     transform: {
       target,

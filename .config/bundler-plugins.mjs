@@ -17,13 +17,52 @@ export const loadOnFirstUse = {
   load(id) {
     if (!id.startsWith(late)) return null;
     const builtin = id.slice(late.length);
-    // The bundler's interop asks for `__esModule` while it loads, and looks for exports in the prototype last. Required
-    // once: each call of `require` resolves the name again, which takes as long as hashing one lead.
-    return `let loaded;
-const get = (_, name) => name === '__esModule' ? undefined : (loaded ??= require('${builtin}'))[name];
-module.exports = Object.create(new Proxy({}, { get }));`;
+    return lateExports(`require('${builtin}')`);
   },
 };
+
+/**
+ * The bundler's interop asks for `__esModule` while it loads, and looks for exports in the prototype last. Required once: each
+ * call of `require` resolves the name again, which takes as long as hashing one lead.
+ */
+const lateExports = (required) => `let loaded;
+const get = (_, name) => name === '__esModule' ? undefined : (loaded ??= ${required})[name];
+module.exports = Object.create(new Proxy({}, { get }));`;
+
+const fromProcess = '\0from-process:';
+
+/**
+ * In the library, what is required of node comes from the process: `require` of an ES module needs `import.meta.url`, which is
+ * undefined where an application is bundled to CommonJS. Slow builtins are asked for when the first export is used.
+ */
+export const builtinsFromProcess = {
+  name: 'builtins-from-process',
+  resolveId(id, importer = '', { kind }) {
+    if (!isBuiltin(id)) return null;
+    const name = id.replace(/^node:/, '');
+    if (importer.startsWith(fromProcess)) return null;
+    return slowBuiltins.test(id) || kind === 'require-call' ? fromProcess + name : null;
+  },
+  load(id) {
+    if (!id.startsWith(fromProcess)) return null;
+    const name = id.slice(fromProcess.length);
+    const required = `process.getBuiltinModule('node:${name}')`;
+    return slowBuiltins.test(name) ? lateExports(required) : `module.exports = ${required};`;
+  },
+};
+
+const required = '\0required:';
+
+/** In CommonJS these are required, late as well: Jest gives code that it runs no `import()`. */
+export const requireLate = (names) => ({
+  name: 'require-late',
+  resolveId(id, importer = '') {
+    if (!names.includes(id)) return null;
+    return importer.startsWith(required) ? { id, external: true } : required + id;
+  },
+  load: (id) =>
+    id.startsWith(required) ? `module.exports = require('${id.slice(required.length)}');` : null,
+});
 
 const withImporter = '\0with-importer:';
 

@@ -1,5 +1,5 @@
 // Bundles the types of the package's entries into dist/library/, one file an entry, without a trace of where a type is
-// declared in src/.
+// declared in src/. Each is there twice: the compiler takes a declaration for the kind of module that its name says.
 import { readdir, rm, stat } from 'node:fs/promises';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
@@ -7,7 +7,10 @@ import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { writeWhole } from './write-whole.mjs';
 
 const dist = `${root}dist/`;
-const targets = Object.keys(libraryEntries).map((name) => `${dist}${name}.d.ts`);
+const targets = Object.keys(libraryEntries).flatMap((name) => [
+  `${dist}${name}.d.ts`,
+  `${dist}${name}.d.cts`,
+]);
 const sources = (await readdir(`${root}src`, { recursive: true })).filter((name) => /\.ts$/.test(name));
 const inputs = [...sources.map((name) => `${root}src/${name}`), `${root}package.json`];
 const newest = Math.max(...(await Promise.all(inputs.map(changedAt))));
@@ -28,11 +31,14 @@ if (oldest <= newest) {
     chunkFileNames: `${libraryFolder}[name]-[hash].js`,
   });
   await bundle.close();
-  const types = output.filter(({ fileName }) => fileName.endsWith('.d.ts'));
-  for (const { fileName, code } of types) await writeWhole(dist + fileName, code);
-  const names = types.map(({ fileName }) => fileName);
+  const types = new Map();
+  for (const { fileName, code } of output.filter(({ fileName }) => fileName.endsWith('.d.ts'))) {
+    types.set(fileName, code);
+    types.set(fileName.replace(/ts$/, 'cts'), code.replace(/(["']\.\/[\w-]+)\.js(?=["'])/g, '$1.cjs'));
+  }
+  for (const [name, code] of types) await writeWhole(dist + name, code);
   for (const name of await readdir(dist + libraryFolder)) {
-    const isOld = name.endsWith('.d.ts') && !names.includes(libraryFolder + name);
+    const isOld = /\.d\.c?ts$/.test(name) && !types.has(libraryFolder + name);
     if (isOld) await rm(dist + libraryFolder + name, { force: true });
   }
 }

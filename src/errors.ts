@@ -17,11 +17,22 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
 }
 
+/** Where an error has the brands of its classes. */
+const brands = Symbol.for('leads-cli/errors');
+
 /**
  * An expected failure, whose code says of which class: a sentence and a hint, where a front throws it, else a problem, whose kind is
  * then the message. Anything else that is thrown is a bug.
  */
 export abstract class LeadsError extends Error {
+  /**
+   * The name of the class, whatever a bundler calls it. `instanceof` compares it: an application may have several copies of this
+   * code.
+   *
+   * @internal
+   */
+  static readonly brand: string = 'LeadsError';
+
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
   /** @internal */
@@ -36,50 +47,87 @@ export abstract class LeadsError extends Error {
     // Not enumerable: an application that prints the error's members gets texts, not what they were made of.
     const problem = typeof found === 'string' ? undefined : found;
     Object.defineProperty(this, 'problem', { value: problem });
-    this.name = new.target.name;
+    const own: string[] = [];
+    for (let of = new.target; of.brand; of = Object.getPrototypeOf(of) as typeof of) own.push(of.brand);
+    Object.defineProperty(this, brands, { value: own });
+    this.name = isBranded(new.target) ? new.target.brand : new.target.name;
     this.hint = details.hint;
     this.status = details.status;
     this.requestId = details.requestId;
   }
+
+  /** @internal */
+  static override [Symbol.hasInstance](thrown: unknown): boolean {
+    if (!isBranded(this)) return Function.prototype[Symbol.hasInstance].call(this, thrown);
+    const own = (thrown as { readonly [brands]?: readonly string[] } | null | undefined)?.[brands];
+    return own?.includes(this.brand) === true;
+  }
 }
+
+/** A class that an application derives has no brand of its own. */
+const isBranded = (of: object): boolean => Object.hasOwn(of, 'brand');
 
 /** Unknown command, flag or value. */
 export class UsageError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'UsageError';
+
   readonly code = 'usage';
 }
 
 /** No API key, no base URL, unreadable configuration. */
 export class ConfigError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'ConfigError';
+
   readonly code = 'config';
 }
 
 /** The service rejected the key (401, 403). */
 export class KeyRejectedError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'KeyRejectedError';
+
   readonly code = 'key_refused';
 }
 
 /** The service could not be reached, or kept failing, or kept rate-limiting. */
 export class ServiceError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'ServiceError';
+
   readonly code = 'service_unavailable';
 }
 
 /** The service's answer, or an input file, is not what it must be. */
 export class DataError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'DataError';
+
   readonly code = 'invalid_data';
 }
 
 /** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'LeadNotFoundError';
+
   readonly code = 'lead_not_found';
 }
 
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'OutputError';
+
   readonly code = 'output';
 }
 
 /** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'InterruptedError';
+
   readonly code = 'interrupted';
   readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 

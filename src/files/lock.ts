@@ -4,6 +4,7 @@ import { getPriority, hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { OutputError } from '../errors.ts';
+import { processState } from '../process-state.ts';
 import type { Clock } from '../time/clock.ts';
 import { withOutputErrors } from './output-error.ts';
 import type { FileProblem } from './problems.ts';
@@ -48,9 +49,9 @@ export async function lock(
   await removeAbandoned(file, pid);
   return {
     async release() {
-      if (!ownTokens.has(self.token)) return;
+      if (!processState().ownTokens.has(self.token)) return;
       await rm(file, { force: true });
-      ownTokens.delete(self.token);
+      processState().ownTokens.delete(self.token);
     },
   };
 }
@@ -154,12 +155,10 @@ const schema = z.object({
 /** The process that holds a lock. */
 export type LockHolder = z.output<typeof schema>;
 
-/** Tokens of this process: in a container every run may have the same pid, so the pid does not show whose lock it is. */
-const ownTokens = new Set<string>();
-
+/** In a container every run may have the same pid, so the pid does not show whose lock it is: the token does. */
 export async function describeSelf(pid: number): Promise<LockHolder> {
   const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
-  ownTokens.add(self.token);
+  processState().ownTokens.add(self.token);
   return self;
 }
 
@@ -179,7 +178,7 @@ export function parseHolder(text: string | undefined): LockHolder | undefined {
 /** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */
 export async function isAlive(holder: LockHolder, pid: number): Promise<boolean> {
   if (holder.host !== hostname()) return true;
-  if (holder.pid === pid) return ownTokens.has(holder.token);
+  if (holder.pid === pid) return processState().ownTokens.has(holder.token);
   if (!exists(holder.pid)) return false;
   return holder.started === null || holder.started === (await startOf(holder.pid));
 }

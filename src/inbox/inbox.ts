@@ -345,7 +345,10 @@ export interface ErasedLead {
 export type FindErased = (leadId: string) => ErasedLead | undefined;
 
 /** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
-export class CannotStoreError extends OutputError {}
+export class CannotStoreError extends OutputError {
+  /** @internal */
+  static override readonly brand: string = 'CannotStoreError';
+}
 
 /** `cause`: what the store itself threw. */
 export const cannotStore = (inbox: string, fault: StoreFault, cause: unknown): CannotStoreError =>

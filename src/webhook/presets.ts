@@ -49,6 +49,23 @@ const timeInHeader = {
   content: '{timestamp}.{body}',
 } as const;
 
+type Rest = Partial<Omit<Preset, 'name' | 'signatureHeader' | 'content'>>;
+
+/** The body alone is signed. */
+const overBody = (signatureHeader: string, rest: Rest): Omit<Preset, 'name'> => ({
+  ...rest,
+  signatureHeader,
+  content: '{body}',
+});
+
+/** The time is sent in a header of its own. */
+const timeBeside = (
+  signatureHeader: string,
+  timestampHeader: string,
+  content: string,
+  rest: Rest,
+): Omit<Preset, 'name'> => ({ ...rest, signatureHeader, timestampHeader, content });
+
 /** Every vendor's scheme: those of many vendors first, then by name. Data only: help reads it without any code. */
 const vendors = table({
   'standard-webhooks': standardWebhooks,
@@ -63,26 +80,15 @@ const vendors = table({
   },
 
   // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries; the older SHA-1 header is ignored.
-  github: {
-    signatureHeader: 'x-hub-signature-256',
-    prefix: 'sha256=',
-    content: '{body}',
-  },
+  github: overBody('x-hub-signature-256', { prefix: 'sha256=' }),
 
   // https://docs.slack.dev/authentication/verifying-requests-from-slack, and https://api.slack.com/events/url_verification
-  slack: {
-    signatureHeader: 'x-slack-signature',
+  slack: timeBeside('x-slack-signature', 'x-slack-request-timestamp', 'v0:{timestamp}:{body}', {
     prefix: 'v0=',
-    content: 'v0:{timestamp}:{body}',
-    timestampHeader: 'x-slack-request-timestamp',
-  },
+  }),
 
   // https://shopify.dev/docs/apps/build/webhooks/subscribe/https
-  shopify: {
-    signatureHeader: 'x-shopify-hmac-sha256',
-    encoding: 'base64',
-    content: '{body}',
-  },
+  shopify: overBody('x-shopify-hmac-sha256', { encoding: 'base64' }),
 
   // https://developer.calendly.com/api-docs/ZG9jOjM2MzE2MDM4-webhook-signatures; its example tolerates three minutes.
   calendly: {
@@ -94,42 +100,26 @@ const vendors = table({
   // https://docs.discord.com/developers/interactions/overview#validating-security-request-headers; it pings the address of
   // interactions with type 1, and that of webhook events (https://docs.discord.com/developers/events/webhook-events) with
   // type 0, whose events have type 1.
-  discord: {
-    signatureHeader: 'x-signature-ed25519',
+  discord: timeBeside('x-signature-ed25519', 'x-signature-timestamp', '{timestamp}{body}', {
     algorithm: 'ed25519',
-    content: '{timestamp}{body}',
-    timestampHeader: 'x-signature-timestamp',
-  },
+  }),
 
   // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation (version 3)
-  hubspot: {
-    signatureHeader: 'x-hubspot-signature-v3',
-    encoding: 'base64',
-    content: '{method}{decodedUrl}{body}{timestamp}',
-    timestampHeader: 'x-hubspot-request-timestamp',
-    timestampFormat: 'milliseconds',
-  },
+  hubspot: timeBeside(
+    'x-hubspot-signature-v3',
+    'x-hubspot-request-timestamp',
+    '{method}{decodedUrl}{body}{timestamp}',
+    { encoding: 'base64', timestampFormat: 'milliseconds' },
+  ),
 
   // https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications; a HEAD tries the address.
-  intercom: {
-    signatureHeader: 'x-hub-signature',
-    algorithm: 'hmac-sha1',
-    prefix: 'sha1=',
-    content: '{body}',
-  },
+  intercom: overBody('x-hub-signature', { algorithm: 'hmac-sha1', prefix: 'sha1=' }),
 
   // https://linear.app/developers/webhooks#securing-webhooks; its time stands in the body and is not checked.
-  linear: {
-    signatureHeader: 'linear-signature',
-    content: '{body}',
-  },
+  linear: overBody('linear-signature', {}),
 
   // https://developers.facebook.com/docs/graph-api/webhooks/getting-started, "Validate payloads" and "Verification requests"
-  meta: {
-    signatureHeader: 'x-hub-signature-256',
-    prefix: 'sha256=',
-    content: '{body}',
-  },
+  meta: overBody('x-hub-signature-256', { prefix: 'sha256=' }),
 
   // https://www.mux.com/docs/core/verify-webhook-signatures
   mux: {
@@ -147,13 +137,12 @@ const vendors = table({
   },
 
   // https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
-  sendgrid: {
-    signatureHeader: 'x-twilio-email-event-webhook-signature',
-    algorithm: 'ecdsa-p256-sha256-der',
-    encoding: 'base64',
-    content: '{timestamp}{body}',
-    timestampHeader: 'x-twilio-email-event-webhook-timestamp',
-  },
+  sendgrid: timeBeside(
+    'x-twilio-email-event-webhook-signature',
+    'x-twilio-email-event-webhook-timestamp',
+    '{timestamp}{body}',
+    { algorithm: 'ecdsa-p256-sha256-der', encoding: 'base64' },
+  ),
 
   // https://developer.squareup.com/docs/webhooks/step3validate; the URL is the notification URL as Square knows it.
   square: {
@@ -163,23 +152,20 @@ const vendors = table({
   },
 
   // https://dev.twitch.tv/docs/eventsub/handling-webhook-events/, "Verifying the event message" and "Responding to a challenge request"
-  twitch: {
-    signatureHeader: 'twitch-eventsub-message-signature',
-    prefix: 'sha256=',
-    content: '{id}{timestamp}{body}',
-    timestampHeader: 'twitch-eventsub-message-timestamp',
-    timestampFormat: 'iso',
-    nonceHeader: 'twitch-eventsub-message-id',
-    toleranceMs: 600_000,
-  },
+  twitch: timeBeside(
+    'twitch-eventsub-message-signature',
+    'twitch-eventsub-message-timestamp',
+    '{id}{timestamp}{body}',
+    {
+      prefix: 'sha256=',
+      timestampFormat: 'iso',
+      nonceHeader: 'twitch-eventsub-message-id',
+      toleranceMs: 600_000,
+    },
+  ),
 
   // https://www.typeform.com/developers/webhooks/secure-your-webhooks/
-  typeform: {
-    signatureHeader: 'typeform-signature',
-    encoding: 'base64',
-    prefix: 'sha256=',
-    content: '{body}',
-  },
+  typeform: overBody('typeform-signature', { encoding: 'base64', prefix: 'sha256=' }),
 
   // https://workos.com/docs/events/data-syncing/webhooks; its libraries tolerate three minutes.
   workos: {

@@ -2,15 +2,30 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryAnswer, RejectReason } from './rejection.ts';
+import type { Algorithm } from './scheme-options.ts';
 
 /** A secret in the form that its scheme works with; made once, used for every delivery. */
 export interface Key {
   readonly secret: Secret;
   /** Decoded bytes, or a public or private key. Its type decides the algorithm: a sender must not be able to choose. */
   readonly material: KeyObject;
+  /** Of a public or private key: the code for it comes with it. */
+  readonly pair?: PairSignatures | undefined;
   /** The name by which a sender refers to this key (`keyid`), where the scheme has one and the key states it. */
   readonly id?: string | undefined;
 }
+
+/** Signs with a private key, and checks with a public one. */
+export interface PairSignatures {
+  verifier(
+    algorithm: PairAlgorithm,
+    key: KeyObject,
+    parts: readonly Uint8Array[],
+  ): (signature: Uint8Array) => boolean;
+  sign(algorithm: PairAlgorithm, key: KeyObject, parts: readonly Uint8Array[]): Buffer;
+}
+
+type PairAlgorithm = Exclude<Algorithm, `hmac-${string}`>;
 
 /** A delivery that is to be signed and sent. */
 export interface Outgoing {

@@ -5,7 +5,10 @@ const general =
   "give a Fetch Request (Hono's c.req.raw), a request of node:http or Express, or { method, url, headers, body }";
 
 /** What was given to check is no request: a mistake of the application, which no request can cause. */
-export class NoRequestError extends ConfigError {}
+export class NoRequestError extends ConfigError {
+  /** @internal */
+  static override readonly brand: string = 'NoRequestError';
+}
 
 /** Says where the request is in what was given in place of it, by the framework that was recognized. */
 export const noRequest = (given: unknown): NoRequestError =>

@@ -5,5 +5,8 @@ import { LeadsError } from '../../errors.ts';
  * request can cause. `hint` says how to mend it in the framework that was recognized.
  */
 export class ParsedBodyError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'ParsedBodyError';
+
   readonly code = 'parsed_body';
 }

@@ -39,6 +39,9 @@ export interface Unproven {
 
 /** A walk came to an end that proves nothing: trying again does not help. */
 export class IncompleteError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'IncompleteError';
+
   readonly code = 'incomplete';
   /** What was seen, as a sentence without a full stop. */
   readonly why: string;

@@ -4,6 +4,7 @@ import type { Secret } from '../../secret.ts';
 import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
+import { pairSignatures } from './pair-signature.ts';
 import { kindOf, takesKey } from './signature.ts';
 import { secretBytes } from './symmetric-key.ts';
 
@@ -19,7 +20,7 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
     ? readKey(text)
     : { material: readRaw(secret.revealBytes() ?? decodeRaw(text)), id: undefined };
   const kind = kindOf(material);
-  if (takesKey(algorithm, kind)) return { secret, material, id };
+  if (takesKey(algorithm, kind)) return { secret, material, pair: pairSignatures, id };
   const { asymmetricKeyType, asymmetricKeyDetails } = material;
   const isShortRsa = kind === undefined && asymmetricKeyType?.startsWith('rsa') === true;
   throw configError({

@@ -1,15 +1,6 @@
-import {
-  constants,
-  createHmac,
-  hash,
-  type KeyObject,
-  sign,
-  type SignKeyObjectInput,
-  timingSafeEqual,
-  verify,
-} from 'node:crypto';
+import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { configError } from '../problems.ts';
-import type { Key } from '../scheme.ts';
+import type { Key, PairSignatures } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 
 export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
@@ -133,10 +124,7 @@ export function verifier(
     const expected = hmac(algorithm, key, parts);
     return (signature) => equalMacs(expected, signature);
   }
-  const signed = Buffer.concat(parts);
-  // RFC 9421 says 64 bytes, and some libraries take the most that fits: both are as safe.
-  const [hash, input] = keyInput(algorithm, key.material, constants.RSA_PSS_SALTLEN_AUTO);
-  return (signature) => verify(hash, signed, input, signature);
+  return pairOf(key).verifier(algorithm, key.material, parts);
 }
 
 /** Throws a `ConfigError` for a public key. */
@@ -145,30 +133,12 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
     throw configError({ kind: 'public-key-cannot-sign' });
   }
   if (isHmac(algorithm)) return hmac(algorithm, key, parts);
-  const [hash, input] = keyInput(algorithm, key.material, 64);
-  return sign(hash, Buffer.concat(parts), input);
+  return pairOf(key).sign(algorithm, key.material, parts);
 }
 
-type Asymmetric = Exclude<Algorithm, HmacAlgorithm>;
-
-/** The hash and the key with its parameters, as node's `sign` and `verify` take them. */
-function keyInput(
-  algorithm: Asymmetric,
-  key: KeyObject,
-  saltLength: number,
-): readonly [string | null, SignKeyObjectInput] {
-  switch (algorithm) {
-    case 'ed25519':
-      return [null, { key }];
-    case 'ecdsa-p256-sha256':
-      return ['sha256', { key, dsaEncoding: 'ieee-p1363' }];
-    case 'ecdsa-p256-sha256-der':
-      return ['sha256', { key, dsaEncoding: 'der' }];
-    case 'rsa-pss-sha512':
-      return ['sha512', { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }];
-    case 'rsa-v1_5-sha256':
-      return ['sha256', { key, padding: constants.RSA_PKCS1_PADDING }];
-  }
+function pairOf({ pair }: Key): PairSignatures {
+  if (pair === undefined) throw new TypeError('a shared secret where a public or private key was expected');
+  return pair;
 }
 
 /**

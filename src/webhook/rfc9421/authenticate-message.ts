@@ -2,6 +2,7 @@ import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
 import { configError } from '../problems.ts';
 import type { Secret } from '../../secret.ts';
 import { namesItsKind, readKey } from '../crypto/asymmetric-key.ts';
+import { pairSignatures } from '../crypto/pair-signature.ts';
 import { takesKey, kindOf, verifier } from '../crypto/signature.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
@@ -172,7 +173,7 @@ export function parseMessageKey(secret: Secret, encoding: SecretEncoding): Messa
     const type = alg ?? asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown';
     throw configError({ kind: 'unsupported-key', type });
   }
-  return { secret, material, id, algorithms };
+  return { secret, material, pair: pairSignatures, id, algorithms };
 }
 
 /**

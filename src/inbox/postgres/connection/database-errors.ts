@@ -3,7 +3,10 @@ import type { DatabaseProblem, SocketFaultKind } from '../../problems.ts';
 import type { DatabaseHost, DatabaseUrl } from './database-url.ts';
 
 /** The database cannot be reached, or does not answer: it may work later. Exit 5 where nothing catches it. */
-export class DatabaseUnavailableError extends ServiceError {}
+export class DatabaseUnavailableError extends ServiceError {
+  /** @internal */
+  static override readonly brand: string = 'DatabaseUnavailableError';
+}
 
 /** What went wrong with a connection that node has no code for. */
 export class SocketFault extends Error {

@@ -1,0 +1,37 @@
+import { constants, type KeyObject, sign, type SignKeyObjectInput, verify } from 'node:crypto';
+import type { PairSignatures } from '../scheme.ts';
+import type { Algorithm } from '../scheme-options.ts';
+
+/** Of public and private keys: most applications share a secret with their sender, and load none of this. */
+export const pairSignatures: PairSignatures = {
+  verifier(algorithm, key, parts) {
+    const signed = Buffer.concat(parts);
+    // RFC 9421 says 64 bytes, and some libraries take the most that fits: both are as safe.
+    const [hash, input] = keyInput(algorithm, key, constants.RSA_PSS_SALTLEN_AUTO);
+    return (signature) => verify(hash, signed, input, signature);
+  },
+  sign(algorithm, key, parts) {
+    const [hash, input] = keyInput(algorithm, key, 64);
+    return sign(hash, Buffer.concat(parts), input);
+  },
+};
+
+/** The hash and the key with its parameters, as node's `sign` and `verify` take them. */
+function keyInput(
+  algorithm: Exclude<Algorithm, `hmac-${string}`>,
+  key: KeyObject,
+  saltLength: number,
+): readonly [string | null, SignKeyObjectInput] {
+  switch (algorithm) {
+    case 'ed25519':
+      return [null, { key }];
+    case 'ecdsa-p256-sha256':
+      return ['sha256', { key, dsaEncoding: 'ieee-p1363' }];
+    case 'ecdsa-p256-sha256-der':
+      return ['sha256', { key, dsaEncoding: 'der' }];
+    case 'rsa-pss-sha512':
+      return ['sha512', { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }];
+    case 'rsa-v1_5-sha256':
+      return ['sha256', { key, padding: constants.RSA_PKCS1_PADDING }];
+  }
+}
