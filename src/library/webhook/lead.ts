@@ -36,6 +36,11 @@ export class LazyLead<Id extends string | undefined> {
   get value(): Readonly<Record<string, unknown>> {
     return (this.#value ??= JSON.parse(utf8(this.bytes)) as Readonly<Record<string, unknown>>);
   }
+
+  /** `JSON.stringify` gives the lead itself, not the numbers of its bytes. */
+  toJSON(): unknown {
+    return this.value;
+  }
 }
 
 /** The same memory as bytes; undefined for any other value. Also of another realm, such as that of a test runner. */

@@ -59,6 +59,7 @@ test.each(vendors)(
       ['lead_1', body],
     ]);
     expect(checked.leads[0]?.value).toMatchObject({ contact: { name: 'Zoë' } });
+    expect(JSON.parse(JSON.stringify(checked.leads))).toEqual([JSON.parse(body)]);
     const flipped = Buffer.from(body);
     flipped.writeUInt8(flipped.readUInt8(10) ^ 1, 10);
     expect(await verify({ method: 'POST', url, headers, body: flipped }, options)).toMatchObject({
