@@ -42,6 +42,7 @@ const loadedTogether = {
     'http/client/quick-client',
     'commands/flags/resolve-filter',
     'commands/flags/polling',
+    'commands/flags/near-values',
     'output/records/record-writer',
     'output/records/json-members',
     'output/table',

@@ -1,6 +1,7 @@
 import { isObject, type Json } from '../json/exact.ts';
 import { fieldsOf } from '../json/resource.ts';
 import { fieldAt, parseLead, type RawLead, readCreatedAt } from './raw-lead.ts';
+import { foldText, textFinder } from './text-search.ts';
 import { type Bound, boundOf, compareDecimals, comparesOrder, type Condition } from './filter-condition.ts';
 
 export interface LeadFilter {
@@ -11,6 +12,8 @@ export interface LeadFilter {
   readonly until: number | undefined;
   /** All of these. */
   readonly where: readonly Condition[];
+  /** In any value of the lead, without regard to case and accents. */
+  readonly text?: string | undefined;
   /** What times such as `7d` in `where` count from, ms; needed only where there are such. */
   readonly now?: number;
   /** In which such times without a zone of their own are. Default UTC. */
@@ -37,7 +40,9 @@ export interface LeadMatcher {
  * filtered by does not match; a missing field does differ from every value (`!=`). A lead whose `createdAt` cannot be
  * read is never dropped by `since` or `until`: it may be one that is wanted, so it matches and is counted.
  */
-export function leadFilter({ categories, since, until, where, now = 0, zone }: LeadFilter): LeadMatcher {
+export function leadFilter(filter: LeadFilter): LeadMatcher {
+  const { categories, since, until, where, text, now = 0, zone } = filter;
+  const finds = text === undefined ? undefined : textFinder(text);
   let unreadableTimes = 0;
   const isTimed = since !== undefined || until !== undefined;
   const unmatched = new Set(categories);
@@ -56,8 +61,9 @@ export function leadFilter({ categories, since, until, where, now = 0, zone }: L
     ) {
       return false;
     }
-    if (checks.length > 0) {
+    if (checks.length > 0 || finds !== undefined) {
       const record = parseLead(lead);
+      if (finds?.(record) === false) return false;
       fields.look(record);
       if (!checks.every(({ condition, holds }) => holds(fieldAt(record, condition.path)))) return false;
     }
@@ -88,6 +94,7 @@ interface ConditionCheck {
 
 function conditionCheck(condition: Condition, now: number, zone: string | undefined): ConditionCheck {
   const { operator, value } = condition;
+  const folded = foldText(value);
   const bound = comparesOrder(condition) ? boundOf(value, now, zone) : undefined;
   let wasThere = false;
   let wasCompared = false;
@@ -103,7 +110,7 @@ function conditionCheck(condition: Condition, now: number, zone: string | undefi
     if (operator === '!=') return !anyOf(field, (element) => equals(element, value));
     return anyOf(field, (element) => {
       if (bound !== undefined) return isOrdered(element, bound);
-      return operator === '=' ? equals(element, value) : textOf(element).includes(value);
+      return operator === '=' ? equals(element, value) : foldText(textOf(element)).includes(folded);
     });
   };
   return { condition, holds, isIncomparable: () => wasThere && !wasCompared };

@@ -68,7 +68,7 @@ const mistakes: readonly Mistake[] = [
   { typed: 'config set bse-url :1', error: "setting 'bse-url'", ...meant('base-url', 'config get base-url') },
   { typed: 'completion bsh', error: "'bsh' is not one of", ...meant('bash', 'completion bash') },
   // Words that are missing, or too many.
-  { typed: 'list lead_1', error: "unexpected argument 'lead_1'", ...helpOf('list') },
+  { typed: 'list anna lead_1', error: "unexpected argument 'lead_1'", ...helpOf('list') },
   { typed: 'list --status', error: '--status <status>: the value is missing', ...helpOf('list') },
   { typed: 'list --fields', error: '--fields <list>: the value is missing', ...helpOf('list') },
   { typed: 'show', error: "missing required argument 'id'", ...helpOf('show') },

@@ -6,6 +6,7 @@ import { summaryLine } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { filePaths } from './checkpoint.ts';
+import { noteNearValues } from '../flags/near-values.ts';
 import { rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
@@ -34,6 +35,9 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
   } finally {
     for (const held of locks) await held.release();
   }
+  const { status, category: categories, follow, bookmark } = settled;
+  if (totals.leads === 0 && follow === undefined && bookmark === undefined)
+    await noteNearValues(service, { status, categories }, messages);
   const durationMs = clock.now() - startedAt;
   const destination = output === undefined ? '' : ` to ${output}`;
   messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));

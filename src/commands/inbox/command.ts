@@ -2,6 +2,7 @@ import { command, commandGroup, leadRecord, members } from '../flags/command-spe
 import {
   eraseFlags,
   exportFlags,
+  listArgs,
   listFlags,
   migrateFlags,
   pruneFlags,
@@ -19,11 +20,17 @@ const summaryFields = members(
 export default commandGroup({
   name: 'inbox',
   summary: 'what was received, with verdicts: show, deliver again, save, drop, erase',
-  examples: ['leads inbox list', 'leads inbox show lead_123', 'leads inbox export > leads.ndjson'],
+  examples: [
+    'leads inbox list',
+    'leads inbox list anna',
+    'leads inbox show lead_123',
+    'leads inbox export > leads.ndjson',
+  ],
   subcommands: [
     command({
       name: 'list',
       summary: 'deliveries with their verdicts, newest first',
+      arguments: listArgs,
       flags: listFlags,
       everyday: ['verdict', 'since', 'limit', 'json', 'inbox'],
       exits: { 6: '' },

@@ -1,6 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { type Json, parseExact } from '../../json/exact.ts';
+import { textFinder } from '../../lead/text-search.ts';
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
@@ -39,7 +43,7 @@ async function table(options: InboxListOptions, query: InboxQuery, context: Cont
   const { limit: most, zone = 'UTC' } = options;
   const found: StoredDelivery[] = [];
   const size = await withInboxReader(options, context, async (inbox) => {
-    for await (const delivery of firstOf(inbox, query, most + 1)) found.push(delivery);
+    for await (const delivery of firstOf(inbox, query, options.text, most + 1)) found.push(delivery);
     return inboxSize(inbox.location);
   });
   if (size === undefined) return;
@@ -72,19 +76,37 @@ async function records(
   const writer = await objectWriter(format, context.stdout);
   await withInboxReader(options, context, async (inbox) => {
     context.messages.say(inboxSize(inbox.location));
-    for await (const delivery of firstOf(inbox, query, options.limit)) {
+    for await (const delivery of firstOf(inbox, query, options.text, options.limit)) {
       await writer.write(deliverySummary(delivery));
     }
   });
   await writer.end();
 }
 
-async function* firstOf(inbox: InboxReader, query: InboxQuery, most: number): AsyncGenerator<StoredDelivery> {
+async function* firstOf(
+  inbox: InboxReader,
+  query: InboxQuery,
+  text: string | undefined,
+  most: number,
+): AsyncGenerator<StoredDelivery> {
+  const finds = text === undefined ? undefined : textFinder(text);
   let left = most;
   for await (const delivery of inbox.list(query)) {
+    if (finds !== undefined && !finds(valueOf(delivery))) continue;
     if (left === 0) return;
     left -= 1;
     yield delivery;
+  }
+}
+
+/** A body that is no JSON is looked at as the text that it is. */
+function valueOf({ leadId, body, place }: StoredDelivery): Json {
+  const text = utf8(leadBytes(body, place));
+  try {
+    return [leadId ?? null, parseExact(text)];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [leadId ?? null, text];
+    throw error;
   }
 }
 

@@ -4,6 +4,14 @@ import { formatFlags, timeFlags } from '../flags/shared-flags.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 
+export const listArgs = {
+  text: {
+    type: text,
+    optional: true,
+    help: 'only what holds it anywhere, in any case, with accents or without',
+  },
+} satisfies Arguments;
+
 export const listFlags = {
   verdict: {
     value: 'verdict',
@@ -17,7 +25,7 @@ export const listFlags = {
   ...inboxFlags,
 } satisfies Flags;
 
-export type InboxListOptions = OptionsOf<typeof listFlags>;
+export type InboxListOptions = ArgumentsOf<typeof listArgs> & OptionsOf<typeof listFlags>;
 
 export const showArgs = {
   id: {

@@ -5,8 +5,34 @@ import {
   formatFlags,
   rejectFirst,
 } from '../flags/shared-flags.ts';
-import type { Flags, OptionsOf } from '../flags/flag.ts';
-import { limit, pollInterval } from '../flags/flag-values.ts';
+import { text, type ValueType } from '../../config/value-types.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
+
+/** What the table's own headings stand for. */
+const headings: Readonly<Record<string, string>> = {
+  ID: 'id',
+  CREATED: 'createdAt',
+  CATEGORY: 'category',
+  NAME: 'contact.name',
+  EMAIL: 'contact.email',
+  PHONE: 'contact.phone',
+  SOURCE: 'metadata.source',
+  STATUS: 'status',
+};
+
+const fieldsOrHeadings: ValueType<readonly string[]> = {
+  ...fieldList,
+  parse: (typed) => fieldList.parse(typed)?.map((field) => headings[field] ?? field),
+};
+
+export const args = {
+  text: {
+    type: text,
+    optional: true,
+    help: 'only leads that hold it anywhere, in any case, with accents or without',
+  },
+} satisfies Arguments;
 
 export const flags = {
   limit: {
@@ -16,7 +42,7 @@ export const flags = {
     default: '20',
     help: "how many, counted after filtering, or 'all'",
   },
-  ...fieldsFlag,
+  fields: { ...fieldsFlag.fields, type: fieldsOrHeadings },
   relative: { help: 'times as "3m ago"' },
   watch: { value: 'duration', type: pollInterval, bare: '30s', help: 'print new leads as they come' },
   ...acceptIncompleteFlag,
@@ -24,14 +50,21 @@ export const flags = {
   ...filterFlags,
 } satisfies Flags;
 
-export type ListOptions = OptionsOf<typeof flags>;
+export type ListOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other. */
 export function rejectContradictions(options: ListOptions): void {
   const { fields, relative, format, watch, until } = options;
   const isWatching = watch !== undefined;
+  const { text: typed = '' } = options;
   const end = until === undefined ? '--in' : '--until';
   rejectFirst(
+    [
+      // As other tools name them; no person is called so.
+      options.json && /^[\w.]+(,[\w.]+)+$/.test(typed),
+      `'${typed}' looks like fields, and would be looked for as a text`,
+      `fields are named by --fields: --json --fields ${typed}`,
+    ],
     [relative && format !== 'table', '--relative is for the table form'],
     [
       isWatching && format === 'json',

@@ -42,7 +42,6 @@ async function tablePrinter(
   const { dim } = await paletteFor(stdout, context);
   const columns = columnsFor(fields, dialect);
   const noteDropped = (heads: readonly string[]): void => {
-    if (fields === undefined) return;
     const text = `the terminal is too narrow for ${heads.join(', ')}; --format ndjson shows all`;
     context.messages.note('narrow', text);
   };

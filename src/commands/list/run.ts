@@ -7,6 +7,7 @@ import { IncompleteError, type Unproven } from '../../service/listing/incomplete
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { noteNearValues } from '../flags/near-values.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';
 import { leadPrinter } from './print.ts';
@@ -15,7 +16,8 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   rejectContradictions(options);
   const { limit, watch, format } = options;
   const service = await openService(context, { asksOnce: true });
-  const { query, filter } = resolveFilter(options, context.clock.now(), context.messages);
+  const { query, filter: flagged } = resolveFilter(options, context.clock.now(), context.messages);
+  const filter = { ...flagged, text: options.text };
   const printer = await leadPrinter(options, context);
   const matcher = leadFilter(filter);
   const fields = new FieldPresence(options.fields ?? []);
@@ -52,6 +54,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   if (watch === undefined) {
     await noteRemainder(remainder, shown, context);
     if (shown === 0 && format === 'table') context.messages.say('no lead matches');
+    if (shown === 0) await noteNearValues(service, query, context.messages);
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');
@@ -90,6 +93,7 @@ async function* selectLeads(
 ): AsyncGenerator<readonly RawLead[], Remainder, undefined> {
   const filtersHere =
     filter.categories.length + filter.where.length > 0 ||
+    filter.text !== undefined ||
     filter.since !== undefined ||
     filter.until !== undefined;
   const preferredSize = filtersHere || limit > largestPage ? undefined : limit;

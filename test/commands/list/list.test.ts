@@ -135,6 +135,76 @@ describe('leads list', () => {
     expect(run.stdout.match(/"id":\d/g)).toEqual(['"id":0', '"id":1']);
   });
 
+  describe('a text', () => {
+    const records = [
+      {
+        id: 'l-0',
+        contact: { name: 'Ángel Muñoz', phone: '+34 600-11-22-33' },
+        category: 'solar',
+        status: 'new',
+      },
+      {
+        id: 'l-1',
+        contact: { name: 'ANNA', email: 'a@example.com' },
+        category: 'Solar panels',
+        status: 'won',
+      },
+      { id: 'l-2', tags: ['Angelica'], note: null, category: 'solar', status: 'new' },
+    ];
+
+    it.each([
+      [['angel'], ['l-0', 'l-2']],
+      [['ÁNGEL MUNOZ'], ['l-0']],
+      [['anna'], ['l-1']],
+      [['600112233'], ['l-0']],
+      [['null'], []],
+      [['--where', 'contact.name~MUNOZ'], ['l-0']],
+      [['--where', 'contact.name~X'], []],
+    ])('%j is found in any case, with accents or without', async (words, expected) => {
+      const run = await listed(records, ...words, '--format', 'ndjson');
+      expect(run.stdout.match(/l-\d/g) ?? []).toEqual(expected);
+    });
+
+    it.each([
+      [['--category', 'Solar'], "note: --category Solar: there is 'solar', 2 leads\n"],
+      [['--category', 'roof'], "note: --category roof: there is 'solar', 2 leads; 'Solar panels', 1 lead\n"],
+      [['--category', 'solar', '--where', 'id=x'], ''],
+    ])('%j that finds nothing names what is near', async (flags, said) => {
+      expect((await listed(records, ...flags, '--format', 'ndjson')).stderr).toBe(said);
+    });
+
+    it('names a status that is near, and is quiet under -q', async () => {
+      const server = await scripted((request, response) => {
+        const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+        const status = searchParams.get('status');
+        sendJson(response, {
+          data: records.filter((one) => status === null || one.status === status),
+          has_more: false,
+        });
+      });
+      const run = await leads(['list', '--status', 'nwe'], at(server.url));
+      expect(run.stderr).toBe("no lead matches\nnote: --status nwe: there is 'new', 2 leads\n");
+      const exported = await leads(['export', '--status', 'nwe'], at(server.url));
+      expect(exported.stderr).toContain("note: --status nwe: there is 'new', 2 leads\n");
+      expect((await leads(['list', '--status', 'nwe', '-q'], at(server.url))).stderr).toBe('');
+      await server.close();
+    });
+
+    it('takes the headings of the table as fields', async () => {
+      const run = await listed(records, '--fields', 'ID,NAME', '--format', 'csv');
+      expect(run.stdout.split('\r\n')[1]).toBe('l-0,Ángel Muñoz');
+      const wrong = await listed(records, '--fields', 'id,phone', '--format', 'csv');
+      expect(wrong.stderr).toContain("there is no field 'phone'; did you mean 'contact.phone'?");
+    });
+
+    it('of a narrow terminal says which columns are left out', async () => {
+      const run = await leads(['list', '--limit', '3'], { ...at(box.url), terminal: 60 });
+      expect(run.stderr).toContain(
+        'the terminal is too narrow for CATEGORY, EMAIL, PHONE, SOURCE; --format ndjson',
+      );
+    });
+  });
+
   describe('a stretch of time', () => {
     const records = ['2026-01-30T23:30:00Z', '2026-01-31T23:00:00Z'].map((createdAt, i) => ({
       id: `l-${i}`,

@@ -1,0 +1,61 @@
+import { foldText } from '../../lead/text-search.ts';
+import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { nearest } from '../../messages/suggest.ts';
+import type { Messages } from '../../output/messages.ts';
+import { counted } from '../../output/terminal/progress.ts';
+import type { Service } from '../../service/client/service.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
+import type { LeadQuery } from '../../service/listing/listing-types.ts';
+import { statusFieldsOf } from '../../service/listing/page-census.ts';
+
+/** Leads that are looked at: this is a hint, and no walk. */
+const mostLooked = 1000;
+const mostNamed = 5;
+
+/** Where nothing was found: which categories and statuses leads have that are near those that were asked for. */
+export async function noteNearValues(
+  service: Service,
+  { status, categories = [] }: Pick<LeadQuery, 'status' | 'categories'>,
+  messages: Pick<Messages, 'note'>,
+): Promise<void> {
+  if (status === undefined && categories.length === 0) return;
+  const statusFields = statusFieldsOf(service.dialect);
+  const [ofCategory, ofStatus] = [new Map<string, number>(), new Map<string, number>()];
+  let looked = 0;
+  for await (const { leads } of listLeads(service, { query: {}, acceptUnproven: () => undefined })) {
+    for (const lead of leads) {
+      count(ofCategory, lead.category);
+      count(ofStatus, statusOf(lead, statusFields));
+    }
+    looked += leads.length;
+    if (looked >= mostLooked) break;
+  }
+  for (const category of categories) noteNear('--category', category, ofCategory, messages);
+  if (status !== undefined) noteNear('--status', status, ofStatus, messages);
+}
+
+function statusOf(lead: RawLead, fields: readonly string[]): string | undefined {
+  const record = parseLead(lead);
+  const values = fields.map((field) => fieldAt(record, field.split('.')));
+  return values.find((value) => typeof value === 'string');
+}
+
+function count(counts: Map<string, number>, value: string | undefined): void {
+  if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1);
+}
+
+function noteNear(
+  flag: string,
+  typed: string,
+  counts: ReadonlyMap<string, number>,
+  messages: Pick<Messages, 'note'>,
+): void {
+  // Several in one flag are said elsewhere.
+  if (counts.size === 0 || counts.has(typed) || typed.includes(',')) return;
+  const known = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
+  const near = known.find((value) => foldText(value) === foldText(typed)) ?? nearest(typed, known);
+  const named = (near === undefined ? known.slice(0, mostNamed) : [near]).map(
+    (value) => `'${value}', ${counted(counts.get(value) ?? 0, 'lead', 'leads')}`,
+  );
+  messages.note(`near ${flag} ${typed}`, `${flag} ${typed}: there is ${named.join('; ')}`);
+}
