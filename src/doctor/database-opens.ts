@@ -52,13 +52,14 @@ const partitions = checkNamed('receiver.partitions');
 /** One result where there is no inbox yet, and more where there is. */
 async function checkContents(
   connection: Connection,
-  { shown, url }: DatabaseLocation,
+  location: DatabaseLocation,
   { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
   clock: Clock,
 ): Promise<CheckResult[]> {
+  const { shown, url } = location;
   const schema = identifier(url.schema);
   const warnings: InboxWarning[] = [];
-  await checkServer(connection, shown, (found) => warnings.push(found));
+  await checkServer(connection, location, (found) => warnings.push(found));
   if (readOnly === 'on') {
     const hint = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
     return [opens.fail('the database takes no writes', hint)];

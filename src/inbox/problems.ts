@@ -55,6 +55,14 @@ export type InboxWarning =
   | { readonly kind: 'inbox-damaged'; readonly inbox: string; readonly detail: string }
   | { readonly kind: 'inbox-months-missing' }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
+  /** Though there are standbys, or other hosts in the URL. */
+  | {
+      readonly kind: 'inbox-in-one-copy';
+      readonly inbox: string;
+      readonly standbys: number;
+      readonly hosts: number;
+    }
+  | { readonly kind: 'inbox-in-too-few-copies'; readonly copies: number; readonly wanted: number }
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
   /** `settings`: the names of those that have it do so. */
   | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }
@@ -130,6 +138,8 @@ export type DatabaseProblem =
     }
   | { readonly kind: 'database-unencrypted'; readonly host: string }
   | { readonly kind: 'database-is-another' }
+  /** Of a lead, when it is acknowledged. */
+  | { readonly kind: 'database-too-few-copies'; readonly copies: number; readonly wanted: number }
   | DatabaseUrlProblem;
 
 export const isDatabaseProblem = (found: Problem): found is DatabaseProblem =>

@@ -71,6 +71,12 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   'store-file-changed': (found) => ({ message: `${changeOf(found)} while in use` }),
 };
 
+const tooFewCopies = ({ copies, wanted }: { copies: number; wanted: number }): Message => ({
+  message: `the database has a lead on ${copies === 1 ? 'one server' : `${copies} servers`} when it is acknowledged, and the URL asks for copies=${wanted}`,
+  hint: () => 'name synchronous standbys in its synchronous_standby_names',
+  join: '; ',
+});
+
 const socketFaults = {
   'connect time-out': (seconds: number) => `no answer in ${seconds} s`,
   'no TLS': () => 'it does not offer TLS',
@@ -132,6 +138,7 @@ const databaseMessages: Messages<DatabaseProblem> = {
     message: `the database on ${host} does not let user '${user}' in: ${detail}`,
     hint: () => 'pg_hba.conf of the server says who may connect from where, and whether with TLS',
   }),
+  'database-too-few-copies': tooFewCopies,
   'database-is-another': () => ({
     message: 'the URL differs in more than user and password, and a receiver stays with its inbox',
     hint: () => 'start it again for another one',
@@ -253,6 +260,12 @@ const inboxWarnings: Messages<InboxWarning> = {
   }),
   'postgres-without-full-pages': ({ inbox }) => ({
     message: `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
+  }),
+  'inbox-in-too-few-copies': tooFewCopies,
+  'inbox-in-one-copy': ({ inbox, standbys, hosts }) => ({
+    message: `a lead that is answered 200 is on one server only, though ${inbox} has ${standbys > 0 ? 'standbys' : `${hosts} hosts`}: leads are lost when another one takes over`,
+    hint: () => 'set synchronous_standby_names there, and copies=2 in the URL',
+    join: '; ',
   }),
   'postgres-logs-values': ({ inbox, settings }) => ({
     message: `the database of ${inbox} writes what people sent into its log: ${settings} is not off`,

@@ -39,12 +39,13 @@ export async function run(options: InboxMigrateOptions, context: Context): Promi
 
 async function migrateSchema(
   connection: Connection,
-  { url, shown }: DatabaseLocation,
+  location: DatabaseLocation,
   isPrinted: boolean,
   { stdout, messages, clock }: Context,
 ): Promise<void> {
+  const { url, shown } = location;
   const schema = identifier(url.schema);
-  await checkServer(connection, shown, (found) => messages.warn(describeWarning(found)));
+  await checkServer(connection, location, (found) => messages.warn(describeWarning(found)));
   const found = await schemaVersion(connection, schema);
   if (found !== undefined) requireUsable(found, shown);
   const options = { schema, now: clock.now() };

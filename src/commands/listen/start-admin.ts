@@ -53,6 +53,7 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
       ...(await readBacklog()),
       gauge({ name: 'leads_connections', help: 'Open connections of senders.' }, connections()),
       ...(inbox.pool === undefined ? [] : poolFamilies(inbox.pool())),
+      ...(inbox.copies === undefined ? [] : [gauge(acknowledgementCopies, inbox.copies())]),
       delay.family(),
       ...processFamilies(resources()),
     ],
@@ -75,5 +76,10 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
     },
   };
 }
+
+const acknowledgementCopies = {
+  name: 'leads_acknowledgement_copies',
+  help: 'Database servers that have a lead on disk when it is answered 200, as read a minute ago at most.',
+};
 
 const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;

@@ -2,7 +2,9 @@ import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../inbox.ts';
 import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
+import { copiesColumns, copiesWarning } from './acknowledgement-copies.ts';
 import { connect } from './connection/connect.ts';
+import { WriteGuard } from './write/write-guard.ts';
 import type { Connection } from './connection/database-connections.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
@@ -36,7 +38,7 @@ export async function openSchema(
   { now, warn }: WriteOptions,
 ): Promise<OpenedSchema> {
   return opened(location, async (connection, schema) => {
-    await checkServer(connection, location.shown, warn);
+    await checkServer(connection, location, warn);
     const found = await schemaVersion(connection, schema);
     if (found !== undefined) requireUsable(found, location.shown);
     if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
@@ -76,6 +78,7 @@ async function opened(
       return {
         connections,
         schema,
+        guard: new WriteGuard(location.url.copies),
         lockKey: numberOf(row?.['lock_key']),
         targetKey: bytesOf(row?.['target_key']),
       };
@@ -106,12 +109,13 @@ const oldestServer = 140_000;
 /** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
 export async function checkServer(
   connection: Connection,
-  location: string,
+  place: DatabaseLocation,
   warn: StoreOptions['warn'],
 ): Promise<void> {
+  const location = place.shown;
   const [rows = []] = await connection.run(sql`SELECT current_setting('server_version_num')::int4 AS number,
     current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-    current_setting('full_page_writes') AS full_page_writes,
+    current_setting('full_page_writes') AS full_page_writes, ${copiesColumns},
     concat_ws(', ', ${loggingSetting(
       sql`current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_statement') IN ('mod', 'all')
         OR current_setting('log_min_duration_statement') <> '-1' OR current_setting('log_min_duration_sample') <> '-1'
@@ -139,6 +143,8 @@ export async function checkServer(
   if (row['full_page_writes'] === 'off') {
     warn({ kind: 'postgres-without-full-pages', inbox: location });
   }
+  const copies = copiesWarning(row, place);
+  if (copies !== undefined) warn(copies);
   const logging = textOf(row['logging']);
   if (logging !== '') warn({ kind: 'postgres-logs-values', inbox: location, settings: logging });
 }

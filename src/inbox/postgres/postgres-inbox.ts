@@ -3,6 +3,7 @@ import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
+import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
@@ -26,7 +27,7 @@ import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } fro
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
-import { begin } from './write/transaction.ts';
+import { openTransaction } from './write/write-guard.ts';
 
 /** Throws a `ConfigError`, or that the database cannot be reached. */
 export async function openPostgresInbox(
@@ -52,7 +53,8 @@ export async function openPostgresInbox(
       const leaseTime = await openLeaseClock(connection, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
       const context = { ...opened, storedName, wanted, owner, receiver, nonceClock, leaseTime, options };
-      return postgresInbox(context, months);
+      const [[row = {}] = []] = await connection.run(sql`SELECT ${copiesColumns}`);
+      return postgresInbox(context, months, new CopiesWatch(row, location, warn));
     });
   } catch (error) {
     await connections.close();
@@ -70,14 +72,16 @@ const leaseSize = 2000;
 function postgresInbox(
   context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> },
   months: MonthsAhead,
+  copies: CopiesWatch,
 ): Inbox {
-  const { connections, schema, owner, receiver, nonceClock, storedName, options } = context;
+  const { connections, schema, guard, owner, receiver, nonceClock, storedName, options } = context;
   const { clock, onCommit, redact } = options;
   const wanted = [...context.wanted.values()];
   const queueIds = new Set<string>();
   const takeConfirmations = new Confirmations(schema, queueIds);
   const takeQueue = new TransactionQueue({
     connections,
+    guard,
     confirmations: takeConfirmations,
     planOf: (works) => new TakePlan(works, context, takeConfirmations),
     sizeOf: sizeOfWork,
@@ -88,6 +92,7 @@ function postgresInbox(
   const leaseConfirmations = new Confirmations(schema, queueIds);
   const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
     connections,
+    guard,
     confirmations: leaseConfirmations,
     planOf: (works) => new LeasePlan(works, context, leaseConfirmations),
     sizeOf: ({ leases }) => leases.length * leaseSize,
@@ -105,6 +110,8 @@ function postgresInbox(
   };
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
     written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
+  const end = new AbortController();
+  const watched = copies.run(connections, clock, end.signal);
   let rejectedWaiting = 0;
   return {
     ...postgresReader(context, { wanted, owner }),
@@ -136,11 +143,13 @@ function postgresInbox(
     checkWritable: () => written(() => writeCheck.run()),
     backlog: () => backlogOf(context, { wanted }),
     pool: () => connections.pool(),
+    copies: () => copies.copies,
     prune: (before) => written(() => pruneDeliveries(context, before)),
     erase: (erasure) => written(() => eraseFromDatabase(context, erasure)),
     // The database does that by itself (autovacuum), and while others write.
     compact: () => Promise.resolve(),
     async close() {
+      end.abort();
       await Promise.all([takeQueue.flush(), leaseQueue.flush()]);
       const last = statements(
         takeConfirmations.removal,
@@ -151,6 +160,7 @@ function postgresInbox(
       // Where that cannot be written, others find out later that this receiver has ended.
       await Promise.allSettled([connections.use((connection) => connection.run(last))]);
       await connections.close();
+      await watched;
     },
   };
 }
@@ -177,11 +187,12 @@ class WriteCheck {
    * is written as well.
    */
   async run(): Promise<void> {
-    const { connections, schema } = this.#opened;
+    const { connections, schema, guard } = this.#opened;
     const filler = this.#isFull ? sql`decode(repeat('00', ${roomBytes}::int4), 'hex')` : sql`NULL`;
     await connections.use(async (connection) => {
+      await openTransaction(connection, guard);
       await connection.run(
-        sql`${begin} UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler}; COMMIT;`,
+        sql`UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler}; COMMIT;`,
       );
       this.#isFull = false;
     });

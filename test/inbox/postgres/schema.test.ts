@@ -13,6 +13,7 @@ import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { clock, open, takeOne, takeStored } from '../stores.ts';
 import { all, arrivalOf, deliveryOf } from '../support.ts';
 import { inboxIn } from './database.ts';
+import { locationOf } from './location.ts';
 
 const shared = await sharedPostgres();
 
@@ -236,11 +237,16 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
 
   it('is not opened on a server that would lose what it acknowledged', async () => {
     const server = (fsync: string, number: number) => ({
-      run: () => Promise.resolve([[{ number, version: String(number), fsync, full_page_writes: 'off' }]]),
+      run: () =>
+        Promise.resolve([
+          [{ number, version: String(number), fsync, full_page_writes: 'off', standbys: '0' }],
+        ]),
     });
     const warnings: string[] = [];
     const check = (fsync: string, number: number) =>
-      checkServer(server(fsync, number), 'x', (found) => warnings.push(describeWarning(found)));
+      checkServer(server(fsync, number), locationOf('postgres://u@localhost/x'), (found) =>
+        warnings.push(describeWarning(found)),
+      );
     await expect(inWords(check('off', 140_000))).rejects.toThrow(/fsync=off/);
     await expect(check('on', 130_009)).rejects.toThrow(ConfigError);
     await check('on', 140_000);

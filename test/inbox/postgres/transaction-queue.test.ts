@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
 import { Confirmations } from '../../../src/inbox/postgres/write/unconfirmed-commits.ts';
+import { WriteGuard } from '../../../src/inbox/postgres/write/write-guard.ts';
 import { TransactionQueue } from '../../../src/inbox/postgres/write/transaction-queue.ts';
 import { identifier, sql } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';
@@ -24,10 +25,11 @@ function queueBeside(
       calls += 1;
       // Behind what the only transaction asks and writes.
       if (calls === 3 && confirm !== undefined) return confirm();
+      const guarded = [{ standby_names: '' }];
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
       const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
-      return Promise.resolve([other === undefined ? [] : [row]]);
+      return Promise.resolve([guarded, other === undefined ? [] : [row]]);
     },
   };
   const confirmations = new Confirmations(identifier('s'));
@@ -38,6 +40,7 @@ function queueBeside(
       close: () => Promise.resolve(),
     },
     confirmations,
+    guard: new WriteGuard(1),
     planOf: (works) => ({
       questions: { unconfirmed: confirmations.question },
       decide: () =>

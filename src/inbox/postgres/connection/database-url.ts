@@ -35,6 +35,8 @@ export interface DatabaseUrl {
   /** Milliseconds, for each host. */
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
+  /** Servers that must have a lead on disk before it is acknowledged. */
+  readonly copies: number;
   /** `sslmode=disable` is meant for other machines, too. */
   readonly isInsecure: boolean;
 }
@@ -43,6 +45,7 @@ const wrong = (found: DatabaseProblem): ConfigError => new ConfigError(found);
 
 const parameterNames = [
   'schema',
+  'copies',
   'host',
   'port',
   'user',
@@ -88,6 +91,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     sessionAttributes: sessionAttributesOf(given('target_session_attrs')),
     connectTimeoutMs: connectTimeoutOf(given('connect_timeout')),
     applicationName: given('application_name') ?? 'leads',
+    copies: Number(choice('copies', given('copies'), ['1', '2', '3']) ?? 1),
     isInsecure: choice('insecure', given('insecure'), ['true', 'false']) === 'true',
   };
 }

@@ -25,7 +25,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { begin } from './transaction.ts';
+import { openTransaction } from './write-guard.ts';
 
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
@@ -72,18 +72,17 @@ interface Done {
 /** Locks the ids first, sorted, as every receiver does. */
 async function transact(
   connection: Connection,
-  { schema, lockKey }: OpenedSchema,
+  { schema, lockKey, guard }: OpenedSchema,
   { ids, holding }: { readonly ids: readonly StoredId[]; readonly holding: readonly number[] },
   { rejected }: Erasure,
 ): Promise<Done> {
   const id = sql`${ids.map(({ bytes }) => bytes)}::bytea[]`;
   try {
-    await connection.run(
-      statements(
-        begin,
-        sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
+    await openTransaction(
+      connection,
+      guard,
+      sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
         SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`,
-      ),
     );
     const [leads = [], deliveries = [], outstanding = []] = await connection.run(
       sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});

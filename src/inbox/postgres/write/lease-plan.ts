@@ -21,7 +21,8 @@ import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { namesIn } from './known-leads.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
-import { begin, type Decision, type Plan } from './transaction.ts';
+import type { Decision, Plan } from './transaction.ts';
+import { openTransaction } from './write-guard.ts';
 
 type Results = readonly LeaseResult[];
 
@@ -235,13 +236,16 @@ const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
 
 /** What is outstanding of these leads is due now. Locks their ids, sorted, as every receiver does. */
 export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
-  const { connections, schema, leaseTime, options } = context;
+  const { connections, schema, guard, leaseTime, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
   await connections.use(async (connection) => {
     try {
-      await connection.run(sql`${begin}
-SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;
-UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});
+      await openTransaction(
+        connection,
+        guard,
+        sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`,
+      );
+      await connection.run(sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});
 COMMIT;`);
     } catch (error) {
       if (isAnswered(error)) await connection.run(sql`ROLLBACK`);

@@ -5,7 +5,7 @@ import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { begin } from './transaction.ts';
+import { openTransaction } from './write-guard.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
 const batchRows = 500;
@@ -64,13 +64,14 @@ async function dropOrSkip({ connections, schema }: OpenedSchema, month: Month): 
  */
 async function dropBatch(
   connection: Connection,
-  { schema, lockKey }: OpenedSchema,
+  { schema, lockKey, guard }: OpenedSchema,
   { before, after }: { readonly before: number; readonly after: number },
 ): Promise<DroppedBatch> {
   try {
-    const locked = await connection.run(
-      sql`${begin}
-WITH batch AS MATERIALIZED (
+    const locked = await openTransaction(
+      connection,
+      guard,
+      sql`WITH batch AS MATERIALIZED (
   SELECT seq, lead FROM ${schema}.deliveries WHERE seq > ${after} AND received_at < ${Math.ceil(before)}
   ORDER BY seq LIMIT ${batchRows}
 ), locked AS MATERIALIZED (
@@ -99,13 +100,14 @@ COMMIT;`,
  * Forgets what is dead and has no delivery any more: of what a newer one is kept, that one can still be handed on. Returns
  * whether there may be more.
  */
-async function forgetDead(connection: Connection, { schema }: OpenedSchema): Promise<boolean> {
+async function forgetDead(connection: Connection, { schema, guard }: OpenedSchema): Promise<boolean> {
   const isGone = sql`dead AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
     AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1)`;
   try {
-    const locked = await connection.run(
-      sql`${begin}
-SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
+    const locked = await openTransaction(
+      connection,
+      guard,
+      sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
   SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`,
     );
     const joined = textOf(locked.at(-1)?.[0]?.['ids']);

@@ -4,7 +4,8 @@ import type { Connection, Connections } from '../connection/database-connections
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { type Rows, sql, statements } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
-import { begin, type Plan, type WriteDecision } from './transaction.ts';
+import type { Plan, WriteDecision } from './transaction.ts';
+import { openTransaction, type WriteGuard } from './write-guard.ts';
 
 /** What one transaction writes, in bytes as they came. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -25,6 +26,7 @@ interface Step<Work, Result> {
 
 interface QueueOptions<Work, Result> {
   readonly connections: Connections;
+  readonly guard: WriteGuard;
   readonly confirmations: Confirmations;
   readonly planOf: (works: readonly Work[]) => Plan<Work, Result>;
   /** Bytes. */
@@ -171,13 +173,12 @@ export class TransactionQueue<Work, Result> {
   }
 
   async #asked(connection: Connection, plan: Plan<Work, Result>): Promise<Readonly<Record<string, Rows>>> {
-    const { confirmations } = this.#options;
+    const { confirmations, guard } = this.#options;
     const names = Object.keys(plan.questions);
-    const answers = await connection.run(
-      statements(confirmations.beforeNext, begin, ...Object.values(plan.questions)),
-    );
+    const questions = statements(...Object.values(plan.questions));
+    const answers = await openTransaction(connection, guard, questions, confirmations.beforeNext);
     confirmations.said();
-    const byName = Object.fromEntries(names.map((name, i) => [name, answers.at(i - names.length) ?? []]));
+    const byName = Object.fromEntries(names.map((name, i) => [name, answers[i] ?? []]));
     confirmations.heard(byName['unconfirmed']);
     return byName;
   }

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { copiesIn } from '../../../src/inbox/postgres/acknowledgement-copies.ts';
+import { describeWarning } from '../../../src/messages/command-line.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { superuser, urlOf } from '../../support/postgres/address.ts';
+import { withCluster } from '../../support/postgres/with-cluster.ts';
+import { open, takeOne } from '../stores.ts';
+import { arrivalOf } from '../support.ts';
+import { inboxIn } from './database.ts';
+import { locationOf } from './location.ts';
+
+describe('synchronous_standby_names', () => {
+  it.each([
+    ['', 1],
+    ['  ', 1],
+    ['*', 2],
+    ['a, b', 2],
+    ['"2 (b"', 2],
+    ['2 (a, b, c)', 3],
+    ['FIRST 1 (a, b)', 2],
+    ['any 2(a, b, c)', 3],
+    ['first, any', 2],
+  ])('%j is %d copies', (names, copies) => {
+    expect(copiesIn({ standby_names: names })).toBe(copies);
+  });
+});
+
+await withCluster({}, (cluster) => {
+  const { address } = cluster;
+  const setNames = async (names: string): Promise<void> => {
+    const client = superuser(address, 'postgres');
+    await client.unsafe(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await client.unsafe('SELECT pg_reload_conf()');
+    await expect
+      .poll(async (): Promise<unknown> => (await client.unsafe('SHOW synchronous_standby_names'))[0])
+      .toEqual({ synchronous_standby_names: names });
+    await client.end();
+  };
+  const locationWith = (name: string, parameters: Record<string, string>, host = '127.0.0.1') =>
+    locationOf(urlOf(address, { host, parameters: { schema: name, ...parameters } }));
+
+  it('are warned of where there is one, and another host, and are asked for again each minute', async () => {
+    const clock = new FakeClock();
+    const { name } = inboxIn(address);
+    const warnings: string[] = [];
+    const warn: NonNullable<Parameters<typeof open>[1]>['warn'] = (found) =>
+      void warnings.push(describeWarning(found));
+    await open(locationWith(name, {}), { warn });
+    expect(warnings).toEqual([]);
+    const inbox = await open(locationWith(name, {}, '127.0.0.1,127.0.0.1'), { clock, warn });
+    expect(warnings).toEqual([expect.stringContaining('is on one server only')]);
+    expect(inbox.copies?.()).toBe(1);
+    await setNames('ANY 1 (s)');
+    clock.advance(60_000);
+    await expect.poll(() => inbox.copies?.()).toBe(2);
+    await setNames('');
+    await expect.poll(() => clock.sleeps.length).toBe(2);
+    clock.advance(60_000);
+    await expect.poll(() => warnings).toHaveLength(2);
+    expect(inbox.copies?.()).toBe(1);
+  });
+
+  it('that the URL asks for and are not there refuse every write', async () => {
+    const { name } = inboxIn(address);
+    const warnings: string[] = [];
+    const inbox = await open(locationWith(name, { copies: '2' }), {
+      targets: ['t'],
+      warn: (found) => void warnings.push(describeWarning(found)),
+    });
+    expect(warnings).toEqual([expect.stringContaining('the URL asks for copies=2')]);
+    for (const write of [
+      () => takeOne(inbox, arrivalOf({ id: 'a' })),
+      () => inbox.checkWritable(),
+      () => inbox.erase({ leadIds: ['a'], rejected: [] }),
+      () => inbox.settle([{ leadId: 'a', target: 't', seq: 1 }]),
+      () => inbox.beginAnew(['a']),
+      () => inbox.prune(0),
+    ]) {
+      await expect(write()).rejects.toThrow(CannotStoreError);
+    }
+    expect(inbox.pool?.()).toMatchObject({ busy: 0 });
+    expect(await inbox.states(['a'])).toEqual(new Map());
+  });
+
+  it('are not there when somebody cancels the wait for one, and the lead is accepted with its next delivery', async () => {
+    const { name, client } = inboxIn(address);
+    try {
+      const inbox = await open(locationWith(name, {}));
+      await setNames('s');
+      const taken = takeOne(inbox, arrivalOf({ id: 'a' })).catch((error: unknown) => error);
+      await expect
+        .poll(() => client`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+        .not.toHaveLength(0);
+      expect(await taken).toBeInstanceOf(CannotStoreError);
+      await setNames('');
+      expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted', attempt: 2 });
+      expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+    } finally {
+      await setNames('');
+    }
+  });
+});
