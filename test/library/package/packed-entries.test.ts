@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
 import { beforeAll, expect, it } from 'vitest';
 import { entries, projectWithPackage } from './installed-package.ts';
 
@@ -43,6 +44,37 @@ it('are one for an application that imports them and requires them: errors, inbo
   const { stdout, stderr } = await run(process.execPath, ['two-copies.cjs'], { cwd: place });
   expect([stdout, stderr]).toEqual(['one\n', '']);
 });
+
+it.each(['cjs', 'esm'] as const)(
+  'work where an application is bundled to one file, as %s',
+  async (format) => {
+    writeFileSync(
+      join(project, 'bundled.mjs'),
+      `import { createReceiver, memoryInbox } from 'leads-cli/receiver';
+     import { sign, verify } from 'leads-cli/webhook';
+     const choice = { scheme: 'github', secrets: 'octo' };
+     async function main() {
+       const signed = await sign({ id: 'a' }, choice);
+       const receiver = createReceiver({ ...choice, inbox: memoryInbox(), onLead() {} });
+       const { status } = await receiver.fetch(new Request('https://app.test/', signed));
+       await receiver.close();
+       console.log((await verify({ url: '/', ...signed }, choice)).ok, status);
+     }
+     void main();`,
+    );
+    const bundle = await rolldown({
+      cwd: project,
+      input: 'bundled.mjs',
+      platform: 'node',
+      external: /^libsql/,
+    });
+    const file = join(project, `out.${format === 'cjs' ? 'cjs' : 'mjs'}`);
+    await bundle.write({ format, file, codeSplitting: false });
+    await bundle.close();
+    const { stdout } = await run(process.execPath, [file]);
+    expect(stdout).toBe('true 200\n');
+  },
+);
 
 it('answer 503 where the files of the receiver vanished under the process', async () => {
   const copy = join(project, 'replaced');
