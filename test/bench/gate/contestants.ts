@@ -50,7 +50,9 @@ export async function openContestants(
   };
 }
 
-const program = (folder: string): string => `${process.execPath} ${folder}/bin/leads.js`;
+/** Two builds that share a cache of compiled code would each start without it. */
+const program = (folder: string): string =>
+  `NODE_COMPILE_CACHE=${join(folder, '.cache/compiled')} ${process.execPath} ${folder}/bin/leads.js`;
 
 function environment(url: string): NodeJS.ProcessEnv {
   const { PATH } = process.env;
