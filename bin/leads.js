@@ -22,13 +22,19 @@ const isCaching = !process.env.NODE_DISABLE_COMPILE_CACHE;
 const modules = new Map();
 const compiled = isCaching ? readCompiled() : new Map();
 const newScripts = new Map();
+/** Of V8's flags when the first file without compiled code was loaded: what is made under others, the next start refuses. */
+let flagsAtStart;
 
 if (isCaching) {
   process.on('exit', (code) => {
-    if (code === 0 && newScripts.size > 0) writeCompiled();
+    if (code === 0 && newScripts.size > 0 && flagsNow() === flagsAtStart) writeCompiled();
   });
 }
 load(entry);
+
+function flagsNow() {
+  return require('node:v8').cachedDataVersionTag();
+}
 
 /** As node loads a CommonJS module. */
 function load(name) {
@@ -41,7 +47,10 @@ function load(name) {
     filename,
     cachedData,
   });
-  if (cachedData === undefined || script.cachedDataRejected) newScripts.set(name, script);
+  if (cachedData === undefined || script.cachedDataRejected) {
+    flagsAtStart ??= flagsNow();
+    newScripts.set(name, script);
+  }
   const module = { exports: {} };
   modules.set(name, module);
   const requireFromDist = (id) => (id.startsWith('./') ? load(id.slice(2)) : require(id));
