@@ -194,7 +194,7 @@ function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
       const problem = 'Too many searches are under way.';
       throw new RequestProblem({ status: 429, code: 'busy', problem });
     }
-    const found = queries.search({ text, ...filterOf(query) });
+    const found = queries.search({ text, ...filterOf(query), after: query.number('after') });
     const write = async (response: BodyWriter, signal: AbortSignal): Promise<void> => {
       running += 1;
       try {

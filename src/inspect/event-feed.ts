@@ -155,7 +155,7 @@ const mostWaiting = 200;
 const removedEveryMs = 2_000;
 
 /** A stream on which nothing happens shows so often that it lives, in milliseconds. */
-const silentMs = 5_000;
+const silentMs = 1_000;
 
 /**
  * One stream of events: one line at a time, and none while its reader is behind. What waits for it is bounded: arrivals

@@ -97,15 +97,20 @@ export interface WirePage {
 }
 
 /**
- * `GET /api/search?q=&verdict=&since=&until=&before=`: newest first, one JSON object a line, as they are found; id, name,
+ * `GET /api/search?q=&verdict=&since=&until=&before=&after=`: newest first, one JSON object a line, as they are found; id, name,
  * e-mail, phone and the body's text with escapes decoded, letters of any case. Closing the connection ends the search.
  */
 export type WireFound =
   | { readonly type: 'found'; readonly row: WireRow; readonly where: string }
-  /** Now and then: how many deliveries were looked at so far. */
-  | { readonly type: 'searched'; readonly deliveries: number }
+  /** Now and then: how many deliveries were looked at so far, and how many there are; null: not known yet. */
+  | { readonly type: 'searched'; readonly deliveries: number; readonly total: number | null }
   /** The last line. `next`: where the limit of 200 found ones stopped it; null where everything was looked at. */
-  | { readonly type: 'end'; readonly deliveries: number; readonly next: number | null };
+  | {
+      readonly type: 'end';
+      readonly deliveries: number;
+      readonly total: number | null;
+      readonly next: number | null;
+    };
 
 /** `GET /api/deliveries/SEQ` */
 export interface WireDelivery extends WireRow {

@@ -35,13 +35,29 @@ inChromium('a connection that breaks off', (browser) => {
 
     const { port } = new URL(old.url);
     const fresh = await inspect(home, ['--port', port]);
-    await page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
+    await page.getByText('Open the new URL').waitFor();
+    expect(await rowNames(page)).toEqual(['Ada']);
     await page.goto(old.url);
     await page.getByText('The key in this URL is not valid.').waitFor();
     await page.goto(fresh.url);
     await expectLive(page);
     await expect.poll(() => rowNames(page)).toEqual(['Ada']);
     await expectClean(failedRequests);
+  });
+
+  it('to a program that stands still is said, and there again when it goes on', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada'));
+    const { url, child } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    child.kill('SIGSTOP');
+    await page.locator('.connection.is-lost').waitFor();
+    await deliver(leadOf('lead_2', 'Grace'));
+    child.kill('SIGCONT');
+    await expectLive(page);
+    await expect.poll(() => rowNames(page)).toEqual(['Grace', 'Ada']);
+    await expectClean();
   });
 
   it('is there again after the network was away', async () => {

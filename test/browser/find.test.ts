@@ -53,8 +53,12 @@ inChromium('finding deliveries', (browser) => {
     await page.keyboard.type('NEEDLE');
     await expect.poll(() => rowNames(page)).toEqual(['lead_3', 'Grace Needle', 'Ada']);
     await page.getByText('3 matches, 4 deliveries searched').waitFor();
+    await deliver(leadOf('lead_5', 'Another Needle'));
+    await deliver(leadOf('lead_6', 'Nobody'));
+    await page.getByText('4 matches, 6 deliveries searched').waitFor();
+    expect((await rowNames(page))[0]).toBe('Another Needle');
     await page.keyboard.press('Escape');
-    await expect.poll(async () => (await rowNames(page)).length).toBe(4);
+    await expect.poll(async () => (await rowNames(page)).length).toBe(6);
 
     await page.locator('#search').fill('no such text');
     await page.getByText('Nothing found').waitFor();

@@ -66,6 +66,53 @@ inChromium('the live list', (browser) => {
     await expectClean();
   });
 
+  it('opens the row that was aimed at, while twenty deliveries a second arrive', async () => {
+    const { home, deliver } = await receiver();
+    for (let i = 0; i < 20; i++) await deliver(leadOf(`old_${i}`));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    await page.locator('.row').first().waitFor();
+    const ending = new AbortController();
+    let sent = 0;
+    const sending = (async () => {
+      for (; !ending.signal.aborted; sent++) {
+        await deliver(leadOf(`new_${sent}`));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    })();
+    const clicks = process.env['LEADS_FAULTS'] === 'full' ? 100 : 10;
+    const list = await page.locator('#list').boundingBox();
+    for (let i = 0; i < clicks; i++) {
+      const [x, y] = [(list?.x ?? 0) + 60, (list?.y ?? 0) + 70 + (i % 5) * 60];
+      await page.mouse.move(x, y);
+      const aimed = await page.evaluate(
+        ([left = 0, top = 0]) => document.elementFromPoint(left, top)?.closest('.row')?.id,
+        [x, y],
+      );
+      const before = sent;
+      // A person takes a moment to press.
+      await expect.poll(() => sent).toBeGreaterThan(before + 4);
+      await page.mouse.click(x, y);
+      await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/${aimed?.slice(4) ?? ''}`);
+      await page.keyboard.press('Escape');
+      await page.mouse.move(700, 20);
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    }
+    ending.abort();
+    await sending;
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await expect.poll(async () => (await rowNames(page)).length).toBeGreaterThan(0);
+    const top = (await rowNames(page))[0];
+    await deliver(leadOf('paused', 'Paused'));
+    await page.getByRole('button', { name: /new deliver/ }).waitFor();
+    expect((await rowNames(page))[0]).toBe(top);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await expect.poll(async () => (await rowNames(page))[0]).toBe('Paused');
+    await expectClean();
+  });
+
   it('frees the rows that arrivals moved out of sight', async () => {
     const { home, deliver } = await receiver();
     for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));

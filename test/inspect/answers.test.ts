@@ -236,7 +236,10 @@ describe('the search', () => {
     const first = await searched(page, 'same');
     expect([rows(first).length, first.at(-1)]).toMatchObject([200, { type: 'end', next: 251 }]);
     const last = await searched(page, 'same', '&before=51');
-    expect([rows(last).length, last.at(-1)]).toEqual([50, { type: 'end', deliveries: 50, next: null }]);
+    expect([rows(last).length, last.at(-1)]).toEqual([
+      50,
+      { type: 'end', deliveries: 50, total: 250, next: null },
+    ]);
     expect(rows(await searched(page, 'same', '&verdict=rejected'))).toEqual([]);
   });
 
@@ -251,7 +254,7 @@ describe('the search', () => {
             for (;;) {
               looked += 1;
               await new Promise(setImmediate);
-              yield { type: 'searched', deliveries: looked };
+              yield { type: 'searched', deliveries: looked, total: null };
             }
           } finally {
             running -= 1;

@@ -59,7 +59,7 @@ describe('reading in another thread', () => {
           for (;;) {
             lines += 1;
             await new Promise(setImmediate);
-            yield { type: 'searched', deliveries: lines };
+            yield { type: 'searched', deliveries: lines, total: null };
           }
         } finally {
           running.delete(text);

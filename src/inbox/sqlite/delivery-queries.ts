@@ -241,7 +241,7 @@ export async function* searchFile(
   const { sql: mayHold, values: held } = mayHoldText(text, body);
   const range = database.prepare(
     `SELECT MIN(seq) AS bottom, COUNT(*) AS looked, SUM(size) AS bytes FROM
-     (SELECT seq, length(${body}) AS size FROM deliveries AS d WHERE seq < ? ORDER BY seq DESC LIMIT ?)`,
+     (SELECT seq, length(${body}) AS size FROM deliveries AS d WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?)`,
   );
   const found = database.prepare(
     `SELECT seq, length(${body}) AS size FROM deliveries AS d
@@ -260,7 +260,7 @@ export async function* searchFile(
     }));
   let rows = firstSearchedRows;
   for (let top = query.before ?? Number.MAX_SAFE_INTEGER; ;) {
-    const [edge] = range.all([top, rows]);
+    const [edge] = range.all([top, query.after ?? 0, rows]);
     const looked = Number(edge?.['looked'] ?? 0);
     if (looked === 0) return;
     const perRow = Math.max(1, Number(edge?.['bytes'] ?? 0) / looked);

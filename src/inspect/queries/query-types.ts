@@ -13,6 +13,7 @@ export interface PageQuery {
 
 export interface SearchQuery extends Omit<PageQuery, 'leadId' | 'limit'> {
   readonly text: string;
+  readonly after?: number | undefined;
 }
 
 export interface ChartQuery {

@@ -19,11 +19,14 @@ const saidEvery = 10;
 
 /** Newest first, as they are found. A caller that asks for no more ends it; between two steps other work gets its turn. */
 export async function* searchInbox(
-  inbox: Pick<InboxReader, 'search' | 'list'>,
+  inbox: Pick<InboxReader, 'search' | 'list' | 'counts'>,
   { text, ...query }: SearchQuery,
 ): AsyncGenerator<WireFound> {
   const find = textFinder(text);
   let [looked, steps, found] = [0, 0, 0];
+  let total: number | null = null;
+  // Of a search of what arrived just now nobody needs it.
+  if (query.after === undefined) void countStored(inbox).then((count) => (total = count), ignored);
   for await (const step of inbox.search(text, query)) {
     for (const candidate of step.candidates) {
       const where = find(candidate);
@@ -32,16 +35,30 @@ export async function* searchInbox(
       yield { type: 'found', row: rowOf(delivery), where };
       found += 1;
       if (found === mostFound) {
-        yield { type: 'end', deliveries: looked, next: candidate.seq };
+        // Its step is counted when it ends, and what was found was looked at.
+        yield { type: 'end', deliveries: Math.max(looked, found), total, next: candidate.seq };
         return;
       }
     }
     looked += step.looked;
     steps += 1;
     await setImmediate();
-    if (steps % saidEvery === 0) yield { type: 'searched', deliveries: looked };
+    if (steps % saidEvery === 0) yield { type: 'searched', deliveries: looked, total };
   }
-  yield { type: 'end', deliveries: looked, next: null };
+  yield { type: 'end', deliveries: looked, total, next: null };
+}
+
+/** Where it cannot be counted, the search itself says why. */
+const ignored = (): undefined => undefined;
+
+async function countStored(inbox: Pick<InboxReader, 'counts'>): Promise<number> {
+  let stored = 0;
+  const all = { since: 0, until: Number.MAX_SAFE_INTEGER, partMs: Number.MAX_SAFE_INTEGER };
+  for await (const step of inbox.counts(all)) {
+    for (const { count, isRemoved } of step) if (!isRemoved) stored += count;
+    await setImmediate();
+  }
+  return stored;
 }
 
 /** Where a text was found: in the id, a field of the contact, or elsewhere in the body. */

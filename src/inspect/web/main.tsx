@@ -6,7 +6,7 @@ import { openSession, reloadOnNewKey } from './api-client/api.ts';
 import { type Problem, problemOf } from './api-client/problem.ts';
 import { Mark } from './shell/header.tsx';
 import { Page } from './shell/page.tsx';
-import { ModelProvider, PageModel, useValue } from './state/page-model.ts';
+import { ModelProvider, PageModel } from './state/page-model.ts';
 import { sentence } from './text/format.ts';
 
 /** The page once there is a session, or why there is none. */
@@ -24,7 +24,12 @@ function Start(): VNode | null {
   }, []);
   useEffect(start, [start]);
   if (problem !== null) return <CannotStart problem={problem} onRetry={start} />;
-  return model === null ? null : <Started model={model} />;
+  if (model === null) return null;
+  return (
+    <ModelProvider value={model}>
+      <Page />
+    </ModelProvider>
+  );
 }
 
 async function makeModel(): Promise<PageModel> {
@@ -34,22 +39,12 @@ async function makeModel(): Promise<PageModel> {
   return model;
 }
 
-function Started({ model }: { model: PageModel }): VNode {
-  const { state, problem } = useValue(model.live.connection);
-  if (state === 'ended' && problem !== null) return <CannotStart problem={problem} onRetry={null} />;
-  return (
-    <ModelProvider value={model}>
-      <Page />
-    </ModelProvider>
-  );
-}
-
 const retryMs = 2_000;
 
 /** In place of the page. Where a new URL would not help, it is tried again from time to time. */
-function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: (() => void) | null }): VNode {
+function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: () => void }): VNode {
   useEffect(() => {
-    if (problem.needsNewUrl || onRetry === null) return undefined;
+    if (problem.needsNewUrl) return undefined;
     const timer = setTimeout(onRetry, retryMs);
     return () => clearTimeout(timer);
   }, [problem, onRetry]);
@@ -57,7 +52,7 @@ function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: (() => v
     <main class="cannot-start">
       <Mark />
       {problem.needsNewUrl ? <NewUrlNeeded problem={problem} /> : <NoAnswer problem={problem} />}
-      {!problem.needsNewUrl && onRetry !== null && (
+      {!problem.needsNewUrl && (
         <Button class="button" onClick={onRetry}>
           Try again
         </Button>

@@ -231,7 +231,7 @@ export async function* searchDatabase(
     const [[edge] = []] = await ask(
       database,
       sql`SELECT min(seq) AS bottom, count(*) AS looked, sum(octet_length(body)) AS bytes FROM
-        (SELECT seq, body FROM ${schema}.deliveries WHERE seq < ${top} ORDER BY seq DESC LIMIT ${most}) AS step;`,
+        (SELECT seq, body FROM ${schema}.deliveries WHERE seq < ${top} AND seq > ${query.after ?? 0} ORDER BY seq DESC LIMIT ${most}) AS step;`,
     );
     const looked = numberOf(edge?.['looked'] ?? 0);
     if (looked === 0) return;

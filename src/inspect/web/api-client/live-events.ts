@@ -12,8 +12,8 @@ export interface Connection {
 const firstDelayMs = 250;
 const longestDelayMs = 5_000;
 
-/** Longer than several of the empty lines that show that a connection lives; ms. */
-const silenceMs = 20_000;
+/** Longer than the empty lines take that show each second that a connection lives; ms. */
+const silenceMs = 2_800;
 
 /** The stream of events: closed while the tab is hidden, opened again with growing delays where it broke off. */
 export class LiveEvents {

@@ -5,7 +5,7 @@ import type { ListState as ListStateValue } from '../state/delivery-list.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { isFiltered, noFilter } from '../state/rows.ts';
 import type { SearchState } from '../state/search.ts';
-import { plural, sentence } from '../text/format.ts';
+import { plural, sentence, shownCount } from '../text/format.ts';
 import { SearchField, TimeFilter, VerdictFilter } from './list-filters.tsx';
 import { RowList } from './row-list.tsx';
 
@@ -90,7 +90,9 @@ function ListState({ list, search }: { list: ListStateValue; search: SearchState
 
 function SearchProgress({ search }: { search: SearchState }): VNode {
   const { announcer, search: searching } = useModel();
-  const { status, rows, searched, next } = search;
+  const { status, rows, searched, total, next } = search;
+  const isWhole = status === 'done' && next === null;
+  const all = total === null || isWhole ? '' : ` of ${shownCount(Math.max(total, searched, rows.length))}`;
   const found = `${plural(rows.length, 'match', 'matches')}${next === null ? '' : ' so far'}`;
   useEffect(() => {
     if (status === 'done') announcer.say(found);
@@ -98,7 +100,10 @@ function SearchProgress({ search }: { search: SearchState }): VNode {
   return (
     <p class={`search-progress is-${status}`}>
       <span>
-        {found}, {plural(searched, 'delivery', 'deliveries')} searched
+        {found},{' '}
+        {isWhole
+          ? `${plural(searched, 'delivery', 'deliveries')} searched`
+          : `${shownCount(Math.max(searched, rows.length))} searched${all}`}
       </span>
       {status === 'running' && (
         <Button class="link" onClick={() => searching.cancel()}>

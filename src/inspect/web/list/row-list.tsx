@@ -47,6 +47,7 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
   }, [model, place, first, end, rows.length, isWhole, places]);
   useSelectedInView(scroller, rows, selected);
   useHeldPlace(scroller, rowHeight, places !== null);
+  useAim(scroller);
 
   const isDrawn = shownRows.some(({ seq }) => seq === selected);
   return (
@@ -86,7 +87,32 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
   );
 }
 
-/** Of arrivals while the list is scrolled down. */
+/** No row moves under a pointer or a focus that is on the list; nor do more of them above a delivery that is open. */
+function useAim(scroller: { current: HTMLDivElement | null }): void {
+  const { list, search } = useModel();
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    const isUsed = (): boolean =>
+      current !== null && (current.matches(':hover') || current.contains(document.activeElement));
+    list.isAimedAt = () => isUsed() || (route.value.view === 'delivery' && list.state.value.unseen > 0);
+    search.isAimedAt = isUsed;
+    // Once the pointer or the focus is where it goes to.
+    const release = (): void =>
+      void requestAnimationFrame(() => {
+        list.release();
+        search.release();
+      });
+    current?.addEventListener('pointerleave', release);
+    current?.addEventListener('focusout', release);
+    return () => {
+      current?.removeEventListener('pointerleave', release);
+      current?.removeEventListener('focusout', release);
+      list.isAimedAt = search.isAimedAt = () => false;
+    };
+  }, [scroller, list, search]);
+}
+
+/** Of arrivals that are not shown yet. */
 function UnseenButton({
   scroller,
   isSearch,
@@ -94,11 +120,19 @@ function UnseenButton({
   scroller: { current: HTMLDivElement | null };
   isSearch: boolean;
 }): VNode | null {
-  const { unseen } = useValue(useModel().list.state);
-  if (unseen === 0 || isSearch) return null;
+  const { list, search } = useModel();
+  const { unseen } = useValue(list.state);
+  const found = useValue(search.state);
+  const count = isSearch ? (found?.waiting.length ?? 0) : unseen;
+  if (count === 0) return null;
+  const show = (): void => {
+    scroller.current?.scrollTo({ top: 0 });
+    if (isSearch) search.showWaiting();
+    else void list.showNewest();
+  };
   return (
-    <Button class="unseen" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
-      {plural(unseen, 'new delivery', 'new deliveries')}
+    <Button class="unseen" onClick={show}>
+      {plural(count, 'new delivery', 'new deliveries')}
     </Button>
   );
 }

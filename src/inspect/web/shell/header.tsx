@@ -46,7 +46,9 @@ const words: Record<Connection['state'], string> = {
 };
 
 function ConnectionState(): VNode {
-  const { live, announcer, inboxProblem } = useModel();
+  const model = useModel();
+  const { live, announcer, inboxProblem, list } = model;
+  const isPaused = useValue(list.isPaused);
   const { state } = useValue(live.connection);
   const problem = useValue(inboxProblem);
   useEffect(() => {
@@ -61,10 +63,15 @@ function ConnectionState(): VNode {
   }
   return (
     <p class={`connection is-${state}`}>
-      <span class="dot" /> {words[state]}
+      <span class="dot" /> {state === 'live' && isPaused ? words.paused : words[state]}
       {state === 'lost' && (
         <Button class="link" onClick={() => live.retry()}>
           Try now
+        </Button>
+      )}
+      {state === 'live' && (
+        <Button class="link" aria-pressed={isPaused} title="Space" onClick={() => model.togglePause()}>
+          {isPaused ? 'Go on' : 'Pause'}
         </Button>
       )}
     </p>

@@ -14,12 +14,14 @@ import { route } from '../state/route.ts';
 const actions: Record<string, (model: PageModel) => unknown> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),
+  G: (model) => step(model, Infinity),
   // At once: the next letter is already meant for it.
   '/': () => document.getElementById('search')?.focus(),
   '?': (model) => (model.dialog.value = { name: 'help' }),
   r: openReplay,
   d: openCompare,
   c: copyCurl,
+  ' ': (model) => model.togglePause(),
   Enter: (model) => model.selected.value !== null && (openDelivery(model, model.selected.value), true),
   Escape: (model) => {
     if (route.value.view !== 'list') closePane(model);
@@ -29,10 +31,20 @@ const actions: Record<string, (model: PageModel) => unknown> = {
   },
 };
 
+const rowsInView = (): number => {
+  const list = document.getElementById('list');
+  const row = list?.querySelector('.row');
+  return Math.max(1, Math.floor((list?.clientHeight ?? 0) / (row?.clientHeight ?? 1)) - 1);
+};
+
 /** Keys of the list alone: elsewhere they scroll. */
 const listActions: Record<string, (model: PageModel) => unknown> = {
   ArrowDown: (model) => step(model, 1),
   ArrowUp: (model) => step(model, -1),
+  PageDown: (model) => step(model, rowsInView()),
+  PageUp: (model) => step(model, -rowsInView()),
+  Home: (model) => step(model, -Infinity),
+  End: (model) => step(model, Infinity),
 };
 
 /** The page's keys, except while something is typed, a dialog is open or another key is held. */
@@ -44,7 +56,9 @@ export function usePageKeys(): void {
       if (model.dialog.value !== null || !(event.target instanceof Element)) return;
       if (event.target.closest('input, textarea, select, [contenteditable]') !== null) return;
       // The key that presses what has the focus.
-      if (event.key === 'Enter' && event.target.closest('button, a, summary') !== null) return;
+      if (/^( |Enter)$/.test(event.key) && event.target.closest('button, a, summary') !== null) return;
+      // It scrolls what is read.
+      if (event.key === ' ' && event.target.closest('#pane') !== null) return;
       const action =
         actions[event.key] ?? (event.target.closest('#list') === null ? undefined : listActions[event.key]);
       if (action !== undefined && action(model) !== false) event.preventDefault();

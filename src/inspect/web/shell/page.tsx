@@ -22,6 +22,7 @@ export function Page(): VNode {
   return (
     <div class={`page ${current.view === 'list' ? 'shows-list' : 'shows-pane'}`}>
       <Header />
+      <StartedAnew />
       <main>
         <ListPane />
         <section class="pane" id="pane" tabIndex={-1} aria-label={labels[current.view]}>
@@ -45,6 +46,18 @@ function pane(current: Route): VNode {
   if (current.view === 'delivery') return <DeliveryPane seq={current.seq} />;
   if (current.view === 'compare') return <ComparePane left={current.left} right={current.right} />;
   return current.view === 'charts' ? <ChartsPane /> : <NothingOpen />;
+}
+
+/** The program came back with another key: what was read stays. */
+function StartedAnew(): VNode | null {
+  const { state } = useValue(useModel().live.connection);
+  if (state !== 'ended') return null;
+  return (
+    <p class="started-anew" role="alert">
+      <strong>Open the new URL</strong> to go on: leads was started again, and printed it in its terminal.
+      What was read stays here.
+    </p>
+  );
 }
 
 /** The live region, and the message that stays for a moment. */

@@ -12,6 +12,8 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: ['Enter'], text: 'Open the delivery' },
   { keys: ['/'], text: 'Search' },
   { keys: ['?'], text: 'All keys' },
+  { keys: ['Space'], text: 'Pause the list, and go on' },
+  { keys: ['Home', 'G'], text: 'Newest and oldest delivery' },
   { keys: ['r'], text: 'Replay the delivery' },
   { keys: ['d'], text: 'Compare it with another one' },
   { keys: ['c'], text: 'Copy it as a curl command' },

@@ -20,7 +20,7 @@ export interface ListState {
   readonly next: number | null;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
-  /** How many arrived above what is seen, while the list is scrolled down. */
+  /** How many arrived that are not among `rows`: the list was scrolled down, aimed at or paused. */
   readonly unseen: number;
   /** How many arrivals were put at the top of `rows`, since these were read. */
   readonly inserted: number;
@@ -41,6 +41,10 @@ const empty: ListState = { rows: [], next: null, isLoading: true, problem: null,
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
 export class DeliveryList {
   readonly state = new Observable<ListState>(empty);
+  /** Somebody paused it: nothing moves until they go on. */
+  readonly isPaused = new Observable(false);
+  /** Whether somebody aims at a row now: it must not move. */
+  isAimedAt: () => boolean = () => false;
   readonly #api: AnswerSource;
   #filter: ListFilter = noFilter;
   #isAtTop = true;
@@ -55,13 +59,20 @@ export class DeliveryList {
     this.#api = api;
   }
 
-  async show(filter: ListFilter): Promise<void> {
+  show(filter: ListFilter): Promise<void> {
+    return this.#show(filter, () => false);
+  }
+
+  /** Unless `isHeld` then, once it is read. */
+  async #show(filter: ListFilter, isHeld: () => boolean): Promise<void> {
     this.#filter = filter;
     this.#loading.abort();
     this.#isAtTop = true;
     this.#staleAbove = Infinity;
     this.#meanwhile = [];
-    await this.#load(null, (page) => ({ ...empty, ...withNewer(page, this.#meanwhile) }));
+    await this.#load(null, (page) =>
+      isHeld() && this.state.value.rows.length > 0 ? {} : { ...empty, ...withNewer(page, this.#meanwhile) },
+    );
   }
 
   async loadOlder(): Promise<void> {
@@ -75,7 +86,7 @@ export class DeliveryList {
 
   /** What is shown may have changed while nobody listened: reads again what is seen, and a little above it. */
   async refresh(firstSeen: number): Promise<void> {
-    if (this.#isAtTop) return this.show(this.#filter);
+    if (this.#isAtTop && !this.#isHeld) return this.#showUnlessHeld();
     const from = this.state.value.rows[Math.max(0, firstSeen - readAbove)];
     if (from === undefined) return;
     this.#staleAbove = from.seq;
@@ -90,14 +101,35 @@ export class DeliveryList {
 
   add(arrived: readonly WireRow[], skipped: number): void {
     const rows = arrived.filter((row) => matches(this.#filter, row));
-    if (this.state.value.isLoading) this.#meanwhile.push(...rows);
-    if (!this.#isAtTop) this.countUnseen(rows.length + skipped);
-    else if (skipped === 0) this.#insert(rows);
+    const { isLoading, unseen } = this.state.value;
+    if (isLoading) this.#meanwhile.push(...rows);
+    if (!this.#isAtTop || this.#isHeld || unseen > 0) {
+      this.countUnseen(rows.length + skipped);
+      if (!isLoading) this.release();
+    } else if (skipped === 0) this.#insert(rows);
     else if (isFiltered(this.#filter)) this.#showSoon();
     else this.#begin(rows);
   }
 
+  get #isHeld(): boolean {
+    return this.isPaused.value || this.isAimedAt();
+  }
+
+  #showUnlessHeld(): Promise<void> {
+    return this.#show(this.#filter, () => this.#isHeld);
+  }
+
+  showNewest(): Promise<void> {
+    return this.show(this.#filter);
+  }
+
+  /** Nobody aims at a row any more, or nothing is paused: what arrived meanwhile is shown, unless something else holds it. */
+  release(): void {
+    if (this.#isAtTop && this.state.value.unseen > 0 && !this.#isHeld) void this.#showUnlessHeld();
+  }
+
   countUnseen(count: number): void {
+    if (count === 0) return;
     this.state.change({ unseen: this.state.value.unseen + count });
   }
 
@@ -124,7 +156,7 @@ export class DeliveryList {
     if (this.#soon !== null) return;
     this.#soon = setTimeout(() => {
       this.#soon = null;
-      if (this.#isAtTop) void this.show(this.#filter);
+      if (this.#isAtTop && !this.#isHeld) void this.#showUnlessHeld();
     }, showEveryMs);
   }
 
@@ -132,7 +164,7 @@ export class DeliveryList {
     this.state.change(withChanged(this.state.value, rows));
   }
 
-  /** While it is scrolled down, arrivals are only counted, so that no row moves under the pointer. */
+  /** While it is scrolled down, arrivals are only counted. */
   setAtTop(isAtTop: boolean): void {
     if (isAtTop === this.#isAtTop) return;
     this.#isAtTop = isAtTop;

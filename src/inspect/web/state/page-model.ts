@@ -70,12 +70,14 @@ export class PageModel {
 
   readonly api: Api;
   readonly inbox: WireInbox;
+  #newestSeq: number;
 
   constructor(api: Api, inbox: WireInbox) {
     this.api = api;
     this.inbox = inbox;
+    this.#newestSeq = inbox.newestSeq;
     this.list = new DeliveryList(api);
-    this.search = new Search(api);
+    this.search = new Search(api, this.list.isPaused);
     this.live = new LiveEvents(
       api,
       inbox.newestSeq,
@@ -93,11 +95,19 @@ export class PageModel {
     this.filter.value = filter;
     void this.list.show(filter);
     const search = this.search.state.value;
-    if (search !== null) void this.search.start(search.text, filter);
+    if (search !== null) void this.search.start(search.text, filter, this.#newestSeq);
   }
 
   find(text: string): void {
-    void this.search.start(text, this.filter.value);
+    void this.search.start(text, this.filter.value, this.#newestSeq);
+  }
+
+  togglePause(): void {
+    const { isPaused } = this.list;
+    isPaused.value = !isPaused.value;
+    this.announcer.show(isPaused.value ? 'Paused: new deliveries are counted.' : 'Live again.');
+    this.list.release();
+    this.search.release();
   }
 
   /** What the list shows: what was found, or all that matches. */
@@ -110,16 +120,23 @@ export class PageModel {
     else void this.search.more(this.filter.value);
   }
 
-  /** The delivery that many rows further down, or the first one that is seen; null at the end. */
+  /**
+   * The delivery that many rows further down, or the last one there; from none the first one that is seen. Null where there
+   * are no rows.
+   */
   neighbour(by: number): WireRow | null {
     const { rows } = this;
     const index = rows.findIndex(({ seq }) => seq === this.selected.value);
-    if (index + by >= rows.length - 5) this.loadOlder();
-    return rows[index === -1 ? this.firstSeen : index + by] ?? null;
+    const wanted = index === -1 && Number.isFinite(by) ? this.firstSeen : index + by;
+    const last = rows.length - 1;
+    if (wanted >= last - 4) this.loadOlder();
+    return rows[Math.max(0, Math.min(wanted, last))] ?? null;
   }
 
   #take(event: WireEvent): void {
     if (event.type === 'deliveries') {
+      this.#newestSeq = event.newestSeq;
+      this.search.arrived(this.filter.value, event.newestSeq);
       this.list.add(event.rows, event.skipped);
       const count = event.rows.length + event.skipped;
       if (count > 0 && !isFiltered(this.filter.value) && this.search.state.value === null)

@@ -10,8 +10,11 @@ export interface SearchState {
   readonly rows: readonly WireRow[];
   /** What matched, by the delivery's number: such as `e-mail`. */
   readonly places: ReadonlyMap<number, string>;
-  /** How many deliveries were looked at. */
+  /** Found among what arrived since, while the list was aimed at or paused; newest first. */
+  readonly waiting: readonly WireRow[];
+  /** How many deliveries were looked at, and of how many; null: not known yet. */
   readonly searched: number;
+  readonly total: number | null;
   readonly status: 'running' | 'done' | 'cancelled' | 'failed';
   readonly next: number | null;
   readonly problem: Problem | null;
@@ -30,15 +33,24 @@ export class Search {
   readonly state = new Observable<SearchState | null>(null);
   readonly #api: Api;
   #running = new AbortController();
+  /** Deliveries up to this number are looked at by the search, later ones as they arrive. */
+  #searchedUpTo = 0;
+  #newestSeq = 0;
+  #isFollowing = false;
+  /** Whether somebody aims at a row now: it must not move. */
+  isAimedAt: () => boolean = () => false;
+  readonly #isPaused: Observable<boolean>;
   /** Something was removed while it ran. */
   #isOutdated = false;
 
-  constructor(api: Api) {
+  constructor(api: Api, isPaused: Observable<boolean>) {
     this.#api = api;
+    this.#isPaused = isPaused;
   }
 
-  async start(text: string, filter: ListFilter): Promise<void> {
+  async start(text: string, filter: ListFilter, newestSeq: number): Promise<void> {
     this.#running.abort();
+    this.#searchedUpTo = this.#newestSeq = newestSeq;
     this.state.value =
       text === ''
         ? null
@@ -46,12 +58,65 @@ export class Search {
             text,
             rows: [],
             places: new Map(),
+            waiting: [],
             searched: 0,
+            total: null,
             status: 'running',
             next: null,
             problem: null,
           };
-    if (text !== '') await this.#run(filter, null);
+    if (text !== '') await this.#run(filter, newestSeq + 1);
+  }
+
+  /** Looks at what arrived since, a batch at a time, also while what was there is still looked at. */
+  arrived(filter: ListFilter, newestSeq: number): void {
+    this.#newestSeq = Math.max(this.#newestSeq, newestSeq);
+    if (!this.#isFollowing) void this.#follow(filter);
+  }
+
+  async #follow(filter: ListFilter): Promise<void> {
+    this.#isFollowing = true;
+    try {
+      for (;;) {
+        const { value: state } = this.state;
+        const [after, newest] = [this.#searchedUpTo, this.#newestSeq];
+        if (state === null || newest <= after || !['running', 'done'].includes(state.status)) return;
+        const { signal } = this.#running;
+        this.#searchedUpTo = newest;
+        const query = queryOf(filter, { q: state.text, after, before: newest + 1 });
+        for await (const line of this.#lines(`/api/search?${query}`, signal)) {
+          const { value: now } = this.state;
+          if (now === null || signal.aborted) break;
+          if (line.type !== 'found') {
+            if (line.type === 'end')
+              this.#change({
+                searched: now.searched + line.deliveries,
+                total: now.total === null ? null : now.total + line.deliveries,
+              });
+            continue;
+          }
+          const waiting = [...now.waiting, line.row].sort((a, b) => b.seq - a.seq);
+          this.#change({ waiting, places: new Map([...now.places, [line.row.seq, line.where]]) });
+        }
+        this.release();
+      }
+    } catch (error) {
+      // What is not found now is found by the next search: that nothing can be read is said elsewhere.
+      if (!isAbort(error)) problemOf(error);
+    } finally {
+      this.#isFollowing = false;
+    }
+  }
+
+  /** Shows what was found meanwhile, unless that would move a row that is aimed at. */
+  release(): void {
+    if (!this.#isPaused.value && !this.isAimedAt()) this.showWaiting();
+  }
+
+  showWaiting(): void {
+    const { value: state } = this.state;
+    if (state !== null && state.waiting.length > 0)
+      this.#change({ rows: [...state.waiting, ...state.rows], waiting: [] });
   }
 
   /** What is shown stays. */
@@ -100,23 +165,32 @@ export class Search {
     if (this.state.value !== null) this.#change(withChanged(this.state.value, rows));
   }
 
-  async #run(filter: ListFilter, before: number | null): Promise<void> {
+  async #run(filter: ListFilter, before: number): Promise<void> {
     const { signal } = (this.#running = new AbortController());
     const started = this.state.value;
     if (started === null) return;
-    const rows = [...started.rows];
-    const places = new Map(started.places);
+    let found: WireRow[] = [];
+    let places: [number, string][] = [];
     let searched = 0;
     let drawnAt = -Infinity;
-    const draw = (): void =>
-      this.#change({ rows: [...rows], places: new Map(places), searched: started.searched + searched });
+    const draw = (): void => {
+      const { value: now } = this.state;
+      if (now === null) return;
+      this.#change({ rows: [...now.rows, ...found], places: new Map([...now.places, ...places]) });
+      [found, places] = [[], []];
+    };
     try {
       const query = queryOf(filter, { q: started.text, before });
       for await (const line of this.#lines(`/api/search?${query}`, signal)) {
         if (line.type === 'found') {
-          rows.push(line.row);
-          places.set(line.row.seq, line.where);
-        } else searched = line.deliveries;
+          found.push(line.row);
+          places.push([line.row.seq, line.where]);
+        } else {
+          const more = line.deliveries - searched;
+          searched = line.deliveries;
+          const { value: now } = this.state;
+          this.#change({ searched: (now?.searched ?? 0) + more, total: line.total ?? now?.total ?? null });
+        }
         if (line.type === 'end') {
           draw();
           this.#change({ status: 'done', next: line.next });
