@@ -40,6 +40,36 @@ inChromium('finding deliveries', (browser) => {
     await expectClean();
   });
 
+  it('keeps the filter in the address over a reload and Back, and a bar of a chart filters to its time', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada'));
+    await deliver('{"no":"id"}');
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expect.poll(async () => (await rowNames(page)).length).toBe(2);
+    await page.getByRole('button', { name: 'Rejected' }).click();
+    await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/?verdict=rejected&last=3600000');
+    await page.locator('#search').fill('no-person-is-in-the-address');
+    await page.getByText('Nothing found').waitFor();
+    expect(page.url()).not.toContain('person');
+    await page.locator('#search').fill('');
+    await page.reload();
+    await expect.poll(async () => (await rowNames(page)).length).toBe(1);
+    expect(await page.getByRole('button', { name: 'Rejected' }).getAttribute('aria-pressed')).toBe('true');
+    await page.goBack();
+    await page.goBack();
+    await expect.poll(async () => (await rowNames(page)).length).toBe(2);
+
+    await page.getByRole('button', { name: 'Charts' }).click();
+    await page.getByText('As a table').first().click();
+    await page.locator('.numbers').first().getByRole('button').first().click();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/charts\?since=\d+&until=\d+$/);
+    await page.getByLabel('Until').waitFor();
+    await expect.poll(async () => (await rowNames(page)).length).toBe(2);
+    await expectClean();
+  });
+
   it('searches id, name, e-mail, phone and body, with escapes decoded', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_needle', 'Ada'));

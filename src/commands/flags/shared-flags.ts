@@ -58,26 +58,31 @@ export function formatFlags<const F extends string>(formats: readonly [F, ...F[]
   } as const;
 }
 
-/** The URL of a receiver. What follows `#` is never sent. Credentials in it would be shown with it. */
-export const receiverUrl: ValueType<URL> = {
+/** A URL without credentials, which would be shown with it. What follows `#` is never sent. */
+const urlWithoutCredentials = (hint: string): ValueType<URL> => ({
   ...httpUrl,
   parse: (typed) => {
     const url = httpUrl.parse(typed);
     if (url === undefined) return undefined;
     if (url.username !== '' || url.password !== '') {
-      throw new UsageError('the URL holds a user name or password', {
-        hint: "leave it out of the URL; a header is added with --header 'Authorization: Basic …'",
-      });
+      throw new UsageError('the URL holds a user name or password', { hint });
     }
     url.hash = '';
     return url;
   },
-};
+});
+
+/** The URL of a receiver. */
+export const receiverUrl = urlWithoutCredentials(
+  "leave it out of the URL; a header is added with --header 'Authorization: Basic …'",
+);
 
 /** Where deliveries may be replayed to: the same on every command that serves the page over the inbox. */
 export const replayToFlag = {
   value: 'url',
-  type: receiverUrl,
+  type: urlWithoutCredentials(
+    'leave it out of the URL; leads listen --inspect --forward-to URL takes one that holds them, and offers it for replays',
+  ),
   repeatable: true,
   help: 'let the page send stored deliveries there once more, and nowhere else',
 } as const;

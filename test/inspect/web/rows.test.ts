@@ -37,7 +37,7 @@ describe('rows', () => {
   });
 
   it('match a filter as the server does: since is included, until is not', () => {
-    const filter = { verdicts: ['accepted' as const], since: 4_000, until: 6_000 };
+    const filter = { verdicts: ['accepted' as const], last: null, since: 4_000, until: 6_000 };
     expect([3, 4, 5, 6].filter((seq) => matches(filter, rowOf(seq)))).toEqual([4, 5]);
     expect(matches({ ...filter, verdicts: ['rejected'] }, rowOf(4))).toBe(false);
   });

@@ -1,6 +1,8 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireBucket, WireCharts } from '../../wire.ts';
+import { Button } from '../elements.tsx';
+import { goFilter, listFilter } from '../state/route.ts';
 
 interface Tick {
   /** Of the scale, 0 at the bottom. */
@@ -63,6 +65,7 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
         ref={element}
         class="chart-place"
         onPointerMove={onPointerMove}
+        onClick={() => pointedAt !== undefined && bucket !== null && filterTo(pointedAt, charts)}
         onPointerLeave={() => setPointed(null)}
       >
         {width > 0 && (
@@ -90,6 +93,10 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
     </ChartFigure>
   );
 }
+
+/** The list shows what a bar stands for. */
+const filterTo = (at: number, { bucketMs }: WireCharts): void =>
+  goFilter({ ...listFilter.value, last: null, since: at, until: at + bucketMs });
 
 interface ChartFigureProps {
   readonly title: string;
@@ -172,7 +179,11 @@ function BucketTable<Bucket extends WireBucket>(props: BucketTableProps<Bucket>)
           .filter((bucket) => bucket !== null)
           .map((bucket) => (
             <tr key={bucket.at}>
-              <th scope="row">{bucketTime(bucket.at, charts)}</th>
+              <th scope="row">
+                <Button class="link" onClick={() => filterTo(bucket.at, charts)}>
+                  {bucketTime(bucket.at, charts)}
+                </Button>
+              </th>
               {columns.map(([name, text]) => (
                 <td key={name}>{text(bucket)}</td>
               ))}

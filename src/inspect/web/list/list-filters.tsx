@@ -74,30 +74,27 @@ const ranges: readonly { readonly name: string; readonly ms: number | null }[] =
 ];
 const between = 'between';
 
-/** As the fields have them. */
-const noEnds = { since: '', until: '' };
+/** As a field for a time of this place has it. */
+const fieldText = (at: number | null): string =>
+  at === null ? '' : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 export function TimeFilter(): VNode {
   const model = useModel();
   const filter = useValue(model.filter);
-  const [range, setRange] = useState('0');
-  const [ends, setEnds] = useState(noEnds);
-  // Another part of the page showed all again.
-  const isAll = filter.since === null && filter.until === null;
-  useEffect(() => {
-    if (!isAll) return;
-    setRange((old) => (old === between ? old : '0'));
-    setEnds(noEnds);
-  }, [isAll]);
+  const [isBetween, setBetween] = useState(false);
+  const { last, since, until } = filter;
+  const isWindow = last === null && (since !== null || until !== null);
+  const known = ranges.findIndex(({ ms }) => ms === last);
+  const range = isWindow || (isBetween && last === null) ? between : String(Math.max(0, known));
   const choose = (value: string): void => {
-    setRange(value);
+    setBetween(value === between);
     const ms = ranges[Number(value)]?.ms ?? null;
-    model.setFilter({ ...filter, since: ms === null ? null : Date.now() - ms, until: null });
+    model.setFilter({ ...filter, last: ms, since: ms === null ? null : Date.now() - ms, until: null });
   };
   const setEnd = (name: 'since' | 'until', value: string): void => {
-    setEnds({ ...ends, [name]: value });
+    setBetween(true);
     const at = new Date(value).getTime();
-    model.setFilter({ ...filter, [name]: Number.isNaN(at) ? null : at });
+    model.setFilter({ ...filter, last: null, [name]: Number.isNaN(at) ? null : at });
   };
   return (
     <div class="time-filter">
@@ -110,7 +107,7 @@ export function TimeFilter(): VNode {
             <span>{name === 'since' ? 'From' : 'Until'}</span>
             <input
               type="datetime-local"
-              value={ends[name]}
+              value={fieldText(filter[name])}
               onChange={({ currentTarget }) => setEnd(name, currentTarget.value)}
             />
           </label>

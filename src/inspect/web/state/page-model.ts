@@ -6,7 +6,8 @@ import { LiveEvents } from '../api-client/live-events.ts';
 import { plural } from '../text/format.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Observable } from './observable.ts';
-import { isFiltered, type ListFilter, noFilter } from './rows.ts';
+import { goFilter, listFilter } from './route.ts';
+import { isFiltered, type ListFilter } from './rows.ts';
 import { Search } from './search.ts';
 
 /** Arrivals are added up, so that a screen reader is not kept busy by them; ms. */
@@ -51,7 +52,7 @@ export type OpenDialog =
 
 /** All that the parts of the page share. */
 export class PageModel {
-  readonly filter = new Observable<ListFilter>(noFilter);
+  readonly filter = listFilter;
   readonly list: DeliveryList;
   readonly search: Search;
   readonly live: LiveEvents;
@@ -87,12 +88,16 @@ export class PageModel {
   }
 
   start(): void {
-    void this.list.show(noFilter);
+    void this.list.show(this.filter.value);
+    this.filter.subscribe((filter) => this.#filterBy(filter));
     this.live.start();
   }
 
   setFilter(filter: ListFilter): void {
-    this.filter.value = filter;
+    goFilter({ ...filter });
+  }
+
+  #filterBy(filter: ListFilter): void {
     void this.list.show(filter);
     const search = this.search.state.value;
     if (search !== null) void this.search.start(search.text, filter, this.#newestSeq);

@@ -1,5 +1,6 @@
 import { keyFragment } from '../api-client/api.ts';
 import { Observable } from './observable.ts';
+import { addressOf, filterIn, type ListFilter } from './rows.ts';
 
 /** What the pane beside the list shows; it stands in the fragment, so that a reload shows it again. */
 export type Route =
@@ -9,31 +10,53 @@ export type Route =
   | { readonly view: 'charts' };
 
 function parseRoute(hash: string): Route {
-  const [, left, right] = /^#\/(\d{1,15})(?:\/(\d{1,15}))?$/.exec(hash) ?? [];
+  const [, left, right] = /^#\/(\d{1,15})(?:\/(\d{1,15}))?(?:\?|$)/.exec(hash) ?? [];
   if (left !== undefined && right !== undefined) {
     return { view: 'compare', left: Number(left), right: Number(right) };
   }
   if (left !== undefined) return { view: 'delivery', seq: Number(left) };
-  return { view: hash === '#/charts' ? 'charts' : 'list' };
+  return { view: /^#\/charts(?:\?|$)/.test(hash) ? 'charts' : 'list' };
 }
 
-function fragmentOf(route: Route): string {
+function pathOf(route: Route): string {
   if (route.view === 'delivery') return `#/${route.seq}`;
   if (route.view === 'compare') return `#/${route.left}/${route.right}`;
   return route.view === 'charts' ? '#/charts' : '#/';
 }
 
+const filterAddress = (): string => /\?(.*)$/.exec(location.hash)?.[1] ?? '';
+
 export const route = new Observable<Route>(parseRoute(location.hash));
 
+/**
+ * The filter of the list, behind the route: `#/17?verdict=rejected&last=3600000`. What is searched for is a person's data,
+ * and never there.
+ */
+export const listFilter = new Observable<ListFilter>(filterIn(filterAddress()));
+
 addEventListener('popstate', () => {
-  if (!location.hash.startsWith(keyFragment)) route.value = parseRoute(location.hash);
+  if (location.hash.startsWith(keyFragment)) return;
+  route.value = parseRoute(location.hash);
+  const address = filterAddress();
+  if (address !== addressOf(listFilter.value)) listFilter.value = filterIn(address);
 });
 
 /** A step that Back undoes, unless it only moves from one delivery to the next. */
 export function go(next: Route): void {
-  const fragment = fragmentOf(next);
-  if (fragment === location.hash) return;
   const replaces = next.view === 'delivery' && route.value.view === 'delivery';
+  if (putAddress(next, listFilter.value, replaces)) route.value = next;
+}
+
+/** A step that Back undoes. */
+export function goFilter(next: ListFilter): void {
+  putAddress(route.value, next, false);
+  listFilter.value = next;
+}
+
+function putAddress(to: Route, filter: ListFilter, replaces: boolean): boolean {
+  const address = addressOf(filter);
+  const fragment = `${pathOf(to)}${address === '' ? '' : `?${address}`}`;
+  if (fragment === location.hash) return false;
   history[replaces ? 'replaceState' : 'pushState'](null, '', fragment);
-  route.value = next;
+  return true;
 }

@@ -4,14 +4,40 @@ import type { WireRow, WireVerdict } from '../../wire.ts';
 export interface ListFilter {
   /** None: all of them. */
   readonly verdicts: readonly WireVerdict[];
+  /** So many ms before it was chosen: what `since` was made of; null: it was chosen itself. */
+  readonly last: number | null;
   readonly since: number | null;
   readonly until: number | null;
 }
 
-export const noFilter: ListFilter = { verdicts: [], since: null, until: null };
+export const noFilter: ListFilter = { verdicts: [], last: null, since: null, until: null };
 
 export const isFiltered = ({ verdicts, since, until }: ListFilter): boolean =>
   verdicts.length > 0 || since !== null || until !== null;
+
+/** As the address has it: a window that ends now is one again when it is opened later. */
+export function addressOf({ verdicts, last, since, until }: ListFilter): string {
+  const query = new URLSearchParams(verdicts.map((verdict): [string, string] => ['verdict', verdict]));
+  if (last !== null) query.set('last', String(last));
+  else if (since !== null) query.set('since', String(since));
+  if (until !== null) query.set('until', String(until));
+  return query.toString();
+}
+
+/** What is no filter is left out: an address is typed and sent by anybody. */
+export function filterIn(address: string): ListFilter {
+  const query = new URLSearchParams(address);
+  const number = (name: string): number | null => {
+    const text = query.get(name) ?? '';
+    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+  };
+  const last = number('last');
+  const since = last === null ? number('since') : Date.now() - last;
+  const asked = query.getAll('verdict');
+  return { verdicts: allVerdicts.filter((one) => asked.includes(one)), last, since, until: number('until') };
+}
+
+const allVerdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected', 'other'];
 
 /** What the server does with the deliveries that it has, for those that arrive. */
 export function matches({ verdicts, since, until }: ListFilter, row: WireRow): boolean {
