@@ -66,6 +66,7 @@ export type InboxWarning =
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
   /** `settings`: the names of those that have it do so. */
   | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }
+  | { readonly kind: 'database-parameters-ignored'; readonly names: readonly string[] }
   | { readonly kind: 'database-weakly-secured'; readonly host: string; readonly mode: WeakSslMode }
   | {
       readonly kind: 'password-file-ignored';

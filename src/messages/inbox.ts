@@ -224,7 +224,7 @@ const databaseMessages: Messages<DatabaseProblem> = {
     hint: () => 'leave sslmode out, which is verify-full, or choose sslmode=require',
   }),
   'database-url-time-out': ({ seconds }) => ({
-    message: `connect_timeout=${seconds} in the URL of the database is not a number of seconds from 1 to 9999`,
+    message: `connect_timeout=${seconds} in the URL of the database is not a number of seconds up to 9999`,
   }),
   'database-url-choice': ({ name, value, choices }) => ({
     message: `${name}=${value} in the URL of the database is not one of ${choices.join(', ')}`,
@@ -260,6 +260,9 @@ const inboxWarnings: Messages<InboxWarning> = {
   }),
   'postgres-without-full-pages': ({ inbox }) => ({
     message: `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
+  }),
+  'database-parameters-ignored': ({ names }) => ({
+    message: `${names.join(', ')} in the URL of the database has no effect here`,
   }),
   'inbox-in-too-few-copies': tooFewCopies,
   'inbox-in-one-copy': ({ inbox, standbys, hosts }) => ({

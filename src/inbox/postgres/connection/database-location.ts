@@ -47,6 +47,7 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
     if (mode === 'disable' && !url.isInsecure && allowsPlain !== true) throw new ConfigError(unencrypted);
     if (mode !== 'verify-full') warn({ kind: 'database-weakly-secured', host: host.name, mode });
   }
+  if (url.ignored.length > 0) warn({ kind: 'database-parameters-ignored', names: url.ignored });
   const password = env['PGPASSWORD'];
   return {
     url,

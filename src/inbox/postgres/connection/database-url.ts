@@ -35,6 +35,10 @@ export interface DatabaseUrl {
   /** Milliseconds, for each host. */
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
+  /** Of the server, for each session, as libpq's `options`. */
+  readonly options: string | undefined;
+  /** Names of parameters that say nothing to this program. */
+  readonly ignored: readonly string[];
   /** Servers that must have a lead on disk before it is acknowledged. */
   readonly copies: number;
   /** `sslmode=disable` is meant for other machines, too. */
@@ -58,15 +62,19 @@ const parameterNames = [
   'target_session_attrs',
   'connect_timeout',
   'application_name',
+  'options',
   'insecure',
 ];
+
+/** Of libpq, in URLs that hosts of databases give: sockets are kept alive anyway, hosts tried in order, and certificates verified. */
+const ignoredNames = /^(channel_binding|keepalives(_idle|_interval|_count)?|load_balance_hosts|gssencmode)$/;
 
 /** Reads a URL in libpq's forms. `ownName`: the user where the URL names none. Throws a `ConfigError`. */
 export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseUrl {
   const parts = splitUrl(text);
   const { parameters } = parts;
   for (const name of parameters.keys()) {
-    if (!parameterNames.includes(name)) {
+    if (!parameterNames.includes(name) && !ignoredNames.test(name)) {
       throw wrong({ kind: 'database-url-parameter-unknown', name, known: parameterNames });
     }
   }
@@ -91,6 +99,8 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     sessionAttributes: sessionAttributesOf(given('target_session_attrs')),
     connectTimeoutMs: connectTimeoutOf(given('connect_timeout')),
     applicationName: given('application_name') ?? 'leads',
+    options: given('options'),
+    ignored: [...parameters.keys()].filter((name) => ignoredNames.test(name)),
     copies: Number(choice('copies', given('copies'), ['1', '2', '3']) ?? 1),
     isInsecure: choice('insecure', given('insecure'), ['true', 'false']) === 'true',
   };
@@ -137,6 +147,8 @@ function sessionAttributesOf(attributes: string | undefined): SessionAttributes 
 }
 
 function connectTimeoutOf(seconds = '5'): number {
+  // To wait for ever, as libpq does with 0, would keep senders waiting.
+  if (seconds === '0') return connectTimeoutOf();
   if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
   throw wrong({ kind: 'database-url-time-out', seconds });
 }

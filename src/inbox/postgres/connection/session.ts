@@ -64,6 +64,7 @@ export class Session implements Connection {
       database: url.database,
       application_name: url.applicationName,
       client_encoding: 'UTF8',
+      ...(url.options === undefined ? {} : { options: url.options }),
     };
     const { connectTimeoutMs } = url;
     await session.#ask(startup(parameters), 'connect time-out', connectTimeoutMs);

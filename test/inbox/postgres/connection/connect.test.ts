@@ -63,6 +63,11 @@ describe.skipIf(address === undefined)('a database', () => {
     expect(opened.pool()).toEqual({ open: 1, busy: 0, waiting: 0, errors: 0 });
   });
 
+  test('gets the options of the URL for each of its sessions', async () => {
+    const opened = await open(urlOf(address, { parameters: { options: '-csearch_path=shop' } }));
+    expect(await ask(opened, "SELECT current_setting('search_path') AS path")).toEqual([[{ path: 'shop' }]]);
+  });
+
   test.each([
     ['a wrong password', urlOf(address, { password: 'wrong-one' }), 3, 'does not take the password of user'],
     ['no password', bare, 3, "asks for a password of user 'leads', and none was found"],

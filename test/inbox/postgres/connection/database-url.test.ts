@@ -22,6 +22,18 @@ describe('a URL of a database', () => {
     expect(hostsOf(url)).toEqual(hosts);
   });
 
+  test('of a host of databases is taken as it is, and what says nothing here is named', () => {
+    const warnings: string[] = [];
+    const parameters = 'channel_binding=require&keepalives=1&keepalives_idle=30&load_balance_hosts=random';
+    const { url } = locationOf(`postgres://h/db?${parameters}&options=endpoint%3Dx&connect_timeout=0`, {
+      warnings,
+    });
+    expect(url).toMatchObject({ options: 'endpoint=x', connectTimeoutMs: 5000 });
+    expect(warnings).toEqual([
+      'channel_binding, keepalives, keepalives_idle, load_balance_hosts in the URL of the database has no effect here',
+    ]);
+  });
+
   test('has the defaults of libpq', () => {
     expect(parse('postgres://h')).toMatchObject({
       user: 'me',
@@ -42,12 +54,12 @@ describe('a URL of a database', () => {
   });
 
   test.each([
-    ['postgres://h/db?channel_binding=require', 'a parameter that is not known: channel_binding'],
+    ['postgres://h/db?chanel_binding=require', 'a parameter that is not known: chanel_binding'],
     ['postgres://h/db?sslmode=prefer', 'sslmode=prefer in the URL of the database is no protection'],
     ['postgres://h/db?sslmode=on', 'not one of disable, require'],
     ['postgres://h/db?target_session_attrs=prefer-standby', 'not one of any, read-write, primary'],
     ['postgres://h/db?sslcert=/c.pem', 'sslcert and sslkey together'],
-    ['postgres://h/db?connect_timeout=0', 'a number of seconds from 1'],
+    ['postgres://h/db?connect_timeout=x', 'a number of seconds'],
     ['postgres://h/db?schema=a&schema=b', 'gives schema twice'],
     ['postgres://h/db?schema=pg_leads', "a schema called 'pg_leads'"],
     ['postgres://h:0/db', 'a port that is not a number'],
