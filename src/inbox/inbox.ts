@@ -3,6 +3,7 @@ import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/rejection.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
+import type { Ledger } from './ledger.ts';
 import type { InboxProblem, StoreFault } from './problems.ts';
 import type {
   InboxChanges,
@@ -246,6 +247,8 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   erase(erasure: Erasure): Promise<Erased>;
   /** Gives the system back what pruned deliveries took. Nothing else goes on meanwhile. */
   compact(): Promise<void>;
+  /** Left out by a store that has none. */
+  readonly ledger?: Ledger;
   close(): Promise<void>;
 }
 

@@ -57,10 +57,13 @@ export class BatchCommit<Writer extends BatchWriter> {
     this.#options = options;
   }
 
-  /** Resolves with what `run` returned once it is durable; rejects with the `failure` of it or of its transaction. */
-  add<T>(run: (writer: Writer) => T, arrivals = nothing): Promise<T> {
+  /**
+   * Resolves with what `run` returned once it is durable; rejects with the `failure` of it or of its transaction. `waitMs`:
+   * for another process's transaction.
+   */
+  add<T>(run: (writer: Writer) => T, arrivals = nothing, waitMs = lockWaitMs): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = this.#options.clock.steady() + lockWaitMs;
+      const deadline = this.#options.clock.steady() + waitMs;
       this.#queue.add({ arrivals, run, resolve: resolve as Step<Writer>['resolve'], reject, deadline });
     });
   }

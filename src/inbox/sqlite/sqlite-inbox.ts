@@ -1,4 +1,5 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
+import { DelayedSequencing } from '../ledger.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
@@ -12,6 +13,7 @@ import {
   DiskSpaceCheck,
   StoreWarnings,
 } from './file-health.ts';
+import { LedgerTable } from './ledger-table.ts';
 import { type Database, textOf, toColumn } from './libsql.ts';
 import { currentVersion } from './database-file.ts';
 import {
@@ -121,10 +123,39 @@ function sqliteInbox(
       throw cannotRead(location, cause);
     }
   };
+  const entered = new LedgerTable(new Statements(database));
+  const sequenceNext = (writer: SqliteWriter): boolean => {
+    writer.insertWaiting();
+    return writer.ledger.sequence();
+  };
+  // Where another process writes, deliveries are the ones that wait for it.
+  const sequencing = new DelayedSequencing(clock, () => commits.add(sequenceNext, [], 0));
+  const sequenceAll = async (): Promise<void> => {
+    for (let isMore = true; isMore;) isMore = await add(sequenceNext);
+  };
   let rejectedWaiting = 0;
   return {
     ...sqliteReader(database, { location, version: currentVersion, wanted, owner: opened.owner }),
-    take: (arrivals) => commits.add((writer) => writer.take(arrivals), arrivals),
+    take(arrivals) {
+      sequencing.soon();
+      return commits.add((writer) => writer.take(arrivals), arrivals);
+    },
+    ledger: {
+      sequence: sequenceAll,
+      head: () => reading(() => entered.head()),
+      async *leaves() {
+        for (let position = 0; ;) {
+          const page = await reading(() => entered.leaves(position));
+          if (page.length === 0) return;
+          yield page;
+          position += page.length;
+        }
+      },
+      leavesOf: (seqs) => reading(() => entered.leavesOf(seqs)),
+      restart: (supersedes) => add((writer) => writer.ledger.restart(supersedes)),
+      statements: () => reading(() => entered.statements()),
+      addStatement: (made) => add((writer) => writer.ledger.addStatement(made)),
+    },
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody.
       if (rejectedWaiting >= maxRejectedWaiting) return;
@@ -163,8 +194,12 @@ function sqliteInbox(
       await room.check();
     },
     backlog: () => readBacklog(database, wanted),
-    prune: (before) => pruneDeliveries(database, before, addReading),
+    async prune(before) {
+      await sequenceAll();
+      return pruneDeliveries(database, before, addReading);
+    },
     async erase(erasure) {
+      await sequenceAll();
       // It reads the whole file, which keeps the log as it is.
       check.stop();
       await check.found;
@@ -185,6 +220,7 @@ function sqliteInbox(
       }
     },
     async close() {
+      await sequencing.close();
       // Where that cannot be written, the next one to open the inbox finds this receiver dead.
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();
