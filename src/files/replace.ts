@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { withOutputErrors } from './output-error.ts';
 
@@ -14,14 +14,18 @@ interface Options {
  * Replaces a file in one step that survives power loss: a reader finds the whole old content or the whole new content at
  * any moment. Throws an `OutputError` and keeps the old content when it cannot.
  */
-export async function replaceFile(path: string, content: string | Uint8Array, options: Options = {}) {
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array | AsyncIterable<string>,
+  options: Options = {},
+) {
   const isLocked = options.isLocked ?? false;
   const temporary = isLocked ? `${path}.tmp` : `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await withOutputErrors(path, async () => {
     try {
       if (isLocked) await rm(temporary, { force: true });
       const file = await open(temporary, 'wx', options.mode);
-      await writeAndSync(file, () => file.writeFile(content));
+      await writeAndSync(file, () => writeFile(file, content));
       await renameDurably(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });

@@ -4,7 +4,7 @@ import { findOutputPlace } from '../files/output-place.ts';
 import { replaceFile } from '../files/replace.ts';
 
 /** A regular file is replaced in one step; a pipe or device is written to. Throws an `OutputError`. */
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeWhole(path: string, text: string | AsyncIterable<string>): Promise<void> {
   const place = await findOutputPlace(path);
   if (place.kind === 'file') {
     await replaceFile(place.path, text, place.mode === undefined ? {} : { mode: place.mode });

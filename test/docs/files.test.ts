@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -32,6 +33,23 @@ async function checkUnit(path: string): Promise<void> {
 
 const checks: readonly (readonly [ending: string, check: (path: string) => Promise<void>])[] = [
   ['.service', checkUnit],
+  [
+    'verify.py',
+    async (path) =>
+      expect(await said('python3', '-B', '-m', 'tokenize', join(docs, path))).toContain('ENDMARKER'),
+  ],
+  [
+    'statement.schema.json',
+    (path) => {
+      const isLine = new Ajv2020().compile(JSON.parse(readFileSync(join(docs, path), 'utf8')) as object);
+      const lines = readFileSync(join(docs, 'statement/vector.ndjson'), 'utf8').trimEnd().split('\n');
+      expect(lines.filter((line) => !isLine(JSON.parse(line)))).toEqual([]);
+      expect(isLine({ digest: 'a' })).toBe(false);
+      return Promise.resolve();
+    },
+  ],
+  // Of one statement, which is verified in test/commands/statement/.
+  ...['vector.ndjson', 'vector.pub', 'vector.salt'].map((name) => [name, () => Promise.resolve()] as const),
   [
     'alerts.yaml',
     async (path) => expect(await said('promtool', 'check', 'rules', join(docs, path))).toContain('SUCCESS'),

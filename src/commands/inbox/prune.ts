@@ -1,5 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import { decodeLeaf } from '../../statement/leaf.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxPruneOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
@@ -13,14 +15,33 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
   }
   const gone = await withInbox(options, context, async (inbox) => {
     const { zone } = await context.settings();
-    const dropped = await inbox.prune(before.at(context.clock.now(), zone));
+    const end = before.at(context.clock.now(), zone);
+    const dropped = await inbox.prune(end);
     if (dropped > 0) await inbox.compact();
-    return dropped;
+    return { dropped, months: await monthsWithoutStatement(inbox, end) };
   });
   if (gone !== undefined) {
+    const { dropped, months } = gone;
     context.messages.say(
-      `${gone} ${gone === 1 ? 'delivery' : 'deliveries'} dropped; the ids of their leads stay known`,
+      `${dropped} ${dropped === 1 ? 'delivery' : 'deliveries'} dropped; the ids of their leads stay known`,
     );
+    if (months.length > 0) context.messages.say(`no statement was made of leads in ${months.join(', ')}`);
   }
   return 'done';
+}
+
+/** In UTC. None where no statement was ever made: nobody asks for them. */
+async function monthsWithoutStatement({ ledger }: Inbox, end: number): Promise<readonly string[]> {
+  const made = (await ledger?.statements()) ?? [];
+  const months = new Set<string>();
+  if (ledger === undefined || made.length === 0) return [];
+  for await (const leaves of ledger.leaves()) {
+    for (const { leaf } of leaves) {
+      const { kind, receivedAt = end } = decodeLeaf(leaf) ?? {};
+      const isIn = made.some(({ since, until }) => since <= receivedAt && receivedAt < until);
+      if (receivedAt < end && kind !== 'test' && !isIn)
+        months.add(new Date(receivedAt).toISOString().slice(0, 7));
+    }
+  }
+  return [...months].sort();
 }

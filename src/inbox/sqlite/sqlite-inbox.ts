@@ -44,6 +44,7 @@ const maxRejectedWaiting = 1000;
 
 /** Of erased data. */
 const outOfReach = ['snapshots of the file system, and what it keeps of blocks that it freed'];
+const handedOut = 'statements that were handed out, with a keyed digest of the id';
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
@@ -200,16 +201,17 @@ function sqliteInbox(
     },
     async erase(erasure) {
       await sequenceAll();
+      const places = entered.statements().length === 0 ? outOfReach : [...outOfReach, handedOut];
       // It reads the whole file, which keeps the log as it is.
       check.stop();
       await check.found;
       database.prepare('PRAGMA secure_delete = ON').all([]);
       const holding = bodiesWithIds(database, erasure.leadIds);
       const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
-      if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach };
+      if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach: places };
       const remains = await overwriteFile(database, clock);
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
-      return { ...counts, remains, outOfReach };
+      return { ...counts, remains, outOfReach: places };
     },
     compact() {
       try {

@@ -118,7 +118,7 @@ function readWebhookKey(text: string): KeyObject {
   throw configError({ kind: 'unreadable-webhook-key' });
 }
 
-function ed25519Public(bytes: Buffer): KeyObject {
+export function ed25519Public(bytes: Buffer): KeyObject {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') };
   return attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
 }
@@ -126,7 +126,7 @@ function ed25519Public(bytes: Buffer): KeyObject {
 /** The bytes before the seed of a private key in PKCS #8 (RFC 8410, section 7). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-const ed25519Private = (seed: Buffer): KeyObject =>
+export const ed25519Private = (seed: Buffer): KeyObject =>
   createPrivateKey({ key: Buffer.concat([pkcs8, seed]), format: 'der', type: 'pkcs8' });
 
 /** The seed and the public key behind it, as libsodium keeps a private key. */

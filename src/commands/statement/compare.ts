@@ -1,0 +1,155 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Context } from '../../context.ts';
+import { DataError, UsageError } from '../../errors.ts';
+import { readFailure } from '../../files/read-failure.ts';
+import { linesIn } from '../../files/read.ts';
+import { bufferOf, utf8 } from '../../json/bytes.ts';
+import { recordOf } from '../../json/scanner.ts';
+import { renderFields } from '../../output/fields.ts';
+import { write, writeJson } from '../../output/stdout.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { type Comparison, compareLines, type Difference } from '../../statement/compare-lines.ts';
+import {
+  idDigest,
+  readLine,
+  type StatementLine,
+  type StatementSalt,
+} from '../../statement/statement-format.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { CompareOptions } from './options.ts';
+import { knownSigners, readSalt } from './signing.ts';
+import { SortedLines } from './sorted-lines.ts';
+import { openStatement } from './statement-file.ts';
+import { requireSalt } from './verify.ts';
+
+/** Differences that a table shows; JSON has all of them up to a number that a reader can hold. */
+const mostShown = 20;
+const mostListed = 100_000;
+
+export async function run(options: CompareOptions, context: Context): Promise<Outcome> {
+  const { ours, theirs, salt: saltFile, format } = options;
+  const { messages, stdout } = context;
+  const here = await openStatement(ours);
+  const salt = saltFile === undefined ? undefined : await readSalt(saltFile, context);
+  if (salt !== undefined) requireSalt(salt.fingerprint, here.header, saltFile ?? '');
+  const there = (await isStatement(theirs)) ? await openStatement(theirs) : undefined;
+  if (there !== undefined && there.header.salt !== here.header.salt) {
+    throw new UsageError(
+      `the two were made with different salts: ${here.header.salt} and ${there.header.salt}`,
+      {
+        hint: "agree on one with 'leads statement salt', and make both again with --salt",
+      },
+    );
+  }
+  const known = await knownSigners(options.publicKey, context);
+  for (const statement of [here, ...(there === undefined ? [] : [there])]) {
+    if (known.some(({ publicKey }) => publicKey.equals(statement.signer.publicKey))) continue;
+    messages.note(`unknown ${statement.signer.name}`, `unknown signer: ${statement.header.signer}`);
+  }
+  const sorted = there === undefined ? await linesOfIds(theirs, salt) : undefined;
+  try {
+    const counts = {
+      both: 0,
+      onlyHere: 0,
+      onlyThere: 0,
+      otherPeriodThere: 0,
+      otherPeriodHere: 0,
+      otherFields: 0,
+    };
+    const fields = here.header.by.filter((field) => there?.header.by.includes(field) === true);
+    const differences: Difference[] = [];
+    const other = there?.lines() ?? linesOfTexts(sorted);
+    for await (const difference of compareLines(here.lines(), other, fields, counts)) {
+      if (differences.length < (format === 'json' ? mostListed : mostShown)) differences.push(difference);
+    }
+    if (format === 'json') await writeJson(stdout, { ...counts, differences });
+    else await write(stdout, drawn(counts, differences, context));
+    return counts.both === total(counts) ? 'done' : 'problems';
+  } finally {
+    sorted?.close();
+  }
+}
+
+const total = (counts: Comparison): number =>
+  counts.both +
+  counts.onlyHere +
+  counts.onlyThere +
+  counts.otherPeriodThere +
+  counts.otherPeriodHere +
+  counts.otherFields;
+
+function drawn(counts: Comparison, differences: readonly Difference[], { stdout }: Context): string {
+  const rows: [string, string][] = [
+    ['on both sides', String(counts.both)],
+    ['only here', String(counts.onlyHere)],
+    ['only there', String(counts.onlyThere)],
+    ['other period there', String(counts.otherPeriodThere)],
+    ['other period here', String(counts.otherPeriodHere)],
+    ['other category', String(counts.otherFields)],
+  ];
+  for (const { difference, digest } of differences) rows.push([difference, digest]);
+  return renderFields(rows, { width: terminalWidth(stdout) });
+}
+
+async function isStatement(path: string): Promise<boolean> {
+  const start = Buffer.from('{"type":"leads/statement"');
+  try {
+    const file = await open(path);
+    try {
+      const { buffer } = await file.read(Buffer.alloc(start.length), 0, start.length, 0);
+      return buffer.equals(start);
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw new DataError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
+  }
+}
+
+async function* linesOfTexts(sorted: SortedLines | undefined): AsyncGenerator<StatementLine> {
+  for await (const texts of sorted?.texts() ?? []) {
+    for (const text of texts) {
+      const line = readLine(text);
+      if (line !== undefined) yield line;
+    }
+  }
+}
+
+/** Ids alone say nothing of time: all of them count as in the period. */
+async function linesOfIds(path: string, salt: StatementSalt | undefined): Promise<SortedLines> {
+  if (salt === undefined)
+    throw new UsageError(`${path} holds ids: --salt digests them as the statement's are`);
+  const sorted = await SortedLines.open();
+  let column: number | undefined;
+  let number = 0;
+  for await (const batch of linesIn(createReadStream(path))) {
+    const found: StatementLine[] = [];
+    for (const { bytes } of batch) {
+      number += 1;
+      const text = utf8(bytes)
+        .replace(/^\ufeff|\r$/g, '')
+        .trim();
+      if (text === '') continue;
+      const cells = text.startsWith('{') ? [] : cellsOf(text);
+      if (column === undefined && cells.length > 0) {
+        column = cells.findIndex((cell) => /^(lead_?)?id$/i.test(cell));
+        if (column >= 0) continue;
+        if (cells.length > 1) throw new DataError(`${path}: the first line names no column id`);
+        column = 0;
+      }
+      const id = text.startsWith('{') ? recordOf(bufferOf(bytes))?.id : cells[column ?? 0];
+      if (id === undefined || id === '') throw new DataError(`${path}: line ${number} has no id`);
+      found.push({ digest: idDigest(salt, id), at: 0 });
+    }
+    sorted.add(found);
+  }
+  sorted.sort();
+  return sorted;
+}
+
+/** Of one line of CSV; commas, semicolons and tabs stand between them. */
+const cellsOf = (line: string): readonly string[] =>
+  [...line.matchAll(/(?:^|[,;\t])(?:"((?:[^"]|"")*)"|([^,;\t]*))/g)].map(([, quoted, plain]) =>
+    (quoted?.replaceAll('""', '"') ?? plain ?? '').trim(),
+  );

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { replaceFile } from '../../files/replace.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import type { Ledger } from '../../inbox/ledger.ts';
+import type { StoredReceipt } from '../../inbox/query-types.ts';
+import { isObject, parseExact } from '../../json/exact.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { fieldAt, readCreatedAt } from '../../lead/raw-lead.ts';
+import { isTestId } from '../../lead/test-id.ts';
+import { counted } from '../../output/terminal/progress.ts';
+import { write } from '../../output/stdout.ts';
+import { writeWhole } from '../../output/write-whole.ts';
+import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
+import { publicText, type Signer, signText } from '../../statement/signed-note.ts';
+import {
+  borderMs,
+  idDigest,
+  type LineField,
+  lineText,
+  saltOf,
+  signatureText,
+  signedMessage,
+  type StatementHeader,
+  type StatementLine,
+  type StatementSalt,
+} from '../../statement/statement-format.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { resolveWindow } from '../flags/resolve-filter.ts';
+import { holdsWhatWasSigned, walkLedger, withLedger } from './ledger-walk.ts';
+import type { MakeOptions } from './options.ts';
+import { keepSigned, newSalt, readSalt, requireSigner } from './signing.ts';
+import { SortedLines } from './sorted-lines.ts';
+import { openStatement } from './statement-file.ts';
+
+/** From its creation to its receipt; as `audit` has it, in milliseconds. */
+const lateAfterMs = 300_000;
+
+interface Period {
+  readonly since: number;
+  readonly until: number;
+  readonly zone: string;
+}
+
+type Counts = { -readonly [K in keyof StatementHeader['counts']]: StatementHeader['counts'][K] };
+
+export async function run(options: MakeOptions, context: Context): Promise<Outcome> {
+  const { messages, clock } = context;
+  const { since, until, zone } = resolveWindow(
+    { ...options, since: undefined, until: undefined },
+    clock.now(),
+    messages,
+  );
+  if (since === undefined || until === undefined) {
+    throw new UsageError('--in says for which time', { hint: "such as 'leads statement --in last-month'" });
+  }
+  if (until > clock.now()) messages.note('not over', 'the time is not over yet: more leads may come in it');
+  const signer = await requireSigner(options.keyFile, context);
+  const salt = await saltFor(options, context);
+  const lines = await SortedLines.open();
+  try {
+    const isMade = await withLedger(options, context, async (ledger, inbox) => {
+      await ledger.sequence();
+      if (!(await holdsWhatWasSigned(ledger, context))) return false;
+      const period = { since, until, zone };
+      const by = options.by ?? [];
+      const counts = await collect(inbox, lines, { period, by, salt }, context);
+      const found = await headsOf(ledger, period, counts, options.previous, context);
+      if (found === undefined) return false;
+      const made = { period, by, salt, counts, ledger: found };
+      await writeStatement(await headerOf(made, lines, signer), lines, signer, options.output, context);
+      await ledger.addStatement({ since, until, madeAt: clock.now() });
+      return true;
+    });
+    return isMade ? 'done' : 'problems';
+  } finally {
+    lines.close();
+  }
+}
+
+/** A salt that is not given is kept beside the statement: without it nobody can find a lead in it. */
+async function saltFor({ salt, output }: MakeOptions, context: Context): Promise<StatementSalt> {
+  if (salt !== undefined) return readSalt(salt, context);
+  const fresh = newSalt();
+  if (output === undefined || output === '-') {
+    context.messages.note('fresh salt', 'made with a salt that is not kept: no lead can be looked up in it');
+    return saltOf(fresh);
+  }
+  const path = `${output}.salt`;
+  if (existsSync(path)) {
+    throw new UsageError(`${path} exists, and is not overwritten`, { hint: `--salt ${path} uses it again` });
+  }
+  await replaceFile(path, `${fresh.toString('hex')}\n`, { mode: 0o600 });
+  context.messages.note('fresh salt', `made with a salt of its own, kept in ${path}`);
+  return saltOf(fresh);
+}
+
+interface Wanted {
+  readonly period: Period;
+  readonly by: readonly LineField[];
+  readonly salt: StatementSalt;
+}
+
+/** A line for each lead in the period, or within a day of it. Of test leads there is none. */
+async function collect(
+  inbox: Inbox,
+  lines: SortedLines,
+  { period, by, salt }: Wanted,
+  { signal }: Pick<Context, 'signal'>,
+): Promise<Counts> {
+  const { since, until } = period;
+  const counts = { accepted: 0, duplicate: 0, rejected: {}, late: 0, repaired: 0, erased: 0 };
+  const rejected = new Map<string, number>();
+  const around = { since: since - borderMs, until: until + borderMs };
+  const lineOf = (leadId: string, at: number, lead: Uint8Array | undefined): StatementLine => {
+    const fields = by.map((field) => [field, textIn(lead, field)] as const);
+    const border = at < since ? 'before' : at >= until ? 'after' : undefined;
+    return {
+      digest: idDigest(salt, leadId),
+      at,
+      ...Object.fromEntries(fields),
+      ...(border === undefined ? {} : { border }),
+    };
+  };
+  const count = ({
+    receivedAt,
+    leadId = '',
+    verdict,
+    reason,
+    attempt,
+    source,
+    lead,
+  }: StoredReceipt): void => {
+    if (receivedAt < since || receivedAt >= until || verdict === 'other') return;
+    if (reason !== undefined) rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
+    else if (attempt > 1) counts.duplicate += isTestId(leadId) ? 0 : 1;
+    else {
+      counts.accepted += 1;
+      if (source === 'backfill') counts.repaired += 1;
+      const createdAt = readCreatedAt(fieldAt(recordIn(lead), ['createdAt']));
+      if (createdAt !== undefined && receivedAt - createdAt > lateAfterMs) counts.late += 1;
+    }
+  };
+  for await (const batch of inbox.receipts({ ...around, withRepeats: false })) {
+    const leads = batch.filter(
+      ({ leadId, attempt, reason }) =>
+        attempt === 1 && reason === undefined && leadId !== undefined && !isTestId(leadId),
+    );
+    for (const receipt of batch) {
+      if (receipt.reason !== undefined || receipt.attempt > 1 || leads.includes(receipt)) count(receipt);
+    }
+    lines.add(leads.map(({ leadId = '', receivedAt, lead }) => lineOf(leadId, receivedAt, lead)));
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  for await (const batch of inbox.prunedSince(around.since)) {
+    const leads = batch.filter(({ leadId, receivedAt }) => receivedAt < around.until && !isTestId(leadId));
+    counts.accepted += leads.filter(({ receivedAt }) => receivedAt >= since && receivedAt < until).length;
+    lines.add(leads.map(({ leadId, receivedAt }) => lineOf(leadId, receivedAt, undefined)));
+  }
+  // In one order, whatever came first.
+  const reasons = [...rejected].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...counts, rejected: Object.fromEntries(reasons) };
+}
+
+const recordIn = (lead: Uint8Array | undefined) =>
+  lead === undefined || lead.length === 0 ? undefined : parseExact(utf8(lead).replace(/^\ufeff/, ''));
+
+/** Half a surrogate pair has no form in UTF-8. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
+
+/** Empty where the lead says nothing, or is pruned. */
+function textIn(lead: Uint8Array | undefined, field: LineField): string {
+  const record = recordIn(lead);
+  const path = field === 'source' ? ['metadata', 'source'] : [field];
+  const value = isObject(record) ? fieldAt(record, path) : undefined;
+  return typeof value === 'string' ? wellFormed(value) : '';
+}
+
+/** The ledger where the period, or the statement before, ends, and now. Undefined, with a message, where that one is not of it. */
+async function headsOf(
+  ledger: Ledger,
+  { since, until }: Period,
+  counts: Counts,
+  previous: string | undefined,
+  context: Context,
+): Promise<StatementHeader['ledger'] | undefined> {
+  const before = previous === undefined ? undefined : (await openStatement(previous)).header.ledger;
+  let sizeBefore = before?.until.size;
+  if (sizeBefore === undefined) {
+    sizeBefore = 0;
+    let isIn = false;
+    await walkLedger(ledger, 0, ({ receivedAt }) => {
+      isIn ||= receivedAt >= since;
+      if (!isIn) sizeBefore = (sizeBefore ?? 0) + 1;
+    });
+  }
+  const { head, root, rootBefore, consistency } = await walkLedger(ledger, sizeBefore, (leaf, isErased) => {
+    const isIn = leaf.receivedAt >= since && leaf.receivedAt < until && leaf.kind !== 'test';
+    if (isErased && isIn) counts.erased += 1;
+  });
+  const isOther =
+    before !== undefined &&
+    (before.origin !== head.origin || rootBefore === undefined || base64(rootBefore) !== before.until.root);
+  if (isOther || rootBefore === undefined) {
+    context.messages.warn(`not signed: the ledger did not grow from the one that ${previous ?? ''} is of`);
+    return undefined;
+  }
+  await keepSigned({ origin: head.origin, size: head.size, root }, context);
+  return {
+    origin: head.origin,
+    since: { size: sizeBefore, root: base64(rootBefore) },
+    until: { size: head.size, root: base64(root) },
+    consistency: consistency.map(base64),
+  };
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+async function headerOf(
+  {
+    period,
+    by,
+    salt,
+    counts,
+    ledger,
+  }: Wanted & { readonly counts: Counts; readonly ledger: StatementHeader['ledger'] },
+  lines: SortedLines,
+  signer: Signer,
+): Promise<StatementHeader> {
+  const size = lines.sort();
+  const tree = new CompactRange();
+  for await (const texts of lines.texts()) for (const text of texts) tree.append(leafHash(Buffer.from(text)));
+  return {
+    type: 'leads/statement',
+    version: 1,
+    signer: publicText(signer),
+    basis: 'received',
+    since: new Date(period.since).toISOString(),
+    until: new Date(period.until).toISOString(),
+    zone: period.zone,
+    by: [...by],
+    salt: salt.fingerprint,
+    counts,
+    lines: size,
+    root: base64(tree.root()),
+    ledger,
+  };
+}
+
+async function writeStatement(
+  header: StatementHeader,
+  lines: SortedLines,
+  signer: Signer,
+  output: string | undefined,
+  { stdout, messages }: Context,
+): Promise<void> {
+  const text = statementText(header, lines, signer);
+  if (output !== undefined && output !== '-') await writeWhole(output, text);
+  else for await (const chunk of text) await write(stdout, chunk);
+  const { accepted, duplicate, erased } = header.counts;
+  const parts = [counted(accepted, 'lead', 'leads'), `${duplicate} duplicate`, `${erased} erased`];
+  messages.say(`${parts.join(', ')}; ledger of ${header.ledger.until.size} leaves; signed by ${signer.name}`);
+}
+
+async function* statementText(
+  header: StatementHeader,
+  lines: SortedLines,
+  signer: Signer,
+): AsyncGenerator<string> {
+  const content = createHash('sha256');
+  const add = (text: string): string => {
+    content.update(text);
+    return text;
+  };
+  yield add(`${lineText(header)}\n`);
+  for await (const texts of lines.texts()) yield add(`${texts.join('\n')}\n`);
+  yield signatureText(signText(signedMessage(content.digest()), signer));
+}

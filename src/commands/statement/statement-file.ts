@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { DataError } from '../../errors.ts';
+import { readFailure } from '../../files/read-failure.ts';
+import { chunksOf, linesIn } from '../../files/read.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
+import { isSignedBy, readPublicKey, type SignerName } from '../../statement/signed-note.ts';
+import {
+  readHeader,
+  readLine,
+  readSignature,
+  signatureLength,
+  signedMessage,
+  type StatementHeader,
+  type StatementLine,
+} from '../../statement/statement-format.ts';
+
+export interface OpenedStatement {
+  readonly header: StatementHeader;
+  /** As the header says it; the lines end only where its signature holds. */
+  readonly signer: SignerName;
+  /**
+   * All lines in order, each with its bytes. Throws a `DataError` where one is wrong, and at the end where number, root or
+   * signature are.
+   */
+  lines(): AsyncGenerator<StatementLine & { readonly text: string }>;
+}
+
+/** A line that is longer is no header: so much is read to find it. */
+const longestHeader = 1024 * 1024;
+
+/** Throws a `DataError` for what is no statement. */
+export async function openStatement(path: string): Promise<OpenedStatement> {
+  const wrong = (why: string): DataError => new DataError(`${path} is no statement that holds: ${why}`);
+  const { header, signature, size } = await withFile(path, async (file) => {
+    const { size } = await file.stat();
+    const last = Buffer.alloc(signatureLength);
+    const head = Buffer.alloc(Math.min(size, longestHeader));
+    await file.read(last, 0, signatureLength, Math.max(0, size - signatureLength));
+    await file.read(head, 0, head.length, 0);
+    return {
+      size: size - signatureLength,
+      signature: readSignature(last.toString('latin1')),
+      header: readHeader(head.toString('utf8').split('\n', 1)[0] ?? ''),
+    };
+  });
+  if (header === undefined) throw wrong('its first line is none of leads/statement version 1');
+  if (signature === undefined) throw wrong('its last line is no signature: it may be cut');
+  const signer = readPublicKey(header.signer);
+  if (signer === undefined) throw wrong('it names no signer');
+  return {
+    header,
+    signer,
+    async *lines() {
+      const file = await opened(path);
+      try {
+        const content = createHash('sha256');
+        const tree = new CompactRange();
+        let [number, last, lastByte] = [0, '', 0];
+        const hashed = async function* () {
+          for await (const chunk of chunksOf(file, 0, size)) {
+            content.update(chunk);
+            lastByte = chunk.at(-1) ?? lastByte;
+            yield chunk;
+          }
+        };
+        for await (const batch of linesIn(hashed())) {
+          for (const { bytes } of batch) {
+            number += 1;
+            if (number === 1) continue;
+            const text = utf8(bytes);
+            const line = readLine(text);
+            if (line === undefined || line.digest <= last) {
+              throw wrong(`line ${number} ${line === undefined ? 'is not in its form' : 'is not in order'}`);
+            }
+            last = line.digest;
+            tree.append(leafHash(bytes));
+            yield { ...line, text };
+          }
+        }
+        const { lines, root } = header;
+        if (lastByte !== 0x0a || tree.size !== lines)
+          throw wrong(`it says ${lines} lines, and has ${tree.size}`);
+        if (Buffer.from(tree.root()).toString('base64') !== root) throw wrong('its root is another one');
+        if (!isSignedBy(signedMessage(content.digest()), signature, signer)) {
+          throw wrong('its signature is not of these bytes');
+        }
+      } finally {
+        await file.close();
+      }
+    },
+  };
+}
+
+async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await opened(path);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function opened(path: string): Promise<FileHandle> {
+  try {
+    const file = await open(path);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+  } catch (cause) {
+    throw new DataError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
+  }
+  throw new DataError(`${path} is no regular file, which a statement must be: it is read more than once`);
+}

@@ -1,0 +1,105 @@
+import { createHmac, hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { base64Bytes } from './signed-note.ts';
+
+/** What a line may say of its lead beside its digest and time. */
+export const lineFields = ['category', 'source'] as const;
+export type LineField = (typeof lineFields)[number];
+
+const count = z.int().check(z.nonnegative());
+const digest64 = z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/));
+const head = z.strictObject({ size: count, root: digest64 });
+
+const headerSchema = z.strictObject({
+  type: z.literal('leads/statement'),
+  version: z.literal(1),
+  signer: z.string(),
+  basis: z.enum(['received', 'created']),
+  since: z.iso.datetime(),
+  until: z.iso.datetime(),
+  zone: z.string(),
+  by: z.array(z.enum(lineFields)),
+  salt: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
+  counts: z.strictObject({
+    accepted: count,
+    duplicate: count,
+    rejected: z.record(z.string(), count),
+    late: count,
+    repaired: count,
+    erased: count,
+  }),
+  lines: count,
+  root: digest64,
+  ledger: z.strictObject({ origin: z.string(), since: head, until: head, consistency: z.array(digest64) }),
+});
+
+/** The first line of a statement. */
+export type StatementHeader = z.output<typeof headerSchema>;
+
+const lineSchema = z.strictObject({
+  digest: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+  at: count,
+  category: z.optional(z.string()),
+  source: z.optional(z.string()),
+  /** Of a lead within a day of the period: on which side it is. */
+  border: z.optional(z.enum(['before', 'after'])),
+});
+
+/** What a statement says of one lead; `at` in milliseconds since the epoch. */
+export type StatementLine = z.output<typeof lineSchema>;
+
+/** How far a statement goes beyond its period on both sides, so that leads at the border can be told from missing ones. */
+export const borderMs = 86_400_000;
+
+/** The key of every digest of one partner and period. */
+export interface StatementSalt {
+  readonly bytes: Uint8Array;
+  /** Tells two salts apart, and nothing about them. */
+  readonly fingerprint: string;
+}
+
+export const statementSaltBytes = 32;
+
+export const saltOf = (bytes: Uint8Array): StatementSalt => ({
+  bytes,
+  fingerprint: hash('sha256', Buffer.concat([Buffer.from('leads/salt/1\n'), bytes])).slice(0, 16),
+});
+
+/** What stands for the id of a lead. */
+export const idDigest = ({ bytes }: StatementSalt, leadId: string): string =>
+  createHmac('sha256', bytes).update(leadId).digest('hex');
+
+/** A line of a statement, without its line break. */
+export const lineText = (line: StatementHeader | StatementLine): string => JSON.stringify(line);
+
+export const readHeader = (line: string): StatementHeader | undefined => readCanonical(line, headerSchema);
+export const readLine = (line: string): StatementLine | undefined => readCanonical(line, lineSchema);
+
+/** Only what is written in the one way that it can be: names once, no white space, whole numbers. */
+function readCanonical<S extends z.ZodMiniType>(line: string, schema: S): z.output<S> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (JSON.stringify(value) !== line) return undefined;
+    const parsed = z.safeParse(schema, value);
+    return parsed.success ? parsed.data : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** What is signed: this, and the SHA-256 of all bytes before the last line. */
+export const signedMessage = (digest: Uint8Array): Uint8Array =>
+  Buffer.concat([Buffer.from('leads/statement/1\n'), digest]);
+
+export const signatureText = (signature: Uint8Array): string =>
+  `{"signature":"${Buffer.from(signature).toString('base64')}"}\n`;
+
+/** The last line is always as long as this, in bytes. */
+export const signatureLength = 105;
+
+/** Undefined for a text that is no last line. */
+export function readSignature(text: string): Buffer | undefined {
+  const signature = base64Bytes(/^\{"signature":"([^"]*)"\}\n$/.exec(text)?.[1] ?? '');
+  return signature?.length === 64 ? signature : undefined;
+}

@@ -1,0 +1,379 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import Libsql from 'libsql';
+import { describe, expect, it } from 'vitest';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { rejection } from '../../../src/webhook/rejection.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { freshHome, leads, type Run } from '../../support/run.ts';
+import { deliveryOf } from '../../inbox/support.ts';
+
+const day = 86_400_000;
+const october = Date.UTC(2026, 9, 1);
+const november = Date.UTC(2026, 10, 1);
+
+interface Came {
+  readonly id: string;
+  readonly at: number;
+  readonly category?: string;
+  readonly source?: 'push' | 'backfill';
+}
+
+/** A month of leads in an inbox, with a key to sign with. */
+class Party {
+  readonly home = freshHome();
+  readonly inbox = join(this.home, 'data', 'inbox.db');
+  readonly clock = new FakeClock(november + 3 * day, { hasty: true });
+
+  static async of(name: string, came: readonly Came[]): Promise<Party> {
+    const party = new Party();
+    await party.take(came);
+    const { stdout } = await party.run('key', name);
+    writeFileSync(party.file('key.pub'), stdout);
+    return party;
+  }
+
+  file = (name: string): string => join(this.home, name);
+  text = (name: string): string => readFileSync(this.file(name), 'utf8');
+
+  run(...words: readonly string[]): Promise<Run> {
+    return leads(['statement', ...words], { home: this.home, clock: this.clock });
+  }
+
+  async take(came: readonly Came[]): Promise<void> {
+    const inbox = await openInbox({ location: this.inbox, clock: this.clock });
+    for (const { id, at, category = 'solar', source } of came) {
+      const lead = {
+        id,
+        category,
+        contact: { email: 'ada@example.com' },
+        createdAt: new Date(at - 1000).toISOString(),
+      };
+      const delivery = deliveryOf(JSON.stringify(lead), { receivedAt: at });
+      await inbox.take([{ leadId: id, delivery, source }]);
+    }
+    await inbox.close();
+  }
+
+  async made(name: string, ...words: readonly string[]): Promise<string> {
+    const { exitCode, stderr } = await this.run('--in', '2026-10', '-o', this.file(name), ...words);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    return this.file(name);
+  }
+
+  async checkpoint(): Promise<string> {
+    const { stdout } = await this.run('checkpoint');
+    writeFileSync(this.file('checkpoint'), stdout);
+    return this.file('checkpoint');
+  }
+
+  change(sql: string): void {
+    const database = new Libsql(this.inbox);
+    database.exec(sql);
+    database.close();
+  }
+}
+
+const month = (count: number, from = october): Came[] =>
+  Array.from({ length: count }, (_, i) => ({ id: `lead_${i}`, at: from + i * 3_600_000 }));
+
+const headerOf = (text: string): Record<string, unknown> =>
+  JSON.parse(text.split('\n')[0] ?? '') as Record<string, unknown>;
+
+async function agreedSalt(party: Party): Promise<string> {
+  const path = party.file('partner.salt');
+  await party.run('salt', '-o', path);
+  return path;
+}
+
+describe('leads statement', () => {
+  it('counts a month by the time of receipt, and marks what is within a day of it', async () => {
+    const party = await Party.of('acme.example', [
+      { id: 'before', at: october - 1 },
+      { id: 'long before', at: october - day - 1 },
+      ...month(3),
+      { id: 'lead_0', at: october + 5 },
+      { id: 'leads-send-1', at: october + 6 },
+      { id: 'fetched', at: november - 1, source: 'backfill' },
+      { id: 'after', at: november },
+    ]);
+    const inbox = await openInbox({ location: party.inbox, clock: party.clock });
+    const delivery = deliveryOf('no', { receivedAt: october + 7 });
+    await inbox.reject([{ delivery, rejection: rejection('not_json', 'no') }]);
+    await inbox.close();
+    const text = readFileSync(await party.made('october.ndjson', '--by', 'category'), 'utf8');
+    const [header = '', ...lines] = text.trimEnd().split('\n');
+    expect(JSON.parse(header)).toMatchObject({
+      since: '2026-10-01T00:00:00.000Z',
+      until: '2026-11-01T00:00:00.000Z',
+      counts: { accepted: 4, duplicate: 1, rejected: { not_json: 1 }, late: 0, repaired: 1, erased: 0 },
+      lines: 6,
+      ledger: { since: { size: 2 }, until: { size: 8 } },
+    });
+    const found = lines.slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(found.filter(({ border }) => border === 'before')).toMatchObject([
+      { at: october - 1, category: 'solar' },
+    ]);
+    expect(found.filter(({ border }) => border === 'after')).toMatchObject([{ at: november }]);
+    expect(text).not.toMatch(/lead_|ada@|before"[^}]*id/);
+    expect(statSync(party.file('config/statement.key')).mode & 0o777).toBe(0o600);
+    expect(statSync(party.file('october.ndjson.salt')).mode & 0o777).toBe(0o600);
+  });
+
+  it('holds, goes on from the one before, and proves one lead', async () => {
+    const party = await Party.of('acme.example', month(40));
+    const salt = await agreedSalt(party);
+    const first = await party.made('first.ndjson', '--salt', salt);
+    await party.take([{ id: 'one more', at: november - 5 }]);
+    const second = await party.made('second.ndjson', '--salt', salt, '--previous', first);
+    expect(await party.run('verify', second, '--previous', first)).toMatchObject({ exitCode: 0 });
+    const proof = await party.run('verify', second, '--lead', 'one more', '--salt', salt);
+    expect(proof.exitCode).toBe(0);
+    expect(JSON.parse(proof.stdout)).toMatchObject({
+      lines: 41,
+      root: headerOf(party.text('second.ndjson'))['root'],
+    });
+    const absent = await party.run('verify', first, '--lead', 'one more', '--salt', salt);
+    expect(absent).toMatchObject({ exitCode: 7 });
+    expect(JSON.parse(absent.stdout)).toMatchObject({ lines: 40, absent: expect.any(String) as string });
+    const alone = await party.made('alone.ndjson', '--salt', salt);
+    const { exitCode, stderr } = await party.run('verify', alone, '--previous', first);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringContaining('not shown') as string,
+    });
+  });
+
+  it('knows signers that are named or pinned, and no others', async () => {
+    const [ours, theirs] = [await Party.of('ours', month(1)), await Party.of('theirs', month(1))];
+    const statement = await theirs.made('october.ndjson');
+    expect(await ours.run('verify', statement)).toMatchObject({ exitCode: 7 });
+    const named = ['verify', statement, '--public-key', theirs.file('key.pub')];
+    expect(await ours.run(...named)).toMatchObject({ exitCode: 0 });
+    copyFileSync(theirs.file('key.pub'), ours.file('config/statement-signers'));
+    expect(await ours.run('verify', statement)).toMatchObject({ exitCode: 0 });
+    const checkpoint = await theirs.checkpoint();
+    const signed = await ours.run('sign', checkpoint);
+    expect(signed.stdout).toContain('\u2014 ours ');
+    expect(signed.stdout).toContain(readFileSync(checkpoint, 'utf8'));
+  });
+
+  it('needs a key, a time and an inbox in a file', async () => {
+    const home = freshHome();
+    const run = (...words: readonly string[]) => leads(['statement', ...words], { home });
+    expect(await run('--in', '2026-10')).toMatchObject({ exitCode: 3 });
+    await run('key', 'acme.example');
+    expect(await run()).toMatchObject({ exitCode: 2 });
+    expect(await run('--in', '2026-10', '--inbox', ':memory:')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('has no ledger') as string,
+    });
+    writeFileSync(join(home, 'no'), 'no\n');
+    expect(await run('verify', join(home, 'no'))).toMatchObject({ exitCode: 6 });
+  });
+
+  it('counts who was erased, with no byte of them, and the same root', async () => {
+    const party = await Party.of('acme.example', month(5));
+    const checkpoint = await party.checkpoint();
+    const handedOut = await party.made('before.ndjson');
+    const erased = await leads(['inbox', 'erase', '--id', 'lead_3', '--yes'], party);
+    expect(erased.exitCode).toBe(0);
+    const { counts } = headerOf(readFileSync(await party.made('after.ndjson'), 'utf8'));
+    expect(counts).toMatchObject({ accepted: 4, erased: 1 });
+    expect(await party.run('verify', '--checkpoint', checkpoint)).toMatchObject({ exitCode: 0 });
+    expect(await party.run('verify', handedOut)).toMatchObject({ exitCode: 0 });
+    for (const file of readdirSync(join(party.home, 'data'))) {
+      expect(readFileSync(join(party.home, 'data', file)).includes('lead_3')).toBe(false);
+    }
+  });
+
+  it('is the same with deliveries that were pruned, and prune says which months have no statement', async () => {
+    const party = await Party.of('acme.example', [{ id: 'old', at: Date.UTC(2026, 7, 9) }, ...month(5)]);
+    const checkpoint = await party.checkpoint();
+    const salt = await agreedSalt(party);
+    const before = await party.made('before.ndjson', '--salt', salt);
+    const pruned = await leads(['inbox', 'prune', '--before', '2026-11-01'], party);
+    expect(pruned).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('2026-08') as string });
+    expect(pruned.stderr).not.toContain('2026-10');
+    const after = await party.made('after.ndjson', '--salt', salt);
+    expect(await party.run('compare', before, after)).toMatchObject({ exitCode: 0 });
+    expect(await party.run('verify', '--checkpoint', checkpoint)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('leads statement verify --inbox', () => {
+  it.each([
+    [
+      'altered',
+      "UPDATE deliveries SET body = CAST(replace(CAST(body AS TEXT), 'solar', 'wind') AS BLOB) WHERE seq = 2",
+    ],
+    ['re-dated', 'UPDATE deliveries SET received_at = received_at + 1 WHERE seq = 2'],
+    ['given another first time', "UPDATE leads SET first_at = first_at + 1 WHERE id = 'lead_1'"],
+    ['given another source', "UPDATE deliveries SET source = 'backfill' WHERE seq = 2"],
+    ['removed', "DELETE FROM deliveries WHERE seq = 2; DELETE FROM leads WHERE id = 'lead_1'"],
+    [
+      'removed with its leaf',
+      "DELETE FROM deliveries WHERE seq = 2; DELETE FROM leads WHERE id = 'lead_1'; DELETE FROM leaves WHERE seq = 2",
+    ],
+    [
+      'renamed',
+      "UPDATE deliveries SET lead = 'other' WHERE seq = 2; UPDATE leads SET id = 'other' WHERE id = 'lead_1'",
+    ],
+    ['inserted', 'DELETE FROM leaves WHERE seq = 3'],
+    ['taken for erased', 'UPDATE leaves SET salt = NULL WHERE seq = 2'],
+  ])('finds that a lead was %s', async (_, sql) => {
+    const party = await Party.of('acme.example', month(4));
+    const checkpoint = await party.checkpoint();
+    expect(await party.run('verify', '--inbox', party.inbox, '--checkpoint', checkpoint)).toMatchObject({
+      exitCode: 0,
+    });
+    party.change(sql);
+    expect(await party.run('verify', '--inbox', party.inbox, '--checkpoint', checkpoint)).toMatchObject({
+      exitCode: 7,
+    });
+  });
+
+  it('finds a full rewrite that is signed with the real key, with the checkpoint and not without it', async () => {
+    const party = await Party.of('acme.example', month(4));
+    const checkpoint = await party.checkpoint();
+    const { origin } = JSON.parse((await dump(party, 'SELECT origin FROM ledger'))[0] ?? '{}') as {
+      origin: string;
+    };
+    party.change(`DELETE FROM deliveries WHERE seq = 2; DELETE FROM leads WHERE id = 'lead_1'; DELETE FROM leaves;
+      UPDATE ledger SET size = 0, parts = x'', seq = 0, pruned_after = '', origin = '${origin}'`);
+    await party.take([]);
+    const inbox = await openInbox({ location: party.inbox, clock: party.clock });
+    await inbox.ledger?.sequence();
+    await inbox.close();
+    expect(await party.run('verify', '--inbox', party.inbox)).toMatchObject({ exitCode: 0 });
+    expect(await party.run('verify', '--checkpoint', checkpoint)).toMatchObject({ exitCode: 7 });
+  });
+
+  it('does not sign behind what was signed, until a new ledger names the old', async () => {
+    const party = await Party.of('acme.example', month(2));
+    party.change('PRAGMA wal_checkpoint(TRUNCATE)');
+    copyFileSync(party.inbox, party.file('backup.db'));
+    await party.take([{ id: 'later', at: october }]);
+    const checkpoint = await party.checkpoint();
+    const [origin = ''] = readFileSync(checkpoint, 'utf8').split('\n');
+    party.change('PRAGMA wal_checkpoint(TRUNCATE)');
+    copyFileSync(party.file('backup.db'), party.inbox);
+    expect(await party.run('checkpoint')).toMatchObject({ exitCode: 7, stdout: '' });
+    expect(await party.run('--in', '2026-10')).toMatchObject({ exitCode: 7, stdout: '' });
+    const { exitCode, stdout } = await party.run('checkpoint', '--new-ledger');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`supersedes ${origin} 3 `);
+    expect(stdout.startsWith(origin)).toBe(false);
+  });
+});
+
+const dump = (party: Party, sql: string): Promise<string[]> => {
+  const database = new Libsql(party.inbox);
+  const rows = database.prepare(sql).all([]) as object[];
+  database.close();
+  return Promise.resolve(rows.map((row) => JSON.stringify(row)));
+};
+
+describe('leads statement compare', () => {
+  it('tells what is missing from what is at the border, in another category, or twice', async () => {
+    const ours = await Party.of('ours', [
+      ...month(20),
+      { id: 'only ours', at: october + 5 },
+      { id: 'border', at: november - 1 },
+      { id: 'moved', at: october + 6, category: 'wind' },
+    ]);
+    const theirs = await Party.of('theirs', [
+      ...month(20, october + 500),
+      { id: 'lead_1', at: october + 9 * day },
+      { id: 'only theirs', at: october + 5 },
+      { id: 'border', at: november + 60_000 },
+      { id: 'moved', at: october + 6 },
+    ]);
+    const salt = await agreedSalt(ours);
+    const made = [];
+    for (const party of [ours, theirs])
+      made.push(await party.made('o.ndjson', '--salt', salt, '--by', 'category'));
+    const { exitCode, stdout } = await ours.run('compare', ...made, '--json');
+    expect(exitCode).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({
+      both: 20,
+      onlyHere: 1,
+      onlyThere: 1,
+      otherPeriodThere: 1,
+      otherPeriodHere: 0,
+      otherFields: 1,
+    });
+    for (const file of made) expect(readFileSync(file, 'utf8')).not.toMatch(/lead_\d|ada@|only|border"(?!:)/);
+    const other = await theirs.made('other.ndjson');
+    expect(await ours.run('compare', made[0] ?? '', other)).toMatchObject({ exitCode: 2 });
+  });
+
+  it.each([
+    ['ids', 'lead_0\nlead_1\n'],
+    ['CSV with a head', 'name;id\n"a;b";lead_0\nc;"lead_1"\n'],
+    ['leads', '{"id":"lead_0"}\n{"name":"x","id":"lead_1"}\n'],
+  ])('takes %s for the other side', async (_, text) => {
+    const party = await Party.of('ours', month(3));
+    const salt = await agreedSalt(party);
+    const ours = await party.made('o.ndjson', '--salt', salt);
+    writeFileSync(party.file('theirs'), text);
+    const { exitCode, stdout } = await party.run(
+      'compare',
+      ours,
+      party.file('theirs'),
+      '--salt',
+      salt,
+      '--json',
+    );
+    expect(exitCode).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({ both: 2, onlyHere: 1, onlyThere: 0 });
+  });
+});
+
+const docs = fileURLToPath(new URL('../../../docs/statement/', import.meta.url));
+
+const python = await promisify(execFile)('python3', ['-c', 'import cryptography']).then(
+  () => true,
+  () => false,
+);
+
+describe('the published vector', () => {
+  const vector = join(docs, 'vector.ndjson');
+  const key = join(docs, 'vector.pub');
+  const verified = (file: string) => leads(['statement', 'verify', file, '--public-key', key]);
+
+  it('holds', async () => {
+    expect(existsSync(vector)).toBe(true);
+    expect(await verified(vector)).toMatchObject({ exitCode: 0 });
+  });
+
+  it.runIf(python)(
+    'is taken by the independent verifier, and no mutation of it by either',
+    async () => {
+      const home = freshHome();
+      const text = readFileSync(vector);
+      const files = Array.from({ length: 40 }, (_, i) => {
+        const at = Math.floor((i * text.length) / 40);
+        const bytes = Buffer.from(text);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << (i % 7));
+        const changed = i % 4 === 3 ? Buffer.concat([text.subarray(0, at), text.subarray(at + 1)]) : bytes;
+        writeFileSync(join(home, `${i}`), changed);
+        return join(home, `${i}`);
+      });
+      for (const file of files) expect([6, 7], file).toContain((await verified(file)).exitCode);
+      const script = `
+import subprocess, sys
+for path in sys.argv[3:]:
+    if subprocess.run([sys.executable, sys.argv[1], path, sys.argv[2]], capture_output=True).returncode != 1: sys.exit(path)
+`;
+      const verifier = join(docs, 'verify.py');
+      const { stdout } = await promisify(execFile)('python3', [verifier, vector, key]);
+      expect(stdout).toContain('it holds');
+      await promisify(execFile)('python3', ['-c', script, verifier, key, ...files]);
+    },
+    120_000,
+  );
+});
