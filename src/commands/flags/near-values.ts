@@ -2,7 +2,7 @@ import { foldText } from '../../lead/text-search.ts';
 import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { nearest } from '../../messages/suggest.ts';
 import type { Messages } from '../../output/messages.ts';
-import { counted } from '../../output/terminal/progress.ts';
+import { counted, grouped } from '../../output/terminal/progress.ts';
 import type { Service } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
@@ -22,16 +22,19 @@ export async function noteNearValues(
   const statusFields = statusFieldsOf(service.dialect);
   const [ofCategory, ofStatus] = [new Map<string, number>(), new Map<string, number>()];
   let looked = 0;
-  for await (const { leads } of listLeads(service, { query: {}, acceptUnproven: () => undefined })) {
+  let isPart = false;
+  for await (const { leads, last } of listLeads(service, { query: {}, acceptUnproven: () => undefined })) {
     for (const lead of leads) {
       count(ofCategory, lead.category);
       count(ofStatus, statusOf(lead, statusFields));
     }
     looked += leads.length;
-    if (looked >= mostLooked) break;
+    isPart = looked >= mostLooked && !last;
+    if (isPart) break;
   }
-  for (const category of categories) noteNear('--category', category, ofCategory, messages);
-  if (status !== undefined) noteNear('--status', status, ofStatus, messages);
+  const of = isPart ? ` of the first ${grouped(looked)}` : '';
+  for (const category of categories) noteNear('--category', category, ofCategory, of, messages);
+  if (status !== undefined) noteNear('--status', status, ofStatus, of, messages);
 }
 
 function statusOf(lead: RawLead, fields: readonly string[]): string | undefined {
@@ -48,6 +51,7 @@ function noteNear(
   flag: string,
   typed: string,
   counts: ReadonlyMap<string, number>,
+  of: string,
   messages: Pick<Messages, 'note'>,
 ): void {
   // Several in one flag are said elsewhere.
@@ -55,7 +59,7 @@ function noteNear(
   const known = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
   const near = known.find((value) => foldText(value) === foldText(typed)) ?? nearest(typed, known);
   const named = (near === undefined ? known.slice(0, mostNamed) : [near]).map(
-    (value) => `'${value}', ${counted(counts.get(value) ?? 0, 'lead', 'leads')}`,
+    (value) => `'${value}', ${counted(counts.get(value) ?? 0, 'lead', 'leads')}${of}`,
   );
   messages.note(`near ${flag} ${typed}`, `${flag} ${typed}: there is ${named.join('; ')}`);
 }

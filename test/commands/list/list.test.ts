@@ -190,6 +190,16 @@ describe('leads list', () => {
       await server.close();
     });
 
+    it('says of how many leads it knows, where these are not all', async () => {
+      const many = Array.from({ length: 1000 }, (_, i) => ({ id: `l-${i}`, category: 'solar' }));
+      const server = await scripted((_, response) =>
+        sendJson(response, { data: many, has_more: true, next_cursor: 'b' }),
+      );
+      const run = await leads(['list', '--category', 'Solar', '--accept-incomplete'], at(server.url));
+      await server.close();
+      expect(run.stderr).toContain("there is 'solar', 1,000 leads of the first 1,000");
+    });
+
     it('takes the headings of the table as fields', async () => {
       const run = await listed(records, '--fields', 'ID,NAME', '--format', 'csv');
       expect(run.stdout.split('\r\n')[1]).toBe('l-0,Ángel Muñoz');
