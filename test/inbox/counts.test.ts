@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Inbox } from '../../src/inbox/inbox.ts';
+import type { Arrival, Inbox, RejectedDelivery } from '../../src/inbox/inbox.ts';
 import type { DeliveryCount } from '../../src/inbox/query-types.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../../src/inbox/store-options.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
@@ -37,6 +37,8 @@ const refused = (receivedAt: number) => ({
   rejection: rejection('not_json', 'no'),
 });
 
+const sizes = process.env['LEADS_FAULTS'] === 'full' ? [1, 20_001, 200_000] : [1, 501];
+
 describe.each(stores)('counts in $name', ({ newLocation }) => {
   it('put each delivery into its part, with its delay', async () => {
     const inbox = await open(newLocation());
@@ -69,6 +71,44 @@ describe.each(stores)('counts in $name', ({ newLocation }) => {
     });
     expect(await inbox.extent()).toMatchObject({ countedSince: 0 });
   });
+
+  it.each(sizes)(
+    'are those of all of %i deliveries over eight days, whatever is removed of them',
+    async (size) => {
+      const inbox = await open(newLocation());
+      const expected: Record<string, number> = {};
+      const count = (part: number, verdict: string): void => {
+        expected[`${part} ${verdict}`] = (expected[`${part} ${verdict}`] ?? 0) + 1;
+      };
+      let [arrivals, rejected] = [[] as Arrival[], [] as RejectedDelivery[]];
+      for (let i = 0; i < size; i += 1) {
+        const receivedAt = Math.floor((i * 8 * day) / size);
+        const part = Math.floor(receivedAt / day);
+        if (i % 10 === 9) rejected.push(refused(receivedAt));
+        else arrivals.push(at(receivedAt, `lead-${i}`, receivedAt - 1000));
+        count(part, i % 10 === 9 ? 'rejected' : 'accepted');
+        if (arrivals.length < 500 && i < size - 1) continue;
+        await inbox.take(arrivals);
+        await inbox.reject(rejected);
+        [arrivals, rejected] = [[], []];
+      }
+      const all = async (): Promise<Record<string, number>> => {
+        const found: Record<string, number> = {};
+        for (const [key, number] of Object.entries(await sums(inbox))) {
+          const name = key.replace(' removed', '');
+          found[name] = (found[name] ?? 0) + number;
+        }
+        return found;
+      };
+      expect(await all()).toEqual(expected);
+      await inbox.erase({ leadIds: ['lead-0'], rejected: [] });
+      await inbox.prune(3 * day);
+      expect(await all()).toEqual(expected);
+      const delays = (await counted(inbox)).flatMap((one) => one.delays);
+      expect(new Set(delays)).toEqual(new Set(size === 1 ? [] : [1000]));
+    },
+    300_000,
+  );
 
   it('have a pending lead as what it became', async () => {
     const inbox = await open(newLocation(), { targets: ['t'] });

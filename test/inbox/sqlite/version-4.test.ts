@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import type { InboxReader } from '../../../src/inbox/inbox.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import { clock, open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';
@@ -30,6 +31,28 @@ it('is read as it is', async () => {
   expect(await all(reader.list({ verdicts: ['dead'] }))).toEqual([]);
   expect(await all(reader.list({ verdicts: ['pending'] }))).toHaveLength(2);
   await reader.close();
+});
+
+it('has counts of what it holds, without delays, and says that it does not know what was removed', async () => {
+  const path = copied();
+  const query = { since: 0, until: Number.MAX_SAFE_INTEGER, partMs: Number.MAX_SAFE_INTEGER };
+  const counts = async (inbox: Pick<InboxReader, 'counts'>) => {
+    const found = (await all(inbox.counts(query))).flat();
+    return {
+      deliveries: found.reduce((sum, { count }) => sum + count, 0),
+      unknown: found.reduce((sum, { delaysUnknown }) => sum + delaysUnknown, 0),
+    };
+  };
+  const reader = await openInboxReader({ location: path, clock });
+  const before = await counts(reader);
+  expect(before.deliveries).toBe((await all(reader.list({}))).length);
+  expect(before.unknown).toBeGreaterThan(0);
+  expect((await reader.extent()).countedSince).toBe(Number.MAX_SAFE_INTEGER);
+  await reader.close();
+  const inbox = await open(path, { targets: [forward] });
+  expect(await counts(inbox)).toEqual(before);
+  // A lead of it was erased, which nobody counted.
+  expect((await inbox.extent()).countedSince).toBe(clock.now());
 });
 
 it('has nothing that is tried again by itself, until it comes once more or a person begins anew', async () => {
