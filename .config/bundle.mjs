@@ -39,6 +39,10 @@ export async function bundled(
     // What one entry loads late and another one needs at once is a file of its own, which is late for the first.
     checks: { ineffectiveDynamicImport: false },
     resolve: { alias: Object.fromEntries(leftOut.map((name) => [name, false])) },
+    onLog(level, log, report) {
+      // It would be built to look for the module on the user's machine.
+      report(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log);
+    },
     transform: {
       target,
       inject,

@@ -3,6 +3,7 @@
 // Loads the files of dist/ with the code that V8 compiled in earlier runs of the same command: compiling is a quarter of
 // what a short command costs. Node's own cache holds only what V8 compiles before a file first runs, and node 20 has none.
 // NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE mean here what they mean there.
+const { hash } = require('node:crypto');
 const fs = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
@@ -13,7 +14,9 @@ const entry = 'main.cjs';
 // V8 does not compare compiled code with the text. The names of all other files change with their content.
 const entryText = fs.readFileSync(dist + entry, 'utf8');
 
-const user = process.getuid?.() ?? 0;
+// On Windows the temporary folder is the user's own, and modes say nothing.
+const hasOwners = process.getuid !== undefined;
+const user = hasOwners ? process.getuid() : 0;
 const command = process.argv.slice(2).find((word) => /^[a-z]+$/.test(word)) ?? 'leads';
 const cacheFolder = process.env.NODE_COMPILE_CACHE || join(tmpdir(), 'node-compile-cache');
 const cacheFile = join(cacheFolder, `leads-${user}-${process.arch}-${process.version}-${command}`);
@@ -58,6 +61,11 @@ function load(name) {
   return module.exports;
 }
 
+/** V8 runs a damaged cache until the process crashes. */
+function digestOf(bytes) {
+  return hash('sha256', bytes);
+}
+
 /** By the name of the file in dist/. Nothing where others could have written the cache: its code would run. */
 function readCompiled() {
   const code = new Map();
@@ -66,11 +74,12 @@ function readCompiled() {
     const file = fs.openSync(cacheFile, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
     try {
       const stat = fs.fstatSync(file);
-      if (!stat.isFile() || stat.uid !== user || (stat.mode & 0o022) !== 0) return code;
+      const isOwn = stat.uid === user && (stat.mode & 0o022) === 0;
+      if (!stat.isFile() || (hasOwners && !isOwn)) return code;
       const bytes = fs.readFileSync(file);
       const headLength = bytes.indexOf('\n') + 1;
-      const [text, sizes] = JSON.parse(bytes.toString('utf8', 0, headLength));
-      if (text !== entryText) return code;
+      const [text, sizes, digest] = JSON.parse(bytes.toString('utf8', 0, headLength));
+      if (text !== entryText || digest !== digestOf(bytes.subarray(headLength))) return code;
       let at = headLength;
       for (const [name, size] of sizes) code.set(name, bytes.subarray(at, (at += size)));
     } finally {
@@ -84,17 +93,22 @@ function readCompiled() {
 
 function writeCompiled() {
   for (const [name, script] of newScripts) compiled.set(name, script.createCachedData());
-  const head = JSON.stringify([entryText, [...compiled].map(([name, code]) => [name, code.length])]);
+  const code = Buffer.concat([...compiled.values()]);
+  const sizes = [...compiled].map(([name, { length }]) => [name, length]);
+  const head = Buffer.from(`${JSON.stringify([entryText, sizes, digestOf(code)])}\n`);
+  const temporary = `${cacheFile}.${process.pid}`;
   try {
     fs.mkdirSync(cacheFolder, { recursive: true });
-    const temporary = `${cacheFile}.${process.pid}`;
-    const file = fs.openSync(temporary, 'wx', 0o600);
-    fs.writeFileSync(file, Buffer.concat([Buffer.from(`${head}\n`), ...compiled.values()]));
-    // V8 does not notice a damaged middle: the name must never be that of a file that is not wholly there.
-    fs.fsyncSync(file);
-    fs.closeSync(file);
+    // Of a process that had this number and was killed.
+    fs.rmSync(temporary, { force: true });
+    fs.writeFileSync(temporary, Buffer.concat([head, code]), { flag: 'wx', mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {
-    // The cache only saves time, and the next run tries again.
+    // The cache only saves time, and the next run tries again; where none can be, nothing else may pile up.
+    try {
+      fs.rmSync(temporary, { force: true });
+    } catch {
+      // It is another user's.
+    }
   }
 }

@@ -1,5 +1,14 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +54,7 @@ describe('the cache of compiled code', () => {
     ['is cut', (bytes) => bytes.subarray(0, bytes.length - 1000)],
     ['has no head', (bytes) => bytes.subarray(bytes.indexOf('\n') + 1)],
     ['is empty', () => Buffer.alloc(0)],
+    ['is damaged in the middle', (bytes) => Buffer.from(bytes).fill('Z', bytes.length >> 1)],
   ])('is made anew where it %s', async (_, change) => {
     const folder = freshHome();
     const path = await run(folder);
@@ -64,6 +74,15 @@ describe('the cache of compiled code', () => {
     await run(folder);
     expect(inode(path)).not.toBe(before);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves nothing behind where it cannot be written', async () => {
+    const folder = freshHome();
+    const path = await run(folder);
+    rmSync(path);
+    mkdirSync(join(path, 'full'), { recursive: true });
+    await run(folder);
+    expect(readdirSync(folder)).toEqual([basename(path)]);
   });
 
   it('is not missed: switched off, or in a folder that cannot be', async () => {
