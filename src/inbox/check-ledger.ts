@@ -23,7 +23,7 @@ export interface LedgerFindings {
   readonly inserted: readonly number[];
 }
 
-export const mostNamed = 20;
+const mostNamed = 20;
 
 const everything = 0;
 

@@ -149,9 +149,7 @@ async function collect(
       ({ leadId, attempt, reason }) =>
         attempt === 1 && reason === undefined && leadId !== undefined && !isTestId(leadId),
     );
-    for (const receipt of batch) {
-      if (receipt.reason !== undefined || receipt.attempt > 1 || leads.includes(receipt)) count(receipt);
-    }
+    for (const receipt of batch) if (!isTestId(receipt.leadId ?? '')) count(receipt);
     lines.add(leads.map(({ leadId = '', receivedAt, lead }) => lineOf(leadId, receivedAt, lead)));
     await setImmediate();
     signal.throwIfAborted();

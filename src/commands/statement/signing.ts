@@ -25,7 +25,7 @@ export const keyPath = (keyFile: string | undefined, { paths }: Pick<Context, 'p
   keyFile ?? join(paths.configDir, 'statement.key');
 
 /** Undefined where there is none. Throws a `ConfigError` for a file that holds something else. */
-export async function findSigner(keyFile: string | undefined, context: Place): Promise<Signer | undefined> {
+async function findSigner(keyFile: string | undefined, context: Place): Promise<Signer | undefined> {
   const path = keyPath(keyFile, context);
   if (keyFile === undefined && (await readIfExists(path)) === undefined) return undefined;
   const [secret] = await readSecrets([path], context);
