@@ -9,7 +9,11 @@ const inGroup = (
 
 export const commands: readonly ListedCommand[] = [
   ...inGroup('Setup', [
-    ['login', 'store an API key and check it', () => import('./commands/login/command.ts')],
+    [
+      'login',
+      'store an API key and check it; logout removes it',
+      () => import('./commands/login/command.ts'),
+    ],
     ['logout', 'remove the stored API key', () => import('./commands/logout/command.ts')],
     ['config', 'show and change settings', () => import('./commands/config/command.ts')],
     ['doctor', 'is everything in order, here and there?', () => import('./commands/doctor/command.ts')],

@@ -22,8 +22,10 @@ export function globalFlagLines(width: number): string[] {
 
 /** `leads --help`: fits a screen of 24 lines with the prompt, and is drawn without loading any command. */
 export function rootHelp(commands: readonly ListedCommand[], width: number): string {
-  const rows = commands.map(({ name, group, summary: text }, i) => {
-    const heading = commands[i - 1]?.group === group ? '' : group;
+  // The row of login says what logout does: one more would not fit.
+  const listed = commands.filter(({ name }) => name !== 'logout');
+  const rows = listed.map(({ name, group, summary: text }, i) => {
+    const heading = listed[i - 1]?.group === group ? '' : group;
     return [`${heading.padEnd(8)} ${name}`, text] as const;
   });
   return [

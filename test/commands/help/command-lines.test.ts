@@ -122,7 +122,7 @@ function realWord(word: string, home: string): string {
   if (word === '10s') return '1s';
   const [printed, real] = addresses.find(([pattern]) => pattern.test(word)) ?? [];
   if (printed !== undefined && real !== undefined) return word.replace(printed, real);
-  return /^[\w-]+(\.(bookmark|csv|db|gz|har|http|json|ndjson|txt|xml))+$/.test(word)
+  return /^[\w-]+(\.(bookmark|csv|db|gz|har|http|json|ndjson|txt|xlsx|xml))+$/.test(word)
     ? join(home, word)
     : word;
 }
