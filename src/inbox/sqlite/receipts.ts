@@ -29,7 +29,7 @@ export async function* receipts(
        CAST(group_concat(bytes, '') AS BLOB) AS bytes
      FROM (SELECT seq, received_at, lead, verdict, coalesce(reason, '') AS reason, attempt, source,
        CASE WHEN ${withRepeats ? 'TRUE' : 'attempt = 1 AND reason IS NULL'} THEN coalesce(${lead}, x'') END AS bytes
-       FROM deliveries AS d WHERE seq < ? AND received_at >= ? AND received_at < ? ORDER BY seq DESC LIMIT ?)`,
+       FROM deliveries AS d NOT INDEXED WHERE seq < ? AND received_at >= ? AND received_at < ? ORDER BY seq DESC LIMIT ?)`,
   );
   const [from, to] = [since ?? Number.MIN_SAFE_INTEGER, until ?? Number.MAX_SAFE_INTEGER];
   let rows = firstRows;
