@@ -70,8 +70,11 @@ export async function migrate(connection: Connection, options: MigrateOptions): 
       if (next === 0 && !(await schemaExists(connection, schema)))
         await connection.run(sql`CREATE SCHEMA ${schema}`);
       const step = steps[next];
-      if (step !== undefined)
-        await connection.run(stepStatements(schema, step, { index: next, isNew: from === 0 }), slowMs);
+      if (step !== undefined) {
+        // Also where another program that starts now has done the steps before: both would make the same index otherwise.
+        const isNew = next === 0 || !(await hasDeliveries(connection, schema));
+        await connection.run(stepStatements(schema, step, { index: next, isNew }), slowMs);
+      }
       next += 1;
     });
   }
@@ -172,6 +175,11 @@ async function schemaExists(connection: Connection, schema: Sql): Promise<boolea
   const [rows = []] = await connection.run(
     sql`SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8')`,
   );
+  return rows.length > 0;
+}
+
+async function hasDeliveries(connection: Connection, schema: Sql): Promise<boolean> {
+  const [rows = []] = await connection.run(sql`SELECT FROM ${schema}.deliveries LIMIT 1`);
   return rows.length > 0;
 }
 
