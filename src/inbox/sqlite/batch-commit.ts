@@ -21,6 +21,7 @@ interface Step<Writer> {
   readonly reject: (error: Error) => void;
   /** When it gives up waiting for a lock, by the steady clock. */
   readonly deadline: number;
+  readonly isBackground: boolean;
 }
 
 interface BatchCommitOptions<Writer> {
@@ -32,7 +33,7 @@ interface BatchCommitOptions<Writer> {
   readonly verify: () => void;
   /** What the caller of a step that failed with this is told. */
   readonly failure: (error: unknown) => Error;
-  /** Told after each transaction how many steps shared it. */
+  /** Told after each transaction how many steps shared it, without those in the background. */
   readonly onCommit?: ((steps: number) => void) | undefined;
 }
 
@@ -58,13 +59,14 @@ export class BatchCommit<Writer extends BatchWriter> {
   }
 
   /**
-   * Resolves with what `run` returned once it is durable; rejects with the `failure` of it or of its transaction. `waitMs`:
-   * for another process's transaction.
+   * Resolves with what `run` returned once it is durable; rejects with the `failure` of it or of its transaction. In the
+   * background it waits for no transaction of another process.
    */
-  add<T>(run: (writer: Writer) => T, arrivals = nothing, waitMs = lockWaitMs): Promise<T> {
+  add<T>(run: (writer: Writer) => T, arrivals = nothing, isBackground = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = this.#options.clock.steady() + waitMs;
-      this.#queue.add({ arrivals, run, resolve: resolve as Step<Writer>['resolve'], reject, deadline });
+      const deadline = this.#options.clock.steady() + (isBackground ? 0 : lockWaitMs);
+      const settle = { resolve: resolve as Step<Writer>['resolve'], reject };
+      this.#queue.add({ arrivals, run, ...settle, deadline, isBackground });
     });
   }
 
@@ -119,7 +121,7 @@ export class BatchCommit<Writer extends BatchWriter> {
       writer.end();
       database.exec('COMMIT');
       verify();
-      onCommit?.(steps.length);
+      onCommit?.(steps.reduce((count, { isBackground }) => (isBackground ? count : count + 1), 0));
       steps.forEach(({ resolve }, i) => resolve(results[i]));
       return undefined;
     } catch (error) {

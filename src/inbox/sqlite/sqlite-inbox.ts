@@ -106,7 +106,7 @@ function sqliteInbox(
     },
     onCommit(steps) {
       committedSeq = writer?.seq ?? 0;
-      onCommit?.(steps);
+      if (steps > 0) onCommit?.(steps);
     },
   });
   const add = <T>(step: (writer: SqliteWriter) => T): Promise<T> => commits.add(step);
@@ -130,7 +130,7 @@ function sqliteInbox(
     return writer.ledger.sequence();
   };
   // Where another process writes, deliveries are the ones that wait for it.
-  const sequencing = new DelayedSequencing(clock, () => commits.add(sequenceNext, [], 0));
+  const sequencing = new DelayedSequencing(clock, () => commits.add(sequenceNext, [], true));
   const sequenceAll = async (): Promise<void> => {
     for (let isMore = true; isMore;) isMore = await add(sequenceNext);
   };
