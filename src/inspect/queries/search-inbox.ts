@@ -26,7 +26,8 @@ export async function* searchInbox(
   let [looked, steps, found] = [0, 0, 0];
   let total: number | null = null;
   // Of a search of what arrived just now nobody needs it.
-  if (query.after === undefined) void countStored(inbox).then((count) => (total = count), ignored);
+  const counting =
+    query.after === undefined ? countStored(inbox).then((count) => void (total = count), ignored) : undefined;
   for await (const step of inbox.search(text, query)) {
     for (const candidate of step.candidates) {
       const where = find(candidate);
@@ -45,6 +46,7 @@ export async function* searchInbox(
     await setImmediate();
     if (steps % saidEvery === 0) yield { type: 'searched', deliveries: looked, total };
   }
+  await counting;
   yield { type: 'end', deliveries: looked, total, next: null };
 }
 
