@@ -300,6 +300,7 @@ test('a setting of an earlier release says its new form, is shown, and goes with
   expect((await leads(['config', 'list'], { home })).stdout).toContain('webhook.custom.signatureHeader');
   await leads(['config', 'set', 'webhook.scheme', '{"signatureHeader":"X-New"}'], { home });
   expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({
+    version: 2,
     profiles: { default: { webhook: { scheme: '{"signatureHeader":"X-New"}' } } },
   });
 });

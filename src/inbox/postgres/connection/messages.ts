@@ -17,7 +17,7 @@ const text = (value: string): Buffer => Buffer.concat([Buffer.from(value), zero]
 const int16s = (...numbers: readonly number[]): Buffer =>
   Buffer.from(numbers.flatMap((number) => [number >> 8, number & 255]));
 
-export function message(kind: string, ...parts: readonly Uint8Array[]): Buffer {
+function message(kind: string, ...parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 4);
   return Buffer.concat([Buffer.from(kind), int32s(length), ...parts]);
 }

@@ -25,7 +25,7 @@ export class WriteGuard {
 
 const guardColumn = 'standby_names';
 
-export const guardQuestion: Sql = sql`SELECT current_setting('synchronous_standby_names') AS standby_names;`;
+const guardQuestion: Sql = sql`SELECT current_setting('synchronous_standby_names') AS standby_names;`;
 
 /**
  * Begins a transaction, and gives the rows of the statements that follow at once. `before`: statements in front of it. Throws
