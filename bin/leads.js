@@ -3,7 +3,6 @@
 // Loads the files of dist/ with the code that V8 compiled in earlier runs of the same command: compiling is a quarter of
 // what a short command costs. Node's own cache holds only what V8 compiles before a file first runs, and node 20 has none.
 // NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE mean here what they mean there.
-const { hash } = require('node:crypto');
 const fs = require('node:fs');
 const { tmpdir } = require('node:os');
 const { join } = require('node:path');
@@ -17,10 +16,11 @@ const entryText = fs.readFileSync(dist + entry, 'utf8');
 // On Windows the temporary folder is the user's own, and modes say nothing.
 const hasOwners = process.getuid !== undefined;
 const user = hasOwners ? process.getuid() : 0;
-const command = process.argv.slice(2).find((word) => /^[a-z]+$/.test(word)) ?? 'leads';
+const command = process.argv.slice(2).find((word) => /^[a-z]+$/.test(word));
 const cacheFolder = process.env.NODE_COMPILE_CACHE || join(tmpdir(), 'node-compile-cache');
 const cacheFile = join(cacheFolder, `leads-${user}-${process.arch}-${process.version}-${command}`);
-const isCaching = !process.env.NODE_DISABLE_COMPILE_CACHE;
+// Without a command, as for --version, little is loaded: reading the cache would cost more.
+const isCaching = command !== undefined && !process.env.NODE_DISABLE_COMPILE_CACHE;
 
 const modules = new Map();
 const compiled = isCaching ? readCompiled() : new Map();
@@ -63,7 +63,7 @@ function load(name) {
 
 /** V8 runs a damaged cache until the process crashes. */
 function digestOf(bytes) {
-  return hash('sha256', bytes);
+  return require('node:crypto').hash('sha256', bytes);
 }
 
 /** By the name of the file in dist/. Nothing where others could have written the cache: its code would run. */
