@@ -58,7 +58,10 @@ export async function openShell(
     close: async () => {
       child.stdin?.end('\u0003\rexit\r');
       child.kill('SIGHUP');
+      // Where the shell does not end by itself, its terminal is taken away.
+      const killing = setTimeout(() => child.kill('SIGKILL'), 5000);
       await ended;
+      clearTimeout(killing);
     },
   };
 }
