@@ -46,7 +46,6 @@ it('gives a person the leads of October in Excel, with three commands', { timeou
   }));
   const home = freshHome();
   const place = { cwd: home, env: { ...(process.env as Record<string, string>), ...environment(home) } };
-  const startedAt = performance.now();
   const commands = [
     `login --base-url ${await sandboxOf(leads, home)}`,
     'config set zone Europe/Madrid',
@@ -60,8 +59,6 @@ it('gives a person the leads of October in Excel, with three commands', { timeou
     });
     expect(exitCode, text).toBe(0);
   }
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`last month in Excel: ${commands.length} commands, ${seconds} s`);
 
   const book = new ExcelJS.Workbook();
   await book.xlsx.readFile(join(home, 'october.xlsx'));
