@@ -1,7 +1,7 @@
 import type { UsageError } from '../errors.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import { usageError } from './problems.ts';
-import { formerSettings, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
+import { camelCase, formerSettings, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 // Without the schema library, since every command checks the file at its start and would have to load that first.
@@ -61,8 +61,6 @@ interface Spelling {
 }
 
 const asIs = (name: string): string => name;
-const camelCase = (key: string): string =>
-  key.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 export const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const inMemory: Spelling = { read: asIs, write: asIs };

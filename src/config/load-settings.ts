@@ -28,12 +28,14 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
   if (named !== undefined && named !== 'default' && !allowsNewProfile) rejectUnknownProfile(named, profiles);
   const profile = profiles[name] ?? {};
   const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
-  const baseUrl = address === undefined ? undefined : parseBaseUrl(address);
+  const baseUrl = (): URL | undefined => (address === undefined ? undefined : parseBaseUrl(address));
   return {
     profile: name,
     unknown,
-    baseUrl,
-    account: () => accountOf(baseUrl, name, profiles, nonEmpty(env['LEADS_API_KEY'])),
+    get baseUrl() {
+      return baseUrl();
+    },
+    account: () => accountOf(baseUrl(), name, profiles, nonEmpty(env['LEADS_API_KEY'])),
     dialect: profile.api ?? {},
     headersOrigin: profile.headersOrigin,
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),

@@ -34,17 +34,24 @@ const argumentList: ValueType<readonly string[]> = {
   expected: `a JSON array of a program and its arguments, such as '["pass","show","leads"]'`,
 };
 
+/** `page-size`, as a file and the command line spell it, as `pageSize`. */
+export const camelCase = (name: string): string =>
+  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
 /** Keys of a profile that are no settings: they are stored with one. */
 export type OriginKey = 'apiKeyOrigin' | 'headersOrigin';
 
 /** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
-export interface SettingKey {
+export interface SettingKey extends Declaration {
   readonly name: string;
+  /** Where it stands in the profile: as its name says. */
+  readonly path: readonly string[];
+}
+
+interface Declaration {
   readonly help: string;
   /** Gives the value as it is stored. */
   readonly type: ValueType<unknown>;
-  /** Where it stands in the profile. */
-  readonly path: readonly string[];
   readonly secret?: true;
   /** The key of the profile that holds the only origin this may be sent to. */
   readonly origin?: OriginKey;
@@ -101,19 +108,15 @@ function shownScheme(stored: unknown): unknown {
   }
 }
 
-const general: readonly SettingKey[] = [
-  {
-    name: 'base-url',
-    path: ['baseUrl'],
+const general: Readonly<Record<string, Declaration>> = {
+  'base-url': {
     type: baseUrlText,
     checkedOnUse: true,
     variable: 'LEADS_BASE_URL',
     flag: 'baseUrl',
     help: 'address of the service',
   },
-  {
-    name: 'api-key',
-    path: ['apiKey'],
+  'api-key': {
     type: secretText('API key'),
     checkedOnUse: true,
     secret: true,
@@ -121,95 +124,71 @@ const general: readonly SettingKey[] = [
     variable: 'LEADS_API_KEY',
     help: 'key for that address',
   },
-  {
-    name: 'api-key-command',
-    path: ['apiKeyCommand'],
+  'api-key-command': {
     type: argumentList,
     isJson: true,
     origin: 'apiKeyOrigin',
     help: 'in place of api-key: a program that prints it, as a JSON array of its words; no shell',
   },
-  {
-    name: 'timeout',
-    path: ['timeout'],
+  timeout: {
     type: durationText,
     flag: 'timeout',
     default: '30s',
     help: 'for one request',
   },
-  {
-    name: 'retries',
-    path: ['retries'],
+  retries: {
     type: wholeNumber(0, 999_999_999),
     flag: 'retries',
     default: '5',
     help: 'how often a failed request is tried again',
   },
-  {
-    name: 'zone',
-    path: ['zone'],
+  zone: {
     type: timeZone,
     help: 'time zone in which times are read and shown, such as Europe/Madrid (default: UTC)',
   },
-  {
-    name: 'webhook.scheme',
-    path: ['webhook', 'scheme'],
+  'webhook.scheme': {
     type: text,
     checkedOnUse: true,
     shown: shownScheme,
     help: "how deliveries are authenticated: a name of 'leads help schemes', JSON, or a file that holds it",
   },
-  {
-    name: 'webhook.token',
-    path: ['webhook', 'token'],
+  'webhook.token': {
     type: secretText('token'),
     checkedOnUse: true,
     secret: true,
     variable: 'LEADS_WEBHOOK_TOKEN',
     help: 'shared token of deliveries',
   },
-  {
-    name: 'webhook.secret',
-    path: ['webhook', 'secret'],
+  'webhook.secret': {
     type: secretText('secret'),
     checkedOnUse: true,
     secret: true,
     variable: 'LEADS_WEBHOOK_SECRET',
     help: 'secret that deliveries are signed with',
   },
-  {
-    name: 'webhook.lead',
-    path: ['webhook', 'lead'],
+  'webhook.lead': {
     type: pointerOrAuto,
     help: 'JSON Pointer to the lead in the body of a delivery, or auto; an empty text: the body itself',
   },
-  {
-    name: 'webhook.id',
-    path: ['webhook', 'id'],
+  'webhook.id': {
     type: text,
     help: 'field of a delivered lead that identifies it (default: as api.id)',
   },
-  {
-    name: 'listen.drain-delay',
-    path: ['listen', 'drainDelay'],
+  'listen.drain-delay': {
     type: drainTime,
     default: '0s',
     help: 'after Ctrl-C or SIGTERM, listen goes on so long while /readyz says 503',
   },
-  {
-    name: 'listen.drain-timeout',
-    path: ['listen', 'drainTimeout'],
+  'listen.drain-timeout': {
     type: drainTime,
     default: '5s',
     help: 'how long deliveries in flight get when listen ends',
   },
-  {
-    name: 'webhook.other-events',
-    path: ['webhook', 'otherEvents'],
+  'webhook.other-events': {
     type: oneOf(['accept', 'reject']),
     help: 'genuine deliveries without any field of a lead: accept keeps the last 1,000 as other and answers 200 (default: reject)',
   },
-];
+};
 
 const parameters: Readonly<Record<ParameterName, string>> = {
   limit: 'of the page size',
@@ -228,100 +207,76 @@ const nameOrNull: ValueType<string | null> = {
   expected: 'the name of a query parameter, or null',
 };
 
-const dialect: readonly SettingKey[] = [
-  {
-    name: 'api.path',
-    path: ['api', 'path'],
+const dialect: Readonly<Record<string, Declaration>> = {
+  'api.path': {
     type: {
       parse: (typed) => (typed.startsWith('/') ? typed : undefined),
       expected: 'a path that starts with /',
     },
     help: 'of the list operation; may hold a query of its own (default: /api/leads)',
   },
-  ...Object.entries(parameters).map(([name, help]) => ({
-    name: `api.params.${name}`,
-    path: ['api', 'params', name],
-    type: nameOrNull,
-    help: `query parameter ${help}; null: not sent`,
-  })),
-  {
-    name: 'api.pagination',
-    path: ['api', 'pagination'],
+  ...Object.fromEntries(
+    Object.entries(parameters).map(([name, help]) => [
+      `api.params.${name}`,
+      { type: nameOrNull, help: `query parameter ${help}; null: not sent` },
+    ]),
+  ),
+  'api.pagination': {
     type: oneOf(paginationStyles),
     help: `how pages follow each other: ${paginationStyles.join(', ')} (default: auto)`,
   },
-  {
-    name: 'api.items',
-    path: ['api', 'items'],
+  'api.items': {
     type: anyText,
     help: 'JSON Pointer to the array of leads, or auto',
   },
-  {
-    name: 'api.item',
-    path: ['api', 'item'],
+  'api.item': {
     type: pointerOrAuto,
     help: 'JSON Pointer to the lead inside each element of the array, or auto; an empty text: the element itself',
   },
-  {
-    name: 'api.id',
-    path: ['api', 'id'],
+  'api.id': {
     type: text,
     help: 'field of a lead that identifies it (default: id)',
   },
-  {
-    name: 'api.next',
-    path: ['api', 'next'],
+  'api.next': {
     type: anyText,
     help: 'JSON Pointer to what names the next page, or auto',
   },
-  {
-    name: 'api.status-field',
-    path: ['api', 'statusField'],
+  'api.status-field': {
     type: anyText,
     help: 'field of a lead that holds its status, or auto',
   },
-  {
-    name: 'api.headers',
-    path: ['api', 'headers'],
+  'api.headers': {
     type: headersType,
     isJson: true,
     origin: 'headersOrigin',
     shown: (stored) => shownHeaders(stored as ExtraHeaders),
     help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },
-  {
-    name: 'api.page-size',
-    path: ['api', 'pageSize'],
+  'api.page-size': {
     type: wholeNumber(1, 999_999_999),
     help: 'leads in one request',
   },
-  {
-    name: 'api.proven-up-to',
-    path: ['api', 'provenUpTo'],
+  'api.proven-up-to': {
     type: wholeNumber(1, 999_999_999),
     help: 'up to so many leads, one answer without a next page is known to be all of them',
   },
-  {
-    name: 'api.next-seen',
-    path: ['api', 'nextSeen'],
+  'api.next-seen': {
     type: trueOrFalse,
     help: 'true: the service names the next page wherever there is one, so that a missing one is the end',
   },
-  {
-    name: 'api.total',
-    path: ['api', 'total'],
+  'api.total': {
     type: oneOf(totalMeanings),
     help: "of the service's count of leads: auto, or estimate where it counts more than it lists",
   },
-  {
-    name: 'api.date-format',
-    path: ['api', 'dateFormat'],
+  'api.date-format': {
     type: oneOf(dateFormats),
     help: `of the times that are sent: ${dateFormats.join(', ')}`,
   },
-];
+};
 
-export const settingKeys: readonly SettingKey[] = [...general, ...dialect];
+export const settingKeys: readonly SettingKey[] = Object.entries({ ...general, ...dialect }).map(
+  ([name, declared]) => ({ ...declared, name, path: name.split('.').map(camelCase) }),
+);
 
 /** Settings of earlier releases, which are keys of `webhook.scheme` now: read as long as a profile holds them. */
 export const formerSettings: readonly SettingKey[] = [

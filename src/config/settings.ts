@@ -46,6 +46,7 @@ export interface Settings {
   readonly unknown: readonly string[];
   /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
   account(): AccountSettings & (FixedKey | CommandKey);
+  /** Throws a `ConfigError` for one that cannot be used, so that it stops no command that does not ask for it. */
   readonly baseUrl: URL | undefined;
   readonly dialect: Dialect;
   /** The origin that the dialect's headers are for; without one they are sent nowhere. */

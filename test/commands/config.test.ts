@@ -127,6 +127,7 @@ describe('leads config', () => {
     [['set', 'api.pagination', 'sideways'], 'one of auto, link, cursor'],
     [['set', 'nonsense', 'x'], 'settings: base-url'],
     [['set', 'api.paginaton', 'cursor'], "did you mean 'api.pagination'?"],
+    [['set', 'page-size', '20'], "did you mean 'api.page-size'?"],
     [['set', 'api.pagination', 'curser'], "did you mean 'cursor'?"],
     [['use', 'nobody'], 'leads login --profile nobody'],
     [['set', 'api.pageSize', '-3'], 'a whole number from 1'],
@@ -145,6 +146,20 @@ describe('leads config', () => {
       expect((await leads(['config', 'set', 'base-url', url])).exitCode).toBe(3);
     },
   );
+
+  it('replaces a base URL that was edited into one that cannot be used', async () => {
+    const home = freshHome();
+    await leads(['config', 'set', 'retries', '3'], { home });
+    const plain = { version: 2, profiles: { default: { 'base-url': 'http://api.example.com' } } };
+    writeFileSync(join(home, 'config', 'config.json'), JSON.stringify(plain));
+    expect((await leads(['list'], { home })).stderr).toContain('is plain HTTP');
+    expect((await leads(['config', 'edit'], { home, env: { EDITOR: 'true' } })).exitCode).toBe(3);
+    const set = await leads(['config', 'set', 'base-url', 'https://api.example.com'], { home });
+    expect(set).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(configOf(home)).toMatchObject({
+      profiles: { default: { 'base-url': 'https://api.example.com' } },
+    });
+  });
 
   it('keeps the file 0600 in a 0700 directory and tightens looser ones', async () => {
     const home = freshHome();

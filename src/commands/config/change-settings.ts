@@ -3,7 +3,7 @@ import { loginCommand } from '../../messages/login-command.ts';
 import { readAll, secretFromPerson } from '../../config/prompt.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
-import type { Profile } from '../../config/settings.ts';
+import type { Profile, Settings } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
@@ -21,9 +21,10 @@ export async function setSetting(
   rejectFormer(key);
   const typed = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
-  const { profile, baseUrl } = await context.settings();
+  const settings = await context.settings();
+  const { profile } = settings;
   const change = (stored: Profile): Profile =>
-    bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), baseUrl, profile);
+    bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), settings);
   await updateProfile(context, profile, change, true);
   return 'done';
 }
@@ -51,14 +52,10 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
 }
 
 /** What only one service may be sent is stored together with the origin of that. */
-function bindToOrigin(
-  { name, origin }: SettingKey,
-  profile: Profile,
-  baseUrl: URL | undefined,
-  profileName: string,
-): Profile {
+function bindToOrigin({ name, origin }: SettingKey, profile: Profile, settings: Settings): Profile {
   if (origin === undefined) return profile;
   rejectBothKeys(profile);
+  const { baseUrl, profile: profileName } = settings;
   if (baseUrl === undefined) {
     throw new ConfigError(`${name} is stored for one service, and no base URL is set`, {
       hint: `use '${loginCommand(profileName, 'https://…')}', or set base-url first`,

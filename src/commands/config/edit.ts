@@ -22,7 +22,7 @@ export async function editConfig(_options: unknown, context: Context): Promise<O
     });
   }
   // They are read for the first time here.
-  await context.settings();
+  const { baseUrl: _ } = await context.settings();
   return 'done';
 }
 

@@ -83,7 +83,8 @@ export function findSetting(name: string): SettingKey {
   const key = [...settingKeys, ...formerSettings].find((one) => [name, kebabCase(name)].includes(one.name));
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
+  const inGroup = names.find((candidate) => candidate.endsWith(`.${kebabCase(name)}`));
   throw new UsageError(`there is no setting '${name}'`, {
-    hint: didYouMean(name, names) ?? `settings: ${names.join(', ')}`,
+    hint: didYouMean(inGroup ?? name, names) ?? `settings: ${names.join(', ')}`,
   });
 }

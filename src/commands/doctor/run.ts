@@ -111,7 +111,8 @@ function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Cont
 
 async function readSettings(context: Context): Promise<Settings | ConfigError> {
   try {
-    return await context.settings();
+    // A base URL that cannot be used is found here, as whatever else cannot.
+    return { ...(await context.settings()) };
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;
