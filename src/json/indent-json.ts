@@ -20,7 +20,7 @@ export class JsonIndenter {
   }
 
   #structural(char: string): string {
-    if (/\s/.test(char)) return this.#depth === 0 ? char : '';
+    if (' \n\r\t'.includes(char)) return this.#depth === 0 ? char : '';
     if (char === '}' || char === ']') {
       const wasOpened = this.#hasOpened;
       this.#hasOpened = false;
