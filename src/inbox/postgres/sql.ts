@@ -1,8 +1,12 @@
-/** A value beside a statement, as the protocol carries it. `type`: the number of its type; 0 lets the statement decide. */
+import { bufferOf } from '../../json/bytes.ts';
+
+/**
+ * A value beside a statement, as the protocol carries it: as text, or in the binary form of its type. `type`: the number of
+ * its type; 0 lets the statement decide.
+ */
 export interface Parameter {
   readonly type: number;
-  readonly isBinary: boolean;
-  readonly bytes: Uint8Array;
+  readonly value: string | Buffer;
 }
 
 /** One statement, in which `$1` stands for its first parameter. */
@@ -109,11 +113,11 @@ export function qualifiedName(schema: Sql, name: string): Sql {
 }
 
 /** A text of our own, of which the statement says the type: `${own(id)}::uuid`. */
-export const own = (text: string): Sql => new Sql([textParameter(0, text)]);
+export const own = (text: string): Sql => new Sql([{ type: 0, value: text }]);
 
 /** A list in which undefined is null. */
 export const nullable = (type: keyof typeof types, list: readonly (Element | undefined)[]): Sql =>
-  new Sql([binary(types[type].list, arrayOf(types[type].type, list))]);
+  new Sql([{ type: types[type].list, value: arrayOf(types[type].type, list) }]);
 
 /** The characters of an identifier, for comparison with a name in the catalogue. */
 export const bytesOfName = (name: Sql): Uint8Array =>
@@ -134,26 +138,18 @@ type Element = List[number];
 const typeOf = (value: Element): (typeof types)[keyof typeof types] =>
   types[typeNames[typeof value as keyof typeof typeNames]];
 
-const textParameter = (type: number, text: string): Parameter => ({
-  type,
-  isBinary: false,
-  bytes: Buffer.from(text),
-});
-
-const binary = (type: number, bytes: Uint8Array): Parameter => ({ type, isBinary: true, bytes });
-
 function parameter(value: Exclude<Value, Sql>): Parameter {
-  if (!isList(value)) return binary(typeOf(value).type, binaryOf(value));
+  if (!isList(value)) return { type: typeOf(value).type, value: binaryOf(value) };
   const [first] = value;
-  if (first === undefined) return textParameter(0, '{}');
+  if (first === undefined) return { type: 0, value: '{}' };
   const { type, list } = typeOf(first);
-  return binary(list, arrayOf(type, value));
+  return { type: list, value: arrayOf(type, value) };
 }
 
 const isList = (value: Exclude<Value, Sql>): value is List => Array.isArray(value);
 
 /** PostgreSQL's `array_recv`: dimensions, whether there are nulls, the type, the count, the first index, and the elements. */
-function arrayOf(type: number, list: readonly (Element | undefined)[]): Uint8Array {
+function arrayOf(type: number, list: readonly (Element | undefined)[]): Buffer {
   const parts: Uint8Array[] = [int32s(1, list.includes(undefined) ? 1 : 0, type, list.length, 1)];
   for (const item of list) {
     if (item === undefined) parts.push(int32s(-1));
@@ -166,16 +162,16 @@ function arrayOf(type: number, list: readonly (Element | undefined)[]): Uint8Arr
   return Buffer.concat(parts);
 }
 
-function binaryOf(value: Element): Uint8Array {
-  if (typeof value === 'boolean') return Uint8Array.of(value ? 1 : 0);
+function binaryOf(value: Element): Buffer {
+  if (typeof value === 'boolean') return Buffer.of(value ? 1 : 0);
   if (typeof value === 'string') return Buffer.from(value);
-  if (typeof value !== 'number') return value;
+  if (typeof value !== 'number') return bufferOf(value);
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeBigInt64BE(BigInt(integer(value)));
   return bytes;
 }
 
-export function int32s(...numbers: readonly number[]): Buffer {
+function int32s(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.allocUnsafe(4 * numbers.length);
   numbers.forEach((number, i) => bytes.writeInt32BE(number, 4 * i));
   return bytes;
@@ -186,8 +182,7 @@ function integer(value: number): string {
   return String(value);
 }
 
-export const hexOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+export const hexOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('hex');
 
 /** A row as the connection gives it: true or false, null, and all else as the database writes it; bytes are asked for in hex. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -228,7 +223,7 @@ export function bytesOfText(text: string): Uint8Array {
 
 /** The text that `bytesOfText` made them of. */
 export function textOfBytes(bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = bufferOf(bytes);
   let text = '';
   let start = 0;
   // In UTF-8 a byte ED is followed by 80 to 9F.

@@ -1,16 +1,20 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { serialize } from 'pg-protocol';
 import type { Secret } from '../../../secret.ts';
 import { SocketFault } from './database-errors.ts';
-import { password as passwordMessage, saslInitial, saslResponse } from './messages.ts';
+
+/** What the server asks for, as `pg-protocol` names it. */
+export type AuthenticationRequest =
+  | { readonly name: 'authenticationOk' | 'authenticationCleartextPassword' }
+  | { readonly name: 'authenticationMD5Password'; readonly salt: Buffer }
+  | { readonly name: 'authenticationSASL'; readonly mechanisms: readonly string[] }
+  | { readonly name: 'authenticationSASLContinue' | 'authenticationSASLFinal'; readonly data: string };
 
 interface Credentials {
   readonly user: string;
   readonly password: Secret | undefined;
 }
-
-/** PostgreSQL, "Message Formats", AuthenticationRequest: what the server asks for. */
-const requests = { ok: 0, password: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
 
 const mechanism = 'SCRAM-SHA-256';
 
@@ -35,26 +39,25 @@ export class Authentication {
   }
 
   /** The message that answers this one; undefined: the server waits for none. Throws a `SocketFault`, or rejects with it. */
-  answer(body: Buffer): Buffer | Promise<Buffer> | undefined {
-    const rest = body.subarray(4);
-    switch (body.readInt32BE(0)) {
-      case requests.ok:
+  answer(request: AuthenticationRequest): Buffer | Promise<Buffer> | undefined {
+    switch (request.name) {
+      case 'authenticationOk':
         // One that began SCRAM has to prove itself first.
         if (this.#signature === undefined) return undefined;
         break;
-      case requests.password:
-        return passwordMessage(this.#password);
-      case requests.md5: {
+      case 'authenticationCleartextPassword':
+        return serialize.password(this.#password);
+      case 'authenticationMD5Password': {
         const inner = md5(Buffer.from(this.#password + this.#user));
-        return passwordMessage(`md5${md5(Buffer.concat([Buffer.from(inner), rest]))}`);
+        return serialize.password(`md5${md5(Buffer.concat([Buffer.from(inner), request.salt]))}`);
       }
-      case requests.sasl:
-        if (!rest.toString().split('\0').includes(mechanism)) break;
-        return saslInitial(mechanism, `${header}${this.#first}`);
-      case requests.saslContinue:
-        return this.#prove(rest.toString());
-      case requests.saslFinal:
-        this.#verify(rest.toString());
+      case 'authenticationSASL':
+        if (!request.mechanisms.includes(mechanism)) break;
+        return serialize.sendSASLInitialResponseMessage(mechanism, `${header}${this.#first}`);
+      case 'authenticationSASLContinue':
+        return this.#prove(request.data);
+      case 'authenticationSASLFinal':
+        this.#verify(request.data);
         return undefined;
     }
     throw new SocketFault('unknown authentication');
@@ -78,7 +81,9 @@ export class Authentication {
     const signature = hmac(createHash('sha256').update(clientKey).digest(), messages);
     this.#signature = hmac(hmac(salted, 'Server Key'), messages);
     const proof = clientKey.map((byte, at) => byte ^ (signature[at] ?? 0));
-    return saslResponse(`${withoutProof},p=${Buffer.from(proof).toString('base64')}`);
+    return serialize.sendSCRAMClientFinalMessage(
+      `${withoutProof},p=${Buffer.from(proof).toString('base64')}`,
+    );
   }
 
   #verify(serverFinal: string): void {

@@ -27,10 +27,10 @@ export class DatabaseError extends Error {
   /** SQLSTATE. */
   readonly code: string;
 
-  constructor(fields: ReadonlyMap<string, string>) {
-    super(fields.get('M') ?? '');
+  constructor(message: string, code: string) {
+    super(message);
     this.name = 'DatabaseError';
-    this.code = fields.get('C') ?? '';
+    this.code = code;
   }
 }
 

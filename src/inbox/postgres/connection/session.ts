@@ -1,26 +1,33 @@
 import type { Socket } from 'node:net';
+import { serialize } from 'pg-protocol';
+import { Parser } from 'pg-protocol/dist/parser.js';
 import type { Secret } from '../../../secret.ts';
 import type { SocketFaultKind } from '../../problems.ts';
-import type { Row, Rows, Sql } from '../sql.ts';
-import { Authentication } from './authentication.ts';
+import type { Row, Rows, Sql, Statement } from '../sql.ts';
+import { Authentication, type AuthenticationRequest } from './authentication.ts';
 import type { Connection } from './database-connections.ts';
 import { brokenConnection, DatabaseError, SocketFault } from './database-errors.ts';
 import type { DatabaseUrl } from './database-url.ts';
-import {
-  type Column,
-  columnsIn,
-  extendedQuery,
-  fieldsIn,
-  type Message,
-  MessageReader,
-  rowIn,
-  startup,
-  tagIn,
-  terminate,
-} from './messages.ts';
 
 /** How long a statement may go without a byte of answer, in milliseconds. */
 const usualAnswerMs = 5000;
+
+interface Column {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+/** PostgreSQL's number of its type `bool`. */
+const booleanType = 16;
+
+/** A message from the server, as `pg-protocol` gives it; of other kinds nothing is needed. */
+type Message =
+  | AuthenticationRequest
+  | { readonly name: 'rowDescription'; readonly fields: readonly Column[] }
+  | { readonly name: 'dataRow'; readonly fields: readonly (string | null)[] }
+  | { readonly name: 'commandComplete'; readonly text: string }
+  | { readonly name: 'notice' | 'error'; readonly code?: string; readonly message?: string }
+  | { readonly name: 'readyForQuery'; readonly status: string };
 
 /** What is waited for: the answers to one message. */
 interface Asked {
@@ -39,7 +46,7 @@ export class Session implements Connection {
   /** That it was opened with. */
   readonly url: DatabaseUrl;
   readonly #socket: Socket;
-  readonly #messages = new MessageReader();
+  readonly #parser = new Parser();
   readonly #authentication: Authentication;
   #asked: Asked | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -63,11 +70,10 @@ export class Session implements Connection {
       user: url.user,
       database: url.database,
       application_name: url.applicationName,
-      client_encoding: 'UTF8',
       ...(url.options === undefined ? {} : { options: url.options }),
     };
     const { connectTimeoutMs } = url;
-    await session.#ask(startup(parameters), 'connect time-out', connectTimeoutMs);
+    await session.#ask(serialize.startup(parameters), 'connect time-out', connectTimeoutMs);
     session.#isOpen = true;
     return session;
   }
@@ -112,7 +118,7 @@ export class Session implements Connection {
         clearTimeout(timer);
         resolve();
       });
-      this.#socket.end(terminate);
+      this.#socket.end(serialize.end());
     });
   }
 
@@ -133,38 +139,37 @@ export class Session implements Connection {
   #received(piece: Buffer): void {
     this.#timer?.refresh();
     try {
-      for (const message of this.#messages.read(piece)) this.#take(message);
+      this.#parser.parse(piece, (message) => this.#take(message as Message));
     } catch (error) {
-      // It is no database that answers so.
-      this.#socket.destroy(error instanceof Error ? error : new SocketFault('closed'));
+      // It is no database that answers so, or it asks for a proof that is not known here.
+      const fault = new SocketFault(this.#isOpen ? 'closed' : 'unknown authentication');
+      this.#socket.destroy(error instanceof SocketFault ? error : fault);
     }
   }
 
-  #take({ kind, body }: Message): void {
+  #take(message: Message): void {
+    if (message.name.startsWith('authentication')) this.#authenticate(message as AuthenticationRequest);
     const asked = this.#asked;
-    switch (kind) {
-      case 'R':
-        this.#authenticate(body);
-        return;
-      case 'T':
-        if (asked === undefined) return;
-        asked.columns = columnsIn(body);
+    if (asked === undefined) return;
+    switch (message.name) {
+      case 'rowDescription':
+        asked.columns = message.fields;
         asked.results.push([]);
         return;
-      case 'D':
-        asked?.results.at(-1)?.push(rowIn(body, asked.columns));
+      case 'dataRow':
+        asked.results.at(-1)?.push(rowOf(message.fields, asked.columns));
         return;
-      case 'C':
-        if (asked !== undefined) completed(asked, tagIn(body));
+      case 'commandComplete':
+        completed(asked, message.text);
         return;
-      case 'N':
-        if (asked !== undefined) asked.isWarned ||= fieldsIn(body).get('V') === 'WARNING';
+      case 'notice':
+        asked.isWarned ||= message.code !== noWarning;
         return;
-      case 'E':
-        if (asked !== undefined) asked.failure = new DatabaseError(fieldsIn(body));
+      case 'error':
+        asked.failure = new DatabaseError(message.message ?? '', message.code ?? '');
         return;
-      case 'Z':
-        this.#isIdle = body.toString('latin1') === 'I';
+      case 'readyForQuery':
+        this.#isIdle = message.status === 'I';
         this.#settle(undefined);
     }
   }
@@ -181,9 +186,9 @@ export class Session implements Connection {
     else asked.reject(failure);
   }
 
-  #authenticate(body: Buffer): void {
+  #authenticate(request: AuthenticationRequest): void {
     if (this.#isOpen) throw new SocketFault('unknown authentication');
-    const answer = this.#authentication.answer(body);
+    const answer = this.#authentication.answer(request);
     if (answer === undefined) return;
     Promise.resolve(answer).then(
       (bytes) => this.#socket.write(bytes),
@@ -191,6 +196,35 @@ export class Session implements Connection {
     );
   }
 }
+
+const describe = serialize.describe({ type: 'P' });
+
+/**
+ * Parse, Bind, Describe and Execute of each statement, unnamed: a pooler would not keep a name. One Sync ends them all,
+ * so that they are answered in one round trip, and that a failed one keeps those behind it from running.
+ */
+const extendedQuery = (statements: readonly Statement[]): Buffer =>
+  Buffer.concat([
+    ...statements.flatMap(({ text, parameters }) => [
+      serialize.parse({ text, types: parameters.map(({ type }) => type) }),
+      serialize.bind({ values: parameters.map(({ value }) => value) }),
+      describe,
+      serialize.execute(),
+    ]),
+    serialize.sync(),
+  ]);
+
+function rowOf(values: readonly (string | null)[], columns: readonly Column[]): Row {
+  const row: Record<string, unknown> = {};
+  columns.forEach(({ name, dataTypeID }, i) => {
+    const value = values[i] ?? null;
+    row[name] = dataTypeID === booleanType && value !== null ? value === 't' : value;
+  });
+  return row;
+}
+
+/** SQLSTATE of a notice that is less than a warning. */
+const noWarning = '00000';
 
 /**
  * A COMMIT is an acknowledgement only where nothing was said against it: a wait for a synchronous standby that somebody
