@@ -1,9 +1,9 @@
 import { parseBaseUrl } from '../config/base-url.ts';
-import { type Problem, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { forApplication } from '../messages/application.ts';
 import { configMessages } from '../messages/config.ts';
 import { leadMessages } from '../messages/lead.ts';
-import type { Message } from '../messages/message.ts';
+import { messageIn } from '../messages/message.ts';
 import { RateGate } from '../service/client/service.ts';
 import { systemClock } from '../time/clock.ts';
 import {
@@ -65,16 +65,14 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-const messages: Readonly<Record<string, (found: never) => Message>> = { ...configMessages, ...leadMessages };
+const messages = { ...configMessages, ...leadMessages };
 
 /** What options that cannot work throw, in words of options: the messages of what runs later are not loaded for it. */
 function checked<T>(read: () => T): T {
   try {
     return read();
   } catch (thrown) {
-    throw forApplication(thrown, (problem) =>
-      (messages[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem),
-    );
+    throw forApplication(thrown, (problem) => messageIn(messages, problem));
   }
 }
 

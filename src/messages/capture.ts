@@ -37,9 +37,7 @@ export const captureMessages: Messages<CaptureProblem | CaptureForm | CaptureLac
   'har-empty': () => unreadable('the HAR holds no request'),
   'har-entry-without-request': ({ entry }) => unreadable(`entry ${entry} of the HAR has no method or no URL`),
   'shown-headers-no-list': () => unreadable('its headers are not a list'),
-  'no-such-request': ({ entry, of, count }) => ({
-    message: `--entry ${entry}: ${several[of]} holds ${count}`,
-  }),
+  'no-such-request': ({ entry, of, count }) => `--entry ${entry}: ${several[of]} holds ${count}`,
   'several-requests': ({ of, first, hasMore }) => {
     const shown = first.map(({ entry, place }) => `${entry} (${place})`).join(', ');
     return {
@@ -47,55 +45,37 @@ export const captureMessages: Messages<CaptureProblem | CaptureForm | CaptureLac
       hint: () => 'choose one with --entry N',
     };
   },
-  'read-har': ({ entry, of }) => ({ message: of === 1 ? 'a HAR' : `a HAR, entry ${entry} of ${of}` }),
-  'read-curl-command': () => ({ message: 'a curl command' }),
-  'read-curl-output': ({ withCommand }) => ({
-    message: withCommand ? "a curl command and its output of '-v'" : "the output of 'curl -v'",
-  }),
-  'read-raw-http': () => ({ message: 'a raw HTTP request' }),
-  'read-listen-event': () => ({ message: 'a line of the events of listen' }),
-  'read-shown-delivery': () => ({ message: "a delivery of 'leads inbox show'" }),
-  'form-without-boundary': () => ({
-    message: 'curl chooses the boundary of a form anew each time: give the body with --body FILE',
-  }),
-  'body-in-variable': () => ({
-    message: 'a part of the body comes from a variable or another command: give the body with --body FILE',
-  }),
-  'body-from-stdin': () => ({
-    message: 'the body was read from stdin, and the command does not hold it: give it with --body FILE',
-  }),
-  'body-without-line-breaks': ({ path = 'stdin' }) => ({
-    message: `-d sends ${path} without its line breaks; --data-binary keeps them`,
-  }),
-  'curl-output-without-body': () => ({
-    message: "'curl -v' prints no body: put the curl command before its output, or give --body FILE",
-  }),
-  'event-of-several-leads': ({ leads }) => ({
-    message: `the delivery held ${leads} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`,
-  }),
-  'event-without-body': () => ({
-    message: 'an event of a rejected delivery holds no body: give it with --body FILE',
-  }),
-  'event-without-white-space': () => ({
-    message:
-      "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
-  }),
-  'event-without-headers': () => ({
-    message: "an event holds no headers: give those of the credential with --header 'Name: value'",
-  }),
-  'har-without-body': ({ stored }) => ({
-    message: `the HAR ${stored === undefined ? 'holds no body' : `keeps the body in another file, ${stored}`}: give it with --body FILE`,
-  }),
-  'har-body-not-utf8': () => ({
-    message: 'the HAR holds the body as text, and some of its bytes were not UTF-8: they are lost',
-  }),
-  'har-body-of-other-size': ({ said, held }) => ({
-    message: `the HAR says that the body had ${said} bytes, and its text has ${held}: it does not hold the exact bytes`,
-  }),
-  'lines-end-in-lf': () => ({
-    message: 'the lines of the request end in LF alone: those of its body may have ended in CR LF',
-  }),
-  'body-not-chunked': () => ({
-    message: 'the body is said to be chunked and is not: it is taken as it is',
-  }),
+  'read-har': ({ entry, of }) => (of === 1 ? 'a HAR' : `a HAR, entry ${entry} of ${of}`),
+  'read-curl-command': () => 'a curl command',
+  'read-curl-output': ({ withCommand }) =>
+    withCommand ? "a curl command and its output of '-v'" : "the output of 'curl -v'",
+  'read-raw-http': () => 'a raw HTTP request',
+  'read-listen-event': () => 'a line of the events of listen',
+  'read-shown-delivery': () => "a delivery of 'leads inbox show'",
+  'form-without-boundary': () =>
+    'curl chooses the boundary of a form anew each time: give the body with --body FILE',
+  'body-in-variable': () =>
+    'a part of the body comes from a variable or another command: give the body with --body FILE',
+  'body-from-stdin': () =>
+    'the body was read from stdin, and the command does not hold it: give it with --body FILE',
+  'body-without-line-breaks': ({ path = 'stdin' }) =>
+    `-d sends ${path} without its line breaks; --data-binary keeps them`,
+  'curl-output-without-body': () =>
+    "'curl -v' prints no body: put the curl command before its output, or give --body FILE",
+  'event-of-several-leads': ({ leads }) =>
+    `the delivery held ${leads} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`,
+  'event-without-body': () => 'an event of a rejected delivery holds no body: give it with --body FILE',
+  'event-without-white-space': () =>
+    "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
+  'event-without-headers': () =>
+    "an event holds no headers: give those of the credential with --header 'Name: value'",
+  'har-without-body': ({ stored }) =>
+    `the HAR ${stored === undefined ? 'holds no body' : `keeps the body in another file, ${stored}`}: give it with --body FILE`,
+  'har-body-not-utf8': () =>
+    'the HAR holds the body as text, and some of its bytes were not UTF-8: they are lost',
+  'har-body-of-other-size': ({ said, held }) =>
+    `the HAR says that the body had ${said} bytes, and its text has ${held}: it does not hold the exact bytes`,
+  'lines-end-in-lf': () =>
+    'the lines of the request end in LF alone: those of its body may have ended in CR LF',
+  'body-not-chunked': () => 'the body is said to be chunked and is not: it is taken as it is',
 };

@@ -5,26 +5,18 @@ const writeIt = (path: string) => (words: Words) => `write it with ${words.optio
 
 /** Of the command line alone: a check is no part of the library. */
 export const checkMessages: Messages<CheckProblem> = {
-  'no-credential-sent': () => ({ message: 'no credential is sent (--no-verify)' }),
-  'credential-needed': () => ({
-    message: 'this delivery carries no credential: give --token, or --scheme and --secret',
-  }),
-  'oracle-needed': () => ({ message: 'it needs --oracle' }),
-  'oracle-says-nothing': () => ({
-    message: 'give --oracle CMD: it gets LEAD_ID and prints how many such leads are stored',
-  }),
-  'rate-limited-probe': () => ({
-    message: 'raise the rate limit for this run, or run fewer probes with --only',
-  }),
-  'writes-not-allowed': () => ({
-    message: 'it stores leads, or may stop a weak receiver: --allow-writes',
-  }),
+  'no-credential-sent': () => 'no credential is sent (--no-verify)',
+  'credential-needed': () => 'this delivery carries no credential: give --token, or --scheme and --secret',
+  'oracle-needed': () => 'it needs --oracle',
+  'oracle-says-nothing': () => 'give --oracle CMD: it gets LEAD_ID and prints how many such leads are stored',
+  'rate-limited-probe': () => 'raise the rate limit for this run, or run fewer probes with --only',
+  'writes-not-allowed': () => 'it stores leads, or may stop a weak receiver: --allow-writes',
   'pattern-without-probe': ({ option, pattern }) => ({
     message: `--${option} '${pattern}' matches no probe`,
     hint: (words) => `'${words.command('check --list')}' shows their names`,
   }),
-  'no-probe-left': () => ({ message: '--only and --skip leave no probe' }),
-  'baseline-unreadable': ({ path, why }) => ({ message: `cannot read the baseline in ${path}: ${why}` }),
+  'no-probe-left': () => '--only and --skip leave no probe',
+  'baseline-unreadable': ({ path, why }) => `cannot read the baseline in ${path}: ${why}`,
   'baseline-missing': ({ path }) => ({ message: `there is no baseline in ${path}`, hint: writeIt(path) }),
   'no-baseline': ({ path }) => ({ message: `${path} is not a baseline of leads check`, hint: writeIt(path) }),
 };

@@ -33,9 +33,7 @@ export const configMessages: Messages<ConfigProblem> = {
     message: `the configuration file ${path} is not valid${at.length === 0 ? '' : ` at '${at.join('.')}'`}`,
     hint: () => 'repair it with an editor; leads does not overwrite it',
   }),
-  'not-a-base-url': ({ shown }) => ({
-    message: `the base URL '${shown}' is not a URL that starts with https://`,
-  }),
+  'not-a-base-url': ({ shown }) => `the base URL '${shown}' is not a URL that starts with https://`,
   'base-url-with-password': () => ({
     message: 'the base URL holds a user name or password',
     hint: () => 'leave it out of the URL: the API key is given and stored apart from it',
@@ -66,10 +64,8 @@ export const configMessages: Messages<ConfigProblem> = {
       `run '${words.command(`config set api.headers … --base-url ${origin}`)}', with another --profile to keep both, ` +
       `or '${words.command('config unset api.headers')}'`,
   }),
-  'header-not-settable': ({ name, why }) => ({
-    // A text that is no name is not quoted: it may be a value in the wrong place.
-    message: `api.headers: ${why === 'name' ? 'one of the names' : `'${name}'`} ${objections[why]}`,
-  }),
+  'header-not-settable': ({ name, why }) =>
+    `api.headers: ${why === 'name' ? 'one of the names' : `'${name}'`} ${objections[why]}`,
   'unknown-profile': ({ profile, known }) => ({
     message: `there is no profile '${profile}'`,
     hint: () => `profiles: ${known.join(', ')}; or make it with '${loginCommand(profile)}'`,
@@ -78,15 +74,11 @@ export const configMessages: Messages<ConfigProblem> = {
     message: `no ${what} was given`,
     hint: () => 'type it, pipe it in, or name a file that holds it',
   }),
-  'secret-with-blanks': ({ what }) => ({
-    message: `the ${what} holds white space or other characters that cannot be part of it`,
-  }),
-  'secret-unreadable': ({ what, path, why }) => ({
-    message: `cannot read the ${what} from ${path}: ${why}`,
-  }),
-  'unsendable-key': ({ from }) => ({
-    message: `${from === 'environment' ? 'LEADS_API_KEY' : 'the stored API key'} holds white space or other characters that cannot be part of a key`,
-  }),
+  'secret-with-blanks': ({ what }) =>
+    `the ${what} holds white space or other characters that cannot be part of it`,
+  'secret-unreadable': ({ what, path, why }) => `cannot read the ${what} from ${path}: ${why}`,
+  'unsendable-key': ({ from }) =>
+    `${from === 'environment' ? 'LEADS_API_KEY' : 'the stored API key'} holds white space or other characters that cannot be part of a key`,
   'no-time-out': ({ text }) => ({
     option: 'timeout',
     message: `'${text}' is not a duration such as 500ms, 30s or 5m`,
@@ -95,9 +87,7 @@ export const configMessages: Messages<ConfigProblem> = {
     option: 'retries',
     message: `'${text}' is not a whole number from 0 to 999`,
   }),
-  'not-a-setting-value': ({ value, path }) => ({
-    message: `'${value}' is not a value for ${path.join('.')}`,
-  }),
+  'not-a-setting-value': ({ value, path }) => `'${value}' is not a value for ${path.join('.')}`,
   'two-keys-of-a-profile': () => ({
     message: 'api-key and api-key-command do not go together in one profile',
     hint: (words) =>

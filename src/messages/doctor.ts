@@ -50,7 +50,7 @@ export const doctorMessages: Messages<DoctorProblem> = {
         ? `ask the service for another one, then: ${words.command('login')}`
         : `agree on another one with the service, then: ${words.set(setting, '-')}; a receiver takes both in files meanwhile`,
   }),
-  'port-of-listen': ({ address }) => ({ message: `leads listen has ${address}` }),
+  'port-of-listen': ({ address }) => `leads listen has ${address}`,
   'port-taken': ({ address }) => ({
     message: `another program has ${address}`,
     hint: (words) => `use another one: ${words.command('listen --port N')}`,

@@ -33,9 +33,9 @@ export const fileMessages: Messages<FileProblem> = {
     message: `cannot write ${what}: ${reasons[code] ?? detail}`,
     hint: () => hints[code],
   }),
-  'output-is-socket': ({ path }) => ({ message: `cannot write ${path}: it is a socket` }),
-  'output-no-regular-file': ({ path }) => ({ message: `cannot write ${path}: it is not a regular file` }),
-  'file-keeps-vanishing': ({ path }) => ({ message: `cannot write ${path}: it is removed again and again` }),
+  'output-is-socket': ({ path }) => `cannot write ${path}: it is a socket`,
+  'output-no-regular-file': ({ path }) => `cannot write ${path}: it is not a regular file`,
+  'file-keeps-vanishing': ({ path }) => `cannot write ${path}: it is removed again and again`,
   'leads-not-kept': ({ directory, why }) => ({
     message: `cannot keep the leads in a file in ${directory}: ${why}`,
     hint: () => 'make space there, or name another directory in TMPDIR',
@@ -63,7 +63,7 @@ export const fileMessages: Messages<FileProblem> = {
     message: `the page is not installed: cannot read ${path}`,
     hint: () => 'install leads again; in a clone, run npm run build',
   }),
-  'state-unreadable': ({ what, path, why }) => ({ message: `cannot read the ${what} ${path}: ${why}` }),
+  'state-unreadable': ({ what, path, why }) => `cannot read the ${what} ${path}: ${why}`,
   'state-not-json': ({ what, path }) => ({ message: `the ${what} ${path} is not JSON`, hint: moveAway }),
   'state-invalid': ({ what, path, at }) => ({
     message: `the ${what} ${path} is not one that this leads can read, at '${at}'`,

@@ -8,7 +8,7 @@ import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { jsonMessages } from './json.ts';
 import { leadMessages } from './lead.ts';
-import { type Message, sentenceIn, type Words } from './message.ts';
+import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
 import { outputMessages } from './output.ts';
 import { receiverMessages } from './receiver.ts';
 import { sandboxMessages } from './sandbox.ts';
@@ -19,7 +19,7 @@ import { tlsMessages } from './tls.ts';
 import { webhookMessages } from './webhook.ts';
 
 /** All rooms' messages by kind. */
-const catalogue: Readonly<Record<string, (found: never) => Message>> = {
+const catalogue: Catalogue = {
   ...captureMessages,
   ...checkMessages,
   ...configMessages,
@@ -39,8 +39,7 @@ const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...serviceMessages,
 };
 
-export const messageFor = (problem: Problem): Message | undefined =>
-  (catalogue[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem);
+export const messageFor = (problem: Problem): Message | undefined => messageIn(catalogue, problem);
 
 /** The neutral sentence of what was found. */
 export const problemSentence = (found: Problem): string => messageFor(found)?.message ?? found.kind;

@@ -1,6 +1,6 @@
-import type { HttpProblem, RequestProblem, RequestRejection } from '../http/problems.ts';
+import type { HttpProblem, RequestRejection } from '../http/problems.ts';
 import type { Rejection } from '../webhook/rejection.ts';
-import type { Message, Messages } from './message.ts';
+import { messageIn, type Messages } from './message.ts';
 
 export const httpMessages: Messages<HttpProblem> = {
   'address-in-use': ({ host, port, option = 'port' }) => ({
@@ -17,46 +17,39 @@ export const httpMessages: Messages<HttpProblem> = {
     message: `'${host}' is not an address of this machine`,
     hint: () => '127.0.0.1 is reached from this machine only, 0.0.0.0 from everywhere',
   }),
-  'cannot-listen': ({ host, port, reason }) => ({ message: `cannot listen on ${host}:${port}: ${reason}` }),
-  'invalid-proxy': ({ variable }) => ({
-    message: `${variable} is not the URL of an http:// or https:// proxy`,
-  }),
-  'headers-too-many': ({ most }) => ({ message: `more than ${most} headers` }),
-  'headers-too-large': ({ most }) => ({ message: `headers larger than ${most} bytes` }),
-  'host-repeated': () => ({ message: 'two Host headers' }),
-  'host-missing': () => ({ message: 'no Host header' }),
-  'content-length-repeated': () => ({ message: 'two Content-Length headers' }),
-  'transfer-coding-unknown': () => ({ message: 'a transfer coding other than chunked' }),
-  'length-and-transfer-coding': () => ({ message: 'both Content-Length and Transfer-Encoding' }),
-  'body-too-large': ({ most }) => ({ message: `the body is larger than ${most} bytes` }),
-  'bodies-too-large-together': () => ({
-    message: 'all bodies that are being received take too much memory together',
-  }),
-  'body-cut-off': ({ received, length }) => ({
-    message: `the connection ended after ${received}${length === undefined ? '' : ` of ${length}`} bytes of the body`,
-  }),
-  'chunk-extensions-too-large': () => ({ message: 'chunk extensions are too large' }),
-  'answers-not-read': () => ({ message: 'the client sends more requests than it reads answers' }),
-  'tls-on-plain-port': () => ({ message: 'TLS on a plain HTTP port' }),
-  'not-http': ({ why }) => ({ message: `not HTTP/1.1: ${why}` }),
-  'request-too-slow': ({ seconds }) => ({ message: `the request was not complete within ${seconds} s` }),
-  'expectation-unknown': () => ({ message: 'an expectation other than 100-continue' }),
-  'method-connect': () => ({ message: 'the method CONNECT is not for a receiver' }),
-  'client-speaks-no-tls': () => ({ message: 'plain HTTP on the HTTPS port' }),
-  'client-distrusts-certificate': () => ({ message: 'the client does not trust this certificate' }),
-  'client-left-handshake': () => ({
-    message: 'the client went away at the TLS handshake: it may not trust this certificate',
-  }),
-  'client-speaks-old-tls': () => ({ message: 'the client speaks no TLS 1.2 or 1.3' }),
-  'client-speaks-no-http1': () => ({ message: 'the client speaks no HTTP/1.1' }),
-  'handshake-failed': () => ({ message: 'the TLS handshake failed' }),
-  'connection-not-accepted': () => ({ message: 'a connection could not be accepted' }),
+  'cannot-listen': ({ host, port, reason }) => `cannot listen on ${host}:${port}: ${reason}`,
+  'invalid-proxy': ({ variable }) => `${variable} is not the URL of an http:// or https:// proxy`,
+  'headers-too-many': ({ most }) => `more than ${most} headers`,
+  'headers-too-large': ({ most }) => `headers larger than ${most} bytes`,
+  'host-repeated': () => 'two Host headers',
+  'host-missing': () => 'no Host header',
+  'content-length-repeated': () => 'two Content-Length headers',
+  'transfer-coding-unknown': () => 'a transfer coding other than chunked',
+  'length-and-transfer-coding': () => 'both Content-Length and Transfer-Encoding',
+  'body-too-large': ({ most }) => `the body is larger than ${most} bytes`,
+  'bodies-too-large-together': () => 'all bodies that are being received take too much memory together',
+  'body-cut-off': ({ received, length }) =>
+    `the connection ended after ${received}${length === undefined ? '' : ` of ${length}`} bytes of the body`,
+  'chunk-extensions-too-large': () => 'chunk extensions are too large',
+  'answers-not-read': () => 'the client sends more requests than it reads answers',
+  'tls-on-plain-port': () => 'TLS on a plain HTTP port',
+  'not-http': ({ why }) => `not HTTP/1.1: ${why}`,
+  'request-too-slow': ({ seconds }) => `the request was not complete within ${seconds} s`,
+  'expectation-unknown': () => 'an expectation other than 100-continue',
+  'method-connect': () => 'the method CONNECT is not for a receiver',
+  'client-speaks-no-tls': () => 'plain HTTP on the HTTPS port',
+  'client-distrusts-certificate': () => 'the client does not trust this certificate',
+  'client-left-handshake': () =>
+    'the client went away at the TLS handshake: it may not trust this certificate',
+  'client-speaks-old-tls': () => 'the client speaks no TLS 1.2 or 1.3',
+  'client-speaks-no-http1': () => 'the client speaks no HTTP/1.1',
+  'handshake-failed': () => 'the TLS handshake failed',
+  'connection-not-accepted': () => 'a connection could not be accepted',
 };
 
 /** The same with a sentence as its detail. */
 export function inWords(rejected: RequestRejection): Rejection {
   const { detail } = rejected;
   if (typeof detail === 'string') return { ...rejected, detail };
-  const messageFor = httpMessages[detail.kind] as (found: RequestProblem) => Message;
-  return { ...rejected, detail: messageFor(detail).message };
+  return { ...rejected, detail: messageIn(httpMessages, detail)?.message ?? detail.kind };
 }

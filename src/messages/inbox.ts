@@ -6,7 +6,7 @@ import type {
   StoreFault,
   WeakSslMode,
 } from '../inbox/problems.ts';
-import type { Message, Messages, Words } from './message.ts';
+import { type Message, messageIn, type Messages, type Words } from './message.ts';
 
 const migrated = (words: Words): string =>
   `'${words.command('inbox migrate')}' with a role that may create tables makes it`;
@@ -32,7 +32,7 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
     message: 'no space left on the device',
     hint: () => 'free some space; nothing that was acknowledged is lost',
   }),
-  'sqlite-locked': () => ({ message: 'another process holds it locked' }),
+  'sqlite-locked': () => 'another process holds it locked',
   'sqlite-read-only': () => ({
     message: 'it is read-only',
     hint: (words) => `make the file and its directory writable, or name another ${words.option('inbox')}`,
@@ -45,7 +45,7 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
     message: 'the database is damaged',
     hint: (words) => `${recovered(words, path)} saves what it still holds`,
   }),
-  'sqlite-io-error': () => ({ message: 'I/O error' }),
+  'sqlite-io-error': () => 'I/O error',
   'sqlite-not-opened': () => ({
     message: 'it cannot be opened',
     hint: () => 'check that the directory exists and is writable',
@@ -54,21 +54,21 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
     message: 'no space left on the disk of the database',
     hint: () => 'free some space; nothing that was acknowledged is lost',
   }),
-  'postgres-lacks-resource': () => ({ message: 'the database lacks a resource' }),
+  'postgres-lacks-resource': () => 'the database lacks a resource',
   'postgres-read-only': () => ({
     message: 'the database is read-only',
     hint: () => 'name the host that takes writes, as after a failover',
   }),
-  'postgres-locked': () => ({ message: 'another transaction holds it locked' }),
-  'postgres-too-slow': () => ({ message: 'the database took too long' }),
-  'postgres-ended-connection': () => ({ message: 'the database ended the connection' }),
+  'postgres-locked': () => 'another transaction holds it locked',
+  'postgres-too-slow': () => 'the database took too long',
+  'postgres-ended-connection': () => 'the database ended the connection',
   'postgres-forbidden': () => ({
     message: 'the role may not do that',
     hint: () => 'docs/fleet.md names the rights that a receiver needs',
   }),
-  'postgres-cut': () => ({ message: 'the connection was cut' }),
-  'store-other-fault': ({ detail }) => ({ message: detail }),
-  'store-file-changed': (found) => ({ message: `${changeOf(found)} while in use` }),
+  'postgres-cut': () => 'the connection was cut',
+  'store-other-fault': ({ detail }) => detail,
+  'store-file-changed': (found) => `${changeOf(found)} while in use`,
 };
 
 const tooFewCopies = ({ copies, wanted }: { copies: number; wanted: number }): Message => ({
@@ -111,7 +111,7 @@ const urlOf = (what: string, hint?: string): Message => ({
 });
 
 const databaseMessages: Messages<DatabaseProblem> = {
-  'database-socket-failed': ({ fault, seconds }) => ({ message: socketFaults[fault](seconds) }),
+  'database-socket-failed': ({ fault, seconds }) => socketFaults[fault](seconds),
   'database-unreachable': ({ host, why }) => {
     const { message, hint }: Message =
       typeof why === 'string'
@@ -159,9 +159,7 @@ const databaseMessages: Messages<DatabaseProblem> = {
     const [what, hint] = certificates[why];
     return { message: `the database on ${host} has ${what}`, hint: () => hint };
   },
-  'database-tls-failed': ({ host, detail }) => ({
-    message: `the database on ${host}: TLS failed: ${detail}`,
-  }),
+  'database-tls-failed': ({ host, detail }) => `the database on ${host}: TLS failed: ${detail}`,
   'database-unfit': ({ host, isStandby, asked }) => ({
     message: `the database on ${host} is ${isStandby ? 'a standby' : 'read-only'}`,
     hint: () => `target_session_attrs=${asked} in the URL asks for another`,
@@ -178,17 +176,13 @@ const databaseMessages: Messages<DatabaseProblem> = {
     message: 'the database is read-only, as after a failover',
     hint: () => 'name all hosts in the URL, and target_session_attrs=read-write',
   }),
-  'database-ended-connection': ({ detail }) => ({
-    message: `the database ended the connection: ${detail}`,
-  }),
-  'database-connection-cut': () => ({ message: 'the connection to the database was cut' }),
-  'database-connections-in-use': ({ most, seconds }) => ({
-    message: `all ${most} connections to the database were in use for ${seconds} s`,
-  }),
-  'database-connections-closed': () => ({ message: 'the connections to the database are closed' }),
-  'database-file-unreadable': ({ parameter, path, detail }) => ({
-    message: `cannot read the ${parameter} of the database, ${path}: ${detail}`,
-  }),
+  'database-ended-connection': ({ detail }) => `the database ended the connection: ${detail}`,
+  'database-connection-cut': () => 'the connection to the database was cut',
+  'database-connections-in-use': ({ most, seconds }) =>
+    `all ${most} connections to the database were in use for ${seconds} s`,
+  'database-connections-closed': () => 'the connections to the database are closed',
+  'database-file-unreadable': ({ parameter, path, detail }) =>
+    `cannot read the ${parameter} of the database, ${path}: ${detail}`,
   'database-unencrypted': ({ host }) => ({
     message: `the connection to the database on ${host} would be unencrypted (sslmode=disable)`,
     hint: () =>
@@ -223,12 +217,10 @@ const databaseMessages: Messages<DatabaseProblem> = {
     message: `sslmode=${mode} in the URL of the database is no protection: it goes on unencrypted when that is offered`,
     hint: () => 'leave sslmode out, which is verify-full, or choose sslmode=require',
   }),
-  'database-url-time-out': ({ seconds }) => ({
-    message: `connect_timeout=${seconds} in the URL of the database is not a number of seconds up to 9999`,
-  }),
-  'database-url-choice': ({ name, value, choices }) => ({
-    message: `${name}=${value} in the URL of the database is not one of ${choices.join(', ')}`,
-  }),
+  'database-url-time-out': ({ seconds }) =>
+    `connect_timeout=${seconds} in the URL of the database is not a number of seconds up to 9999`,
+  'database-url-choice': ({ name, value, choices }) =>
+    `${name}=${value} in the URL of the database is not one of ${choices.join(', ')}`,
 };
 
 const weaknesses: Readonly<Record<WeakSslMode, string>> = {
@@ -239,11 +231,9 @@ const weaknesses: Readonly<Record<WeakSslMode, string>> = {
 };
 
 const inboxWarnings: Messages<InboxWarning> = {
-  'inbox-file-lost': (found) => ({
-    message:
-      `${changeOf(found)} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
-      'and what was stored before is only in the file that is gone',
-  }),
+  'inbox-file-lost': (found) =>
+    `${changeOf(found)} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
+    'and what was stored before is only in the file that is gone',
   'inbox-damaged': ({ inbox, detail }) => ({
     message: `the inbox ${inbox} is damaged (${detail}): leads in the damaged part are answered 503`,
     hint: (words) =>
@@ -255,15 +245,12 @@ const inboxWarnings: Messages<InboxWarning> = {
     hint: (words) => `run '${words.command('inbox migrate')}' with the role that owns it`,
     join: ': ',
   }),
-  'inbox-months-failed': ({ fault }) => ({
-    message: `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
-  }),
-  'postgres-without-full-pages': ({ inbox }) => ({
-    message: `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
-  }),
-  'database-parameters-ignored': ({ names }) => ({
-    message: `${names.join(', ')} in the URL of the database has no effect here`,
-  }),
+  'inbox-months-failed': ({ fault }) =>
+    `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
+  'postgres-without-full-pages': ({ inbox }) =>
+    `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
+  'database-parameters-ignored': ({ names }) =>
+    `${names.join(', ')} in the URL of the database has no effect here`,
   'inbox-in-too-few-copies': tooFewCopies,
   'inbox-in-one-copy': ({ inbox, standbys, hosts }) => ({
     message: `a lead that is answered 200 is on one server only, though ${inbox} has ${standbys > 0 ? 'standbys' : `${hosts} hosts`}: leads are lost when another one takes over`,
@@ -275,12 +262,10 @@ const inboxWarnings: Messages<InboxWarning> = {
     hint: () => 'set the lengths to 0 there, and pgaudit.log_parameter to off',
     join: '; ',
   }),
-  'database-weakly-secured': ({ host, mode }) => ({
-    message: `the connection to the database on ${host} ${weaknesses[mode]} (sslmode=${mode}); verify-full is safe`,
-  }),
-  'password-file-ignored': ({ path, why, detail }) => ({
-    message: `the password file ${path} is ignored: ${ignored(why, detail)}`,
-  }),
+  'database-weakly-secured': ({ host, mode }) =>
+    `the connection to the database on ${host} ${weaknesses[mode]} (sslmode=${mode}); verify-full is safe`,
+  'password-file-ignored': ({ path, why, detail }) =>
+    `the password file ${path} is ignored: ${ignored(why, detail)}`,
 };
 
 function ignored(why: 'no plain file' | 'others may read it' | 'unreadable', detail = ''): string {
@@ -312,9 +297,7 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
     message: `${inbox} is an empty database, not an inbox`,
     hint: otherFile,
   }),
-  'inbox-is-no-file': ({ inbox }) => ({
-    message: `cannot open the inbox ${inbox}: it is not a regular file`,
-  }),
+  'inbox-is-no-file': ({ inbox }) => `cannot open the inbox ${inbox}: it is not a regular file`,
   'recovered-file-exists': ({ path }) => ({
     message: `${path} exists, and is not overwritten`,
     hint: () => 'name a new file with -o',
@@ -347,8 +330,5 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   }),
 };
 
-function messageOfFault(fault: StoreFault): Message {
-  const messages: Readonly<Record<string, ((found: never) => Message) | undefined>> = inboxMessages;
-  const messageFor = messages[fault.kind] as ((found: StoreFault) => Message) | undefined;
-  return messageFor?.(fault) ?? { message: fault.kind };
-}
+const messageOfFault = (fault: StoreFault): Message =>
+  messageIn(inboxMessages, fault) ?? { message: fault.kind };

@@ -13,9 +13,7 @@ export const jsonMessages: Messages<JsonProblem> = {
     message: `the answer is not valid JSON: unexpected ${describeByte(byte)} at byte ${offset}${inRecord(nth)}`,
     hint: offset === 0 ? otherPlace : undefined,
   }),
-  'invalid-utf8': ({ nth }) => ({
-    message: `the answer is not valid JSON: bytes that are not UTF-8${inRecord(nth)}`,
-  }),
+  'invalid-utf8': ({ nth }) => `the answer is not valid JSON: bytes that are not UTF-8${inRecord(nth)}`,
   'two-arrays': ({ place, other }) => ({
     message: `the answer holds two arrays of objects: ${place} and ${other}`,
     hint: (words) => `say which one holds the leads: ${words.set('api.items', place)}`,
@@ -53,18 +51,15 @@ export const jsonMessages: Messages<JsonProblem> = {
     hint: (words) =>
       `to leave out what stands beside: ${words.set('api.item', place)}; ${wholeElements(words)}`,
   }),
-  'no-members-there': ({ path, change }) => ({
-    message: `'${path.join('.')}' has no members: '${change.join('.')}' cannot be changed`,
-  }),
-  'no-such-element': ({ path, step }) => ({ message: `'${path.join('.')}' has no element ${step}` }),
-  'json-ends-early': ({ offset }) => ({ message: `the JSON ends too early, at byte ${offset}` }),
+  'no-members-there': ({ path, change }) =>
+    `'${path.join('.')}' has no members: '${change.join('.')}' cannot be changed`,
+  'no-such-element': ({ path, step }) => `'${path.join('.')}' has no element ${step}`,
+  'json-ends-early': ({ offset }) => `the JSON ends too early, at byte ${offset}`,
   'unexpected-byte': ({ byte, offset }) => ({
     message: `unexpected ${describeByte(byte)} at byte ${offset}`,
     hint: () => 'a lead is a JSON object; several come in an array, or a line each',
   }),
-  'endless-object': ({ offset }) => ({
-    message: `an object that ends nowhere before byte ${offset} is no lead`,
-  }),
+  'endless-object': ({ offset }) => `an object that ends nowhere before byte ${offset} is no lead`,
 };
 
 /** The answer may be that of another place. */

@@ -42,10 +42,20 @@ export interface Message {
 export const sentenceIn = ({ option, message }: Message, words: Words): string =>
   option === undefined ? message : `${words.option(option)}: ${message}`;
 
-/** The message of each kind of problem that a room finds. */
+/** The message of each kind of problem that a room finds; a sentence alone is the whole message. */
 export type Messages<P extends Problem> = {
-  readonly [K in P['kind']]: (found: OfKind<P, K>) => Message;
+  readonly [K in P['kind']]: (found: OfKind<P, K>) => Message | string;
 };
 
 /** Those of the problems that may be of that kind: several kinds may have the same facts. */
 type OfKind<P extends Problem, K> = P extends unknown ? (K extends P['kind'] ? P : never) : never;
+
+/** The messages of one room, or of several. */
+export type Catalogue = Readonly<Record<string, (found: never) => Message | string>>;
+
+/** Undefined for a kind that the catalogue does not have. */
+export function messageIn(catalogue: Catalogue, problem: Problem): Message | undefined {
+  const make = catalogue[problem.kind] as ((found: Problem) => Message | string) | undefined;
+  const made = make?.(problem);
+  return typeof made === 'string' ? { message: made } : made;
+}

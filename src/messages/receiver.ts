@@ -14,49 +14,36 @@ const unreached: Readonly<Record<Unreached['why'], (found: Unreached) => string>
 };
 
 export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | ForeignRequest | TargetProblem> = {
-  'no-delivery-of-lead': ({ leadId }) => ({ message: `the inbox has no delivery of the lead '${leadId}'` }),
-  'delivery-without-lead': ({ number }) => ({
-    message: `delivery number ${number} of the inbox holds no lead`,
-  }),
-  'request-for-foreign-host': ({ host }) => ({ message: `the request is for the host '${host}'` }),
-  'request-from-foreign-page': ({ origin }) => ({ message: `the request comes from a page of '${origin}'` }),
-  'target-busy': () => ({ message: 'others were still running' }),
-  'target-path-left': ({ url }) => ({ message: `its path leads out of ${url}` }),
+  'no-delivery-of-lead': ({ leadId }) => `the inbox has no delivery of the lead '${leadId}'`,
+  'delivery-without-lead': ({ number }) => `delivery number ${number} of the inbox holds no lead`,
+  'request-for-foreign-host': ({ host }) => `the request is for the host '${host}'`,
+  'request-from-foreign-page': ({ origin }) => `the request comes from a page of '${origin}'`,
+  'target-busy': () => 'others were still running',
+  'target-path-left': ({ url }) => `its path leads out of ${url}`,
   'target-unreached': (found) => {
     const through = found.proxy === undefined ? '' : ` (through the proxy ${found.proxy})`;
     return { message: unreached[found.why](found) + through };
   },
-  'former-secret-used': ({ number, secrets }) => ({
-    message: `deliveries still use secret ${number} of ${secrets}`,
-  }),
-  'former-secret-unused': ({ number, secrets, hours }) => ({
-    message: `no delivery used secret ${number} of ${secrets} for ${hours}h: it can be removed`,
-  }),
-  'rejected-not-kept': ({ why }) => ({ message: `${why}; rejected deliveries are not kept` }),
-  'handed-on-unsigned': ({ scheme }) => ({
-    message: `what is handed on again goes without its signature: '${scheme}' has no key here that signs`,
-  }),
-  'given-up': ({ target, leads }) => ({
-    message:
-      `${counted(leads, 'lead is', 'leads are')} given up for ${target}, which did not take ` +
-      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`,
-  }),
-  'outbox-failed': ({ why }) => ({ message: `what is outstanding is not tried now: ${why}` }),
+  'former-secret-used': ({ number, secrets }) => `deliveries still use secret ${number} of ${secrets}`,
+  'former-secret-unused': ({ number, secrets, hours }) =>
+    `no delivery used secret ${number} of ${secrets} for ${hours}h: it can be removed`,
+  'rejected-not-kept': ({ why }) => `${why}; rejected deliveries are not kept`,
+  'handed-on-unsigned': ({ scheme }) =>
+    `what is handed on again goes without its signature: '${scheme}' has no key here that signs`,
+  'given-up': ({ target, leads }) =>
+    `${counted(leads, 'lead is', 'leads are')} given up for ${target}, which did not take ` +
+    `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`,
+  'outbox-failed': ({ why }) => `what is outstanding is not tried now: ${why}`,
   'not-delivered-again': ({ leadIds, why }) => {
     const names = leadIds.map((id) => `'${id}'`).join(', ');
     return { message: `${why}; ${names} ${leadIds.length === 1 ? 'is' : 'are'} not handed on` };
   },
-  'lead-for-no-target': ({ leadId }) => ({
-    message: `the lead '${leadId}' meets the condition of no target: it is accepted and handed to none, and so are others like it`,
-  }),
-  'output-cut': ({ path, size, left }) => ({
-    message:
-      `${path} was cut from ${size} to ${left} bytes by another program: leads written meanwhile may be gone from it; ` +
-      'rotate it by renaming it',
-  }),
-  'pulled-without-id': ({ leads }) => ({
-    message:
-      `${counted(leads, 'lead of the service has', 'leads of the service have')} no id: ` +
-      `the backfill cannot take ${leads === 1 ? 'it' : 'them'} in`,
-  }),
+  'lead-for-no-target': ({ leadId }) =>
+    `the lead '${leadId}' meets the condition of no target: it is accepted and handed to none, and so are others like it`,
+  'output-cut': ({ path, size, left }) =>
+    `${path} was cut from ${size} to ${left} bytes by another program: leads written meanwhile may be gone from it; ` +
+    'rotate it by renaming it',
+  'pulled-without-id': ({ leads }) =>
+    `${counted(leads, 'lead of the service has', 'leads of the service have')} no id: ` +
+    `the backfill cannot take ${leads === 1 ? 'it' : 'them'} in`,
 };

@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts';
 import type { ErrorWords, ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
-import type { Message, Messages, Words } from './message.ts';
+import { type Message, messageIn, type Messages, type Words } from './message.ts';
 
 /** By the codes of node and undici. */
 const reasons: Readonly<Record<string, string>> = {
@@ -92,7 +92,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     hint: (words) =>
       `if its authority is a private one, name its certificate in ${words.environment('NODE_EXTRA_CA_CERTS')}`,
   }),
-  'connection-failed': ({ origin, why }) => ({ message: `cannot reach ${origin}: ${why}` }),
+  'connection-failed': ({ origin, why }) => `cannot reach ${origin}: ${why}`,
   'proxy-refuses': ({ origin, status }) => ({
     message: `the proxy does not connect to ${origin} (${status})`,
     hint: proxyHint,
@@ -108,9 +108,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
         ? `it is what api-key-command printed: ${words.quoted(words.get('api-key-command'))}`
         : words.otherKey(loginCommand(profile)),
   }),
-  'rate-limited': ({ status, words }) => ({
-    message: answered('the service limits the rate', status, words),
-  }),
+  'rate-limited': ({ status, words }) => answered('the service limits the rate', status, words),
   'service-answered': ({ status, words: said }) => ({
     message: plainAnswer(status, said),
     hint: (words) =>
@@ -118,11 +116,9 @@ export const serviceMessages: Messages<ServiceProblem> = {
         ? `the list operation may have another path: ${words.quoted(words.set('api.path', '/…'))}`
         : undefined,
   }),
-  'call-answered': ({ status, words }) => ({ message: plainAnswer(status, words) }),
-  'error-with-status-200': ({ words }) => ({
-    message: `the service answered 200 with an error: ${wordsText(words) ?? ''}`,
-  }),
-  'too-many-redirects': ({ most }) => ({ message: `the service redirects more than ${most} times` }),
+  'call-answered': ({ status, words }) => plainAnswer(status, words),
+  'error-with-status-200': ({ words }) => `the service answered 200 with an error: ${wordsText(words) ?? ''}`,
+  'too-many-redirects': ({ most }) => `the service redirects more than ${most} times`,
   'redirects-elsewhere': ({ origin, profile }) => ({
     message: `the service redirects to ${origin ?? 'no proper URL'}, another origin`,
     hint: (words) =>
@@ -134,17 +130,13 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: `the service redirects to ${location} (${status}), which is not followed`,
     hint: () => 'if that is the place that was meant, ask for it',
   }),
-  'broken-compression': ({ origin, why }) => ({
-    message: `${origin} sent a compressed answer that is broken: ${why}`,
-  }),
-  'no-proper-http': ({ origin, why }) => ({ message: `${origin} does not answer in proper HTTP: ${why}` }),
-  'unknown-encoding': ({ name }) => ({ message: `the service encodes its answer as '${name}'` }),
-  'answer-too-slow': () => ({ message: 'the answer comes too slowly' }),
-  'answer-empty': () => ({ message: 'the answer is empty' }),
-  'answer-cut-off': () => ({ message: 'the answer was cut off' }),
-  'answer-ends-early': () => ({
-    message: 'the answer is not valid JSON: it ends too early, although it came whole',
-  }),
+  'broken-compression': ({ origin, why }) => `${origin} sent a compressed answer that is broken: ${why}`,
+  'no-proper-http': ({ origin, why }) => `${origin} does not answer in proper HTTP: ${why}`,
+  'unknown-encoding': ({ name }) => `the service encodes its answer as '${name}'`,
+  'answer-too-slow': () => 'the answer comes too slowly',
+  'answer-empty': () => 'the answer is empty',
+  'answer-cut-off': () => 'the answer was cut off',
+  'answer-ends-early': () => 'the answer is not valid JSON: it ends too early, although it came whole',
   'answer-not-json': ({ type }) => ({
     message: `the service answered with ${type}, not with JSON`,
     hint: otherPlace,
@@ -153,9 +145,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: `the next page lies at ${there ?? 'no proper URL'}, another origin than ${origin}`,
     hint: () => 'the API key is not sent there',
   }),
-  'position-elsewhere': ({ origin }) => ({
-    message: `the page to go on with lies at ${origin}, another origin`,
-  }),
+  'position-elsewhere': ({ origin }) => `the page to go on with lies at ${origin}, another origin`,
   'position-read-before': () => unproven('the service names a page as the next one that was read before'),
   'gave-up': ({ of, tries }) => ({
     message: `${sentence(of)} (tried ${tries} times)`,
@@ -177,9 +167,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
       return `${hint}${narrower}; or take what there is with ${words.option('accept-incomplete')}`;
     },
   }),
-  'no-pointer': ({ setting, text, example }) => ({
-    message: `${setting} is '${text}', which is neither 'auto' nor a JSON Pointer such as ${example}`,
-  }),
+  'no-pointer': ({ setting, text, example }) =>
+    `${setting} is '${text}', which is neither 'auto' nor a JSON Pointer such as ${example}`,
   'other-status': ({ field, status, wanted }) => ({
     message: `the service also lists leads with ${field} '${status}'`,
     join: '; ',
@@ -194,9 +183,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
     join: '; ',
     hint: (words) => `if it does: ${words.quoted(words.set('api.pagination', 'auto'))}`,
   }),
-  'total-may-ignore-filter': ({ total, met }) => ({
-    message: `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
-  }),
+  'total-may-ignore-filter': ({ total, met }) =>
+    `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
   'nothing-new': () =>
     unproven('a page brought no new lead: the service gave one again that it had given before'),
   'rejected-behind': ({ of }) =>
@@ -288,14 +276,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
 };
 
 /** The message of a problem that another one wraps. */
-function messageOf(problem: Problem): Message {
-  const messages: Readonly<Record<string, (found: never) => Message>> = {
-    ...jsonMessages,
-    ...serviceMessages,
-  };
-  const make = messages[problem.kind] as ((found: Problem) => Message) | undefined;
-  return make?.(problem) ?? { message: problem.kind };
-}
+const messageOf = (problem: Problem): Message =>
+  messageIn({ ...jsonMessages, ...serviceMessages }, problem) ?? { message: problem.kind };
 
 const sentence = (problem: Problem): string => messageOf(problem).message;
 

@@ -31,7 +31,7 @@ export const webhookMessages: Messages<WebhookProblem> = {
     message: `the webhook scheme '${name}' is unknown`,
     hint: () => `it must be one of ${known.join(', ')}`,
   }),
-  'scheme-is-no-object': onlySentence('a scheme is a JSON object'),
+  'scheme-is-no-object': () => 'a scheme is a JSON object',
   'unknown-scheme-part': ({ part, known }) => ({
     message: `'${part}' is no part of a scheme`,
     hint: () =>
@@ -39,27 +39,24 @@ export const webhookMessages: Messages<WebhookProblem> = {
         ? 'a secret is given by itself: it is no part of the scheme'
         : `the parts are ${known.join(', ')}`,
   }),
-  'wrong-scheme-part': ({ part, expected }) => ({ message: `the scheme's ${part} must be ${expected}` }),
-  'stray-scheme-part': ({ part, of, scheme }) => ({
-    message: `${part} belongs to the scheme ${of.join(' or ')}, and this one is '${scheme}'`,
-  }),
-  'scheme-signs-no-time': ({ scheme }) => ({ message: `tolerance: the scheme '${scheme}' signs no time` }),
-  'not-a-header-name': ({ name }) => ({ message: `'${name}' is not the name of a header` }),
-  'empty-secret': onlySentence('the webhook secret is empty'),
-  'secret-in-pem': onlySentence(
-    'the webhook secret is a key in PEM, and this scheme signs with a shared secret',
-  ),
+  'wrong-scheme-part': ({ part, expected }) => `the scheme's ${part} must be ${expected}`,
+  'stray-scheme-part': ({ part, of, scheme }) =>
+    `${part} belongs to the scheme ${of.join(' or ')}, and this one is '${scheme}'`,
+  'scheme-signs-no-time': ({ scheme }) => `tolerance: the scheme '${scheme}' signs no time`,
+  'not-a-header-name': ({ name }) => `'${name}' is not the name of a header`,
+  'empty-secret': () => 'the webhook secret is empty',
+  'secret-in-pem': () => 'the webhook secret is a key in PEM, and this scheme signs with a shared secret',
   'secret-not-encoded': ({ encoding }) => ({
     message: `the webhook secret is not ${encodingNames[encoding]}`,
     hint: () =>
       encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see secretEncoding',
   }),
-  'empty-token': onlySentence('the webhook token is empty'),
+  'empty-token': () => 'the webhook token is empty',
   'unsendable-token': onlySentence(
     'the webhook token has blanks at its ends or control characters in it',
     'a header cannot carry it; check the file or variable that it comes from',
   ),
-  'jwk-without-secret': onlySentence('the JWK holds no secret'),
+  'jwk-without-secret': () => 'the JWK holds no secret',
   'unreadable-key': onlySentence(
     'the key cannot be read',
     'it must be a PEM or JWK of an Ed25519, P-256 or RSA key, or a shared secret',
@@ -68,7 +65,7 @@ export const webhookMessages: Messages<WebhookProblem> = {
     'the webhook key is not an Ed25519 key in base64',
     'copy the whole key, from whpk_ or whsk_ to its end',
   ),
-  'key-halves-differ': onlySentence('the two halves of the private key do not belong together'),
+  'key-halves-differ': () => 'the two halves of the private key do not belong together',
   'key-for-another-algorithm': ({ algorithm, type, bits }) => {
     const rsa = bits === undefined ? undefined : `an RSA key of ${bits} bits`;
     const key = rsa ?? (type === undefined ? 'a shared secret' : `of type '${type}'`);
@@ -77,17 +74,14 @@ export const webhookMessages: Messages<WebhookProblem> = {
       hint: () => `give ${keysOf[algorithm]}`,
     };
   },
-  'key-not-of-algorithm': ({ algorithm }) => ({
-    message: `the key does not belong to the algorithm ${algorithm}`,
-  }),
+  'key-not-of-algorithm': ({ algorithm }) => `the key does not belong to the algorithm ${algorithm}`,
   'unsupported-key': ({ type }) => ({
     message: `a key of type '${type}' is not supported`,
     hint: () => 'use an Ed25519 or P-256 key, an RSA key of at least 2048 bits, or a shared secret',
   }),
   'public-key-cannot-sign': onlySentence('a public key verifies but cannot sign', 'use the private key'),
-  'body-not-signed': ({ content }) => ({
-    message: `the signed content '${content}' does not cover {body}: anybody could change the lead`,
-  }),
+  'body-not-signed': ({ content }) =>
+    `the signed content '${content}' does not cover {body}: anybody could change the lead`,
   'unknown-slot': ({ slot, known }) => ({
     message: `the signed content names ${slot}, which is unknown`,
     hint: () => `it may hold ${known.map((name) => `{${name}}`).join(' ')}`,

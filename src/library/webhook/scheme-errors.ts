@@ -1,12 +1,9 @@
 import { ConfigError, LeadsError, type Problem } from '../../errors.ts';
 import { forApplication } from '../../messages/application.ts';
-import type { Message } from '../../messages/message.ts';
+import { type Message, messageIn } from '../../messages/message.ts';
 import { webhookMessages } from '../../messages/webhook.ts';
 
-const messages: Readonly<Record<string, (problem: never) => Message>> = webhookMessages;
-
-const messageFor = (problem: Problem): Message | undefined =>
-  (messages[problem.kind] as ((problem: Problem) => Message) | undefined)?.(problem);
+const messageFor = (problem: Problem): Message | undefined => messageIn(webhookMessages, problem);
 
 /** What is wrong with a scheme or a secret, as a `ConfigError` whose text names options; any other error as it is. */
 export function schemeError(thrown: unknown): unknown {
