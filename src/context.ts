@@ -6,6 +6,8 @@ import { createMessages, type Messages } from './output/messages.ts';
 import type { Texts } from './service/client/service.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
 
+export type { Outcome } from './exit-codes.ts';
+
 /** Everything a command may touch: a host, and what the flags that every command takes say of it. */
 export interface Context extends Host {
   readonly globals: Globals;

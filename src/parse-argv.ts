@@ -1,10 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import {
-  checkOptions,
-  type CommandSpec,
-  type Outcome,
-  type TypedValues,
-} from './commands/flags/command-spec.ts';
+import { checkOptions, type CommandSpec, type TypedValues } from './commands/flags/command-spec.ts';
 import {
   argumentTerm,
   type Flag,
@@ -21,7 +16,7 @@ import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './messages/suggest.ts';
 import type { Globals } from './config/settings.ts';
-import type { Context } from './context.ts';
+import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
 

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { readFailure } from '../files/read-failure.ts';
-import { InterruptedError, UsageError } from '../errors.ts';
-import type { Host, Input } from '../host.ts';
+import { readInput } from '../files/read.ts';
+import { InterruptedError } from '../errors.ts';
+import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import { configError } from './problems.ts';
 import { parseSecret } from './value-types.ts';
@@ -50,22 +49,12 @@ export function ask(
   });
 }
 
-/** All of a piped stdin as text. */
-export async function readAll(stdin: Input): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array | string));
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
 export async function secretFromFile(path: string, what: string, context: PromptContext): Promise<Secret> {
-  if (path === '-') return parseSecret(await readAll(context.stdin), what);
-  try {
-    return parseSecret(await readFile(path, 'utf8'), what);
-  } catch (cause) {
-    if (cause instanceof UsageError) throw cause;
-    throw configError({ kind: 'secret-unreadable', what, path, why: readFailure(cause) }, { cause });
-  }
+  const text = await readInput(path, context.stdin, (why, cause) =>
+    configError({ kind: 'secret-unreadable', what, path, why }, { cause }),
+  );
+  return parseSecret(text.toString('utf8'), what);
 }
 
 /** Asks for a secret on a terminal, hidden, and reads stdin to its end otherwise. */

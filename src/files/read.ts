@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, readFile } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../errors.ts';
 
 /** In bytes. */
 export const longestChunk = 256 * 1024;
@@ -58,6 +60,32 @@ export async function* unpacked(
   const raw = createReadStream(path, { end: bytes - 1, highWaterMark: longestChunk });
   // A failure to read ends the unpacking with it.
   yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
+}
+
+/** All of a file, or of `stdin` for `-` where that is given. `failed` makes the error, from the reason in words. */
+export async function readInput(
+  file: string,
+  stdin: Readable | undefined,
+  failed: (why: string, cause: unknown) => Error,
+): Promise<Buffer> {
+  try {
+    return file === '-' && stdin !== undefined ? await buffer(stdin) : await readFile(file);
+  } catch (cause) {
+    throw failed(readFailure(cause), cause);
+  }
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it is not readable for this user',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+};
+
+/** Why a file could not be read, in words. */
+export function readFailure(cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  return sentences[code ?? ''] ?? code ?? messageOf(cause);
 }
 
 /** The text of a file in UTF-8; undefined when it does not exist. Throws the system's error for anything else. */

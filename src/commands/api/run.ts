@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
-import { readFailure } from '../../files/read-failure.ts';
+import { readFailure } from '../../files/read.ts';
 import { extraHeadersOf } from '../../config/extra-headers.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Call } from '../../service/client/send-request.ts';
 import { type RawAnswer, rawCall } from '../../service/client/raw-call.ts';
@@ -10,7 +10,6 @@ import { openService } from '../../service/client/service.ts';
 import { type Completion, IncompleteError } from '../../service/listing/incomplete-error.ts';
 import { rawPages } from '../../service/listing/raw-pages.ts';
 import { requestParamsOf, urlBelow } from '../../service/pagination/request-params.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { type ApiOptions, bodyOf, type Field, rejectContradictions } from './options.ts';
 import { escapeJson, sanitize } from '../../output/sanitize.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';

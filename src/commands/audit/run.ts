@@ -1,10 +1,9 @@
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import {

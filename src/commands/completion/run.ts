@@ -1,6 +1,5 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 
 /** For bash 3.2 and later, with or without the package bash-completion. */
 const bashScript = String.raw`# bash completion for leads

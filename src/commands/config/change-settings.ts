@@ -1,13 +1,14 @@
+import { text } from 'node:stream/consumers';
 import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
 import { loginCommand } from '../../messages/login-command.ts';
-import { readAll, secretFromPerson } from '../../config/prompt.ts';
+import { secretFromPerson } from '../../config/prompt.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Profile, Settings } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { checkValue, type Outcome } from '../flags/command-spec.ts';
+import { checkValue } from '../flags/command-spec.ts';
 import { storableScheme } from '../flags/resolve-scheme.ts';
 import { exampleScheme } from '../flags/scheme-flags.ts';
 import { didYouMean } from '../../messages/suggest.ts';
@@ -45,7 +46,7 @@ const withoutFormer = ({ name }: SettingKey, profile: Profile): Profile =>
 async function typedValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
   if (value !== undefined && value !== '-') return value;
   if (key.secret === true) return (await secretFromPerson(key.name, context)).reveal();
-  if (value === '-') return (await readAll(context.stdin)).trim();
+  if (value === '-') return (await text(context.stdin)).trim();
   throw new UsageError(`no value for ${key.name} was given`, {
     hint: `run 'leads config set ${key.name} VALUE'`,
   });

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { configFile } from '../../config/directories.ts';
 import { updateConfig } from '../../config/write-config.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 
 /** Opens the configuration file, a broken one too, in the editor of the environment, and checks what was saved. */
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {

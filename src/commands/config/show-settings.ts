@@ -3,14 +3,13 @@ import { configFile } from '../../config/directories.ts';
 import { effectiveSettings } from '../../config/effective-settings.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { renderTable } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 
 interface ListOptions {

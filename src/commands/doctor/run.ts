@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
@@ -21,7 +21,6 @@ import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../d
 import { ConfigError, UsageError } from '../../errors.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { checkService, type ServiceReport } from './check-service.ts';
 import { countOf, jsonPrinter, prettyPrinter } from './print.ts';
 import type { InboxFlags } from '../flags/inbox-flags.ts';

@@ -1,10 +1,9 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { type Lock, lock } from '../../files/lock.ts';
 import { findOutputPlace, regularFile } from '../../files/output-place.ts';
 import { summaryLine } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { filePaths } from './checkpoint.ts';
 import { noteNearValues } from '../flags/near-values.ts';
 import { rejectContradictions, settleOptions, type TypedOptions } from './options.ts';

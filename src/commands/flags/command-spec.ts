@@ -1,7 +1,7 @@
 import type { ValueType } from '../../config/value-types.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { ExitCode, Outcome } from '../../exit-codes.ts';
+import type { ExitCode } from '../../exit-codes.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 import {
   argumentTerm,
@@ -15,8 +15,6 @@ import {
   type Switch,
   type ValueFlag,
 } from './flag.ts';
-
-export type { Outcome } from '../../exit-codes.ts';
 
 type Run<O> = (options: O, context: Context) => Promise<Outcome>;
 

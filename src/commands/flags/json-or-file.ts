@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readFailure } from '../../files/read-failure.ts';
+import { readFailure } from '../../files/read.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
 import { didYouMean } from '../../messages/suggest.ts';

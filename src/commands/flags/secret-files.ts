@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { readFailure } from '../../files/read-failure.ts';
-import { readAll } from '../../config/prompt.ts';
+import { readInput } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
@@ -17,19 +15,13 @@ export async function readSecrets(
   }
   const secrets: Secret[] = [];
   for (const file of files) {
-    const text = file === '-' ? await readAll(context.stdin) : await readText(file);
-    secrets.push(new Secret(secretText(text)));
+    const text = await readInput(file, context.stdin, (why, cause) => {
+      return new ConfigError(`cannot read the secret in ${file}: ${why}`, { cause });
+    });
+    secrets.push(new Secret(secretText(text.toString('utf8'))));
   }
   return secrets;
 }
 
 /** One line break at the end is the editor's, not the secret's. */
 export const secretText = (text: string): string => text.replace(/\r?\n$/, '');
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new ConfigError(`cannot read the secret in ${file}: ${readFailure(cause)}`, { cause });
-  }
-}

@@ -1,5 +1,5 @@
 import { ask } from '../../config/prompt.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
@@ -9,7 +9,6 @@ import { renderTable } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxEraseOptions } from './options.ts';
 import { withInbox, withInboxReader } from './with-inbox.ts';
 

@@ -1,7 +1,6 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { compact } from '../../json/bytes.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import type { InboxExportOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';

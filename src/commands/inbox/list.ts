@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -10,7 +10,6 @@ import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts'
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { formatInstant } from '../../time/zone.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { deliverySummary, objectWriter } from './delivery-json.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import type { InboxListOptions } from './options.ts';

@@ -1,5 +1,5 @@
 import { describeWarning } from '../../messages/command-line.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { connect } from '../../inbox/postgres/connection/connect.ts';
 import type { Connection } from '../../inbox/postgres/connection/database-connections.ts';
@@ -15,7 +15,6 @@ import { checkServer } from '../../inbox/postgres/open-schema.ts';
 import { cannotOpen } from '../../inbox/postgres/postgres-errors.ts';
 import { identifier } from '../../inbox/postgres/sql.ts';
 import { write } from '../../output/stdout.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxMigrateOptions } from './options.ts';
 

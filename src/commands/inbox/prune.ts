@@ -1,8 +1,7 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { decodeLeaf } from '../../statement/leaf.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxPruneOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
 

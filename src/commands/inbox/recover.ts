@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxRecoverOptions } from './options.ts';
 

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
@@ -13,7 +13,6 @@ import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stor
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxRetryOptions } from './options.ts';
 import { objectWriter } from './delivery-json.ts';
 import { withInbox } from './with-inbox.ts';

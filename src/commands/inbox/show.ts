@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { LeadNotFoundError, UsageError } from '../../errors.ts';
 import type { DroppedRepeats, LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
 import { renderFields } from '../../output/fields.ts';
@@ -6,7 +6,6 @@ import { write } from '../../output/stdout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { deliveryDetails, objectWriter } from './delivery-json.ts';
 import type { InboxShowOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';

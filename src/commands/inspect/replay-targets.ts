@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
 import type { Signer } from '../../sender/sign-request.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
 import type { SchemeOptions } from '../flags/scheme-flags.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import type { TrustOptions } from '../flags/shared-flags.ts';
@@ -21,23 +21,13 @@ export async function replayTargets(
 ): Promise<readonly ReplayTarget[]> {
   const { clock } = context;
   const { timeoutMs } = await context.settings();
-  const targets: ReplayTarget[] = [];
-  for (const url of urls) {
-    const { proxy, trust } = await resolveTarget(url, trustFlags, context);
-    targets.push(
-      replayTarget({
-        url,
-        signer,
-        proxy,
-        timeoutMs,
-        loopbackCa: undefined,
-        trust,
-        now: () => clock.now(),
-        signal,
-      }),
-    );
-  }
-  return targets;
+  const common = { signer, timeoutMs, loopbackCa: undefined, now: () => clock.now(), signal };
+  return Promise.all(
+    urls.map(async (url) => {
+      const { proxy, trust } = await resolveTarget(url, trustFlags, context);
+      return replayTarget({ ...common, url, proxy, trust });
+    }),
+  );
 }
 
 /** As `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */
@@ -47,7 +37,5 @@ export async function replaySigner(options: SchemeOptions, context: Context): Pr
   const isGiven =
     [token, tokenFile, secret, secretFile].some((list) => list.length > 0) ||
     [scheme, settings.webhookScheme, settings.webhookToken].some((one) => one !== undefined);
-  if (!isGiven || !verify) return undefined;
-  const verifier = await resolveScheme(options, settings, context, 'sends');
-  return { scheme: verifier.scheme, key: verifier.keys[0] };
+  return isGiven && verify ? resolveSigner(options, context) : undefined;
 }

@@ -1,11 +1,10 @@
 import { describeWarning } from '../../messages/command-line.ts';
 import { once } from 'node:events';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { type InboxLocation, isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
 import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { openQueries, servePage } from './serve-page.ts';
 import type { InspectOptions } from './options.ts';

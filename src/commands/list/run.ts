@@ -1,12 +1,11 @@
 import { outliveOutages } from '../flags/polling.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { oldestFirst, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { noteNearValues } from '../flags/near-values.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { readFailure } from '../../files/read-failure.ts';
+import { readFailure } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Settings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
@@ -17,7 +17,6 @@ import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';

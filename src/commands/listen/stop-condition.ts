@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Context } from '../../context.ts';
-import type { Outcome } from '../flags/command-spec.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { isCtrlC } from '../flags/polling.ts';
 
 /** What stopped a run. */

@@ -5,11 +5,10 @@ import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Account } from '../../config/settings.ts';
 import { updateProfile } from '../../config/write-config.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 
 interface LoginOptions {
   readonly apiKeyFile: string | undefined;

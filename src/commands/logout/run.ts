@@ -1,7 +1,6 @@
 import { readConfig } from '../../config/read-config.ts';
 import { updateProfile } from '../../config/write-config.ts';
-import type { Context } from '../../context.ts';
-import type { Outcome } from '../flags/command-spec.ts';
+import type { Context, Outcome } from '../../context.ts';
 
 export async function run(_options: unknown, context: Context): Promise<Outcome> {
   const { profile } = await context.settings();

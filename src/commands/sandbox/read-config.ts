@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import * as z from 'zod/mini';
-import { readFailure } from '../../files/read-failure.ts';
+import { readInput } from '../../files/read.ts';
 import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
@@ -126,13 +125,12 @@ export type SandboxConfig = z.output<typeof schema>;
  * Reads a file, `-` (stdin), or JSON as it is typed. Throws a `ConfigError` for a file that cannot be read, and a
  * `UsageError` for what is no such configuration.
  */
-export async function readSandboxConfig(
-  source: string,
-  stdin: NodeJS.ReadableStream,
-): Promise<SandboxConfig> {
+export async function readSandboxConfig(source: string, stdin: Readable): Promise<SandboxConfig> {
   const isJson = source.trimStart().startsWith('{');
   const where = isJson || source === '-' ? '--config' : source;
-  const bytes = isJson ? Buffer.from(source) : source === '-' ? await buffer(stdin) : await readNamed(source);
+  const failed = (why: string, cause: unknown): Error =>
+    new ConfigError(`--config: cannot read ${source}: ${why}`, { cause });
+  const bytes = isJson ? Buffer.from(source) : await readInput(source, stdin, failed);
   const document = readDocument(bytes);
   if (!document.ok) {
     const detail = document.detail.replace(/^the body/, 'it').replace(/at byte (\d+)$/, (_, at: string) => {
@@ -158,11 +156,3 @@ export async function readSandboxConfig(
 
 const lineAt = (bytes: Uint8Array, at: number): number =>
   bytes.subarray(0, at).reduce((lines, byte) => (byte === 0x0a ? lines + 1 : lines), 1);
-
-async function readNamed(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new ConfigError(`--config: cannot read ${file}: ${readFailure(cause)}`, { cause });
-  }
-}

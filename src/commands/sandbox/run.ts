@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
@@ -6,7 +6,6 @@ import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { write } from '../../output/stdout.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { type Account, resolveSandbox } from './sandbox-options.ts';
 import { eventLine, failureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
 import type { Options } from './options.ts';

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
-import { readFailure } from '../../files/read-failure.ts';
+import { readInput } from '../../files/read.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -205,7 +203,9 @@ async function readApiKeys(
  * checked when the sandbox takes them. Throws a `DataError` for a file that cannot be read.
  */
 async function readRecords(file: string, context: Context): Promise<Uint8Array[]> {
-  const bytes = file === '-' ? await buffer(context.stdin) : await readNamed(file);
+  const bytes = await readInput(file, context.stdin, (why, cause) => {
+    return new DataError(`cannot read the leads in ${file}: ${why}`, { cause });
+  });
   const records: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start);
@@ -215,12 +215,4 @@ async function readRecords(file: string, context: Context): Promise<Uint8Array[]
     start = end + 1;
   }
   return records;
-}
-
-async function readNamed(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new DataError(`cannot read the leads in ${file}: ${readFailure(cause)}`, { cause });
-  }
 }

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import { createPoster, type PostResult } from '../../http/client/poster.ts';
@@ -6,7 +6,6 @@ import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
 import { createSender, waitsAskedFor } from '../../sender/sender.ts';
 import type { Signer } from '../../sender/sign-request.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { isInboxThere } from '../../inbox/open-inbox.ts';
@@ -16,7 +16,6 @@ import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxFlags } from '../flags/inbox-flags.ts';
 import { noteMissingFields } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';

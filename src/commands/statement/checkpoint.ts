@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { replaceFile } from '../../files/replace.ts';
@@ -16,7 +16,6 @@ import {
   signerOf,
 } from '../../statement/signed-note.ts';
 import { write } from '../../output/stdout.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { holdsWhatWasSigned, withLedger } from './ledger-walk.ts';
 import type { CheckpointOptions, KeyOptions, SaltOptions, SignOptions } from './options.ts';
 import {

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { linesIn } from '../../files/read.ts';
+import { linesIn, readFailure } from '../../files/read.ts';
 import { bufferOf, utf8 } from '../../json/bytes.ts';
 import { recordOf } from '../../json/scanner.ts';
 import { renderFields } from '../../output/fields.ts';
@@ -16,7 +15,6 @@ import {
   type StatementLine,
   type StatementSalt,
 } from '../../statement/statement-format.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import type { CompareOptions } from './options.ts';
 import { knownSigners, readSalt } from './signing.ts';
 import { SortedLines } from './sorted-lines.ts';

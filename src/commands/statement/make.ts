@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { replaceFile } from '../../files/replace.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
@@ -28,7 +28,6 @@ import {
   type StatementLine,
   type StatementSalt,
 } from '../../statement/statement-format.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import { holdsWhatWasSigned, walkLedger, withLedger } from './ledger-walk.ts';
 import type { MakeOptions } from './options.ts';

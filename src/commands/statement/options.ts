@@ -22,7 +22,6 @@ const keyFlag = {
   keyFile: {
     value: 'file',
     type: text,
-    known: 'files',
     otherwise: 'statement.key of the configuration',
     help: 'the key that signs',
   },
@@ -32,7 +31,6 @@ const publicKeyFlag = {
   publicKey: {
     value: 'file',
     type: text,
-    known: 'files',
     otherwise: 'your own, and statement-signers of the configuration',
     help: 'keys of those who may have signed it, one a line',
   },
@@ -42,17 +40,16 @@ const saltFlag = {
   salt: {
     value: 'file',
     type: text,
-    known: 'files',
     help: "agreed with the partner: 'leads statement salt'",
   },
 } satisfies Flags;
 
 const previousFlag = {
-  previous: { value: 'file', type: text, known: 'files', help: 'the statement before this one' },
+  previous: { value: 'file', type: text, help: 'the statement before this one' },
 } satisfies Flags;
 
 const outputFlag = {
-  output: { short: 'o', value: 'file', type: text, known: 'files', help: 'where to write it' },
+  output: { short: 'o', value: 'file', type: text, help: 'where to write it' },
 } satisfies Flags;
 
 const { in: stretch, zone } = timeFlags('received');
@@ -115,7 +112,6 @@ export const verifyFlags = {
   checkpoint: {
     value: 'file',
     type: text,
-    known: 'files',
     help: 'of this inbox, as the other side has kept it',
   },
 } satisfies Flags;

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
@@ -7,8 +6,7 @@ import { ConfigError, DataError, UsageError } from '../../errors.ts';
 import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { readIfExists } from '../../files/read.ts';
+import { readIfExists, readInput } from '../../files/read.ts';
 import {
   type Checkpoint,
   readPrivateKey,
@@ -65,11 +63,9 @@ function keysIn(lines: string, path: string): readonly SignerName[] {
 }
 
 export async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new DataError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
-  }
+  const failed = (why: string, cause: unknown): Error =>
+    new DataError(`cannot read ${path}: ${why}`, { cause });
+  return (await readInput(path, undefined, failed)).toString('utf8');
 }
 
 export const newSalt = (): Buffer => randomBytes(statementSaltBytes);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DataError } from '../../errors.ts';
-import { readFailure } from '../../files/read-failure.ts';
-import { chunksOf, linesIn } from '../../files/read.ts';
+import { chunksOf, linesIn, readFailure } from '../../files/read.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
 import { isSignedBy, readPublicKey, type SignerName } from '../../statement/signed-note.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { checkLedger } from '../../inbox/check-ledger.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -6,7 +6,6 @@ import { writeJson } from '../../output/stdout.ts';
 import { inclusionSpans, isConsistent, leafHash, SubtreeRoots } from '../../statement/merkle-tree.ts';
 import { isNoteSignedBy, readCheckpoint, readNote } from '../../statement/signed-note.ts';
 import { idDigest, type StatementHeader } from '../../statement/statement-format.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { withLedger } from './ledger-walk.ts';
 import { profilesInbox, type VerifyOptions } from './options.ts';
 import { knownSigners, readSalt, readText } from './signing.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
@@ -10,7 +10,6 @@ import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import { sayChecked } from './figure-text.ts';
 import { countsReceived, rejectContradictions, type StatsOptions } from './options.ts';

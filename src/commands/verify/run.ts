@@ -1,11 +1,10 @@
 import { type Capture, targetOf } from '../../capture/capture.ts';
-import type { Context } from '../../context.ts';
+import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
 import { writeJson } from '../../output/stdout.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from './open-capture.ts';
