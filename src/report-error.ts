@@ -58,7 +58,7 @@ async function textsOf(failure: LeadsError): Promise<Texts> {
 
 const bug = (thrown: unknown): Texts => ({
   message: `a bug in leads: ${messageOf(thrown)}`,
-  hint: 'run it again with --verbose and report what it prints',
+  hint: "run it again with --verbose, and report what it prints where 'npm bugs leads-cli' leads",
 });
 
 /** Read from the words themselves: the error may be that they could not be parsed. */

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { processHost } from '../../src/host.ts';
+import { commands } from '../../src/program.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import { binary, environment, listenProcess, type ListenProcess } from '../support/listen-process.ts';
+import { freshHome } from '../support/run.ts';
+
+const preload = fileURLToPath(new URL('../support/watch-sockets.cjs', import.meta.url));
+const home = freshHome();
+const sockets = join(home, 'sockets');
+let sandbox: Sandbox;
+let receiver: ListenProcess;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ leads: 30, seed: 7 }, { clock: processHost().clock });
+  receiver = await listenProcess(['--http', '--port', '0', '--token', 'secret', '--backfill', '1h'], {
+    home,
+    env: watched(),
+  });
+});
+afterAll(async () => {
+  await receiver.end('SIGTERM');
+  await sandbox.close();
+});
+
+const watched = (): Record<string, string> => ({
+  NODE_OPTIONS: `--require ${preload}`,
+  SOCKETS: sockets,
+  LEADS_BASE_URL: sandbox.url,
+  LEADS_API_KEY: sandbox.apiKey,
+});
+
+/** What each command is called with; those that only read what is here name no address at all. */
+const lines: Readonly<Record<string, (receiver: string) => string>> = {
+  api: () => 'api /leads',
+  audit: () => 'audit --since 1h',
+  check: (url) => `check ${url} --token secret --only credential`,
+  completion: () => 'completion bash',
+  config: () => 'config list',
+  demo: () => 'demo',
+  doctor: () => 'doctor',
+  export: () => 'export',
+  inbox: () => 'inbox list',
+  inspect: () => 'inspect --help',
+  list: () => 'list',
+  listen: () => 'listen --help',
+  login: () => 'login --api-key -',
+  logout: () => 'logout',
+  sandbox: () => 'sandbox --help',
+  send: (url) => `send ${url} --token secret --count 1`,
+  show: () => 'show lead_1',
+  statement: () => 'statement key --help',
+  stats: () => 'stats',
+  verify: () => 'verify --help',
+};
+
+it('knows every command', () => {
+  expect(Object.keys(lines).sort()).toEqual(commands.map(({ name }) => name).sort());
+});
+
+it('no command connects to, or looks up, an address that was not named', async () => {
+  for (const line of Object.values(lines)) {
+    const argv = line(receiver.url).split(' ');
+    await execa(process.execPath, [binary, ...argv], {
+      reject: false,
+      input: sandbox.apiKey,
+      env: { ...environment(home), ...watched() },
+    });
+  }
+  expect(existsSync(sockets)).toBe(true);
+  const found = new Set(readFileSync(sockets, 'utf8').trim().split('\n'));
+  // A watch that sees nothing would prove nothing.
+  expect(found).toContain(new URL(sandbox.url).host);
+  expect(found).toContain(new URL(receiver.url).host);
+  // The tour of `demo` has a service and a receiver of its own, on this machine as these are.
+  expect([...found].filter((address) => !/^(127\.0\.0\.1|localhost|::1):\d+$/.test(address))).toEqual([]);
+}, 180_000);
