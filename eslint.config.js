@@ -31,7 +31,7 @@ export default defineConfig(
       'no-restricted-globals': [
         'error',
         { name: 'process', message: 'Only src/host.ts and the launcher touch the process.' },
-        { name: 'fetch', message: 'Use the client of src/http/client: the global one cannot be configured.' },
+        { name: 'fetch', message: 'Import from undici: the global one cannot be configured.' },
       ],
       'no-console': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],

@@ -34,7 +34,7 @@ export async function report(
 function isAbort(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code } = thrown as NodeJS.ErrnoException;
-  return thrown.name === 'AbortError' || code === 'ABORT_ERR';
+  return thrown.name === 'AbortError' || code === 'ABORT_ERR' || code === 'UND_ERR_ABORTED';
 }
 
 /** The scanner of leads and the HTTP client are WebAssembly: each has ten gigabytes of addresses set aside for it. */

@@ -88,14 +88,11 @@ const listenProblems: Readonly<Record<string, ListenProblem['kind']>> = {
 export class TunnelError extends Error {
   /** Host and port of the proxy. */
   readonly proxy: string;
-  /** Of its answer. */
-  readonly status: number | undefined;
   override readonly cause: Error;
 
-  constructor(proxy: string, cause: Error & { readonly status?: number }) {
+  constructor(proxy: string, cause: Error) {
     super(cause.message, { cause });
     this.proxy = proxy;
-    this.status = cause.status;
     this.cause = cause;
   }
 }
@@ -105,4 +102,4 @@ export const isPlainHttpAnswer = (message: string): boolean => /wrong version nu
 
 /** Whether a connection without TLS was closed without an answer, as servers do that expect TLS. */
 export const isClosedOnPlainHttp = (code: string): boolean =>
-  code === 'ECONNRESET' || code === 'SOCKET_CLOSED';
+  code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';

@@ -43,7 +43,7 @@ export type ServiceProblem =
       readonly example: string;
     };
 
-/** `code` is that of node, or of our HTTP client; `why` are the words of a library. */
+/** `code` is that of node or undici; `why` are the words of a library. */
 type ConnectionProblem =
   | {
       readonly kind: 'unreachable';

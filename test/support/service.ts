@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Dialect } from '../../src/config/dialect.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { createHttpClient } from '../../src/http/client/http-client.ts';
+import { createAgent } from '../../src/http/client/agent.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { commandLineTexts } from '../../src/messages/command-line.ts';
 import { Secret } from '../../src/secret.ts';
@@ -57,7 +57,7 @@ export interface TestService extends Service {
 }
 
 /** A service as commands open it, on a clock that hurries, with everything that it says. */
-export function serviceAt(
+export async function serviceAt(
   url: string,
   options: {
     readonly key?: string;
@@ -70,9 +70,9 @@ export function serviceAt(
 ): Promise<TestService> {
   const stderr = memory(undefined);
   const timeoutMs = options.timeoutMs ?? 5000;
-  const http = createHttpClient({ env: {}, dataDir: freshHome(), timeoutMs });
+  const http = await createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
   const clock: Clock & FakeClock = options.clock ?? new FakeClock(undefined, { hasty: true });
-  return Promise.resolve({
+  return {
     account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },
     dialect: options.dialect ?? {},
     http,
@@ -86,5 +86,5 @@ export function serviceAt(
     retries: options.retries ?? 5,
     said: () => stderr.text(),
     close: () => http.destroy(),
-  });
+  };
 }

@@ -1,4 +1,4 @@
-import { Agent, type ClientRequest, request as requestPlain } from 'node:http';
+import { type ClientRequest, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
@@ -27,32 +27,21 @@ export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): C
       return;
     }
     socket.destroy();
-    const status = statusCode ?? 0;
-    onSocket(Object.assign(new Error(`the proxy answered ${status} to CONNECT`), { status }));
+    onSocket(new Error(`the proxy answered ${statusCode ?? 0} to CONNECT`));
   });
   opening.end();
   return opening;
 }
 
 /** For node's client: opens a tunnel through the proxy for each of its connections. */
-export function tunnelAgent(proxy: URL, options: AgentOptions, isSecure = true): Agent {
-  const opening = new Set<ClientRequest>();
-  const agent = isSecure ? new HttpsAgent(options) : new Agent(options);
-  const destroy = agent.destroy.bind(agent);
-  return Object.assign(agent, {
-    createConnection(target: ConnectionOptions, onSocket: OnSocket): void {
-      const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');
-      const tunnel = openTunnel(proxy, `${host}:${target.port ?? (isSecure ? 443 : 80)}`, (error, socket) => {
-        opening.delete(tunnel);
-        onSocket(error, socket && (isSecure ? connect({ ...target, socket }) : socket));
-      });
-      opening.add(tunnel);
-    },
-    destroy(): void {
-      for (const tunnel of opening) tunnel.destroy();
-      destroy();
-    },
-  });
+export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
+  const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {
+    const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');
+    openTunnel(proxy, `${host}:${target.port ?? 443}`, (error, socket) => {
+      onSocket(error, socket && connect({ ...target, socket }));
+    });
+  };
+  return Object.assign(new HttpsAgent(options), { createConnection });
 }
 
 export function proxyAuthorization({ username, password }: URL): Record<string, string> {

@@ -95,7 +95,7 @@ export function systemError(code: string, syscall: string, port?: number): NodeJ
 /** Bytes that a connection takes before its peer has read them. */
 const sendBufferBytes = 65_536;
 
-/** One end of a connection; what it has of `net.Socket` is what node:http and the product ask for. */
+/** One end of a connection; what it has of `net.Socket` is what node:http, undici and the product ask for. */
 export class SimSocket extends Duplex {
   readonly #scheduler: Scheduler;
   readonly #owner: Owner;

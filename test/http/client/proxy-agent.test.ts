@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHttpClient, type HttpClient } from '../../../src/http/client/http-client.ts';
+import { createAgent } from '../../../src/http/client/agent.ts';
+import type { HttpClient } from '../../../src/http/client/http-client.ts';
 import { TunnelError } from '../../../src/http/problems.ts';
 import { sentenceOf } from '../../../src/messages/find-message.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
@@ -29,10 +30,10 @@ async function proxyThat(answer: (socket: Socket) => unknown) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-function agentThrough(port: number, timeoutMs = 300): HttpClient {
+async function agentThrough(port: number, timeoutMs = 300): Promise<HttpClient> {
   const proxy = `http://127.0.0.1:${port}`;
   const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
-  const agent = createHttpClient({ env, dataDir: undefined, timeoutMs });
+  const agent = await createAgent({ env, dataDir: undefined, timeoutMs });
   open.push(() => agent.destroy());
   return agent;
 }
@@ -53,7 +54,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
     ['it never answers', () => undefined, 'no answer came in time'],
   ])('%s', async (_, answer, reason) => {
     const { port, sockets } = await proxyThat(answer);
-    const agent = agentThrough(port);
+    const agent = await agentThrough(port);
     for (const origin of ['https://service.example', 'http://service.example']) {
       const before = sockets.length;
       const error = await agent.request({ origin, path: '/', method: 'GET' }).catch((e: unknown) => e);
@@ -69,7 +70,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
 
   it('it speaks no HTTP, which is not tried again', async () => {
     const { port, sockets } = await proxyThat(afterRequest((socket) => socket.end('no\r\n\r\n')));
-    const agent = agentThrough(port);
+    const agent = await agentThrough(port);
     const asked = agent.request({ origin: 'https://service.example', path: '/', method: 'GET' });
     const failure = networkFailure(await asked.catch((e: unknown) => e), 'https://service.example');
     expect(failure).toMatchObject({ code: 'service_unavailable' });
@@ -90,7 +91,7 @@ it.each<[string, (socket: Socket) => unknown]>([
       else socket.once('data', () => heard(socket));
     });
   });
-  const agent = agentThrough(port, 600_000);
+  const agent = await agentThrough(port, 600_000);
   const stop = new AbortController();
   const asked = agent.request({
     origin: 'https://service.example',
