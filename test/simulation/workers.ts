@@ -31,6 +31,9 @@ interface Waiting {
 /** A child is replaced after so many worlds, so that memory stays flat. */
 const mostWorlds = 50;
 
+/** A world leaves much behind that dies young: with node's own room for it, a tenth of the time is garbage collection. */
+const nodeOptions = ['--max-semi-space-size=32', '--min-semi-space-size=16'];
+
 /** In real time: a world takes half a second. */
 const longestMs = 60_000;
 
@@ -83,7 +86,11 @@ export class Workers {
 
   #start(): Child {
     const [script = '', ...args] = this.#options.worker;
-    const child = { process: fork(script, args, { stdio: 'pipe' }), stderr: '', worlds: 0 };
+    const child = {
+      process: fork(script, args, { stdio: 'pipe', execArgv: nodeOptions }),
+      stderr: '',
+      worlds: 0,
+    };
     child.process.stderr?.on('data', (chunk: Buffer) => {
       child.stderr = (child.stderr + chunk.toString()).slice(-4000);
     });

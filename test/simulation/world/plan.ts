@@ -51,33 +51,39 @@ const hour = 60 * minute;
 
 export function planOf(seed: number, styles: readonly string[]): Plan {
   const random = randomOf(seed, 'plan');
-  const lengthMs = random.between(30, 60) * minute;
+  const lengthMs = random.between(20, 35) * minute;
   const inbox = random.pick(['file', 'file', 'file', 'memory'] as const);
-  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 2, 3, 4]);
+  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 1, 2, 2, 3, 4]);
   const targets = (['application', 'file', 'command'] as const).filter(() => random.chance(0.6));
-  const plan = {
+  const copies = random.between(2, 4);
+  const plan: Omit<Plan, 'happenings'> = {
     seed,
     lengthMs,
     inbox,
     receivers,
-    leads: random.between(110, 150),
-    copies: random.between(2, 4),
-    acknowledge: random.pick(['delivered', 'delivered', 'stored'] as const),
+    leads: Math.round(random.between(300, 335) / meanCopiesOf(copies)),
+    copies,
+    // What is only in memory is not stored: the program refuses to say so.
+    acknowledge:
+      inbox === 'memory' ? 'delivered' : random.pick(['delivered', 'delivered', 'stored'] as const),
     targets: targets.length === 0 ? (['application'] as const) : targets,
     style: random.pick(styles),
     pageCap: random.pick([7, 15, 40, 60]),
   };
-  const crashes = Array.from({ length: random.between(4, 7) }, () => crash(random, plan));
-  const faults = Array.from({ length: random.between(13, 20) }, () => fault(random, plan));
-  const actions = Array.from({ length: random.between(5, 9) }, () => operatorAction(random, plan));
+  const crashes = Array.from({ length: random.between(4, 6) }, () => crash(random, plan));
+  const faults = Array.from({ length: random.between(10, 15) }, () => fault(random, plan));
+  const actions = Array.from({ length: random.between(3, 6) }, () => operatorAction(random, plan));
   const sleeps = Array.from({ length: random.between(3, 4) }, (): Happening => ({
     at: random.between(0, lengthMs),
     kind: 'suspend',
-    forMs: random.between(14, 20) * hour,
+    forMs: random.between(13, 18) * hour,
   }));
   const happenings = [...crashes, ...faults, ...actions, ...sleeps].sort((a, b) => a.at - b.at);
   return { ...plan, happenings };
 }
+
+/** Of one lead: half of them come in so many copies, the others in any number up to it. */
+const meanCopiesOf = (copies: number): number => (copies + (1 + copies) / 2) / 2;
 
 type Size = Pick<Plan, 'lengthMs' | 'receivers'>;
 

@@ -141,6 +141,7 @@ class World {
         );
         this.#check(() => {
           if (code === 1) throw new Violation('no-internal-error', process.stderr);
+          if (code === 2) throw new Violation('is-asked-what-it-knows', process.stderr);
           if (isDurable(plan)) checkStored(truth, readInboxFile(disk));
         });
       },
