@@ -2,7 +2,7 @@ import type { ReceivedLeads } from '../inbox/query-types.ts';
 import { runDeliveries, RunTally } from '../sender/delivery-run.ts';
 import type { Finding, UnreceivedClass } from './classify-lead.ts';
 import type { Audit } from './audit.ts';
-import { BitSet } from './compare-leads.ts';
+import { batchSize, BitSet } from './compare-leads.ts';
 import { type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { PostResult } from '../http/client/poster.ts';
 import type { Inbox } from '../inbox/inbox.ts';
@@ -77,8 +77,6 @@ export interface RepairResult {
   /** Why it ended early, other than by the signal. */
   readonly failure: { readonly error: unknown } | undefined;
 }
-
-const batchSize = 1000;
 
 /**
  * Delivers or stores leads, or both, and then looks what the inbox has of them. Does not throw for what goes wrong on the
