@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
 import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
+import { SharedContentTable } from '../inbox/sqlite/delivery-tables.ts';
+import { ErasedTable } from '../inbox/sqlite/erased-leads.ts';
 import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
 import {
   bytesOf,
@@ -12,6 +14,7 @@ import {
   textOf,
   toColumn,
 } from '../inbox/sqlite/libsql.ts';
+import { Statements } from '../inbox/sqlite/statements.ts';
 
 /**
  * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so
@@ -32,8 +35,9 @@ const schema = `
   CREATE TABLE received.bodies (first INTEGER PRIMARY KEY, leads TEXT NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE received.deliveries (
     seq INTEGER PRIMARY KEY, lead TEXT NOT NULL, received_at INTEGER NOT NULL, source TEXT NOT NULL,
-    attempt INTEGER NOT NULL, body BLOB NOT NULL
+    attempt INTEGER NOT NULL, body BLOB NOT NULL, lead_start INTEGER, lead_end INTEGER, first_seq INTEGER
   );
+  CREATE TABLE received.erased (digest BLOB, seq INTEGER, first_at INTEGER, attempts INTEGER);
   CREATE TABLE received.work (lead TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
@@ -90,7 +94,8 @@ export class LeadDatabase implements ReceivedLeads {
     );
     this.#addBodies = database.prepare('INSERT INTO bodies VALUES (?, ?, ?)');
     this.#findBodies = database.prepare('SELECT * FROM bodies WHERE first <= ? ORDER BY first DESC LIMIT 1');
-    this.#lookup = leadLookup({ database, version: 1, shared: undefined, erased: undefined });
+    const shared = new SharedContentTable(new Statements(database));
+    this.#lookup = leadLookup({ database, shared, erased: new ErasedTable(database) });
   }
 
   get size(): number {

@@ -1,24 +1,6 @@
-import type { Inbox } from './inbox.ts';
+import type { Inbox, InboxReader } from './inbox.ts';
 
-type ReadMethod =
-  | 'list'
-  | 'receipts'
-  | 'leads'
-  | 'search'
-  | 'changeMark'
-  | 'extent'
-  | 'counts'
-  | 'outcomeMarks'
-  | 'states'
-  | 'lookUp'
-  | 'seqsSince'
-  | 'backfilledSeqs'
-  | 'leadsBySeq'
-  | 'prunedSince'
-  | 'outstanding'
-  | 'lackingTargets'
-  | 'droppedRepeats'
-  | 'close';
+type ReadMethod = Exclude<keyof InboxReader, 'location' | 'has'> | 'states';
 
 type Query<F> = F extends (...asked: infer A) => Promise<infer T>
   ? (...asked: A) => T | Promise<T>

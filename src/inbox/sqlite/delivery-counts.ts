@@ -1,41 +1,27 @@
 import { createdAtNotKept, verdictRead } from '../delivery-record.ts';
 import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source } from '../query-types.ts';
-import type { ReadDatabase } from './delivery-queries.ts';
-import { type Row, textOf } from './libsql.ts';
+import { type Database, type Row, textOf } from './libsql.ts';
 
 /** Deliveries that one step counts: some milliseconds, in which nothing else is done in this thread. */
 const stepRows = 10_000;
 
 const isFirst = "verdict <> 'rejected' AND attempt = 1";
 
-/** As `Inbox.counts`. A database of a version before has no index for it, and counts nothing that was removed. */
+/** As `Inbox.counts`. A database of an earlier version, to which nobody writes here, has no index for it: it is one step. */
 export async function* deliveryCounts(
-  { database, version }: ReadDatabase,
+  database: Database,
   { since, until, partMs, isRemoved = false }: CountQuery,
 ): AsyncGenerator<readonly DeliveryCount[]> {
-  const isIndexed = version > 5;
+  const isIndexed =
+    database.prepare(`SELECT 1 FROM main.sqlite_master WHERE name = 'counted'`).all([]).length > 0;
+  const index = isIndexed ? 'INDEXED BY counted' : '';
   const counted = database.prepare(
     `SELECT (received_at - CAST(?2 AS INTEGER)) / CAST(?3 AS INTEGER) AS part, verdict, reason, source,
      MIN(attempt, ${mostAttemptsCounted}) AS attempts, COUNT(*) AS count, SUM(${isFirst} AND created_at = ?1) AS unknown,
      json_group_array(MAX(0, received_at - created_at)) FILTER (WHERE created_at > ?1) AS delays
-     FROM ${isIndexed ? 'deliveries INDEXED BY counted' : `(SELECT *, ${createdAtNotKept} AS created_at FROM deliveries)`}
-     WHERE ${isIndexed ? '' : 'seq BETWEEN ?6 AND ?7 AND'} received_at >= ?4 AND received_at < ?5
+     FROM deliveries ${index} WHERE received_at >= ?4 AND received_at < ?5
      GROUP BY part, verdict, reason, source, attempts`,
   );
-  const step = (from: number, to: number, ...seqs: number[]): DeliveryCount[] =>
-    counted.all([createdAtNotKept, since, partMs, from, to, ...seqs]).map(countOf);
-  if (!isIndexed) {
-    const page = database.prepare(
-      `SELECT MAX(seq) AS last FROM (SELECT seq FROM deliveries WHERE seq > ? ORDER BY seq LIMIT ${stepRows})`,
-    );
-    for (let after = isRemoved ? Number.MAX_SAFE_INTEGER : 0; ;) {
-      const last = page.all([after])[0]?.['last'];
-      if (typeof last !== 'number') return;
-      yield step(since, until, after + 1, last);
-      after = last;
-      await Promise.resolve();
-    }
-  }
   const removed = database.prepare(
     `SELECT (minute - CAST(?1 AS INTEGER)) / CAST(?2 AS INTEGER) AS part, verdict, reason, source, attempt AS attempts,
      SUM(count) AS count, SUM(CASE WHEN ${isFirst} THEN count ELSE 0 END) AS unknown, '[]' AS delays
@@ -43,14 +29,14 @@ export async function* deliveryCounts(
   );
   yield removed.all([since, partMs, until]).map((row) => ({ ...countOf(row), isRemoved: true }));
   const next = database.prepare(
-    `SELECT received_at AS at FROM deliveries INDEXED BY counted WHERE received_at >= ? AND received_at < ?
+    `SELECT received_at AS at FROM deliveries ${index} WHERE received_at >= ? AND received_at < ?
      ORDER BY received_at LIMIT 1 OFFSET ${stepRows}`,
   );
   for (let from = isRemoved ? until : since; from < until;) {
-    const border = next.all([from, until])[0]?.['at'];
+    const border = isIndexed ? next.all([from, until])[0]?.['at'] : undefined;
     // All that came in one millisecond is counted in one step.
     const to = typeof border === 'number' ? Math.max(border, from + 1) : until;
-    yield step(from, to);
+    yield counted.all([createdAtNotKept, since, partMs, from, to]).map(countOf);
     from = to;
     await Promise.resolve();
   }

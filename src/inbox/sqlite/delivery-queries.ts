@@ -42,30 +42,26 @@ const outstanding = (condition: string): string => `SELECT COALESCE(
 
 export interface ReadDatabase {
   readonly database: Database;
-  /** Of the schema: one before the current one can be read as it is. */
-  readonly version: number;
-  /** These are undefined for a version that has none. */
-  readonly shared: SharedContentTable | undefined;
-  readonly erased: ErasedTable | undefined;
+  readonly shared: SharedContentTable;
+  readonly erased: ErasedTable;
 }
 
-/** Newest first. A database of the first version has no results. */
+/** Newest first. */
 export async function* deliveries(
-  { database, version, shared }: ReadDatabase,
+  { database, shared }: ReadDatabase,
   query: InboxQuery,
 ): AsyncGenerator<StoredDelivery> {
-  const { sql, values } = conditions(query, version);
+  const { sql, values } = conditions(query);
   const page = database.prepare(
-    `SELECT *, ${version > 1 ? resultsColumn : "'[]'"} AS results FROM deliveries
-     WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ?`,
+    `SELECT *, ${resultsColumn} AS results FROM deliveries WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ?`,
   );
-  const answer = version > 2 ? sharedAnswers(database) : undefined;
-  shared?.forget();
+  const answer = sharedAnswers(database);
+  shared.forget();
   const size = new PageSize();
   for await (const row of rowsOf(page, query.before ?? Number.MAX_SAFE_INTEGER, values, size)) {
     const delivery = deliveryOf(row, shared);
     const { firstSeq, status } = delivery;
-    yield firstSeq === undefined ? delivery : { ...delivery, status: answer?.(firstSeq, status) ?? status };
+    yield firstSeq === undefined ? delivery : { ...delivery, status: answer(firstSeq, status) };
   }
 }
 
@@ -76,14 +72,14 @@ const stateConditions = {
 
 /** Every lead once, in order of arrival. */
 export async function* leads(
-  { database, version, shared }: ReadDatabase,
+  { database, shared }: ReadDatabase,
   { states = ['accepted'], since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
-  const { sql, values } = conditions({ since, until }, version);
-  shared?.forget();
+  const { sql, values } = conditions({ since, until });
+  shared.forget();
   const wanted = states.map((state) => stateConditions[state]).join(' OR ');
   const page = database.prepare(
-    `SELECT seq, lead, received_at, source, body${version > 2 ? ', lead_start, lead_end, first_seq' : ''} FROM deliveries WHERE seq > ? ${sql}
+    `SELECT seq, lead, received_at, source, body, lead_start, lead_end, first_seq FROM deliveries WHERE seq > ? ${sql}
      AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND (${wanted}))
      ORDER BY seq LIMIT ?`,
   );
@@ -128,11 +124,12 @@ const verdictConditions = {
   accepted: "verdict = 'accepted'",
   duplicate: "verdict = 'duplicate'",
   pending: `seq IN (${outstanding('done = 0')})`,
+  dead: `seq IN (${outstanding('dead = 1')})`,
   rejected: `(verdict = 'rejected' AND reason IS NOT '${otherEvent}')`,
   other: `(verdict = 'rejected' AND reason = '${otherEvent}')`,
 };
 
-function conditions(query: InboxQuery, version: number): { sql: string; values: Value[] } {
+function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   const parts: string[] = [];
   const values: Value[] = [];
   const add = (part: string, ...parameters: Value[]): void => {
@@ -145,8 +142,7 @@ function conditions(query: InboxQuery, version: number): { sql: string; values: 
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {
     const { verdicts } = query;
-    const dead = version > 4 ? `seq IN (${outstanding('dead = 1')})` : 'FALSE';
-    const listed = verdicts.map((verdict) => ({ ...verdictConditions, dead })[verdict]).join(' OR ');
+    const listed = verdicts.map((verdict) => verdictConditions[verdict]).join(' OR ');
     // Only a condition in these very words finds the index of the rejected ones.
     const isUntaken = verdicts.every((verdict) => verdict === 'rejected' || verdict === 'other');
     add(`${isUntaken ? "verdict = 'rejected' AND " : ''}(${listed})`);
@@ -165,9 +161,9 @@ function conditions(query: InboxQuery, version: number): { sql: string; values: 
   return { sql: parts.join(' '), values };
 }
 
-function deliveryOf(row: Row, shared: SharedContentTable | undefined): StoredDelivery {
+function deliveryOf(row: Row, shared: SharedContentTable): StoredDelivery {
   const firstSeq = sharedSeqOf(row);
-  const content = firstSeq === undefined ? undefined : shared?.find(firstSeq);
+  const content = firstSeq === undefined ? undefined : shared.find(firstSeq);
   return {
     seq: Number(row['seq']),
     receivedAt: Number(row['received_at']),
@@ -200,9 +196,9 @@ const resultOf = ([label, ok, answer, at, durationMs]: ResultRow): StoredResult 
   durationMs,
 });
 
-export function leadOf(row: Row, shared: SharedContentTable | undefined): StoredLead {
+export function leadOf(row: Row, shared: SharedContentTable): StoredLead {
   const firstSeq = sharedSeqOf(row);
-  const content = firstSeq === undefined ? undefined : shared?.find(firstSeq);
+  const content = firstSeq === undefined ? undefined : shared.find(firstSeq);
   return {
     leadId: fromColumn(textOf(row['lead'])),
     seq: Number(row['seq']),
@@ -228,16 +224,14 @@ const candidateBytes = 4 * 1024 * 1024;
 
 /** As `InboxChanges` says. */
 export async function* searchFile(
-  { database, version }: Pick<ReadDatabase, 'database' | 'version'>,
+  { database }: Pick<ReadDatabase, 'database'>,
   text: string,
   query: InboxQuery,
 ): AsyncGenerator<SearchStep> {
-  const { sql, values } = conditions(query, version);
+  const { sql, values } = conditions(query);
   // Several leads of one delivery share its body.
   const body =
-    version > 2
-      ? 'CASE WHEN first_seq IS NULL THEN body ELSE (SELECT body FROM shared_content AS s WHERE s.seq = d.first_seq) END'
-      : 'body';
+    'CASE WHEN first_seq IS NULL THEN body ELSE (SELECT body FROM shared_content AS s WHERE s.seq = d.first_seq) END';
   const { sql: mayHold, values: held } = mayHoldText(text, body);
   const range = database.prepare(
     `SELECT MIN(seq) AS bottom, COUNT(*) AS looked, SUM(size) AS bytes FROM
@@ -248,7 +242,7 @@ export async function* searchFile(
      WHERE seq < ? AND seq >= ? ${sql} AND ${mayHold} ORDER BY seq DESC`,
   );
   const bodies = database.prepare(
-    `SELECT seq, lead, ${body} AS body${version > 2 ? ', lead_start, lead_end' : ''} FROM deliveries AS d
+    `SELECT seq, lead, ${body} AS body, lead_start, lead_end FROM deliveries AS d
      WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
   );
   const candidates = (seqs: readonly number[]): Candidate[] =>

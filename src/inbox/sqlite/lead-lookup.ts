@@ -11,7 +11,7 @@ const pageRows = 10_000;
  * than the database to find the row.
  */
 export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof ReceivedLeads> {
-  const { database, version, shared, erased } = read;
+  const { database, shared, erased } = read;
   const find = database.prepare(
     `SELECT group_concat(asked.key) AS places, group_concat(seq) AS seqs, group_concat(first_at) AS times,
        lower(group_concat(hex(digest))) AS digests, group_concat(
@@ -19,7 +19,7 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
      FROM json_each(?) AS asked JOIN leads ON leads.id = asked.value`,
   );
   const bySeq = database.prepare(
-    `SELECT seq, lead, received_at, source, body${version > 2 ? ', lead_start, lead_end, first_seq' : ''}
+    `SELECT seq, lead, received_at, source, body, lead_start, lead_end, first_seq
      FROM json_each(?) AS asked JOIN deliveries ON seq = asked.value`,
   );
   const backfilled = database.prepare(
@@ -56,8 +56,8 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
           isPending: pending?.[i] === '1',
         };
       }
-      erased?.refresh();
-      return leadIds.map((leadId, i) => found[i] ?? erased?.lookUp(leadId));
+      erased.refresh();
+      return leadIds.map((leadId, i) => found[i] ?? erased.lookUp(leadId));
     },
     async *seqsSince(since) {
       for await (const row of pages('group_concat(CASE WHEN first_at >= ? THEN seq END)', since)) {
@@ -74,7 +74,7 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
       }
     },
     leadsBySeq(seqs) {
-      shared?.forget();
+      shared.forget();
       return bySeq.all([JSON.stringify(seqs)]).map((row) => leadOf(row, shared));
     },
     async *prunedSince(since) {

@@ -1,7 +1,6 @@
 import { verdictRead } from '../delivery-record.ts';
 import type { ReceiptQuery, Source, StoredReceipt } from '../query-types.ts';
-import type { ReadDatabase } from './delivery-queries.ts';
-import { bytesOf, fromColumn, textOf, type Row } from './libsql.ts';
+import { bytesOf, type Database, fromColumn, textOf, type Row } from './libsql.ts';
 
 /** Rows read at once, and of their leads so many bytes: between two reads other work of this process gets its turn. */
 const firstRows = 25;
@@ -13,15 +12,12 @@ const pageBytes = 4 * 1024 * 1024;
  * database to find the row, and most of a delivery is not asked for.
  */
 export async function* receipts(
-  { database, version }: ReadDatabase,
+  database: Database,
   { since, until, withRepeats }: ReceiptQuery,
 ): AsyncGenerator<readonly StoredReceipt[]> {
   const shared = 'SELECT body FROM shared_content AS s WHERE s.seq = d.first_seq';
-  const lead =
-    version > 2
-      ? `CASE WHEN lead_start IS NULL THEN body ELSE substr(CASE WHEN first_seq IS NULL THEN body ELSE (${shared}) END,
-         lead_start + 1, lead_end - lead_start) END`
-      : 'body';
+  const lead = `CASE WHEN lead_start IS NULL THEN body ELSE substr(CASE WHEN first_seq IS NULL THEN body ELSE (${shared}) END,
+    lead_start + 1, lead_end - lead_start) END`;
   const page = database.prepare(
     `SELECT MIN(seq) AS last, group_concat(received_at) AS times, json_group_array(lead) AS leads,
        group_concat(verdict) AS verdicts, group_concat(reason) AS reasons, group_concat(attempt) AS attempts,

@@ -15,7 +15,7 @@ import {
 } from './file-health.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { type Database, textOf, toColumn } from './libsql.ts';
-import { currentVersion } from './database-file.ts';
+import { readAsCurrent } from './earlier-versions.ts';
 import {
   failWhereLocked,
   isOverwriteDue,
@@ -71,7 +71,8 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
 export async function openSqliteReader(location: string): Promise<InboxReader> {
   const { database, version } = await openReadOnly(location);
   try {
-    return sqliteReader(database, { location, version, wanted: [], owner: '' });
+    readAsCurrent(database, version);
+    return sqliteReader(database, { location, wanted: [], owner: '' });
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -136,7 +137,7 @@ function sqliteInbox(
   };
   let rejectedWaiting = 0;
   return {
-    ...sqliteReader(database, { location, version: currentVersion, wanted, owner: opened.owner }),
+    ...sqliteReader(database, { location, wanted, owner: opened.owner }),
     take(arrivals) {
       sequencing.soon();
       return commits.add((writer) => writer.take(arrivals), arrivals);

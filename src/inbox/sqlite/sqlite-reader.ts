@@ -16,8 +16,6 @@ import { Statements } from './statements.ts';
 
 interface SqliteReaderOptions {
   readonly location: string;
-  /** Of the schema: an inbox of the version before can be read as it is. */
-  readonly version: number;
   /** Targets of this receiver, as they are stored. */
   readonly wanted: readonly string[];
   /** The name of this receiver; empty for a reader. */
@@ -26,41 +24,35 @@ interface SqliteReaderOptions {
 
 /** Reads what `Inbox` names, and writes nothing. What the database throws becomes a `DataError` that says what can be done. */
 export function sqliteReader(database: Database, options: SqliteReaderOptions): StoreReader {
-  const { location, version, wanted, owner } = options;
+  const { location, wanted, owner } = options;
   const statements = new Statements(database);
-  const read: ReadDatabase = {
-    database,
-    version,
-    shared: version > 2 ? new SharedContentTable(statements) : undefined,
-    erased: version > 3 ? new ErasedTable(database) : undefined,
-  };
-  const { erased } = read;
-  const label = version > 1 ? '(SELECT label FROM targets WHERE name = target)' : 'target';
+  const erased = new ErasedTable(database);
+  const read: ReadDatabase = { database, shared: new SharedContentTable(statements), erased };
+  const label = '(SELECT label FROM targets WHERE name = target)';
   const queries: StoreQueries = {
     ...leadLookup(read),
-    ...changesOf(read, location),
+    ...changesOf(database, location),
     list: (query) => deliveries(read, query),
-    receipts: (query) => receipts(read, query),
-    counts: (query) => deliveryCounts(read, query),
+    receipts: (query) => receipts(database, query),
+    counts: (query) => deliveryCounts(database, query),
     leads: (query) => leads(read, query),
     search: (text, query) => searchFile(read, text, query),
     states(leadIds) {
       const found = new Map<string, LeadState>();
-      erased?.refresh();
+      erased.refresh();
       for (const leadId of leadIds) {
         const [row] = statements.all('SELECT state FROM leads WHERE id = ?', toColumn(leadId));
         if (row !== undefined) found.set(leadId, row['state'] === 'accepted' ? 'accepted' : 'pending');
-        else if (erased?.find(leadId) !== undefined) found.set(leadId, 'accepted');
+        else if (erased.find(leadId) !== undefined) found.set(leadId, 'accepted');
       }
       return found;
     },
     outstanding() {
       const running =
         'EXISTS (SELECT 1 FROM receivers WHERE receivers.target = work.target AND receivers.owner <> ?)';
-      const counts = 'SUM(dead = 0 AND due_at IS NULL) AS unscheduled, SUM(dead) AS dead';
       const rows = statements.all(
-        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${version > 2 ? running : '? IS NULL'} AS elsewhere,
-         ${version > 4 ? counts : 'COUNT(*) AS unscheduled, 0 AS dead'} FROM work WHERE done = 0 GROUP BY target`,
+        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${running} AS elsewhere,
+         SUM(dead = 0 AND due_at IS NULL) AS unscheduled, SUM(dead) AS dead FROM work WHERE done = 0 GROUP BY target`,
         owner,
       );
       const found = rows.map((row) => ({
@@ -74,9 +66,8 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
       return found.sort((a, b) => (a.target < b.target ? -1 : 1));
     },
     lackingTargets(leadId) {
-      const tries = version > 4 ? 'tries, due_at, dead' : '0 AS tries, NULL AS due_at, 0 AS dead';
       const rows = statements.all(
-        `SELECT ${label} AS label, ${tries} FROM work WHERE lead = ? AND done = 0 ORDER BY label`,
+        `SELECT ${label} AS label, tries, due_at, dead FROM work WHERE lead = ? AND done = 0 ORDER BY label`,
         toColumn(leadId),
       );
       return rows.map((row) => ({
@@ -87,10 +78,10 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
       }));
     },
     droppedRepeats(leadId) {
-      const [row] =
-        version > 1
-          ? statements.all('SELECT differing, same FROM dropped_repeats WHERE lead = ?', toColumn(leadId))
-          : [];
+      const [row] = statements.all(
+        'SELECT differing, same FROM dropped_repeats WHERE lead = ?',
+        toColumn(leadId),
+      );
       return { differing: Number(row?.['differing'] ?? 0), same: Number(row?.['same'] ?? 0) };
     },
     close: () => database.close(),
@@ -100,19 +91,17 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
 
 /** What `InboxChanges` asks, of one file; a `DataError` after it was deleted, moved or replaced. */
 function changesOf(
-  { database, version }: ReadDatabase,
+  database: Database,
   location: string,
 ): Pick<StoreQueries, 'changeMark' | 'extent' | 'outcomeMarks'> {
   const file = new FileIdentity(location, [location]);
   const written = database.prepare('SELECT total_changes() AS own');
   const extent = database.prepare(
     `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
-     ${version > 3 ? '(SELECT COUNT(*) FROM erased)' : '0'} AS erased,
-     ${version > 5 ? '(SELECT at FROM counted_since)' : Number.MAX_SAFE_INTEGER} AS counted_since`,
+     (SELECT COUNT(*) FROM erased) AS erased, (SELECT at FROM counted_since) AS counted_since`,
   );
-  const results = version > 1 ? '(SELECT MAX(number) FROM results WHERE results.seq = d.seq)' : '0';
   const marks = database.prepare(
-    `SELECT seq, verdict, ${results} AS results FROM deliveries AS d
+    `SELECT seq, verdict, (SELECT MAX(number) FROM results WHERE results.seq = d.seq) AS results FROM deliveries AS d
      WHERE seq IN (SELECT value FROM json_each(?))`,
   );
   /** A file that is gone can still be read by those who have it open, and never changes again. */
