@@ -31,8 +31,9 @@ export async function connect(
   }
 }
 
+/** Waits for its turn. */
 interface Waiting {
-  readonly resolve: (connection: Session) => void;
+  readonly begin: () => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -52,12 +53,12 @@ class SessionPool implements Connections {
   readonly #most: number;
   readonly #idle = new Set<Session>();
   readonly #waiting = new Set<Waiting>();
-  /** Open ones, and those that are being opened. */
-  #count = 0;
+  readonly #closings = new Set<Promise<void>>();
+  /** Users that have a connection, or one that is being opened: they take idle ones first, so that no more are open. */
+  #users = 0;
   #open = 0;
   #errors = 0;
   #isClosed = false;
-  readonly #closings = new Set<Promise<void>>();
 
   constructor(database: DatabaseLocation, most: number) {
     this.location = database.shown;
@@ -67,14 +68,22 @@ class SessionPool implements Connections {
   }
 
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.#acquire();
+    const turn = this.#turn();
+    if (turn !== undefined) await turn;
     try {
-      return await work(connection);
+      const session = this.#idleSession() ?? (await this.#connect());
+      try {
+        return await work(session);
+      } finally {
+        this.#giveBack(session);
+      }
     } catch (error) {
       this.#errors += 1;
       throw error;
     } finally {
-      this.#release(connection);
+      this.#users -= 1;
+      const [next] = this.#waiting;
+      next?.begin();
     }
   }
 
@@ -86,97 +95,76 @@ class SessionPool implements Connections {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting) reject(closedError());
-    for (const connection of this.#idle) this.#end(connection);
+    for (const session of this.#idle) this.#end(session);
     await Promise.all(this.#closings);
   }
 
-  #acquire(): Promise<Session> {
+  /**
+   * Resolves when there are fewer users than connections may be open, and is undefined where there are: the caller is one of
+   * them from then on.
+   */
+  #turn(): Promise<void> | undefined {
     if (this.#isClosed) return Promise.reject(closedError());
-    for (const connection of this.#idle) {
-      this.#idle.delete(connection);
-      if (connection.url !== this.#database.url) this.#end(connection);
-      else if (!connection.isClosed) return Promise.resolve(connection);
+    if (this.#users < this.#most) {
+      this.#users += 1;
+      return undefined;
     }
-    return this.#count < this.#most ? this.#connect() : this.#wait();
-  }
-
-  async #connect(): Promise<Session> {
-    this.#count += 1;
-    try {
-      const connection = await openSession(this.#database);
-      this.#open += 1;
-      connection.onClose(() => {
-        this.#open -= 1;
-        this.#idle.delete(connection);
-        this.#leave();
-      });
-      return connection;
-    } catch (error) {
-      this.#errors += 1;
-      this.#leave();
-      throw error;
-    }
-  }
-
-  /** One connection fewer: the first caller that waits may open another. */
-  #leave(): void {
-    this.#count -= 1;
-    const [next] = this.#waiting;
-    if (next === undefined || this.#isClosed) return;
-    this.#waiting.delete(next);
-    this.#connect().then(next.resolve, next.reject);
-  }
-
-  #wait(): Promise<Session> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#errors += 1;
-        waiting.reject(
-          new DatabaseUnavailableError({
-            kind: 'database-connections-in-use',
-            most: this.#most,
-            seconds: longestWaitMs / 1000,
-          } satisfies DatabaseProblem),
-        );
-      }, longestWaitMs);
+      const ended = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+      };
       const waiting: Waiting = {
-        resolve: (connection) => {
-          clearTimeout(timer);
-          resolve(connection);
+        begin: () => {
+          ended();
+          this.#users += 1;
+          resolve();
         },
         reject: (error) => {
-          clearTimeout(timer);
-          this.#waiting.delete(waiting);
+          ended();
           reject(error);
         },
       };
+      const timer = setTimeout(() => {
+        this.#errors += 1;
+        const [most, seconds] = [this.#most, longestWaitMs / 1000];
+        const found: DatabaseProblem = { kind: 'database-connections-in-use', most, seconds };
+        waiting.reject(new DatabaseUnavailableError(found));
+      }, longestWaitMs);
       this.#waiting.add(waiting);
     });
   }
 
-  #release(connection: Session): void {
-    if (connection.isClosed) return;
-    if (!connection.isIdle) {
-      // The database rolls a transaction back whose connection is gone.
-      connection.drop();
-      return;
+  #idleSession(): Session | undefined {
+    for (const session of this.#idle) {
+      this.#idle.delete(session);
+      if (session.url !== this.#database.url) this.#end(session);
+      else if (!session.isClosed) return session;
     }
-    if (this.#isClosed) {
-      this.#end(connection);
-      return;
-    }
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#idle.add(connection);
-      return;
-    }
-    this.#waiting.delete(next);
-    next.resolve(connection);
+    return undefined;
   }
 
-  #end(connection: Session): void {
-    this.#idle.delete(connection);
-    const closing = connection.close(closeMs).finally(() => this.#closings.delete(closing));
+  async #connect(): Promise<Session> {
+    const session = await openSession(this.#database);
+    this.#open += 1;
+    session.onClose(() => {
+      this.#open -= 1;
+      this.#idle.delete(session);
+    });
+    return session;
+  }
+
+  #giveBack(session: Session): void {
+    if (session.isClosed) return;
+    // The database rolls a transaction back whose connection is gone.
+    if (!session.isIdle) session.drop();
+    else if (this.#isClosed) this.#end(session);
+    else this.#idle.add(session);
+  }
+
+  #end(session: Session): void {
+    this.#idle.delete(session);
+    const closing = session.close(closeMs).finally(() => this.#closings.delete(closing));
     this.#closings.add(closing);
   }
 }

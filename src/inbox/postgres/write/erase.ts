@@ -25,7 +25,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { openTransaction } from './write-guard.ts';
+import { openTransaction, orRollBack } from './write-guard.ts';
 
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
@@ -44,7 +44,7 @@ export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure)
   for (let conflicts = 0; ;) {
     try {
       const done = await connections.use((connection) =>
-        transact(connection, options, { ids, holding }, erasure),
+        orRollBack(connection, () => transact(connection, options, { ids, holding }, erasure)),
       );
       const { deliveries, rejected, leads } = done.counts;
       const isNothing = deliveries + rejected + leads === 0;
@@ -77,45 +77,40 @@ async function transact(
   { rejected }: Erasure,
 ): Promise<Done> {
   const id = sql`${ids.map(({ bytes }) => bytes)}::bytea[]`;
-  try {
-    await openTransaction(
-      connection,
-      guard,
-      sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
-        SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`,
-    );
-    const [leads = [], deliveries = [], outstanding = []] = await connection.run(
-      sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
-      SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict, relname FROM ${schema}.deliveries AS d
-        JOIN pg_catalog.pg_class AS c ON c.oid = d.tableoid WHERE seq = ANY(ARRAY(
-        SELECT seq FROM ${schema}.ids WHERE id = ANY(${id})
-        UNION SELECT seq FROM ${schema}.deliveries WHERE lead = ANY(${id}) AND attempt > 1
-        UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL
-          AND (lead = ANY(${id}) OR seq = ANY(${rejected}::int8[])))) ORDER BY seq;
-      SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});`,
-    );
-    const isKnown = leads.length + deliveries.length > 0;
-    const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
-    await connection.run(statements(deletionOf(schema, { ids, leads, deliveries, shared }), sql`COMMIT;`));
-    const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
-    return {
-      counts: {
-        leads: leads.length,
-        deliveries: deliveries.length - refused,
-        rejected: refused,
-        pending: outstanding.length,
-      },
-      tables: [
-        ...new Set([
-          ...deliveries.map(({ relname }) => textOf(relname)),
-          ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
-        ]),
-      ],
-    };
-  } catch (error) {
-    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
-    throw error;
-  }
+  await openTransaction(
+    connection,
+    guard,
+    sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
+      SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`,
+  );
+  const [leads = [], deliveries = [], outstanding = []] = await connection.run(
+    sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
+    SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict, relname FROM ${schema}.deliveries AS d
+      JOIN pg_catalog.pg_class AS c ON c.oid = d.tableoid WHERE seq = ANY(ARRAY(
+      SELECT seq FROM ${schema}.ids WHERE id = ANY(${id})
+      UNION SELECT seq FROM ${schema}.deliveries WHERE lead = ANY(${id}) AND attempt > 1
+      UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL
+        AND (lead = ANY(${id}) OR seq = ANY(${rejected}::int8[])))) ORDER BY seq;
+    SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});`,
+  );
+  const isKnown = leads.length + deliveries.length > 0;
+  const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
+  await connection.run(statements(deletionOf(schema, { ids, leads, deliveries, shared }), sql`COMMIT;`));
+  const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
+  return {
+    counts: {
+      leads: leads.length,
+      deliveries: deliveries.length - refused,
+      rejected: refused,
+      pending: outstanding.length,
+    },
+    tables: [
+      ...new Set([
+        ...deliveries.map(({ relname }) => textOf(relname)),
+        ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
+      ]),
+    ],
+  };
 }
 
 /** Contents that the deliveries shared with others, and those of `holding`, a row for each of those others. */

@@ -2,7 +2,7 @@ import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
 import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
-import { isAnswered, UnknownLeadError } from '../postgres-errors.ts';
+import { UnknownLeadError } from '../postgres-errors.ts';
 import {
   bytesOf,
   bytesOfText,
@@ -22,7 +22,7 @@ import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { namesIn } from './known-leads.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import type { Decision, Plan } from './transaction.ts';
-import { openTransaction } from './write-guard.ts';
+import { openTransaction, orRollBack } from './write-guard.ts';
 
 type Results = readonly LeaseResult[];
 
@@ -238,8 +238,8 @@ const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
 export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
   const { connections, schema, guard, leaseTime, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
-  await connections.use(async (connection) => {
-    try {
+  await connections.use((connection) =>
+    orRollBack(connection, async () => {
       await openTransaction(
         connection,
         guard,
@@ -247,9 +247,6 @@ export async function beginAnew(context: StoreContext, leadIds: readonly string[
       );
       await connection.run(sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});
 COMMIT;`);
-    } catch (error) {
-      if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
-      throw error;
-    }
-  });
+    }),
+  );
 }

@@ -1,11 +1,11 @@
 import type { Connection } from '../connection/database-connections.ts';
 import { countRemoved } from '../migrations.ts';
 import { existingMonths, type Month, partitionName } from '../migrate.ts';
-import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
+import { isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { openTransaction } from './write-guard.ts';
+import { openTransaction, orRollBack } from './write-guard.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
 const batchRows = 500;
@@ -40,7 +40,9 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
     after = batch.last;
   }
   await connections.use((connection) => connection.run(dropContents(opened, before), 60_000));
-  while (await connections.use((connection) => forgetDead(connection, opened))) {
+  while (
+    await connections.use((connection) => orRollBack(connection, () => forgetDead(connection, opened)))
+  ) {
     // Others may lock these leads between two batches.
   }
   return dropped;
@@ -50,7 +52,9 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
 async function dropOrSkip({ connections, schema }: OpenedSchema, month: Month): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await connections.use((connection) => dropMonth(connection, schema, month));
+      return await connections.use((connection) =>
+        orRollBack(connection, () => dropMonth(connection, schema, month)),
+      );
     } catch (error) {
       if (isForbidden(error) || (isLocked(error) && tries === maxTries)) return 0;
       if (!isLocked(error)) throw error;
@@ -67,33 +71,28 @@ async function dropBatch(
   { schema, lockKey, guard }: OpenedSchema,
   { before, after }: { readonly before: number; readonly after: number },
 ): Promise<DroppedBatch> {
-  try {
-    const locked = await openTransaction(
-      connection,
-      guard,
-      sql`WITH batch AS MATERIALIZED (
+  const locked = await openTransaction(
+    connection,
+    guard,
+    sql`WITH batch AS MATERIALIZED (
   SELECT seq, lead FROM ${schema}.deliveries WHERE seq > ${after} AND received_at < ${Math.ceil(before)}
   ORDER BY seq LIMIT ${batchRows}
 ), locked AS MATERIALIZED (
   SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM batch WHERE lead IS NOT NULL) ORDER BY ids.id FOR UPDATE
 ) SELECT string_agg(seq::text, ',') AS seqs, (SELECT count(*) FROM locked) AS leads FROM batch;`,
-    );
-    const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
-    const seqs = joined === '' ? [] : joined.split(',').map(Number);
-    const dropped = await connection.run(
-      sql`SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);
+  );
+  const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
+  const seqs = joined === '' ? [] : joined.split(',').map(Number);
+  const dropped = await connection.run(
+    sql`SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);
 WITH gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
     AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING 1
 ) SELECT count(*) AS dropped FROM gone;
 COMMIT;`,
-    );
-    const last = seqs.length === 0 ? undefined : Math.max(...seqs);
-    return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
-  } catch (error) {
-    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
-    throw error;
-  }
+  );
+  const last = seqs.length === 0 ? undefined : Math.max(...seqs);
+  return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
 }
 
 /**
@@ -103,24 +102,19 @@ COMMIT;`,
 async function forgetDead(connection: Connection, { schema, guard }: OpenedSchema): Promise<boolean> {
   const isGone = sql`dead AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
     AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1)`;
-  try {
-    const locked = await openTransaction(
-      connection,
-      guard,
-      sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
+  const locked = await openTransaction(
+    connection,
+    guard,
+    sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
   SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`,
-    );
-    const joined = textOf(locked.at(-1)?.[0]?.['ids']);
-    const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
-    await connection.run(
-      sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};
+  );
+  const joined = textOf(locked.at(-1)?.[0]?.['ids']);
+  const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
+  await connection.run(
+    sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};
 COMMIT;`,
-    );
-    return ids.length > 0;
-  } catch (error) {
-    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
-    throw error;
-  }
+  );
+  return ids.length > 0;
 }
 
 /** What no delivery shares any more. */
@@ -142,30 +136,25 @@ async function dropMonth(connection: Connection, schema: Sql, month: Month): Pro
   const deliveries = sql`${schema}.${partitionName('deliveries', month)}`;
   const contents = sql`${schema}.${partitionName('contents', month)}`;
   const isKept = sql`lead IN (SELECT lead FROM ${schema}.outstanding WHERE NOT dead)`;
-  try {
-    const gone = sql`(SELECT * FROM ${deliveries} WHERE lead IS NULL OR NOT (${isKept})) AS gone`;
-    const [, , counted = []] = await connection.run(
-      sql`BEGIN ISOLATION LEVEL READ COMMITTED;
+  const gone = sql`(SELECT * FROM ${deliveries} WHERE lead IS NULL OR NOT (${isKept})) AS gone`;
+  const [, , counted = []] = await connection.run(
+    sql`BEGIN ISOLATION LEVEL READ COMMITTED;
 SELECT set_config('lock_timeout', '${integerLiteral(lockMs)}', true), set_config('statement_timeout', '0', true);
 LOCK TABLE ${contents}, ${deliveries} IN SHARE MODE;
 SELECT true AS is_locked;
 SELECT count(*) FILTER (WHERE lead IS NULL OR NOT (${isKept})) AS gone FROM ${deliveries};`,
-      slowMs,
-    );
-    // From here on everybody waits, so only what is outstanding is moved.
-    await connection.run(
-      sql`ALTER TABLE ${schema}.contents DETACH PARTITION ${contents};
+    slowMs,
+  );
+  // From here on everybody waits, so only what is outstanding is moved.
+  await connection.run(
+    sql`ALTER TABLE ${schema}.contents DETACH PARTITION ${contents};
 ALTER TABLE ${schema}.deliveries DETACH PARTITION ${deliveries};
 INSERT INTO ${schema}.contents SELECT * FROM ${contents} WHERE seq IN (SELECT first_seq FROM ${deliveries} WHERE ${isKept});
 INSERT INTO ${schema}.deliveries SELECT * FROM ${deliveries} WHERE ${isKept};
 ${countRemoved(schema, gone)}
 DROP TABLE ${contents}, ${deliveries};
 COMMIT;`,
-      slowMs,
-    );
-    return numberOf(counted[0]?.['gone']);
-  } catch (error) {
-    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
-    throw error;
-  }
+    slowMs,
+  );
+  return numberOf(counted[0]?.['gone']);
 }

@@ -5,7 +5,7 @@ import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { type Rows, sql, statements } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
 import type { Plan, WriteDecision } from './transaction.ts';
-import { openTransaction, type WriteGuard } from './write-guard.ts';
+import { openTransaction, orRollBack, type WriteGuard } from './write-guard.ts';
 
 /** What one transaction writes, in bytes as they came. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -135,7 +135,9 @@ export class TransactionQueue<Work, Result> {
     let isCut = false;
     for (let conflicts = 0; ;) {
       try {
-        return await this.#options.connections.use((connection) => this.#transact(connection, works));
+        return await this.#options.connections.use((connection) =>
+          orRollBack(connection, () => this.#transact(connection, works)),
+        );
       } catch (error) {
         if (isConflict(error) && conflicts < maxConflicts) {
           conflicts += 1;
@@ -153,22 +155,15 @@ export class TransactionQueue<Work, Result> {
     connection: Connection,
     works: readonly Work[],
   ): Promise<WriteDecision<Result> | { kind: 'not yet'; works: ReadonlySet<Work> }> {
-    const { planOf } = this.#options;
-    try {
-      for (let plan = planOf(works); ;) {
-        const decision = await plan.decide(await this.#asked(connection, plan), connection);
-        if (decision.kind === 'write') {
-          await this.#write(connection, decision);
-          return decision;
-        }
-        await connection.run(sql`ROLLBACK`);
-        if (decision.kind === 'not yet') return decision;
-        plan = decision.plan;
+    for (let plan = this.#options.planOf(works); ;) {
+      const decision = await plan.decide(await this.#asked(connection, plan), connection);
+      if (decision.kind === 'write') {
+        await this.#write(connection, decision);
+        return decision;
       }
-    } catch (error) {
-      // Where that fails, too, the connection is not used again.
-      if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
-      throw error;
+      await connection.run(sql`ROLLBACK`);
+      if (decision.kind === 'not yet') return decision;
+      plan = decision.plan;
     }
   }
 

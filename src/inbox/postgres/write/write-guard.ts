@@ -2,6 +2,7 @@ import { copiesIn } from '../acknowledgement-copies.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { DatabaseUnavailableError } from '../connection/database-errors.ts';
 import type { DatabaseProblem } from '../../problems.ts';
+import { isAnswered } from '../postgres-errors.ts';
 import { type Row, type Rows, type Sql, sql, statements } from '../sql.ts';
 import { begin } from './transaction.ts';
 
@@ -20,6 +21,17 @@ export class WriteGuard {
     if (copies >= this.#copies) return;
     const found: DatabaseProblem = { kind: 'database-too-few-copies', copies, wanted: this.#copies };
     throw new DatabaseUnavailableError(found);
+  }
+}
+
+/** Does what is done inside an open transaction. Where it fails, and the server answered, the transaction is rolled back. */
+export async function orRollBack<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Where that fails, too, the connection is not used again.
+    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+    throw error;
   }
 }
 
