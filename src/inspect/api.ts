@@ -1,5 +1,6 @@
 import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-answer.ts';
 import { isObject, type Json } from '../json/exact.ts';
+import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
@@ -75,10 +76,7 @@ interface ApiParts {
   readonly queries: InboxQueries;
   readonly feed: EventFeed;
   readonly replays: Replayer;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that nobody sets. */
-  readonly steady: () => number;
+  readonly clock: Pick<Clock, 'now' | 'steady'>;
 }
 
 const defaultRows = 100;
@@ -142,8 +140,8 @@ async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise
   return { status: 200, body };
 }
 
-async function chartsAnswer({ queries, now }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
-  const until = query.number('until') ?? now();
+async function chartsAnswer({ queries, clock }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
+  const until = query.number('until') ?? clock.now();
   const since = query.number('since') ?? until - defaultWindowMs;
   if (since >= until) throw badRequest("The query's since must be before its until.");
   const buckets = query.number('buckets', 1, mostBuckets) ?? defaultBuckets;
@@ -164,7 +162,7 @@ const longestText = 500;
 const mostSearches = 4;
 
 /** `GET /api/events` */
-async function eventsAnswer({ queries, feed, steady }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
+async function eventsAnswer({ queries, feed, clock }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
   const after = query.number('after') ?? (await queries.newestSeq());
   if (!feed.reserve()) {
     const problem = 'Too many pages follow this inbox at the same time.';
@@ -177,7 +175,8 @@ async function eventsAnswer({ queries, feed, steady }: ApiParts, { query }: ApiR
     status: 200,
     stream: {
       type: jsonLines,
-      write: (response, signal) => feed.follow(new EventStreamWriter(response, after, steady), signal),
+      write: (response, signal) =>
+        feed.follow(new EventStreamWriter(response, after, () => clock.steady()), signal),
     },
   };
 }

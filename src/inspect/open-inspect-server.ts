@@ -58,14 +58,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const key = new InspectKey();
   const feed = new EventFeed(queries, () => clock.steady());
   const page = pageFiles(options.pageFile);
-  const parts = {
-    ...options,
-    key,
-    feed,
-    now: () => clock.now(),
-    steady: () => clock.steady(),
-  };
-  const api = apiAnswers(parts);
+  const api = apiAnswers({ ...options, key, feed });
   let hosts: readonly string[] = [];
   const handle = async (request: Delivery): ReturnType<typeof api> => {
     const foreign = foreignHost(request, hosts);

@@ -1,7 +1,6 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import { badRequest } from './request-problem.ts';
-
-const verdicts: readonly VerdictKind[] = ['accepted', 'duplicate', 'pending', 'rejected', 'other'];
+import { verdicts } from './wire.ts';
 
 /** The values of a URL's query, each checked. */
 export class QueryValues {

@@ -12,7 +12,10 @@ export const keyParameter = 'key';
 /** Every request to `/api/` but `POST /api/session` carries the token in this header. */
 export const tokenHeader = 'x-inspect-token';
 
-export type WireVerdict = 'accepted' | 'duplicate' | 'pending' | 'rejected' | 'other';
+/** In the order in which they are shown. */
+export const verdicts = ['accepted', 'duplicate', 'pending', 'rejected', 'other'] as const;
+
+export type WireVerdict = (typeof verdicts)[number];
 
 /** The body of every answer of 400 and above. `code` is stable. */
 export interface WireProblem {
@@ -191,13 +194,9 @@ export interface WireCharts {
   readonly unknownBefore: number | null;
 }
 
-export interface WireBucket {
+/** How many of each verdict, and when the bucket begins. */
+export interface WireBucket extends Readonly<Record<WireVerdict, number>> {
   readonly at: number;
-  readonly accepted: number;
-  readonly duplicate: number;
-  readonly pending: number;
-  readonly rejected: number;
-  readonly other: number;
   /** Milliseconds from the lead's creation to its first delivery: median and greatest of those that are known; null: of none. */
   readonly delayP50: number | null;
   readonly delayMax: number | null;

@@ -1,19 +1,12 @@
-import type { VerdictKind } from '../../inbox/decide-verdict.ts';
+import type { InboxQuery } from '../../inbox/query-types.ts';
 import type { WireCharts, WireDelivery, WireDiff, WireFound, WirePage, WireRow } from '../wire.ts';
 
-/** Times are milliseconds since the epoch. */
-export interface PageQuery {
-  readonly before?: number | undefined;
-  readonly verdicts?: readonly VerdictKind[] | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-  readonly leadId?: string | undefined;
+export interface PageQuery extends Omit<InboxQuery, 'seq' | 'after'> {
   readonly limit: number;
 }
 
-export interface SearchQuery extends Omit<PageQuery, 'leadId' | 'limit'> {
+export interface SearchQuery extends Omit<InboxQuery, 'seq' | 'leadId'> {
   readonly text: string;
-  readonly after?: number | undefined;
 }
 
 export interface ChartQuery {

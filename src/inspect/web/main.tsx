@@ -51,38 +51,29 @@ function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: () => vo
   return (
     <main class="cannot-start">
       <Mark />
-      {problem.needsNewUrl ? <NewUrlNeeded problem={problem} /> : <NoAnswer problem={problem} />}
+      <div role="alert">
+        <h1>{problem.needsNewUrl ? 'Open the new URL' : 'No connection'}</h1>
+        {problem.needsNewUrl ? (
+          <p>
+            {problem.code === 'wrong-key'
+              ? 'The key in this URL is not valid.'
+              : 'This tab has no valid key.'}{' '}
+            Each start of <code>leads inspect</code> or <code>leads listen --inspect</code> prints a URL with
+            a new key in its terminal: open that one.
+          </p>
+        ) : (
+          <p>
+            {sentence(problem.message)} {problem.hint !== undefined && sentence(problem.hint)} This page tries
+            again by itself.
+          </p>
+        )}
+      </div>
       {!problem.needsNewUrl && (
         <Button class="button" onClick={onRetry}>
           Try again
         </Button>
       )}
     </main>
-  );
-}
-
-function NewUrlNeeded({ problem }: { problem: Problem }): VNode {
-  return (
-    <div role="alert">
-      <h1>Open the new URL</h1>
-      <p>
-        {problem.code === 'wrong-key' ? 'The key in this URL is not valid.' : 'This tab has no valid key.'}{' '}
-        Each start of <code>leads inspect</code> or <code>leads listen --inspect</code> prints a URL with a
-        new key in its terminal: open that one.
-      </p>
-    </div>
-  );
-}
-
-function NoAnswer({ problem }: { problem: Problem }): VNode {
-  return (
-    <div role="alert">
-      <h1>No connection</h1>
-      <p>
-        {sentence(problem.message)} {problem.hint !== undefined && sentence(problem.hint)} This page tries
-        again by itself.
-      </p>
-    </div>
   );
 }
 

@@ -22,12 +22,7 @@ export class Api implements AnswerSource {
   }
 
   async post<Answer>(path: string, body: unknown): Promise<Answer> {
-    const sent = this.#send(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return readWhole(sent, (answer) => answer.json() as Promise<Answer>);
+    return readWhole(this.#send(path, posted(body)), (answer) => answer.json() as Promise<Answer>);
   }
 
   /** JSON, one value a line; ends with the answer. `onAlive` is called for whatever arrives. */
@@ -50,6 +45,12 @@ export class Api implements AnswerSource {
     return send(path, { ...options, headers: { ...options.headers, [tokenHeader]: this.#token } });
   }
 }
+
+const posted = (body: unknown): Options => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
 
 async function send(path: string, options: Options): Promise<Response> {
   let answer: Response;
@@ -132,11 +133,7 @@ export async function openSession(): Promise<Api> {
 
 async function tokenFor(exchanged: string): Promise<string> {
   sessionStorage.removeItem(tokenItem);
-  const answer = await send('/api/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ key: exchanged }),
-  });
+  const answer = await send('/api/session', posted({ key: exchanged }));
   return ((await answer.json()) as WireSession).token;
 }
 

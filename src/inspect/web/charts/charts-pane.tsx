@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { WireCharts } from '../../wire.ts';
+import { verdicts, type WireCharts } from '../../wire.ts';
 import { RangeSelect } from '../elements.tsx';
 import { ClosePane, PaneProblem } from '../panes/pane-parts.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { exactTime, shownCount } from '../text/format.ts';
-import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
+import { capitalized, exactTime, shownCount } from '../text/format.ts';
+import { VerdictIcon } from '../text/verdict.tsx';
 import { AttemptsChart, DelayChart, percent, RateChart } from './charts.tsx';
 
 /** Whole minutes: by them is counted what is not stored any more. */
@@ -71,7 +71,7 @@ function ChartSummary({ charts: { buckets, removed } }: { charts: WireCharts }):
       {counts.map(({ verdict, count }) => (
         <div key={verdict}>
           <dt>
-            <VerdictIcon verdict={verdict} /> {verdictWords[verdict]}
+            <VerdictIcon verdict={verdict} /> {capitalized(verdict)}
           </dt>
           <dd>
             {shownCount(count)} <span class="share">{all === 0 ? '' : percent(count / all)}</span>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { WireBucket, WireCharts } from '../../wire.ts';
-import { plural, shownCount, shownDuration } from '../text/format.ts';
-import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
+import { verdicts, type WireBucket, type WireCharts } from '../../wire.ts';
+import { capitalized, plural, shownCount, shownDuration } from '../text/format.ts';
+import { VerdictIcon } from '../text/verdict.tsx';
 import { countTicks, delayPlace, delayTicks } from './scales.ts';
 import { ChartFigure, type Place, TimeChart, yOf } from './time-chart.tsx';
 
@@ -18,7 +18,7 @@ export function RateChart({ charts }: { charts: WireCharts }): VNode {
       title={`Deliveries per ${shownDuration(bucketMs)}`}
       summary={`${plural(all, 'delivery', 'deliveries')} over time by verdict; the table below has the numbers`}
       charts={charts}
-      legend={verdicts.map((verdict) => [<VerdictIcon verdict={verdict} />, verdictWords[verdict]])}
+      legend={verdicts.map((verdict) => [<VerdictIcon verdict={verdict} />, capitalized(verdict)])}
       ticks={ticks.map((tick) => ({ share: tick / most, text: shownCount(tick) }))}
       shown={buckets.map((bucket) => (total(bucket) > 0 ? bucket : null))}
       reading={(bucket) =>
@@ -28,7 +28,7 @@ export function RateChart({ charts }: { charts: WireCharts }): VNode {
           .join(', ')
       }
       columns={verdicts.map((verdict) => [
-        verdictWords[verdict],
+        capitalized(verdict),
         (bucket: WireBucket) => shownCount(bucket[verdict]),
       ])}
       draw={(bucket, place) => stackedBar(bucket, most, place)}

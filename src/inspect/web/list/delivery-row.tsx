@@ -3,9 +3,9 @@ import type { WireRow } from '../../wire.ts';
 import { Time } from '../elements.tsx';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
-import { deliveryTitle, plural } from '../text/format.ts';
+import { capitalized, deliveryTitle, plural } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
-import { VerdictIcon, verdictWords } from '../text/verdict.tsx';
+import { VerdictIcon } from '../text/verdict.tsx';
 
 export const rowId = (seq: number): string => `row-${seq}`;
 
@@ -54,7 +54,7 @@ class Cells extends Component<CellsProps> {
       <>
         <span role="gridcell" class="row-verdict">
           <VerdictIcon verdict={row.verdict} />
-          <span>{verdictWords[row.verdict]}</span>
+          <span>{capitalized(row.verdict)}</span>
         </span>
         <span role="gridcell" class="row-name">
           <ReceivedText text={deliveryTitle(row)} />

@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { WireVerdict } from '../../wire.ts';
+import { verdicts, type WireVerdict } from '../../wire.ts';
 import { Button, Icon, Key, RangeSelect } from '../elements.tsx';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
+import { capitalized } from '../text/format.ts';
+import { VerdictIcon } from '../text/verdict.tsx';
 
 /** A search begins when nothing was typed for this long; ms. */
 const pauseMs = 120;
@@ -135,7 +136,7 @@ export function VerdictFilter(): VNode {
           onClick={() => toggle(verdict)}
         >
           <VerdictIcon verdict={verdict} />
-          {verdictWords[verdict]}
+          {capitalized(verdict)}
         </Button>
       ))}
     </div>

@@ -1,4 +1,4 @@
-import type { WireRow, WireVerdict } from '../../wire.ts';
+import { verdicts, type WireRow, type WireVerdict } from '../../wire.ts';
 
 /** Half-open: since <= receivedAt < until; ms since the epoch. */
 export interface ListFilter {
@@ -34,10 +34,8 @@ export function filterIn(address: string): ListFilter {
   const last = number('last');
   const since = last === null ? number('since') : Date.now() - last;
   const asked = query.getAll('verdict');
-  return { verdicts: allVerdicts.filter((one) => asked.includes(one)), last, since, until: number('until') };
+  return { verdicts: verdicts.filter((one) => asked.includes(one)), last, since, until: number('until') };
 }
-
-const allVerdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected', 'other'];
 
 /** What the server does with the deliveries that it has, for those that arrive. */
 export function matches({ verdicts, since, until }: ListFilter, row: WireRow): boolean {

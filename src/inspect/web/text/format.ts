@@ -58,8 +58,10 @@ export const plural = (count: number, word: string, words = `${word}s`): string 
 
 /** Texts of problems begin in lower case and have no full stop. */
 export function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?:]$/.test(text) ? '' : '.'}`;
+  return `${capitalized(text)}${/[.!?:]$/.test(text) ? '' : '.'}`;
 }
+
+export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** What a delivery is called: by the lead's name where that shows anything, by its id, or by its own number. */
 export function deliveryTitle({ seq, name, leadId }: Pick<WireRow, 'seq' | 'name' | 'leadId'>): string {

@@ -1,16 +1,7 @@
 import type { VNode } from 'preact';
 import type { WireVerdict } from '../../wire.ts';
 import { Icon } from '../elements.tsx';
-
-export const verdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected', 'other'];
-
-export const verdictWords: Record<WireVerdict, string> = {
-  accepted: 'Accepted',
-  duplicate: 'Duplicate',
-  pending: 'Pending',
-  rejected: 'Rejected',
-  other: 'Other',
-};
+import { capitalized } from './format.ts';
 
 /** Told apart by their shapes, too. */
 const shapes: Record<WireVerdict, string> = {
@@ -33,7 +24,7 @@ export function VerdictBadge({ verdict }: { verdict: WireVerdict }): VNode {
   return (
     <span class={`verdict is-${verdict}`}>
       <VerdictIcon verdict={verdict} />
-      {verdictWords[verdict]}
+      {capitalized(verdict)}
     </span>
   );
 }
