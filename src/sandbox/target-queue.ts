@@ -115,19 +115,20 @@ export class TargetQueue {
     release: () => void,
     session: Session,
   ): Promise<void> {
-    const { sender, injector, index } = this.#options;
-    const key = `${lead.id} ${index}`;
-    const attempts = sender.deliver(this.#delivery(lead), {
-      signal: session.stop.signal,
-      acquire: async (number) => {
-        const releaseSlot = number === 1 ? release : await this.#slot();
-        return () => this.#finishAttempt(releaseSlot, session);
-      },
-      forge: (number) => drawForgery(injector, `${key} ${number}`, session.usedId),
-    });
-    for await (const attempt of attempts) {
-      this.#options.onAttempt(recordAttempt(attempt, attempt.number === 1 ? faults : []));
-      this.#finish(lead, attempt, session);
+    const { sender, injector, index, clock } = this.#options;
+    const { signal } = session.stop;
+    const delivery = this.#delivery(lead);
+    for (let number = 1; ; number += 1) {
+      const releaseSlot = number === 1 ? release : await this.#slot();
+      const forgery = drawForgery(injector, `${lead.id} ${index} ${number}`, session.usedId);
+      const attempt = await sender.attempt(delivery, number, { forgery, signal });
+      if (!signal.aborted) {
+        this.#options.onAttempt(recordAttempt(attempt, number === 1 ? faults : []));
+        this.#finish(lead, attempt, session);
+      }
+      this.#finishAttempt(releaseSlot, session);
+      const { retryInMs } = attempt;
+      if (signal.aborted || retryInMs === undefined || !(await slept(clock, retryInMs, signal))) return;
     }
   }
 

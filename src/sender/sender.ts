@@ -1,6 +1,6 @@
 import type { Poster, PostResult } from '../http/client/poster.ts';
 import { retryAfterMs } from '../service/client/retry.ts';
-import { type Clock, slept } from '../time/clock.ts';
+import type { Clock } from '../time/clock.ts';
 import { forgeRequest, type Forgery } from './forge-request.ts';
 import { type OutgoingDelivery, type SignedRequest, type Signer, signRequest } from './sign-request.ts';
 
@@ -13,35 +13,19 @@ export interface SenderOptions {
   readonly clock: Clock;
 }
 
-/** What a caller may decide about each attempt of one delivery; `number` counts from 1. */
-interface AttemptHooks {
-  /** Resolves when the attempt may be sent, with a function that is called once the attempt has been dealt with. */
-  readonly acquire?: (number: number) => Promise<() => void>;
-  /** How to forge the attempt; undefined: not at all. Called just before it is sent. */
-  readonly forge?: (number: number) => Forgery | undefined;
-}
-
 interface AttemptOptions {
   readonly forgery?: Forgery | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Delivers leads as the service does: signed POST requests, each repeated until one is answered 200. */
+/** Delivers leads as the service does: signed POST requests, each repeated by its caller until one is answered 200. */
 export interface Sender {
   /** Sends one request. That nobody answers is an outcome of the attempt, not an error. */
   attempt(delivery: OutgoingDelivery, number: number, options?: AttemptOptions): Promise<Attempt>;
-  /**
-   * Yields each attempt when it is over, and goes on by the schedule until one is acknowledged. Ends without a further
-   * attempt once `signal` is aborted.
-   */
-  deliver(
-    delivery: OutgoingDelivery,
-    options?: AttemptHooks & Pick<AttemptOptions, 'signal'>,
-  ): AsyncIterable<Attempt>;
 }
 
-export function createSender({ signer, schedule, timeoutMs, poster, clock }: SenderOptions): Sender {
-  const attempt: Sender['attempt'] = async (delivery, number, { forgery, signal } = {}) => {
+export const createSender = ({ signer, schedule, timeoutMs, poster, clock }: SenderOptions): Sender => ({
+  async attempt(delivery, number, { forgery, signal } = {}) {
     const sentAt = clock.now();
     const request =
       forgery === undefined
@@ -51,25 +35,8 @@ export function createSender({ signer, schedule, timeoutMs, poster, clock }: Sen
     const outcome = outcomeOf(result);
     const retryInMs = outcome === 'acknowledged' ? undefined : schedule(number, result);
     return { delivery, request, number, sentAt, outcome, result, forgery, retryInMs };
-  };
-  return {
-    attempt,
-    async *deliver(delivery, { acquire, forge, signal } = {}) {
-      for (let number = 1, waitMs: number | undefined = 0; waitMs !== undefined; number += 1) {
-        if (number > 1 && !(await slept(clock, waitMs, signal))) return;
-        const release = await acquire?.(number);
-        try {
-          const made = await attempt(delivery, number, { forgery: forge?.(number), signal });
-          if (signal?.aborted === true) return;
-          yield made;
-          waitMs = made.retryInMs;
-        } finally {
-          release?.();
-        }
-      }
-    },
-  };
-}
+  },
+});
 
 /** What became of one attempt. Only HTTP 200 acknowledges (specification, section 6). */
 export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
