@@ -1,5 +1,4 @@
-import { isObject, type Json, valueAt } from '../json/exact.ts';
-import { bodyNote, type Capture, type CaptureOptions, chooseEntry, unreadable } from './capture.ts';
+import { bodyNote, type Capture, type CaptureOptions, chooseEntry } from './capture.ts';
 
 /** One delivery among the lines of `leads listen --json`; undefined for text without any. */
 export function readEventLines(text: string, options: CaptureOptions): Capture | undefined {
@@ -34,46 +33,6 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
       ),
       { about: 'headers', found: { kind: 'event-without-headers' } },
     ],
-  };
-}
-
-/**
- * One delivery of `leads inbox show --json`: a list, or an object a line; undefined for JSON that is none.
- */
-export function readShownDelivery(json: Json, options: CaptureOptions): Capture | undefined {
-  const shown = (Array.isArray(json) ? (json as readonly Json[]) : [json]).filter(
-    (one) => isObject(one) && 'headers' in one && ('body' in one || 'bodyBase64' in one),
-  );
-  if (shown.length === 0) return undefined;
-  const heads = shown.map((one) => ({
-    method: 'POST',
-    url: `delivery ${JSON.stringify(valueAt(one, ['number']) ?? null)}`,
-    headerNames: [],
-  }));
-  const index = chooseEntry(heads, 'shown-deliveries', options);
-  const one = shown[index] ?? null;
-  const text = (name: string): string | undefined => {
-    const value = valueAt(one, [name]);
-    return typeof value === 'string' ? value : undefined;
-  };
-  const headers = valueAt(one, ['headers']);
-  if (!Array.isArray(headers)) throw unreadable({ kind: 'shown-headers-no-list' });
-  const at = Date.parse(text('receivedAt') ?? '');
-  return {
-    form: { kind: 'read-shown-delivery' },
-    method: text('method') ?? 'POST',
-    url: undefined,
-    path: text('path') ?? '/',
-    rawHeaders: (headers as readonly Json[]).flatMap((header) => {
-      const [name, value] = Array.isArray(header) ? (header as readonly Json[]) : [];
-      return typeof name === 'string' && typeof value === 'string' ? [[name, value] as const] : [];
-    }),
-    body: Buffer.from(
-      text('body') ?? text('bodyBase64') ?? '',
-      text('body') === undefined ? 'base64' : 'utf8',
-    ),
-    at: Number.isNaN(at) ? undefined : at,
-    notes: [],
   };
 }
 

@@ -1,5 +1,5 @@
 /** Of what several requests were read, of which one must be chosen. */
-export type SeveralRequests = 'har' | 'curl-output' | 'listen-output' | 'shown-deliveries';
+export type SeveralRequests = 'har' | 'curl-output' | 'listen-output';
 
 /** Why no request can be read from a capture. Numbers of lines and requests count from 1. */
 export type CaptureProblem =
@@ -17,7 +17,6 @@ export type CaptureProblem =
   | { readonly kind: 'curl-not-a-command' }
   | { readonly kind: 'har-empty' }
   | { readonly kind: 'har-entry-without-request'; readonly entry: number }
-  | { readonly kind: 'shown-headers-no-list' }
   | {
       readonly kind: 'no-such-request';
       readonly entry: number;
@@ -38,8 +37,7 @@ export type CaptureForm =
   | { readonly kind: 'read-curl-command' }
   | { readonly kind: 'read-curl-output'; readonly withCommand: boolean }
   | { readonly kind: 'read-raw-http' }
-  | { readonly kind: 'read-listen-event' }
-  | { readonly kind: 'read-shown-delivery' };
+  | { readonly kind: 'read-listen-event' };
 
 /** What a capture does not hold exactly. */
 export type CaptureLack =

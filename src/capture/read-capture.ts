@@ -3,7 +3,7 @@ import { type Capture, type CaptureOptions, unreadable } from './capture.ts';
 import { isCurlDump, readCurlDump } from './curl-output.ts';
 import { isCurlCommand, readCurlCommand } from './curl-command.ts';
 import { harEntries, readHar } from './har.ts';
-import { readEventLines, readShownDelivery } from './event-line.ts';
+import { readEventLines } from './event-line.ts';
 import { isRawHttp, readRawHttp } from './raw-http.ts';
 
 /** More than any server takes. */
@@ -44,7 +44,7 @@ function readJson(bytes: Buffer, options: CaptureOptions): Capture {
   const json = parseJson(text);
   const entries = json && harEntries(json.value);
   if (entries !== undefined) return readHar(entries, options);
-  const capture = (json && readShownDelivery(json.value, options)) ?? readEventLines(text, options);
+  const capture = readEventLines(text, options);
   if (capture !== undefined) return capture;
   throw unreadable({ kind: json === undefined ? 'capture-breaks-json' : 'capture-of-other-json' });
 }

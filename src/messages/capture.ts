@@ -13,7 +13,6 @@ const several: Readonly<Record<SeveralRequests, string>> = {
   har: 'the HAR',
   'curl-output': 'the output of curl -v',
   'listen-output': 'the output of listen',
-  'shown-deliveries': 'the output of inbox show',
 };
 
 /** Of the command line alone: a capture is no part of the library. */
@@ -36,7 +35,6 @@ export const captureMessages: Messages<CaptureProblem | CaptureForm | CaptureLac
   'curl-not-a-command': () => unreadable('it names curl, and holds no command of curl'),
   'har-empty': () => unreadable('the HAR holds no request'),
   'har-entry-without-request': ({ entry }) => unreadable(`entry ${entry} of the HAR has no method or no URL`),
-  'shown-headers-no-list': () => unreadable('its headers are not a list'),
   'no-such-request': ({ entry, of, count }) => `--entry ${entry}: ${several[of]} holds ${count}`,
   'several-requests': ({ of, first, hasMore }) => {
     const shown = first.map(({ entry, place }) => `${entry} (${place})`).join(', ');
@@ -51,7 +49,6 @@ export const captureMessages: Messages<CaptureProblem | CaptureForm | CaptureLac
     withCommand ? "a curl command and its output of '-v'" : "the output of 'curl -v'",
   'read-raw-http': () => 'a raw HTTP request',
   'read-listen-event': () => 'a line of the events of listen',
-  'read-shown-delivery': () => "a delivery of 'leads inbox show'",
   'form-without-boundary': () =>
     'curl chooses the boundary of a form anew each time: give the body with --body FILE',
   'body-in-variable': () =>

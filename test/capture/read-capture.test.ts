@@ -161,18 +161,6 @@ describe('what our own commands print', () => {
     expect(capture.body).toBeUndefined();
     expect(lacks(capture)).toContainEqual({ kind: 'event-of-several-leads', leads: 2 });
   });
-
-  it('inbox show holds the body and the headers', async () => {
-    const shown = {
-      number: 3,
-      receivedAt: '2026-01-15T12:00:00.000Z',
-      method: 'POST',
-      path: '/x',
-      headers: [['A', 'b']],
-    };
-    const capture = await captureOf(JSON.stringify([{ ...shown, bodyBase64: '/w==' }]));
-    expect(capture).toMatchObject({ path: '/x', rawHeaders: [['A', 'b']], body: Buffer.from([0xff]) });
-  });
 });
 
 it.each([
