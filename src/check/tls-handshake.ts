@@ -57,3 +57,7 @@ export function shakeHands(
 /** Node's types say that it is an `Error`; it is usually a string. */
 const codeOf = (error: unknown): string =>
   error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);
+
+/** The name of the authority, as far as the certificate says one. */
+export const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
+  [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { checkServerIdentity, type DetailedPeerCertificate } from 'node:tls';
+import { checkServerIdentity } from 'node:tls';
 import { endpointOf } from '../check/endpoint.ts';
-import { shakeHands } from '../check/tls-handshake.ts';
+import { issuerOf, shakeHands } from '../check/tls-handshake.ts';
 import { limitTime } from '../http/client/limit-time.ts';
 import type { Clock } from '../time/clock.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
@@ -81,9 +81,6 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   const seen = `${protocol ?? 'TLS'}, issued by ${issuer}, ${days} days left`;
   return days < warnDays ? check.warn(seen, 'tell the service: its certificate ends soon') : check.pass(seen);
 }
-
-const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
-  [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';
 
 /** How this machine reaches the service. */
 export interface Connection {

@@ -1,4 +1,4 @@
-import { checkServerIdentity, type DetailedPeerCertificate } from 'node:tls';
+import { checkServerIdentity } from 'node:tls';
 import { isCutOff, rawExchange } from '../raw-request.ts';
 import {
   acknowledges,
@@ -11,7 +11,7 @@ import {
   worstOf,
 } from '../probe.ts';
 import { type CheckSession, withContentType } from '../session.ts';
-import { type Handshake, shakeHands } from '../tls-handshake.ts';
+import { type Handshake, issuerOf, shakeHands } from '../tls-handshake.ts';
 
 const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' }, [
   {
@@ -183,8 +183,5 @@ const untrusted = (seen: string, { endpoint }: CheckSession): Finding => ({
   result: endpoint.isInsecure ? 'warn' : 'fail',
   seen,
 });
-
-const issuerOf = ({ issuer }: DetailedPeerCertificate): string =>
-  [issuer.O, issuer.CN].flat().find((name) => name !== undefined && name !== '') ?? 'an unnamed authority';
 
 export const protocolProbes: readonly Probe[] = [...protocol, ...tls];
