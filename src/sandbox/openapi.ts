@@ -232,19 +232,19 @@ const operation = (
 
 const accountParameter = parameter('account', 'Of this account; default: the first.', text);
 const noAccount = failure('There is no such account.');
-const sliceParameters = [
-  parameter('after', 'Entries to skip.', whole(0)),
-  parameter('limit', 'Entries to return.', whole(1)),
-];
-const responses = { 400: failure('The request is not valid.') };
+const invalid = { 400: failure('The request is not valid.') };
+const sliced = {
+  parameters: [
+    parameter('after', 'Entries to skip.', whole(0)),
+    parameter('limit', 'Entries to return.', whole(1)),
+  ],
+  responses: invalid,
+};
 
 /** What the sandbox adds to the service: its control endpoints. */
 const controlOperations: Json = {
   '/sandbox/leads': {
-    get: operation('leadsTruth', 'Every lead and the state of its delivery', 'Leads', {
-      parameters: sliceParameters,
-      responses,
-    }),
+    get: operation('leadsTruth', 'Every lead and the state of its delivery', 'Leads', sliced),
     post: {
       operationId: 'addLeads',
       summary: 'Add the lead in the body, or generated leads',
@@ -262,15 +262,12 @@ const controlOperations: Json = {
     },
   },
   '/sandbox/requests': {
-    get: operation('requestsTruth', 'Every request of the list operation', 'Requests', {
-      parameters: sliceParameters,
-      responses,
-    }),
+    get: operation('requestsTruth', 'Every request of the list operation', 'Requests', sliced),
   },
   '/sandbox/deliveries': {
     get: operation('deliveriesTruth', 'Every attempt to deliver a lead', 'Deliveries', {
-      parameters: [...sliceParameters, parameter('lead', 'Only for this lead.', text)],
-      responses,
+      parameters: [...sliced.parameters, parameter('lead', 'Only for this lead.', text)],
+      responses: invalid,
     }),
     delete: operation('cancelDeliveries', 'Cancel pending deliveries and forget all attempts', 'State'),
   },
@@ -280,7 +277,7 @@ const controlOperations: Json = {
     get: operation('faults', 'Faults in force, and how many were injected', 'Faults'),
     put: operation('changeFaults', 'Replace the faults of each side that the body names', 'Faults', {
       requestBody: { required: true, ...content(ref('ChangedFaults')) },
-      responses,
+      responses: invalid,
     }),
   },
   '/sandbox/reset': { post: operation('reset', 'Put leads, records and faults back to the start', 'State') },
