@@ -68,11 +68,14 @@ export function targetOf(url: string): string | undefined {
 export const valueOf = (rawHeaders: Delivery['rawHeaders'], name: string): string | undefined =>
   rawHeaders.find(([key]) => key.toLowerCase() === name)?.[1];
 
-/** The time of a `Date` header, ms. */
-export function dateOf(rawHeaders: Delivery['rawHeaders']): number | undefined {
-  const at = Date.parse(valueOf(rawHeaders, 'date') ?? '');
+/** A time as `Date.parse` reads it, ms; undefined for anything else. */
+export function timeIn(text = ''): number | undefined {
+  const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
 }
+
+export const dateOf = (rawHeaders: Delivery['rawHeaders']): number | undefined =>
+  timeIn(valueOf(rawHeaders, 'date'));
 
 /** What tells one request of a capture from the others. */
 export interface EntryHead {

@@ -1,4 +1,4 @@
-import { bodyNote, type Capture, type CaptureOptions, chooseEntry } from './capture.ts';
+import { bodyNote, type Capture, type CaptureOptions, chooseEntry, timeIn } from './capture.ts';
 
 /** One delivery among the lines of `leads listen --json`; undefined for text without any. */
 export function readEventLines(text: string, options: CaptureOptions): Capture | undefined {
@@ -14,7 +14,6 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
   }));
   const found = events[chooseEntry(heads, 'listen-output', options)];
   if (found === undefined) return undefined;
-  const at = Date.parse(String(found.event['receivedAt']));
   const leadCount = Number(found.event['leadCount'] ?? 1);
   const lead = leadCount > 1 ? undefined : leadBytes(found.line, found.event['lead']);
   return {
@@ -24,7 +23,7 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     path: '/',
     rawHeaders: [],
     body: lead,
-    at: Number.isNaN(at) ? undefined : at,
+    at: timeIn(String(found.event['receivedAt'])),
     notes: [
       bodyNote(
         leadCount > 1

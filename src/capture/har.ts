@@ -7,6 +7,7 @@ import {
   type CaptureOptions,
   chooseEntry,
   targetOf,
+  timeIn,
   unreadable,
 } from './capture.ts';
 
@@ -30,14 +31,13 @@ export function readHar(entries: readonly Json[], options: CaptureOptions): Capt
   if (head === undefined || head.method === '' || path === undefined) {
     throw unreadable({ kind: 'har-entry-without-request', entry: index + 1 });
   }
-  const at = Date.parse(textAt(entry, 'startedDateTime') ?? '');
   return {
     form: { kind: 'read-har', entry: index + 1, of: entries.length },
     method: head.method,
     url: head.url,
     path,
     rawHeaders: withHost(headersOf(entry), head.url),
-    at: Number.isNaN(at) ? undefined : at,
+    at: timeIn(textAt(entry, 'startedDateTime')),
     ...bodyOf(entry),
   };
 }

@@ -30,8 +30,8 @@ export function skipSpace(buf: Uint8Array, offset: number, limit: number): numbe
 
 /** The first byte from `offset` on that is not white space, which is all that may follow a document. */
 export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
-  for (let i = offset; i < limit; i += 1) if (!isSpace(buf[i] as number)) return i;
-  return undefined;
+  const end = skipSpace(buf, offset, limit);
+  return end < limit ? end : undefined;
 }
 
 /** The index behind a JSON string that begins at `start`, with its quote. */

@@ -5,7 +5,7 @@ import type { Answer } from '../http/server/send-answer.ts';
 import type { InboxMonitor } from '../inbox/inbox.ts';
 import { type MetricFamily, openMetricsText, openMetricsType } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Delivery, headerValues } from '../webhook/delivery.ts';
+import { type Delivery, headerValues, pathOf } from '../webhook/delivery.ts';
 import { hostGuard, type HostGuard } from './host-guard.ts';
 
 /** Probes and scrapers are few, near and quick: what one of them may cost is far less than what a delivery may. */
@@ -90,12 +90,6 @@ function adminAnswers(
     }
     return route();
   };
-}
-
-/** A target may be a whole URL (RFC 9112, section 3.2.2). */
-function pathOf({ path }: Delivery): string {
-  if (path.startsWith('/')) return path.split('?')[0] ?? '';
-  return URL.canParse(path) ? new URL(path).pathname : '';
 }
 
 const text = (status: number, content: string, type: string, headers?: Answer['headers']): Answer => ({
