@@ -8,31 +8,29 @@ import {
 } from '../erase/remaining-delivery.ts';
 import type { ReceivedLead } from '../query-types.ts';
 import type { ErasedCounts, ErasedLead, Erasure, RejectedDelivery } from '../inbox.ts';
-import { bytesOf, type Database, placeOf, type Statement, textOf, toColumn } from './libsql.ts';
+import { bytesOf, type Database, placeOf, textOf, toColumn } from './libsql.ts';
 import { isOverwriteDue } from './open-database.ts';
+import { Statements } from './statements.ts';
 
 /** The table `erased`: what stays of leads that were erased, by a keyed digest of each id. */
 export class ErasedTable {
-  readonly #database: Database;
-  readonly #any: Statement;
-  readonly #find: Statement;
+  readonly #sql: Statements;
   #key: Uint8Array | undefined;
   #isEmpty = true;
 
   constructor(database: Database) {
-    this.#database = database;
-    this.#any = database.prepare('SELECT 1 FROM erased LIMIT 1');
-    this.#find = database.prepare('SELECT seq, first_at, attempts FROM erased WHERE digest = ?');
+    this.#sql = new Statements(database);
   }
 
   /** To be called before a transaction or a batch of lookups: another process may have erased leads. */
   refresh(): void {
-    this.#isEmpty = this.#any.all([]).length === 0;
+    this.#isEmpty = this.#sql.all('SELECT 1 FROM erased LIMIT 1').length === 0;
   }
 
   find(leadId: string): ErasedLead | undefined {
     if (this.#isEmpty) return undefined;
-    const [row] = this.#find.all([erasedIdDigest(this.#keyOfInbox(), leadId)]);
+    const digest = erasedIdDigest(this.#keyOfInbox(), leadId);
+    const [row] = this.#sql.all('SELECT seq, first_at, attempts FROM erased WHERE digest = ?', digest);
     return (
       row && { seq: Number(row['seq']), firstAt: Number(row['first_at']), attempts: Number(row['attempts']) }
     );
@@ -53,17 +51,17 @@ export class ErasedTable {
 
   /** What was kept at an earlier time stays. */
   add(leadId: string, { seq, firstAt, attempts }: ErasedLead): void {
-    this.#database
-      .prepare('INSERT INTO erased VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING')
-      .run([erasedIdDigest(this.#keyOfInbox(), leadId), seq, firstAt, attempts]);
+    const digest = erasedIdDigest(this.#keyOfInbox(), leadId);
+    const insert = 'INSERT INTO erased VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    this.#sql.run(insert, digest, seq, firstAt, attempts);
     this.#isEmpty = false;
   }
 
   /** The one that the names of targets are stored by. */
   #keyOfInbox(): Uint8Array {
-    const key = (this.#key ??= this.#database.prepare('SELECT key FROM target_key').get([])?.['key'] as
-      Uint8Array | undefined);
-    if (key === undefined) throw new Error('the inbox has no key for the ids of erased leads');
+    const [row] = this.#key === undefined ? this.#sql.all('SELECT key FROM target_key') : [];
+    const key = (this.#key ??= bytesOf(row?.['key']));
+    if (key.length === 0) throw new Error('the inbox has no key for the ids of erased leads');
     return key;
   }
 }
@@ -78,29 +76,27 @@ export function eraseLeads(
   erased: ErasedTable,
   holding: readonly number[],
 ): ErasedCounts {
+  const sql = new Statements(database);
   const counts = { leads: 0, deliveries: 0, rejected: 0, pending: 0 };
   const shared = new Set<number>();
   let isKnown = false;
-  const drop = (sql: string, value: string | number): void => {
-    const rows = database
-      .prepare(`SELECT seq, verdict, first_seq FROM deliveries WHERE seq IN (${sql})`)
-      .all([value]);
+  const drop = (chosen: string, value: string | number): void => {
+    const rows = sql.all(`SELECT seq, verdict, first_seq FROM deliveries WHERE seq IN (${chosen})`, value);
     for (const { seq = 0, verdict, first_seq: firstSeq } of rows) {
       counts[verdict === 'rejected' ? 'rejected' : 'deliveries'] += 1;
       if (typeof firstSeq === 'number') shared.add(firstSeq);
       // A trigger deletes the results of the delivery, and what it shared with others once it was the last of them.
-      database.prepare('DELETE FROM deliveries WHERE seq = ?').run([Number(seq)]);
+      sql.run('DELETE FROM deliveries WHERE seq = ?', Number(seq));
     }
   };
   for (const leadId of new Set(leadIds)) {
     const id = toColumn(leadId);
-    const [lead] = database.prepare('SELECT seq, first_at, attempts FROM leads WHERE id = ?').all([id]);
-    const [first] = database
-      .prepare(
-        `SELECT seq, received_at AS first_at, 0 AS attempts FROM deliveries
-         WHERE verdict = 'rejected' AND lead = ? ORDER BY seq LIMIT 1`,
-      )
-      .all([id]);
+    const [lead] = sql.all('SELECT seq, first_at, attempts FROM leads WHERE id = ?', id);
+    const [first] = sql.all(
+      `SELECT seq, received_at AS first_at, 0 AS attempts FROM deliveries
+       WHERE verdict = 'rejected' AND lead = ? ORDER BY seq LIMIT 1`,
+      id,
+    );
     if (lead !== undefined) {
       counts.leads += 1;
       drop('?', Number(lead['seq']));
@@ -113,40 +109,34 @@ export function eraseLeads(
     isKnown = true;
     const numbers = { firstAt: Number(kept['first_at']), attempts: Number(kept['attempts']) };
     erased.add(leadId, { seq: Number(kept['seq']), ...numbers });
-    const [work] = database.prepare('SELECT 1 FROM work WHERE lead = ? AND done = 0 LIMIT 1').all([id]);
+    const [work] = sql.all('SELECT 1 FROM work WHERE lead = ? AND done = 0 LIMIT 1', id);
     if (work !== undefined) counts.pending += 1;
-    for (const table of ['work', 'dropped_repeats']) {
-      database.prepare(`DELETE FROM ${table} WHERE lead = ?`).run([id]);
-    }
-    database.prepare('DELETE FROM leads WHERE id = ?').run([id]);
+    for (const table of ['work', 'dropped_repeats']) sql.run(`DELETE FROM ${table} WHERE lead = ?`, id);
+    sql.run('DELETE FROM leads WHERE id = ?', id);
   }
   for (const seq of rejected) drop("SELECT seq FROM deliveries WHERE verdict = 'rejected' AND seq = ?", seq);
-  for (const firstSeq of isKnown ? [...shared, ...holding] : shared) keepRest(database, firstSeq);
+  for (const firstSeq of isKnown ? [...shared, ...holding] : shared) keepRest(sql, firstSeq);
   if (counts.deliveries + counts.rejected + counts.leads > 0) isOverwriteDue.set(database, true);
   return counts;
 }
 
 /** Of a delivery of several leads only those are left whose rows are. */
-function keepRest(database: Database, firstSeq: number): void {
-  const rest = database
-    .prepare('SELECT seq, path, lead_start, lead_end FROM deliveries WHERE first_seq = ?')
-    .all([firstSeq]);
-  const [content] = database
-    .prepare('SELECT headers, body FROM shared_content WHERE seq = ?')
-    .all([firstSeq]);
+function keepRest(sql: Statements, firstSeq: number): void {
+  const rest = sql.all(
+    'SELECT seq, path, lead_start, lead_end FROM deliveries WHERE first_seq = ?',
+    firstSeq,
+  );
+  const [content] = sql.all('SELECT headers, body FROM shared_content WHERE seq = ?', firstSeq);
   if (content === undefined) return;
   const headers = JSON.parse(textOf(content['headers'])) as [string, string][];
   const body = remainingBody(
     bytesOf(content['body']),
     rest.flatMap((row) => placeOf(row) ?? []),
   );
-  database
-    .prepare('UPDATE shared_content SET headers = ?, body = ? WHERE seq = ?')
-    .run([JSON.stringify(remainingHeaders(headers)), body, firstSeq]);
+  const kept = JSON.stringify(remainingHeaders(headers));
+  sql.run('UPDATE shared_content SET headers = ?, body = ? WHERE seq = ?', kept, body, firstSeq);
   for (const { seq, path } of rest) {
-    database
-      .prepare('UPDATE deliveries SET path = ? WHERE seq = ?')
-      .run([remainingPath(textOf(path)), Number(seq)]);
+    sql.run('UPDATE deliveries SET path = ? WHERE seq = ?', remainingPath(textOf(path)), Number(seq));
   }
 }
 

@@ -31,7 +31,7 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
   const label = '(SELECT label FROM targets WHERE name = target)';
   const queries: StoreQueries = {
     ...leadLookup(read),
-    ...changesOf(database, location),
+    ...changesOf(statements, location),
     list: (query) => deliveries(read, query),
     receipts: (query) => receipts(database, query),
     counts: (query) => deliveryCounts(database, query),
@@ -91,19 +91,10 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
 
 /** What `InboxChanges` asks, of one file; a `DataError` after it was deleted, moved or replaced. */
 function changesOf(
-  database: Database,
+  statements: Statements,
   location: string,
 ): Pick<StoreQueries, 'changeMark' | 'extent' | 'outcomeMarks'> {
   const file = new FileIdentity(location, [location]);
-  const written = database.prepare('SELECT total_changes() AS own');
-  const extent = database.prepare(
-    `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
-     (SELECT COUNT(*) FROM erased) AS erased, (SELECT at FROM counted_since) AS counted_since`,
-  );
-  const marks = database.prepare(
-    `SELECT seq, verdict, (SELECT MAX(number) FROM results WHERE results.seq = d.seq) AS results FROM deliveries AS d
-     WHERE seq IN (SELECT value FROM json_each(?))`,
-  );
   /** A file that is gone can still be read by those who have it open, and never changes again. */
   const verifyInPlace = (): void => {
     const change = file.change();
@@ -114,13 +105,16 @@ function changesOf(
     /** The number of what other connections have committed, and of what this one has written. */
     changeMark() {
       verifyInPlace();
-      const [others] = database.prepare('PRAGMA data_version').all([]);
-      const [own] = written.all([]);
+      const [others] = statements.all('PRAGMA data_version');
+      const [own] = statements.all('SELECT total_changes() AS own');
       return `${Number(others?.['data_version'])} ${Number(own?.['own'])}`;
     },
     extent() {
       verifyInPlace();
-      const [row] = extent.all([]);
+      const [row] = statements.all(
+        `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
+         (SELECT COUNT(*) FROM erased) AS erased, (SELECT at FROM counted_since) AS counted_since`,
+      );
       return {
         newestSeq: Number(row?.['newest'] ?? 0),
         oldestSeq: Number(row?.['oldest'] ?? 0),
@@ -129,7 +123,11 @@ function changesOf(
       };
     },
     outcomeMarks(seqs) {
-      const rows = marks.all([JSON.stringify(seqs)]);
+      const rows = statements.all(
+        `SELECT seq, verdict, (SELECT MAX(number) FROM results WHERE results.seq = d.seq) AS results
+         FROM deliveries AS d WHERE seq IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(seqs),
+      );
       return new Map(
         rows.map((row) => [Number(row['seq']), `${textOf(row['verdict'])} ${Number(row['results'] ?? 0)}`]),
       );

@@ -19,7 +19,6 @@ import {
 } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
-import { namesIn } from './known-leads.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import type { Decision, Plan } from './transaction.ts';
 import { openTransaction, orRollBack } from './write-guard.ts';
@@ -40,7 +39,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     const sorted = [...new Map(leases.map(({ key, id }) => [key, id]))].sort(([a], [b]) => (a < b ? -1 : 1));
     const ids = sql`${sorted.map(([, id]) => id)}::bytea[]`;
     this.questions = {
-      leads: sql`SELECT encode(id, 'hex') AS id, seq, first_at, accepted, encode(settled, 'hex') AS settled
+      leads: sql`SELECT encode(id, 'hex') AS id, seq, accepted, encode(settled, 'hex') AS settled
         FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY ids.id FOR UPDATE;`,
       outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
         lease, tries, due_at, dead, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
@@ -144,14 +143,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     return new Map(
       (answers['leads'] ?? []).map((row) => {
         const key = textOf(row['id']);
-        const lead = {
-          seq: numberOf(row['seq']),
-          firstAt: numberOf(row['first_at']),
-          accepted: row['accepted'] === true,
-          done: namesIn(textOf(row['settled'])),
-          outstanding: outstanding.get(key) ?? [],
-        };
-        return [key, new LeasedLead(lead, receiver)];
+        return [key, new LeasedLead(row, outstanding.get(key) ?? [], receiver)];
       }),
     );
   }

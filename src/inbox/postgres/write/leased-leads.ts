@@ -8,12 +8,14 @@ import {
   bytesOfText,
   nullable,
   numberOf,
+  type Row,
   type Rows,
   type Sql,
   sql,
   textOf,
   textOfBytes,
 } from '../sql.ts';
+import { namesIn } from './known-leads.ts';
 
 /** A target that has not had a lead. */
 export interface OutstandingTarget {
@@ -43,7 +45,6 @@ interface Receiver {
 /** A lead and its targets during a transaction, and what changed. Targets are named by their keys. */
 export class LeasedLead {
   readonly seq: number;
-  readonly firstAt: number;
   readonly done: Set<string>;
   readonly outstanding: Map<string, OutstandingTarget>;
   readonly #receiver: Receiver;
@@ -54,21 +55,12 @@ export class LeasedLead {
   readonly removed = new Set<string>();
   readonly leased = new Set<string>();
 
-  constructor(
-    lead: {
-      readonly seq: number;
-      readonly firstAt: number;
-      readonly accepted: boolean;
-      readonly done: Iterable<string>;
-      readonly outstanding: Iterable<readonly [string, OutstandingTarget]>;
-    },
-    receiver: Receiver,
-  ) {
-    this.seq = lead.seq;
-    this.firstAt = lead.firstAt;
-    this.accepted = lead.accepted;
-    this.done = new Set(lead.done);
-    this.outstanding = new Map(lead.outstanding);
+  /** `row`: of the table `ids`. */
+  constructor(row: Row, outstanding: Iterable<readonly [string, OutstandingTarget]>, receiver: Receiver) {
+    this.seq = numberOf(row['seq']);
+    this.accepted = row['accepted'] === true;
+    this.done = new Set(namesIn(textOf(row['settled'])));
+    this.outstanding = new Map(outstanding);
     this.#receiver = receiver;
   }
 
