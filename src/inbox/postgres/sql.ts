@@ -4,7 +4,7 @@ import { bufferOf } from '../../json/bytes.ts';
  * A value beside a statement, as the protocol carries it: as text, or in the binary form of its type. `type`: the number of
  * its type; 0 lets the statement decide.
  */
-export interface Parameter {
+interface Parameter {
   readonly type: number;
   readonly value: string | Buffer;
 }
