@@ -4,7 +4,8 @@ import { profileName } from './load-settings.ts';
 import { valueAt } from './check-config.ts';
 import { readConfig } from './read-config.ts';
 import type { Paths } from './directories.ts';
-import type { Globals, Profile, Settings } from './settings.ts';
+import type { Settings } from './load-settings.ts';
+import type { Globals, Profile } from './settings.ts';
 import { formerSettings, type SettingKey, settingKeys } from './setting-keys.ts';
 
 export interface EffectiveSetting {

@@ -1,7 +1,6 @@
 import { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
 import { configError, type HeaderObjection, type HeaderProblem } from './problems.ts';
-import type { Settings } from './settings.ts';
 import type { ValueType } from './value-types.ts';
 
 export type ExtraHeaders = Readonly<Record<string, string>>;
@@ -79,7 +78,7 @@ export const extraHeadersOf = ({ headers = {} }: Dialect): ExtraHeaders =>
 
 /** Throws a `ConfigError` where they would go to another origin than they were stored for: they may hold a credential. */
 export function rejectForeignHeaders(
-  { dialect, headersOrigin: of }: Pick<Settings, 'dialect' | 'headersOrigin'>,
+  { dialect, headersOrigin: of }: { readonly dialect: Dialect; readonly headersOrigin: string | undefined },
   { origin }: URL,
 ): void {
   if (dialect.headers === undefined || of === origin) return;

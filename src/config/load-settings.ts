@@ -4,7 +4,16 @@ import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { configError, usageError } from './problems.ts';
 import { readConfig } from './read-config.ts';
-import type { Config, Globals, Profile, Settings } from './settings.ts';
+import type { Dialect } from './dialect.ts';
+import type {
+  Account,
+  AccountSettings,
+  CommandKey,
+  Config,
+  Globals,
+  Profile,
+  StoredSchemeOptions,
+} from './settings.ts';
 import { bothKeys } from './check-config.ts';
 
 interface Sources {
@@ -15,11 +24,14 @@ interface Sources {
   readonly allowsNewProfile: boolean;
 }
 
+/** What flags, environment and the profile say together. */
+export type Settings = ReturnType<typeof loadSettings>;
+
 /**
  * Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file, and for a named profile that is
  * not stored while others are.
  */
-export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources): Settings {
+export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources) {
   const unknown: string[] = [];
   const config = readConfig(paths.configDir, (path) => unknown.push(path.join('.')));
   const named = profileName(globals, env);
@@ -27,35 +39,51 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
   const profiles = config.profiles ?? {};
   if (named !== undefined && named !== 'default' && !allowsNewProfile) rejectUnknownProfile(named, profiles);
   const profile = profiles[name] ?? {};
+  const { webhook = {}, listen = {} } = profile;
   const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
   const baseUrl = (): URL | undefined => (address === undefined ? undefined : parseBaseUrl(address));
+  const dialect: Dialect = profile.api ?? {};
   return {
     profile: name,
+    /** Where the configuration file holds what this release does not know. */
     unknown,
+    /** Throws a `ConfigError` for one that cannot be used, so that it stops no command that does not ask for it. */
     get baseUrl() {
       return baseUrl();
     },
+    /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
     account: () => accountOf(baseUrl(), name, profiles, nonEmpty(env['LEADS_API_KEY'])),
-    dialect: profile.api ?? {},
+    dialect,
+    /** The origin that the dialect's headers are for; without one they are sent nowhere. */
     headersOrigin: profile.headersOrigin,
-    webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
-    webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
-    webhookScheme: profile.webhook?.scheme,
-    webhookLead: profile.webhook?.lead,
-    webhookId: profile.webhook?.id ?? profile.api?.id ?? 'id',
-    takesOtherEvents: profile.webhook?.otherEvents === 'accept',
-    webhookOptions: formerSchemeOptions(profile.webhook),
-    drainDelayMs: parseDuration(profile.listen?.drainDelay ?? '0s') ?? 0,
-    drainTimeoutMs: parseDuration(profile.listen?.drainTimeout ?? '5s') ?? 5000,
+    webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? webhook.token),
+    webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? webhook.secret),
+    /** A name, JSON, or a file. */
+    webhookScheme: webhook.scheme,
+    /** Where the lead is in the body of a delivery: a JSON Pointer, or `auto`. */
+    webhookLead: webhook.lead,
+    /** The field that is the id of a lead that is delivered. */
+    webhookId: webhook.id ?? dialect.id ?? 'id',
+    /** Whether genuine deliveries without any field of a lead are taken. */
+    takesOtherEvents: webhook.otherEvents === 'accept',
+    /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
+    webhookOptions: formerSchemeOptions(webhook),
+    /** After a signal, `listen` goes on so long. */
+    drainDelayMs: parseDuration(listen.drainDelay ?? '0s') ?? 0,
+    /** At its end, deliveries in flight get so long. */
+    drainTimeoutMs: parseDuration(listen.drainTimeout ?? '5s') ?? 5000,
+    /** For one request, headers and each wait for more of the body. */
     timeoutMs: timeout(globals.timeout, profile.timeout),
+    /** How often a failed request is tried again. */
     retries: retries(globals.retries, profile.retries),
+    /** In which times are read and shown. */
     zone: profile.zone ?? 'UTC',
   };
 }
 
 /** What earlier releases keep beside the name of the scheme. */
-function formerSchemeOptions(webhook: Profile['webhook']): Settings['webhookOptions'] {
-  const { tolerance, tokenHeader, headerPrefix, require, custom } = webhook ?? {};
+function formerSchemeOptions(webhook: NonNullable<Profile['webhook']>): StoredSchemeOptions {
+  const { tolerance, tokenHeader, headerPrefix, require, custom } = webhook;
   return { tolerance, tokenHeader, headerPrefix, require, ...custom };
 }
 
@@ -69,7 +97,7 @@ function accountOf(
   name: string,
   profiles: NonNullable<Config['profiles']>,
   keyFromEnv: string | undefined,
-): ReturnType<Settings['account']> {
+): AccountSettings & (Pick<Account, 'apiKey'> | CommandKey) {
   const profile = profiles[name];
   if (baseUrl === undefined) {
     rejectUnknownProfile(name, profiles);

@@ -30,55 +30,13 @@ export interface AccountSettings {
   readonly baseUrl: URL;
 }
 
-interface FixedKey {
-  readonly apiKey: Secret;
-}
-
 /** A program and its arguments that print the key. */
 export interface CommandKey {
   readonly apiKeyCommand: readonly string[];
 }
 
-/** What flags, environment and the profile say together. Nothing here has a default but what is named so. */
-export interface Settings {
-  readonly profile: string;
-  /** Where the configuration file holds what this release does not know. */
-  readonly unknown: readonly string[];
-  /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
-  account(): AccountSettings & (FixedKey | CommandKey);
-  /** Throws a `ConfigError` for one that cannot be used, so that it stops no command that does not ask for it. */
-  readonly baseUrl: URL | undefined;
-  readonly dialect: Dialect;
-  /** The origin that the dialect's headers are for; without one they are sent nowhere. */
-  readonly headersOrigin: string | undefined;
-  /** `LEADS_WEBHOOK_TOKEN`, or the profile's. */
-  readonly webhookToken: Secret | undefined;
-  /** `LEADS_WEBHOOK_SECRET`, or the profile's. */
-  readonly webhookSecret: Secret | undefined;
-  /** The profile's scheme: a name, JSON, or a file. */
-  readonly webhookScheme: string | undefined;
-  /** Where the lead is in the body of a delivery: a JSON Pointer, or `auto`. */
-  readonly webhookLead: string | undefined;
-  /** The field that is the id of a lead that is delivered. Default: as in a lead that is listed. */
-  readonly webhookId: string;
-  /** Whether genuine deliveries without any field of a lead are taken. */
-  readonly takesOtherEvents: boolean;
-  /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
-  readonly webhookOptions: StoredSchemeOptions;
-  /** After a signal, `listen` goes on so long. Default: not at all. */
-  readonly drainDelayMs: number;
-  /** At its end, deliveries in flight get so long. Default 5 s. */
-  readonly drainTimeoutMs: number;
-  /** For one request, headers and each wait for more of the body. Default 30 s. */
-  readonly timeoutMs: number;
-  /** How often a failed request is tried again. Default 5. */
-  readonly retries: number;
-  /** In which times are read and shown. Default UTC. */
-  readonly zone: string;
-}
-
 /** As the user wrote them; checked where they are used. */
-type StoredSchemeOptions = { readonly [K in PartKey | 'tolerance']?: string | undefined };
+export type StoredSchemeOptions = { readonly [K in PartKey | 'tolerance']?: string | undefined };
 
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export interface Profile {

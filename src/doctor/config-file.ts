@@ -2,7 +2,8 @@ import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import { configFile } from '../config/directories.ts';
 import { valueAt } from '../config/check-config.ts';
 import { settingKeys } from '../config/setting-keys.ts';
-import type { Profile, Settings } from '../config/settings.ts';
+import type { Settings } from '../config/load-settings.ts';
+import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { isLoopback } from '../../config/base-url.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
 import { dialectChecks, type Examination } from '../../doctor/dialect/dialect-findings.ts';
 import { examineDialect } from '../../doctor/dialect/examine-dialect.ts';

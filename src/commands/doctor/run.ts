@@ -1,6 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { readConfig } from '../../config/read-config.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
 import {
   compareWithProfile,

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import type { ValueType } from '../../config/value-types.ts';
 import { parsePointer } from '../../json/exact.ts';
 import { type IdField, idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';

@@ -1,6 +1,6 @@
 import { describeWarning } from '../../messages/command-line.ts';
 import { resolve } from 'node:path';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';

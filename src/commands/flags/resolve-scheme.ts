@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import { leadFilter } from '../../lead/filter.ts';

@@ -1,7 +1,7 @@
 import { describeWarning } from '../../messages/command-line.ts';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';

@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import type { Delivery } from '../../webhook/delivery.ts';

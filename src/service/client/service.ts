@@ -1,7 +1,8 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { KeyContext } from '../../config/key-command.ts';
-import type { Account, Settings } from '../../config/settings.ts';
+import type { Settings } from '../../config/load-settings.ts';
+import type { Account } from '../../config/settings.ts';
 import type { Host } from '../../host.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
 import type { Problem } from '../../errors.ts';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
 import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
 import { schemeFlags } from '../../../src/commands/flags/scheme-flags.ts';
-import type { Settings } from '../../../src/config/settings.ts';
+import type { Settings } from '../../../src/config/load-settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNames } from '../../../src/webhook/presets.ts';
