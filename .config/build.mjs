@@ -27,7 +27,6 @@ const loadedTogether = {
     'config/setting-keys',
     'config/directories',
     'commands/help/command-help',
-    'commands/flags/inbox-flags',
     'webhook/presets',
     'service/listing/incomplete-error',
   ],

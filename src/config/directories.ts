@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 /** Where files are kept. Both directories are made, 0700, when something is first written there. */
 export interface Paths {
@@ -42,3 +42,7 @@ function nonEmpty(value: string | undefined): string | undefined {
 
 /** Apart from what reads it, so that completion loads no more than the name. */
 export const configFile = (configDir: string): string => join(configDir, 'config.json');
+
+/** The file of the inbox that a profile has where none is named. */
+export const ownInbox = (profile: string, { dataDir }: Pick<Paths, 'dataDir'>): string =>
+  join(resolve(dataDir), profile === 'default' ? 'inbox.db' : `inbox-${encodeURIComponent(profile)}.db`);

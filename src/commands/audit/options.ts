@@ -6,10 +6,10 @@ import {
   receiverUrl,
   rejectFirst,
   trustFlags,
+  inboxFlags,
 } from '../flags/shared-flags.ts';
 import { limit, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
 import { leadPointer } from '../flags/lead-at.ts';
 import { schemeFlags } from '../flags/scheme-flags.ts';
 import { flags as sendFlags } from '../send/options.ts';

@@ -1,22 +1,15 @@
 import type { Host } from '../../host.ts';
 import type { ListedCommand } from '../flags/command-spec.ts';
-import { type Argument, type Flag, isSwitch } from '../flags/flag.ts';
+import { type Argument, type Flag, isSwitch, type ValueFlag } from '../flags/flag.ts';
 import { flagText } from '../help/command-help.ts';
 import { topicNames } from '../help/root-help.ts';
 import { flagsByName, readLine, type TypedLine } from './typed-line.ts';
-import {
-  type Candidate,
-  type Completion,
-  type LocalValues,
-  matching,
-  nothing,
-  valuesOf,
-} from './value-candidates.ts';
+import { settingKeys } from '../../config/setting-keys.ts';
+import { schemeNames } from '../../webhook/presets.ts';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { configFile, findPaths, type Paths } from '../../config/directories.ts';
-import { ownInbox } from '../flags/inbox-flags.ts';
+import { configFile, findPaths, type Paths, ownInbox } from '../../config/directories.ts';
 
 /**
  * What the scripts of `leads completion` read: a line that says `files`, `open` or nothing, then one candidate a line, a
@@ -129,6 +122,104 @@ function nextArgument({ spec, args }: TypedLine): Argument | undefined {
   const last = declared.at(-1);
   return declared[args.length] ?? (last?.repeatable === true ? last : undefined);
 }
+
+/** What is stored on this machine. Nothing in it is offered unless it is a plain word. */
+interface LocalValues {
+  readonly profiles: () => readonly string[];
+  /** The newest first. */
+  readonly leadIds: (line: TypedLine) => Promise<readonly Candidate[]>;
+  readonly categories: (line: TypedLine) => Promise<readonly string[]>;
+  /** Dotted paths of the fields of leads. */
+  readonly fields: (line: TypedLine) => Promise<readonly string[]>;
+}
+
+const named = (values: readonly string[]): Candidate[] => values.map((value) => ({ value }));
+
+/** The values of a flag or argument that begin with what is typed. */
+async function valuesOf(
+  of: ValueFlag<unknown> | Argument,
+  typed: string,
+  line: TypedLine,
+  local: LocalValues,
+): Promise<Completion> {
+  const { choices } = of.type;
+  const { known } = of;
+  if (choices !== undefined) return { candidates: matching(named(choices), typed) };
+  if (known === undefined) {
+    return 'value' in of && of.value === 'file' ? { candidates: [], files: true } : nothing;
+  }
+  return sources[known](typed, line, local);
+}
+
+type Source = (typed: string, line: TypedLine, local: LocalValues) => Completion | Promise<Completion>;
+
+const among = (values: readonly string[], typed: string): Completion => ({
+  candidates: matching(named(values), typed),
+});
+
+const sources: Readonly<Record<NonNullable<Argument['known']>, Source>> = {
+  files: () => ({ candidates: [], files: true }),
+  profiles: (typed, _, local) => among(local.profiles(), typed),
+  settings: (typed) => ({
+    candidates: matching(
+      settingKeys.map(({ name, help }) => ({ value: name, help })),
+      typed,
+    ),
+  }),
+  'setting-values': (typed, { args }) => among(settingValues(args[0]), typed),
+  'lead-ids': async (typed, line, local) => ({ candidates: matching(await local.leadIds(line), typed) }),
+  categories: async (typed, line, local) => among(await local.categories(line), typed),
+  fields: async (typed, line, local) => among(await local.fields(line), typed),
+  'field-list': async (typed, line, local) => fieldList(typed, await local.fields(line)),
+  conditions: condition,
+};
+
+function settingValues(name: string | undefined): readonly string[] {
+  if (name === 'webhook.scheme') return schemeNames;
+  return settingKeys.find((setting) => setting.name === name)?.type.choices ?? [];
+}
+
+/** `id,contact.em`: the last of them is completed. */
+function fieldList(typed: string, fields: readonly string[]): Completion {
+  if (!/^[\w.,@+-]*$/.test(typed)) return nothing;
+  const before = typed.slice(0, typed.lastIndexOf(',') + 1);
+  const further = fields.filter((field) => !before.split(',').includes(field));
+  return { candidates: matching(named(further), typed, before) };
+}
+
+/** `contact.em` as `contact.email=`, and `category=so` as `category=solar`. */
+async function condition(typed: string, line: TypedLine, local: LocalValues): Promise<Completion> {
+  const category = 'category=';
+  if (typed.startsWith(category)) {
+    return { candidates: matching(named(await local.categories(line)), typed, category) };
+  }
+  const fields = await local.fields(line);
+  return { candidates: matching(named(fields.map((field) => `${field}=`)), typed), isOpen: true };
+}
+
+/** One word that completes the typed one. */
+interface Candidate {
+  readonly value: string;
+  /** A few words of ours for shells that show them; never anything that came from outside. */
+  readonly help?: string;
+}
+
+/** What a shell offers. */
+interface Completion {
+  readonly candidates: readonly Candidate[];
+  /** Names of files, which the shell knows itself. */
+  readonly files?: boolean;
+  /** The word goes on behind a candidate: no space comes after it. */
+  readonly isOpen?: boolean;
+}
+
+const nothing: Completion = { candidates: [] };
+
+/** Those that begin with what is typed, each behind `prefix`. */
+const matching = (candidates: readonly Candidate[], typed: string, prefix = ''): readonly Candidate[] =>
+  candidates
+    .map(({ value, ...help }) => ({ value: prefix + value, ...help }))
+    .filter(({ value }) => value.startsWith(typed));
 
 /** What came from outside is offered only as such a word: no shell takes anything in it for more than a letter. */
 const plainWord = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,199}$/;

@@ -1,6 +1,8 @@
-import { kebabCase } from '../../config/check-config.ts';
+import { kebabCase, valueAt } from '../../config/check-config.ts';
+import { profileName } from '../../config/load-settings.ts';
+import type { Profile } from '../../config/settings.ts';
+import { Secret } from '../../secret.ts';
 import { configFile } from '../../config/directories.ts';
-import { effectiveSettings } from '../../config/effective-settings.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Context, Outcome } from '../../context.ts';
@@ -30,6 +32,55 @@ export async function listSettings({ format }: ListOptions, context: Context): P
   await write(stdout, renderTable(['KEY', 'VALUE', 'FROM'], rows, { ...fit, width, head: dim }));
   return 'done';
 }
+
+interface EffectiveSetting {
+  readonly key: string;
+  /** A secret shows its last four characters only. */
+  readonly value: string;
+  readonly from: 'flag' | 'environment' | 'profile' | 'default';
+}
+
+type Sources = Pick<Context, 'env' | 'globals'>;
+
+/** Every setting that has a value, with the place it comes from, the profile's name first. */
+async function effectiveSettings(context: Context): Promise<EffectiveSetting[]> {
+  const { profile: name } = await context.settings();
+  const config = readConfig(context.paths.configDir);
+  const profile = config.profiles?.[name] ?? {};
+  const settings = [...settingKeys, ...formerSettings].flatMap(
+    (key) => effectiveSetting(key, profile, context) ?? [],
+  );
+  return [{ key: 'profile', value: name, from: profileOrigin(context, config.profile) }, ...settings];
+}
+
+function effectiveSetting(
+  { name, path, secret, flag, variable, default: usual, shown = (stored) => stored }: SettingKey,
+  profile: Profile,
+  { globals, env }: Sources,
+): EffectiveSetting | undefined {
+  const stored = valueAt(profile, path);
+  const candidates: readonly (readonly [string | undefined, EffectiveSetting['from']])[] = [
+    [flag && globals[flag], 'flag'],
+    [variable && env[variable], 'environment'],
+    [stored === undefined ? undefined : storedText(shown(stored)), 'profile'],
+    [usual, 'default'],
+  ];
+  const [value, from] = candidates.find(isGiven) ?? [];
+  if (value === undefined || from === undefined) return undefined;
+  return { key: name, value: secret === true ? new Secret(value).toString() : value, from };
+}
+
+/** An empty flag or variable is none; an empty JSON Pointer that is stored is one. */
+const isGiven = ([text, from]: readonly [string | undefined, EffectiveSetting['from']]): boolean =>
+  text !== undefined && (text !== '' || from === 'profile');
+
+function profileOrigin({ globals, env }: Sources, stored: string | undefined): EffectiveSetting['from'] {
+  const named = profileName(globals, env);
+  if (named === undefined) return stored === undefined ? 'default' : 'profile';
+  return named === globals.profile ? 'flag' : 'environment';
+}
+
+const storedText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 export async function getSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
   const { name } = findSetting(key);

@@ -1,7 +1,6 @@
 import { text, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup } from '../flags/flag.ts';
-import { formatFlags } from '../flags/shared-flags.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
+import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { command, serviceExits } from '../flags/command-spec.ts';
 
 const flags = {

@@ -23,7 +23,7 @@ import { formatSeconds } from '../../time/time-text.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { checkService, type ServiceReport } from './check-service.ts';
 import { countOf, jsonPrinter, prettyPrinter } from './print.ts';
-import type { InboxFlags } from '../flags/inbox-flags.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
 
 interface DoctorOptions extends InboxFlags {
   readonly learn: boolean;

@@ -6,7 +6,8 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import type { InboxWarning } from '../../inbox/problems.ts';
 import { shellWord } from '../../output/curl-command.ts';
-import { type InboxFlags, ownInbox } from './inbox-flags.ts';
+import type { InboxFlags } from './shared-flags.ts';
+import { ownInbox } from '../../config/directories.ts';
 import { readSecrets } from './secret-files.ts';
 
 type InboxContext = Pick<Context, 'env' | 'platform' | 'paths' | 'stdin' | 'messages'>;

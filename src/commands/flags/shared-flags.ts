@@ -99,6 +99,20 @@ export const trustFlags = inGroup('Trust', {
 
 export type TrustOptions = OptionsOf<typeof trustFlags>;
 
+/** Which inbox a command works on. */
+export const inboxFlags = {
+  inbox: {
+    value: 'place',
+    type: text,
+    otherwise: "the profile's own",
+    known: 'files',
+    variable: 'LEADS_INBOX',
+    help: 'a file or postgres://HOST/DATABASE; or @FILE that holds such a URL (@- for stdin)',
+  },
+} satisfies Flags;
+
+export type InboxFlags = OptionsOf<typeof inboxFlags>;
+
 export const acceptIncompleteFlag = {
   acceptIncomplete: { help: 'take what came, although the service does not show that it is everything' },
 } satisfies Flags;

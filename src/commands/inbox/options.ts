@@ -1,7 +1,6 @@
 import { anyText, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags, timeFlags } from '../flags/shared-flags.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
+import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 
 export const listArgs = {

@@ -7,7 +7,7 @@ import {
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
-import type { InboxFlags } from '../flags/inbox-flags.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 
 /** Reads the inbox and closes it; undefined, with a message, when nothing was ever received there. */

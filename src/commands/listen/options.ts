@@ -2,10 +2,9 @@ import { isLoopback } from '../../config/base-url.ts';
 import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
 import { leadPointer } from '../flags/lead-at.ts';
 import { schemeFlags } from '../flags/scheme-flags.ts';
-import { formatFlags, replayToFlag } from '../flags/shared-flags.ts';
+import { formatFlags, replayToFlag, inboxFlags } from '../flags/shared-flags.ts';
 
 /** Where `--admin` listens. */
 interface AdminAddress {

@@ -5,10 +5,10 @@ import {
   formatFlags,
   receiverUrl,
   trustFlags,
+  inboxFlags,
 } from '../flags/shared-flags.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
 import { schemeFlags } from '../flags/scheme-flags.ts';
 import { header, memberPath, memberValue } from './send-values.ts';
 

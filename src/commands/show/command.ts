@@ -1,7 +1,6 @@
 import { text } from '../../config/value-types.ts';
-import { acceptIncompleteFlag, fieldsFlag, formatFlags } from '../flags/shared-flags.ts';
+import { acceptIncompleteFlag, fieldsFlag, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import type { Arguments, Flags } from '../flags/flag.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 
 const args = {

@@ -16,7 +16,7 @@ import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import type { InboxFlags } from '../flags/inbox-flags.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
 import { noteMissingFields } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 

@@ -5,7 +5,7 @@ import type { Ledger, LedgerHead } from '../../inbox/ledger.ts';
 import { isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
 import { decodeLeaf, type Leaf } from '../../statement/leaf.ts';
 import { CompactRange, consistencySpans, leafHash, SubtreeRoots } from '../../statement/merkle-tree.ts';
-import type { InboxFlags } from '../flags/inbox-flags.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { signedHeads } from './signing.ts';
 

@@ -2,8 +2,7 @@ import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { signerName } from '../../statement/signed-note.ts';
 import { type LineField, lineFields } from '../../statement/statement-format.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { inboxFlags } from '../flags/inbox-flags.ts';
-import { formatFlags, timeFlags } from '../flags/shared-flags.ts';
+import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
 
 const fields: ValueType<readonly LineField[]> = {
   parse: (typed) => {

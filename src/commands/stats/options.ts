@@ -1,10 +1,15 @@
 import { oneOf, type ValueType } from '../../config/value-types.ts';
 import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
 import { bucketUnits } from '../../stats/time-buckets.ts';
-import { acceptIncompleteFlag, filterFlags, formatFlags, rejectFirst } from '../flags/shared-flags.ts';
+import {
+  acceptIncompleteFlag,
+  filterFlags,
+  formatFlags,
+  rejectFirst,
+  type InboxFlags,
+} from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { limit } from '../flags/flag-values.ts';
-import type { InboxFlags } from '../flags/inbox-flags.ts';
 
 /** One path or two: there is no matrix of more. */
 const paths: ValueType<readonly string[]> = {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
-import type { InboxFlags } from '../flags/inbox-flags.ts';
+import type { InboxFlags } from '../flags/shared-flags.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 
 /**
