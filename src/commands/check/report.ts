@@ -11,46 +11,27 @@ import { messageFor } from '../../messages/find-message.ts';
 const shownAnswer = 1000;
 
 /** One report as an object of `--json`; every other form is made of it. Nothing in it is a secret. */
-export interface DescribedReport {
-  readonly type: 'probe';
-  readonly name: string;
-  readonly group: string;
-  readonly rule: string;
-  readonly level: string;
-  readonly result: string;
-  readonly expected: string;
-  /** Null for a probe that was skipped. */
-  readonly seen: {
-    readonly status: number | null;
-    readonly ms: number;
-    readonly answer: string | null;
-  } | null;
-  /** What was seen, or why the probe was skipped, as a sentence. */
-  readonly detail: string;
-  readonly hint: string | null;
-  readonly curl: string | null;
-  /** It fails, and the baseline says so. */
-  readonly known?: true;
-}
+export type DescribedReport = ReturnType<typeof describeReport>;
 
 export function describeReport(
   { probe, finding, ms }: ProbeReport,
   session: CheckSession,
   trust: CurlTrust,
   isKnown: boolean,
-): DescribedReport {
+) {
   const { name, rule, level, expected } = probe;
   const { result, exchange } = finding;
   const isOdd = result === 'fail' || result === 'warn';
   const answer = exchange?.answer;
   return {
-    type: 'probe',
+    type: 'probe' as const,
     name,
     group: groupOf(probe),
     rule: `specification ${rule}`,
     level,
     result,
     expected,
+    /** Null for a probe that was skipped. */
     seen:
       result === 'skip'
         ? null
@@ -59,10 +40,12 @@ export function describeReport(
             ms: answer?.ms ?? ms,
             answer: answer?.answered === true ? answerText(session, answer.body) : null,
           },
+    /** What was seen, or why the probe was skipped, as a sentence. */
     detail: withoutSensitive(session, textOf(finding.seen)),
     hint: isOdd ? textOf(finding.hint ?? probe.hint) : null,
     curl: result === 'fail' && exchange !== undefined ? curlLine(session, exchange.request, trust) : null,
-    ...(isKnown && result === 'fail' ? { known: true } : {}),
+    /** It fails, and the baseline says so. */
+    ...(isKnown && result === 'fail' ? { known: true as const } : {}),
   };
 }
 
@@ -75,20 +58,7 @@ function answerText(session: CheckSession, body: Buffer): string {
   return text.length > shownAnswer ? `${text.slice(0, shownAnswer)}…` : text;
 }
 
-export interface Summary {
-  readonly reports: readonly ProbeReport[];
-  readonly counts: Readonly<Record<Result, number>>;
-  /** Failures that are reasons for exit 7. */
-  readonly failures: readonly ProbeReport[];
-  /** Probes that did not run, because others had taken the time. */
-  readonly cut: readonly ProbeReport[];
-  /** Probes that the baseline says fail, and that pass. */
-  readonly healed: readonly string[];
-  readonly accepted: readonly string[];
-  readonly isInOrder: boolean;
-  readonly startedAt: number;
-  readonly ms: number;
-}
+export type Summary = ReturnType<typeof summarize>;
 
 interface SummaryOptions {
   readonly baseline: Baseline | undefined;
@@ -98,7 +68,7 @@ interface SummaryOptions {
   readonly startedAt: number;
 }
 
-export function summarize(reports: readonly ProbeReport[], options: SummaryOptions): Summary {
+export function summarize(reports: readonly ProbeReport[], options: SummaryOptions) {
   const { baseline, strict, session, startedAt } = options;
   const count = (result: Result): number => reports.filter(({ finding }) => finding.result === result).length;
   const failures = reports.filter((report) => isReasonToFail(report, strict, baseline));
@@ -107,8 +77,11 @@ export function summarize(reports: readonly ProbeReport[], options: SummaryOptio
   return {
     reports,
     counts: { pass: count('pass'), fail: count('fail'), warn: count('warn'), skip: count('skip') },
+    /** Those that are reasons for exit 7. */
     failures,
+    /** Probes that did not run, because others had taken the time. */
     cut,
+    /** Probes that the baseline says fail, and that pass. */
     healed: baseline === undefined ? [] : healedOf(reports, baseline),
     accepted: session.accepted(),
     isInOrder: failures.length === 0 && cut.length === 0,

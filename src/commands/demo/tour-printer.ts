@@ -7,21 +7,13 @@ import { write } from '../../output/stdout.ts';
 import { wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { truncate } from '../../output/terminal/text-width.ts';
 
-/** Prints the tour: the same lines on a terminal and in a pipe, except that a terminal's are broken between words. */
-export interface TourPrinter {
-  /** One sentence on what comes next. */
-  step(sentence: string): Promise<void>;
-  /** A command as the user would type it. */
-  command(command: string): Promise<void>;
-  /** What a command printed, each line cut to the terminal's width. */
-  output(lines: readonly string[]): Promise<void>;
-  /** Text of the tour itself. */
-  say(text: string): Promise<void>;
-  success(text: string): Promise<void>;
-}
+export type TourPrinter = Awaited<ReturnType<typeof createTourPrinter>>;
 
-/** `waitsForEnter`: before each step but the first. */
-export async function createTourPrinter(context: Context, waitsForEnter = false): Promise<TourPrinter> {
+/**
+ * Prints the tour: the same lines on a terminal and in a pipe, except that a terminal's are broken between words.
+ * `waitsForEnter`: before each step but the first.
+ */
+export async function createTourPrinter(context: Context, waitsForEnter = false) {
   const { stdout } = context;
   const colour = await paletteFor(stdout, context);
   const width = wrapWidth(stdout);
@@ -33,17 +25,21 @@ export async function createTourPrinter(context: Context, waitsForEnter = false)
     );
   let steps = 0;
   return {
-    async step(sentence) {
+    /** One sentence on what comes next. */
+    async step(sentence: string): Promise<void> {
       if (waitsForEnter && steps > 0) await ask('\n(Enter goes on, Ctrl-C ends) ', context);
       steps += 1;
       const lines = prose(`${steps}. ${sentence}`).split('\n');
       await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);
     },
-    command: (command) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
-    async output(lines) {
+    /** A command as the user would type it. */
+    command: (command: string) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
+    /** What a command printed, each line cut to the terminal's width. */
+    async output(lines: readonly string[]): Promise<void> {
       for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
     },
-    say: (text) => write(stdout, `${prose(text)}\n`),
-    success: (text) => write(stdout, `${prose(`✓ ${text}`).replace('✓', colour.green('✓'))}\n`),
+    /** Text of the tour itself. */
+    say: (text: string) => write(stdout, `${prose(text)}\n`),
+    success: (text: string) => write(stdout, `${prose(`✓ ${text}`).replace('✓', colour.green('✓'))}\n`),
   };
 }

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/load-settings.ts';
 import type { ValueType } from '../../config/value-types.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { type IdField, idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';
+import { idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';
 
 /** `--lead-at`: a JSON Pointer, of which an empty one is the body, or `auto`. */
 export const leadPointer: ValueType<LeadAt> = {
@@ -10,18 +10,18 @@ export const leadPointer: ValueType<LeadAt> = {
 };
 
 /** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
-export interface LeadPlace {
-  readonly leadAt: LeadAt;
-  readonly leadAtNames: LeadAtNames;
-  readonly idField: IdField;
-}
+export type LeadPlace = ReturnType<typeof leadPlaceOf>;
 
-export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt): LeadPlace {
+export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
   const option = '--lead-at';
+  const leadAtNames: LeadAtNames = {
+    saidBy: flag === undefined ? 'the setting webhook.lead' : option,
+    option,
+  };
   return {
     // The profile's pointer was checked when the file was read.
     leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
-    leadAtNames: { saidBy: flag === undefined ? 'the setting webhook.lead' : option, option },
+    leadAtNames,
     idField: idFieldNamed(webhookId, 'the setting webhook.id'),
   };
 }

@@ -27,20 +27,11 @@ export function resolveFilter(
   };
 }
 
-/** A window of time as flags and settings give it. */
-interface TimeWindow {
-  /** Milliseconds since the epoch; undefined: without a bound. */
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-  readonly zone: string;
-}
-
-/** Throws a `UsageError` for a window that ends before it begins, and for one that is given twice. */
-export function resolveWindow(
-  options: TimeOptions,
-  now: number,
-  messages: Pick<Messages, 'note'>,
-): TimeWindow {
+/**
+ * A window in milliseconds since the epoch, undefined: without a bound. Throws a `UsageError` for one that ends before it
+ * begins, and for one that is given twice.
+ */
+export function resolveWindow(options: TimeOptions, now: number, messages: Pick<Messages, 'note'>) {
   const { in: stretch, zone = 'UTC' } = options;
   const bound = options.since === undefined ? '--until' : '--since';
   if (stretch !== undefined) {

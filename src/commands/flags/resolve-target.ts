@@ -6,21 +6,12 @@ import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
 import type { PostResult } from '../../http/client/poster.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
-import type { TlsTrust } from '../../http/client/trust.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { authorityPath, readAuthority } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './shared-flags.ts';
 
 /** A receiver that may be delivered to, and how to reach it. */
-export interface ResolvedTarget {
-  readonly url: URL;
-  /** On this machine. */
-  readonly isLocal: boolean;
-  readonly trust: TlsTrust;
-  /** For `curl --cacert`: the file of `--ca`, or of our own authority; undefined: the usual authorities do. */
-  readonly caFile: string | undefined;
-  readonly proxy: URL | undefined;
-}
+export type ResolvedTarget = Awaited<ReturnType<typeof resolveTarget>>;
 
 /**
  * Throws a `UsageError` for plain HTTP beyond this machine (specification, section 4.2: a webhook is HTTPS) and for
@@ -30,7 +21,7 @@ export async function resolveTarget(
   url: URL,
   { ca, insecure }: TrustOptions,
   { paths, env }: Pick<Context, 'paths' | 'env'>,
-): Promise<ResolvedTarget> {
+) {
   const isLocal = isLoopback(url.hostname);
   if (url.protocol === 'http:' && !isLocal) {
     throw new UsageError(`${url.origin} is plain HTTP: leads and credentials would travel unencrypted`, {
@@ -46,8 +37,10 @@ export async function resolveTarget(
   const named = ca === undefined ? undefined : await readCertificates(ca);
   return {
     url,
+    /** On this machine. */
     isLocal,
     trust: { authorities: [own, named].filter((pem) => pem !== undefined), insecure },
+    /** For `curl --cacert`: the file of `--ca`, or of our own authority; undefined: the usual authorities do. */
     caFile: ca ?? (own === undefined ? undefined : authorityPath(paths.dataDir)),
     proxy: proxyFor(url, env),
   };

@@ -132,17 +132,6 @@ const targetsTopic = {
 
 type Row = readonly [term: string, text: string];
 
-/** A help topic as `help --json` describes it. */
-export interface TopicData {
-  readonly name: string;
-  readonly about: string;
-  readonly rows: readonly Row[];
-  /** Further tables, each under its title. */
-  readonly tables: readonly { readonly title: string; readonly rows: readonly Row[] }[];
-  readonly after: string;
-  readonly examples: readonly string[];
-}
-
 interface Topic {
   readonly about: string;
   readonly rows: () => readonly Row[];
@@ -177,7 +166,8 @@ const topics = {
   targets: targetsTopic,
 } satisfies Readonly<Record<TopicName, Topic>>;
 
-export function describeTopic(name: TopicName): TopicData {
+/** A help topic as `help --json` describes it. */
+export function describeTopic(name: TopicName) {
   const { about, rows, tables, after = '', examples = [] }: Topic = topics[name];
   return { name, about, rows: rows(), tables: tables?.() ?? [], after, examples };
 }

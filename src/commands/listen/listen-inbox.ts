@@ -19,17 +19,6 @@ import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.t
 import type { ListenOptions } from './options.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
-interface ListenInbox {
-  readonly inbox: Inbox;
-  readonly location: InboxLocation;
-  /** That of the database's URL. */
-  readonly files: readonly RenewedFiles[];
-  /** Whether it is removed at the end. */
-  readonly isRemoved: boolean;
-  /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
-  readonly close: (isOver: boolean) => Promise<void>;
-}
-
 interface ListenInboxParts {
   /** Undefined for one of this run alone. */
   readonly named: InboxLocation | undefined;
@@ -64,9 +53,9 @@ export async function openListenInbox(
   settings: Settings,
   context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
   { named, verifier, targets, onCommit }: ListenInboxParts,
-): Promise<ListenInbox> {
+) {
   const { clock, pid, messages } = context;
-  let temporary: TemporaryInbox | undefined;
+  let temporary: Awaited<ReturnType<typeof createTemporaryInbox>> | undefined;
   const location = named ?? (temporary = await createTemporaryInbox(context)).location;
   if (typeof named === 'string') await adoptTemporaryInbox(named, context);
   const requirements = inboxRequirements(verifier, targets);
@@ -87,9 +76,12 @@ export async function openListenInbox(
   return {
     inbox,
     location,
+    /** That of the database's URL. */
     files: await credentialFiles(location),
+    /** Whether it is removed at the end. */
     isRemoved: temporary !== undefined && !flags.keep,
-    async close(isOver) {
+    /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
+    async close(isOver: boolean): Promise<void> {
       const waiting = temporary === undefined || flags.keep ? 0 : await countOutstanding(inbox);
       await inbox.close();
       if (waiting > 0) {
@@ -157,15 +149,6 @@ async function noteOutstanding(
 
 type TemporaryContext = Pick<Context, 'paths' | 'clock' | 'pid' | 'signal'>;
 
-/** The inbox of one run, in a directory of its own. */
-interface TemporaryInbox {
-  readonly location: string;
-  /** Removes it. */
-  remove(): Promise<void>;
-  /** Keeps it for good: without its lock, no later run takes it for one that was left behind. */
-  keep(): Promise<void>;
-}
-
 /** For that long an inbox that a killed run left behind can be looked at, in milliseconds. */
 const keptMs = 7 * 86_400_000;
 
@@ -175,7 +158,7 @@ const name = 'inbox.db';
 const parentOf = (dataDir: string): string => join(resolve(dataDir), 'temporary');
 
 /** Makes the directory for a new inbox, and removes those that killed runs left behind long ago. */
-async function createTemporaryInbox(context: TemporaryContext): Promise<TemporaryInbox> {
+async function createTemporaryInbox(context: TemporaryContext) {
   const parent = parentOf(context.paths.dataDir);
   makeDirectory(parent, 0o700);
   await removeAbandoned(parent, context);
@@ -184,7 +167,9 @@ async function createTemporaryInbox(context: TemporaryContext): Promise<Temporar
   const held = await lock(location, context);
   return {
     location,
+    /** Removes it. */
     remove: () => rm(directory, { recursive: true, force: true }),
+    /** Keeps it for good: without its lock, no later run takes it for one that was left behind. */
     keep: () => held.release(),
   };
 }

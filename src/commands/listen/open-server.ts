@@ -18,18 +18,8 @@ import type { Listening } from './print.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 
-interface ListenServer {
-  /** Those of `--cert` and `--key`. */
-  readonly files: readonly RenewedFiles[];
-  readonly listening: Listening;
-  /** Connections that are open now. */
-  connections(): number;
-  /** Lets requests in flight finish for `drainMs` at most. */
-  close(drainMs: number): Promise<void>;
-}
-
 /** Opens the socket in front of a receiver, and announces its address on stderr. */
-export async function openServer(session: ListenSession, receiver: Receiver): Promise<ListenServer> {
+export async function openServer(session: ListenSession, receiver: Receiver) {
   const { flags, context, verifier, inbox, metrics, stop } = session;
   const { clock, messages } = context;
   const certificate = await certificateFor(flags, context);
@@ -71,10 +61,13 @@ export async function openServer(session: ListenSession, receiver: Receiver): Pr
   if (stopping.aborted) server.endConnections();
   else stopping.addEventListener('abort', () => server.endConnections(), { once: true, signal });
   return {
+    /** Those of `--cert` and `--key`. */
     files: await certificateFiles(certificate, (pair) => server.renew(pair), session),
     listening,
+    /** Connections that are open now. */
     connections: () => server.connections(),
-    async close(drainMs) {
+    /** Lets requests in flight finish for `drainMs` at most. */
+    async close(drainMs: number): Promise<void> {
       await server.close(drainMs);
       await renewal;
     },

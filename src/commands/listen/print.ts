@@ -16,32 +16,25 @@ import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
 
-/** What a run prints: data to stdout in the form of `--format`, the count of deliveries and requests to stderr. */
-interface DeliveryOutput {
-  /** Deliveries wait while the reader of stdout is behind. */
-  subscribeTo(events: Subscribable<AnsweredDelivery>): void;
-  listening(listening: Listening): Promise<void> | void;
-  /** A round of `--backfill` that found something or failed. */
-  readonly backfill: (round: BackfillRound) => Promise<void>;
-  /** Resolves when everything has left, or the reader was given up. */
-  summary(): Promise<void>;
-}
-
-/** The run's duration counts from now. */
+/**
+ * What a run prints: data to stdout in the form of `--format`, the count of deliveries and requests to stderr. Its duration
+ * counts from now.
+ */
 export async function openDeliveryOutput(
   format: ListenOptions['format'],
   stdout: StdoutWriter,
   verifier: Verifier,
   targets: readonly Pick<Target, 'name'>[],
   context: Pick<Context, 'stdout' | 'env' | 'globals' | 'clock' | 'messages'>,
-): Promise<DeliveryOutput> {
+) {
   const { clock, globals, messages } = context;
   const printer = await choosePrinter(format, targets, context);
   const tally: Tally = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0, reasons: {} };
   const sayRound = roundSayer(messages);
   const started = clock.now();
   return {
-    subscribeTo(events) {
+    /** Deliveries wait while the reader of stdout is behind. */
+    subscribeTo(events: Subscribable<AnsweredDelivery>): void {
       events.subscribe(({ verdict, reason, source }) => {
         // It was counted when it came.
         if (verdict === 'pending' && source === 'outbox') return;
@@ -52,11 +45,13 @@ export async function openDeliveryOutput(
       if (globals.verbose) events.subscribe(requestPrinter(messages, verifier));
       events.subscribe((event) => stdout.write(printer.delivery(event)));
     },
-    listening: (listening) => stdout.write(printer.listening(listening)),
-    async backfill(round) {
+    listening: (listening: Listening) => stdout.write(printer.listening(listening)),
+    /** A round of `--backfill` that found something or failed. */
+    backfill: async (round: BackfillRound): Promise<void> => {
       if (sayRound(round)) await stdout.write(printer.backfill(round));
     },
-    async summary() {
+    /** Resolves when everything has left, or the reader was given up. */
+    async summary(): Promise<void> {
       const durationMs = clock.now() - started;
       await stdout.write(printer.summary(tally, durationMs));
       await stdout.drained();

@@ -11,18 +11,11 @@ import {
 } from '../../receiver/process-metrics.ts';
 import type { ListenSession } from './session.ts';
 
-interface Admin {
-  readonly url: string;
-  /** The server for deliveries is open. */
-  serving(server: { connections(): number }): void;
-  close(): Promise<void>;
-}
-
 /** Answers that are under way get so long at the end, in milliseconds. */
 const lastAnswersMs = 500;
 
 /** `--admin`: opens its socket and says where, and measures until it is closed. Undefined without the flag. */
-export async function startAdmin(session: ListenSession): Promise<Admin | undefined> {
+export async function startAdmin(session: ListenSession) {
   const { flags, context, metrics, inbox, targets, stop } = session;
   const { admin: address } = flags;
   if (address === undefined || metrics === undefined) return undefined;
@@ -61,7 +54,8 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
   const measured = delay.measure(clock, end.signal);
   return {
     url: server.url,
-    serving(open) {
+    /** The server for deliveries is open. */
+    serving(open: { connections(): number }): void {
       connections = () => open.connections();
       readiness.serving();
       messages.say(`admin on ${server.url}: /livez, /readyz, /metrics`);
@@ -69,7 +63,7 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
         messages.warn(`--admin is bound to ${address.host}: other machines can read its state and metrics`);
       }
     },
-    async close() {
+    async close(): Promise<void> {
       end.abort();
       await measured;
       await server.close(lastAnswersMs);

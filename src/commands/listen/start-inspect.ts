@@ -13,16 +13,12 @@ import { openQueries, servePage } from '../inspect/serve-page.ts';
 import type { ListenSession } from './session.ts';
 import type { TargetDefinition } from './target-definition.ts';
 
-interface Inspect {
-  close(): Promise<void>;
-}
-
 /** `--inspect`: serves the page over the receiver's inbox until it is closed. */
 export async function startInspect(
   { flags, context, verifier, definitions, inbox, location, stop: { signal } }: ListenSession,
   receiver: Pick<Receiver, 'events' | 'isDispatching'>,
   port: number,
-): Promise<Inspect> {
+) {
   const signer = signerOf(verifier);
   const trustFlags = { ca: undefined, insecure: false };
   const targets = [
@@ -42,7 +38,7 @@ export async function startInspect(
   const page = await servePage({ ...place, port, portOption: 'inspect', open: false }, context);
   const unsubscribe = receiver.events.subscribe(() => page.wake());
   return {
-    async close() {
+    async close(): Promise<void> {
       unsubscribe();
       await page.close();
     },

@@ -102,30 +102,16 @@ function attemptLine(
 /** `0.8ms`, `41ms`, `1.2s`. */
 const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` : formatDuration(ms));
 
-interface SendSummary {
-  readonly openLoop: boolean;
-  /** Leads times repeats, as far as they were started. */
-  readonly deliveries: number;
-  readonly attempts: number;
-  readonly acknowledged: number;
-  readonly failed: number;
-  readonly byStatus: Readonly<Record<string, number>>;
-  readonly latencyMs: Percentiles | null;
-  readonly serviceMs: Percentiles | null;
-  /** Deliveries a second, while some were started. */
-  readonly achievedRate: number;
-  readonly late: number;
-}
-
 /** What a run did; its fields are public. */
 export function sendSummary(
   tally: RunTally,
   { started, late, startingMs }: DeliveryRunResult,
   openLoop: boolean,
-): SendSummary {
+) {
   const { attempts, acknowledged, failed, byStatus, latency, service } = tally;
   return {
     openLoop,
+    /** Leads times repeats, as far as they were started. */
     deliveries: started,
     attempts,
     acknowledged,
@@ -133,13 +119,14 @@ export function sendSummary(
     byStatus: Object.fromEntries([...byStatus].sort(([, a], [, b]) => b - a)),
     latencyMs: latency.percentiles() ?? null,
     serviceMs: service.percentiles() ?? null,
+    /** Deliveries a second, while some were started. */
     achievedRate: Math.round((started * 1_000_000) / Math.max(startingMs, 1)) / 1000,
     late,
   };
 }
 
 /** The same for a person, in a few lines. */
-function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
+function summaryLines(summary: ReturnType<typeof sendSummary>, elapsedMs: number): string[] {
   const { openLoop, deliveries, attempts, acknowledged, failed, achievedRate, late } = summary;
   const cutOff = deliveries - acknowledged - failed;
   const parts = [

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import type { Ledger, LedgerHead } from '../../inbox/ledger.ts';
+import type { Ledger } from '../../inbox/ledger.ts';
 import { isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
 import { decodeLeaf, type Leaf } from '../../statement/leaf.ts';
 import { CompactRange, consistencySpans, leafHash, SubtreeRoots } from '../../statement/merkle-tree.ts';
@@ -29,22 +29,12 @@ export async function withLedger<T>(
   }
 }
 
-/** The ledger as it was at one size and is now. */
-export interface WalkedLedger {
-  readonly head: LedgerHead;
-  readonly root: Uint8Array;
-  /** Undefined where it has fewer leaves. */
-  readonly rootBefore: Uint8Array | undefined;
-  /** That it began as it was before. */
-  readonly consistency: readonly Uint8Array[];
-}
-
-/** Reads every leaf up to the head. */
+/** Reads every leaf up to the head: the ledger as it was at one size and is now. */
 export async function walkLedger(
   ledger: Ledger,
   sizeBefore: number,
   visit: (leaf: Leaf, isErased: boolean) => void = () => undefined,
-): Promise<WalkedLedger> {
+) {
   const head = await ledger.head();
   const tree = new CompactRange();
   const proof = new SubtreeRoots(sizeBefore <= head.size ? consistencySpans(sizeBefore, head.size) : []);
@@ -60,7 +50,14 @@ export async function walkLedger(
     }
     if (tree.size === head.size) break;
   }
-  return { head, root: tree.root(), rootBefore, consistency: proof.roots() };
+  return {
+    head,
+    root: tree.root(),
+    /** Undefined where it has fewer leaves. */
+    rootBefore,
+    /** That it began as it was before. */
+    consistency: proof.roots(),
+  };
 }
 
 /**

@@ -78,28 +78,23 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 type Cell = string | number | null;
 
-/** One figure of `--format csv`; `second` is set in a matrix. */
-interface FigureRow {
-  readonly key: string;
-  readonly value: Cell;
-  readonly second: Cell;
-  readonly count: Cell;
-  readonly previous: Cell;
-}
-
 /** The columns of `--format csv`; the last one is there with `--compare`. */
 export const figureColumns = ['key', 'value', 'second', 'count', 'previous'] as const;
+
+type FigureRow = Readonly<Record<(typeof figureColumns)[number], Cell>>;
+
+/** `second` is set in a matrix. */
+const row = (key: string, value: Cell, count: Cell, previous: Cell, second: Cell = null): FigureRow => ({
+  key,
+  value,
+  second,
+  count,
+  previous,
+});
 
 /** Every figure in a row of its own: totals, values of fields, buckets of time, deliveries. */
 export function statsRows(counted: CountedWindows, top: number): readonly FigureRow[] {
   const { current, previous } = counted;
-  const row = (key: string, value: Cell, count: Cell, before: Cell, second: Cell = null): FigureRow => ({
-    key,
-    value,
-    second,
-    count,
-    previous: before,
-  });
   const matrix = rankedMatrix(current, top, top);
   return [
     row('total', null, current.leads.total, previous?.leads.total ?? null),
@@ -112,17 +107,13 @@ export function statsRows(counted: CountedWindows, top: number): readonly Figure
       ),
     ) ?? []),
     ...counted.buckets.map(({ start, count, before = null }) =>
-      row(current.series.unit, isoTime(start), count, before),
+      row(current.series.unit, iso(start), count, before),
     ),
-    ...receiptRows(current.receipts, previous?.receipts, row),
+    ...receiptRows(current.receipts, previous?.receipts),
   ];
 }
 
-function receiptRows(
-  now: ReceiptFigures | undefined,
-  before: ReceiptFigures | undefined,
-  row: (key: string, value: Cell, count: Cell, before: Cell) => FigureRow,
-): FigureRow[] {
+function receiptRows(now: ReceiptFigures | undefined, before: ReceiptFigures | undefined): FigureRow[] {
   if (now === undefined) return [];
   const reasons = new Set([...now.byReason.keys(), ...(before?.byReason.keys() ?? [])]);
   const plain = (key: string, of: (figures: ReceiptFigures) => Cell): FigureRow =>
@@ -152,5 +143,3 @@ function receiptRows(
     plain('longestGapMs', (figures) => figures.longestGap?.ms ?? null),
   ];
 }
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();
