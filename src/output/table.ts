@@ -1,4 +1,8 @@
+import type { Host } from '../host.ts';
 import { sanitize } from './sanitize.ts';
+import { write } from './stdout.ts';
+import { paletteFor } from './terminal/colour.ts';
+import { terminalWidth } from './terminal/terminal-width.ts';
 import { textWidth, truncate } from './terminal/text-width.ts';
 
 export interface TableOptions extends FitOptions {
@@ -34,6 +38,18 @@ export function renderTable(
       line(columns.map(({ head, cells, width }) => paint(pad(cells[r] ?? '', width), r, head))),
     ),
   ].join('');
+}
+
+/** The same on stdout, as wide as that is, under a dim head. */
+export async function writeTable(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  fit: FitOptions,
+  context: Pick<Host, 'stdout' | 'env'> & { readonly globals: { readonly color: boolean } },
+): Promise<void> {
+  const { stdout } = context;
+  const { dim } = await paletteFor(stdout, context);
+  await write(stdout, renderTable(heads, rows, { ...fit, width: terminalWidth(stdout), head: dim }));
 }
 
 const same = (text: string): string => text;

@@ -9,9 +9,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write, writeJson } from '../../output/stdout.ts';
-import { renderTable } from '../../output/table.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { writeTable } from '../../output/table.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 
 interface ListOptions {
@@ -25,11 +23,9 @@ export async function listSettings({ format }: ListOptions, context: Context): P
     await writeJson(stdout, settings, 2);
     return 'done';
   }
-  const { dim } = await paletteFor(stdout, context);
   const rows = settings.map(({ key, value, from }) => [key, value, from]);
-  const width = terminalWidth(stdout);
   const fit = { whole: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
-  await write(stdout, renderTable(['KEY', 'VALUE', 'FROM'], rows, { ...fit, width, head: dim }));
+  await writeTable(['KEY', 'VALUE', 'FROM'], rows, fit, context);
   return 'done';
 }
 
@@ -114,17 +110,14 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
     messages.say("no profile is stored: 'leads login' makes one");
     return 'done';
   }
-  const { dim } = await paletteFor(stdout, context);
   const rows = profiles.map((profile) => [
     profile.current ? '*' : '',
     profile.name,
     profile.baseUrl ?? '',
     profile.hasKey ? (stored[profile.name]?.apiKey === undefined ? 'command' : 'stored') : '',
   ]);
-  const width = terminalWidth(stdout);
   const fit = { whole: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
-  const heads = ['', 'PROFILE', 'BASE URL', 'API KEY'];
-  await write(stdout, renderTable(heads, rows, { ...fit, width, head: dim }));
+  await writeTable(['', 'PROFILE', 'BASE URL', 'API KEY'], rows, fit, context);
   return 'done';
 }
 

@@ -6,9 +6,14 @@ import type { Context, Outcome } from '../../context.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { InterruptedError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { DemoError, tour } from './tour.ts';
-import type { DemoDirectories, LeadsProcess } from './leads-process.ts';
-import { createTourPrinter, type TourPrinter } from './tour-printer.ts';
+import {
+  createTourPrinter,
+  DemoError,
+  type DemoDirectories,
+  type LeadsProcess,
+  tour,
+  type TourPrinter,
+} from './tour.ts';
 
 interface DemoOptions {
   readonly keep: boolean;

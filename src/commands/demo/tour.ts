@@ -4,13 +4,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
-import {
-  type DemoDirectories,
-  type FinishedProcess,
-  type LeadsProcess,
-  startLeads,
-} from './leads-process.ts';
-import type { TourPrinter } from './tour-printer.ts';
+import { spawn } from 'node:child_process';
+import { ask } from '../../config/prompt.ts';
+import { wrap } from '../help/layout.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { wrapWidth } from '../../output/terminal/terminal-width.ts';
+import { truncate } from '../../output/terminal/text-width.ts';
 
 const leadCount = 6;
 const token = 'demo-token';
@@ -181,3 +182,138 @@ function tryPort(port: number): Promise<number | undefined> {
 
 /** A step of the tour whose result is not the one that it announced. */
 export class DemoError extends Error {}
+
+/** Where the tour's commands run and store: the user's own settings do not reach them. */
+export interface DemoDirectories {
+  readonly workDir: string;
+  readonly configDir: string;
+  readonly dataDir: string;
+}
+
+export interface FinishedProcess {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A `leads` command that runs in a process of its own. */
+export interface LeadsProcess {
+  /** Complete lines of both streams so far, in the order they came. */
+  readonly lines: readonly string[];
+  readonly finished: Promise<FinishedProcess>;
+  /** The lines that match once there are so many; those that there are when the command ends, or 30 s pass, before. */
+  waitForLines(pattern: RegExp, count: number): Promise<readonly string[]>;
+  /** Ctrl-C. */
+  interrupt(): void;
+}
+
+const lineTimeoutMs = 30_000;
+
+/** Starts a `leads` command; it is stopped when the tour is interrupted. */
+export function startLeads(
+  argv: readonly string[],
+  directories: DemoDirectories,
+  context: Pick<Context, 'program' | 'env' | 'signal'>,
+  stdin = '',
+): LeadsProcess {
+  const [command, ...args] = context.program;
+  const child = spawn(command, [...args, ...argv], {
+    cwd: directories.workDir,
+    env: environment(directories, context.env),
+    stdio: 'pipe',
+  });
+  const lines: string[] = [];
+  const texts = { stdout: '', stderr: '' };
+  let wake = (): void => undefined;
+  for (const name of ['stdout', 'stderr'] as const) {
+    let incompleteLine = '';
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+      const parts = (incompleteLine + text).split('\n');
+      incompleteLine = parts.pop() ?? '';
+      lines.push(...parts);
+      wake();
+    });
+  }
+  const stop = (): void => void child.kill('SIGTERM');
+  context.signal.addEventListener('abort', stop, { once: true });
+  let hasEnded = false;
+  const finished = new Promise<FinishedProcess>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (exitCode) => {
+      context.signal.removeEventListener('abort', stop);
+      hasEnded = true;
+      wake();
+      resolve({ exitCode, ...texts });
+    });
+  });
+  child.stdin.on('error', () => undefined).end(stdin);
+  return {
+    lines,
+    finished,
+    async waitForLines(pattern, count) {
+      const deadline = setTimeout(() => {
+        hasEnded = true;
+        wake();
+      }, lineTimeoutMs);
+      for (;;) {
+        const found = lines.filter((line) => pattern.test(line));
+        if (found.length >= count || hasEnded) {
+          clearTimeout(deadline);
+          return found;
+        }
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+    interrupt: () => void child.kill('SIGINT'),
+  };
+}
+
+function environment(directories: DemoDirectories, env: Context['env']): Record<string, string> {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !/^(LEADS_.*|FORCE_COLOR|HTTPS?_PROXY|ALL_PROXY)$/i.test(entry[0]),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    LEADS_CONFIG_DIR: directories.configDir,
+    LEADS_DATA_DIR: directories.dataDir,
+  };
+}
+
+export type TourPrinter = Awaited<ReturnType<typeof createTourPrinter>>;
+
+/**
+ * Prints the tour: the same lines on a terminal and in a pipe, except that a terminal's are broken between words.
+ * `waitsForEnter`: before each step but the first.
+ */
+export async function createTourPrinter(context: Context, waitsForEnter = false) {
+  const { stdout } = context;
+  const colour = await paletteFor(stdout, context);
+  const width = wrapWidth(stdout);
+  const prose = (text: string): string => (stdout.isTTY === true ? wrap(text, width).join('\n') : text);
+  const verdicts = { accepted: colour.green, duplicate: colour.yellow, rejected: colour.red };
+  const paint = (line: string): string =>
+    line.replace(/(?<=^[\d:]+Z {2})(accepted|duplicate|rejected)/, (word) =>
+      verdicts[word as keyof typeof verdicts](word),
+    );
+  let steps = 0;
+  return {
+    /** One sentence on what comes next. */
+    async step(sentence: string): Promise<void> {
+      if (waitsForEnter && steps > 0) await ask('\n(Enter goes on, Ctrl-C ends) ', context);
+      steps += 1;
+      const lines = prose(`${steps}. ${sentence}`).split('\n');
+      await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);
+    },
+    /** A command as the user would type it. */
+    command: (command: string) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
+    /** What a command printed, each line cut to the terminal's width. */
+    async output(lines: readonly string[]): Promise<void> {
+      for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
+    },
+    /** Text of the tour itself. */
+    say: (text: string) => write(stdout, `${prose(text)}\n`),
+    success: (text: string) => write(stdout, `${prose(`✓ ${text}`).replace('✓', colour.green('✓'))}\n`),
+  };
+}

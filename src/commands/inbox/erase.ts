@@ -5,10 +5,8 @@ import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/f
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
 import type { Erased, InboxReader } from '../../inbox/inbox.ts';
 import { write } from '../../output/stdout.ts';
-import { renderTable } from '../../output/table.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
+import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { InboxEraseOptions } from './options.ts';
 import { withInbox, withInboxReader } from './with-inbox.ts';
 
@@ -123,8 +121,6 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** A line for each lead, and for each rejected delivery. */
 async function drawFound({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
   if (leads.length + rejected.length === 0) return;
-  const { stdout } = context;
-  const { dim } = await paletteFor(stdout, context);
   const rows = [
     ...leads.map(({ leadId, deliveries, receivedAt, isPending }) => [
       leadId,
@@ -140,8 +136,7 @@ async function drawFound({ leads, rejected }: FoundPerson, context: Context): Pr
     ]),
   ];
   const heads = ['LEAD', 'FIRST RECEIVED', 'DELIVERIES', 'REMARK'];
-  const width = terminalWidth(stdout);
-  await write(stdout, renderTable(heads, rows, { whole: ['LEAD'], width, head: dim }));
+  await writeTable(heads, rows, { whole: ['LEAD'] }, context);
 }
 
 /** What would be erased. */

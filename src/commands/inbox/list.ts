@@ -5,10 +5,7 @@ import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { type Json, parseExact } from '../../json/exact.ts';
 import { textFinder } from '../../lead/text-search.ts';
-import { write } from '../../output/stdout.ts';
-import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { type FitOptions, shortTimes, writeTable } from '../../output/table.ts';
 import { formatInstant } from '../../time/zone.ts';
 import { deliverySummary, objectWriter } from './delivery-json.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
@@ -38,7 +35,7 @@ const fit: FitOptions = {
 };
 
 async function table(options: InboxListOptions, query: InboxQuery, context: Context): Promise<void> {
-  const { stdout, messages } = context;
+  const { messages } = context;
   const { limit: most, zone = 'UTC' } = options;
   const found: StoredDelivery[] = [];
   const size = await withInboxReader(options, context, async (inbox) => {
@@ -50,17 +47,9 @@ async function table(options: InboxListOptions, query: InboxQuery, context: Cont
   if (hasMore) found.pop();
   if (found.length === 0) messages.say('no delivery matches');
   else {
-    const { dim } = await paletteFor(stdout, context);
-    const width = terminalWidth(stdout);
     const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-    await write(
-      stdout,
-      renderTable(
-        heads,
-        found.map((delivery) => rowOf(delivery, zone)),
-        { ...fit, width, head: dim },
-      ),
-    );
+    const rows = found.map((delivery) => rowOf(delivery, zone));
+    await writeTable(heads, rows, fit, context);
   }
   if (hasMore) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
   messages.say(size);

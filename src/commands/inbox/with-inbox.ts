@@ -10,12 +10,16 @@ import {
 import type { InboxFlags } from '../flags/shared-flags.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 
-/** Reads the inbox and closes it; undefined, with a message, when nothing was ever received there. */
+/**
+ * Reads the inbox and closes it; undefined, with a message, when nothing was ever received there. `missing` may say
+ * something else, or throw.
+ */
 export const withInboxReader = <T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: InboxReader) => Promise<T>,
-): Promise<T | undefined> => withOpened(openInboxReader, flags, context, use);
+  missing?: (shown: string) => void,
+): Promise<T | undefined> => withOpened(openInboxReader, flags, context, use, missing);
 
 /** The same for a command that writes. */
 export const withInbox = <T>(
@@ -30,10 +34,12 @@ async function withOpened<Opened extends InboxReader, T>(
   flags: InboxFlags,
   context: Context,
   use: (inbox: Opened) => Promise<T>,
+  missing = (shown: string): void =>
+    context.messages.say(`nothing was received yet: there is no inbox at ${shown}`),
 ): Promise<T | undefined> {
   const location = await resolveInbox(flags, await context.settings(), context);
   if (!isInboxThere(location)) {
-    context.messages.say(`nothing was received yet: there is no inbox at ${locationText(location)}`);
+    missing(locationText(location));
     return undefined;
   }
   const inbox = await open({ location, clock: context.clock });

@@ -20,7 +20,6 @@ import { explain } from '../../webhook/explain/explain-delivery.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
-import { openTargets } from './create-targets.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
@@ -30,7 +29,7 @@ import type { ListenSession } from './session.ts';
 import { SimulatedFailures } from './simulated-failures.ts';
 import { startAdmin } from './start-admin.ts';
 import { outcomeOf, StopCondition } from './stop-condition.ts';
-import { targetDefinitions } from './target-definition.ts';
+import { openTargets, targetDefinitions } from './targets.ts';
 
 /** What is to be closed when the run ends, whatever ends it; the last one first. */
 type Closers = (() => Promise<void> | void)[];

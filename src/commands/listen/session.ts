@@ -6,7 +6,7 @@ import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { ListenOptions } from './options.ts';
 import type { StopCondition } from './stop-condition.ts';
-import type { TargetDefinition } from './target-definition.ts';
+import type { TargetDefinition } from './targets.ts';
 
 /** What the parts of one run share. */
 export interface ListenSession {

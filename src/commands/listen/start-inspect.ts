@@ -11,7 +11,7 @@ import type { Verifier } from '../../webhook/scheme.ts';
 import { replayTargets } from '../inspect/replay-targets.ts';
 import { openQueries, servePage } from '../inspect/serve-page.ts';
 import type { ListenSession } from './session.ts';
-import type { TargetDefinition } from './target-definition.ts';
+import type { TargetDefinition } from './targets.ts';
 
 /** `--inspect`: serves the page over the receiver's inbox until it is closed. */
 export async function startInspect(

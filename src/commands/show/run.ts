@@ -1,7 +1,7 @@
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
-import { isInboxThere } from '../../inbox/open-inbox.ts';
+import type { InboxReader } from '../../inbox/inbox.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence } from '../../lead/filter.ts';
@@ -18,7 +18,7 @@ import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
 import { noteMissingFields } from '../flags/resolve-filter.ts';
-import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { withInboxReader } from '../inbox/with-inbox.ts';
 
 interface ShowOptions extends InboxFlags {
   readonly id: string;
@@ -110,19 +110,13 @@ async function print(lead: RawLead, { fields }: ShowOptions, { stdout }: Context
 
 /** The lead as it was first received; undefined when it was not, or when there is no inbox. */
 async function receivedLead(id: string, flags: InboxFlags, context: Context): Promise<RawLead | undefined> {
-  const location = await resolveInbox(flags, await context.settings(), context);
-  if (location === ':memory:' || !isInboxThere(location)) return undefined;
-  const { openInboxReader } = await import('../../inbox/open-inbox.ts');
-  const inbox = await openInboxReader({ location, clock: context.clock });
-  try {
-    let first: RawLead | undefined;
-    for await (const delivery of inbox.list({ leadId: id })) {
-      const { verdict, body, place } = delivery;
+  let first: RawLead | undefined;
+  const read = async (inbox: InboxReader): Promise<void> => {
+    for await (const { verdict, body, place } of inbox.list({ leadId: id })) {
       const reading = verdict === 'rejected' ? undefined : readStoredLead(leadBytes(body, place), id);
       if (reading?.ok === true) first = reading.lead;
     }
-    return first;
-  } finally {
-    await inbox.close();
-  }
+  };
+  await withInboxReader(flags, context, read, () => undefined);
+  return first;
 }

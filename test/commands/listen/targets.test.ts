@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { targetKeys } from '../../../src/commands/listen/target-definition.ts';
+import { targetKeys } from '../../../src/commands/listen/targets.ts';
 import { targetLabel } from '../../../src/inbox/target-name.ts';
 import { openAppendTarget } from '../../../src/receiver/targets/append.ts';
 import { execTarget } from '../../../src/receiver/targets/exec.ts';
