@@ -4,7 +4,7 @@ import { InterruptedError } from './errors.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { type Clock, systemClock } from './time/clock.ts';
 
-export interface Input extends Readable {
+interface Input extends Readable {
   readonly isTTY?: boolean;
   setRawMode?(on: boolean): unknown;
 }

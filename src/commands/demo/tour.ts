@@ -190,7 +190,7 @@ export interface DemoDirectories {
   readonly dataDir: string;
 }
 
-export interface FinishedProcess {
+interface FinishedProcess {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -210,7 +210,7 @@ export interface LeadsProcess {
 const lineTimeoutMs = 30_000;
 
 /** Starts a `leads` command; it is stopped when the tour is interrupted. */
-export function startLeads(
+function startLeads(
   argv: readonly string[],
   directories: DemoDirectories,
   context: Pick<Context, 'program' | 'env' | 'signal'>,
