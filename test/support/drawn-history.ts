@@ -27,8 +27,13 @@ export interface History {
   readonly likelihood: number;
   /** Where leads arrive: in front, or anywhere. */
   readonly arrivesInFront: boolean;
+  /** What the list is sorted by; undefined: by nothing, and all leads have one time. */
+  readonly order?: Order | undefined;
   readonly random: () => number;
 }
+
+/** By the time of creation, which some leads share or none; or by the time of the last change. */
+export type Order = 'newest first' | 'newest first, in groups' | 'oldest first' | 'changed last first';
 
 export interface Walked {
   readonly isComplete: boolean;
@@ -70,17 +75,22 @@ export function drawHistory(seed: number, only: readonly Style[] = styles): Hist
 }
 
 /** A list that changes as its history says; `alter` is called before each request but the first. */
-function movingList({ leads, movement, changes, likelihood, arrivesInFront, random }: History) {
+export function movingList({ leads, movement, changes, likelihood, random, order, ...history }: History) {
+  const arrivesInFront = order !== undefined || history.arrivesInFront;
   const pick = (below: number): number => Math.floor(random() * below);
   const list = Array.from({ length: leads }, (_, i) => `l${i}`);
+  const isRising = order === 'oldest first';
   const first = [...list];
+  /** When each lead was created, in steps. */
+  const created = new Map(list.map((id, i) => [id, isRising ? i : -i]));
   /** Where each id stands for a cursor that names an id: that order never changes. */
   const born = new Map(list.map((id, i) => [id, i]));
   const gone = new Set<string>();
   let [changed, isReplacing] = [0, false];
   const arrive = (): void => {
-    const at = arrivesInFront ? 0 : pick(list.length + 1);
+    const at = isRising ? list.length : arrivesInFront ? 0 : pick(list.length + 1);
     const id = `new${born.size}`;
+    created.set(id, born.size);
     const after = at === 0 ? -born.size : (born.get(list[at - 1] ?? '') ?? 0);
     const before = born.get(list[at] ?? '') ?? after + 2;
     born.set(id, at === 0 ? Math.min(after, before - 1) : (after + before) / 2);
@@ -92,7 +102,7 @@ function movingList({ leads, movement, changes, likelihood, arrivesInFront, rand
   const leave = (): void => vanish(list.findIndex((id) => id.startsWith('new')));
   const move = (): void => {
     const [id = ''] = list.splice(pick(list.length), 1);
-    if (random() < 0.5) list.unshift(id);
+    if (order === 'changed last first' || random() < 0.5) list.unshift(id);
     else list.push(id);
   };
   const once: Readonly<Record<Movement, () => void>> = {
@@ -125,9 +135,15 @@ function movingList({ leads, movement, changes, likelihood, arrivesInFront, rand
     changed += 1;
     once[movement]();
   };
+  const record = (id: string): object => {
+    const step = (created.get(id) ?? 0) / (order === 'newest first, in groups' ? 4 : 1);
+    const time = order === undefined ? 0 : Math.floor(step) * 1000;
+    return { id, createdAt: new Date(Date.UTC(2026) + time).toISOString() };
+  };
   return {
     list,
     born,
+    record,
     alter,
     stayed: () => first.filter((id) => !gone.has(id)),
     hasMoved: () => changed > 0,
@@ -135,11 +151,11 @@ function movingList({ leads, movement, changes, likelihood, arrivesInFront, rand
 }
 
 export async function walkHistory(history: History): Promise<Walked> {
-  const { list, born, alter, stayed, hasMoved } = movingList(history);
+  const { list, born, record, alter, stayed, hasMoved } = movingList(history);
   const log: string[] = [];
   const service = serviceInMemory((url) => {
     if (log.length > 0) alter();
-    const page = pageAt(url, list, born, history.page);
+    const page = pageAt(url, list, born, { ...history.page, record });
     log.push(`${url.search} ${page.ids.join(' ')}`);
     return page;
   });
@@ -147,6 +163,7 @@ export async function walkHistory(history: History): Promise<Walked> {
   let reason: string | undefined;
   const pages = listLeads(service, {
     ...{ query: {}, concurrency: history.concurrency, pageSize: history.pageSize },
+    prefetch: history.order !== undefined,
     acceptUnproven: (end) => {
       reason = end.reason.kind;
     },

@@ -11,6 +11,8 @@ import {
 import { type Border, BorderCheck } from './check-page-border.ts';
 import type { Peek } from './fetch-page.ts';
 import { PlacesOfPage } from './passes.ts';
+import { PagesAhead } from './pages-ahead.ts';
+import { looksFull } from './walk-state.ts';
 
 /**
  * Makes sure that a page continues where the one before it ended: records that vanish or move while a list is read
@@ -27,6 +29,7 @@ export class GapDetector {
   readonly front = new Front();
   readonly steps = new StepsBack();
   readonly places = new PlacesOfPage();
+  readonly ahead: PagesAhead;
   /** Whether every border is checked, instead of comparing totals at the end. */
   verifies = false;
   /** The parameter for which the front of the list came back empty: the service may take it for a filter. */
@@ -45,7 +48,8 @@ export class GapDetector {
   #longest = 0;
   /** The page that is read again when a page walk is resumed, or after a step back. */
   #readAgain: Position | undefined;
-  #isResumed = false;
+  /** Whether what stands in front of the record before it was read: by an earlier run, or before pages that moved. */
+  #resumes: 'run' | 'walk' | undefined;
   /** Up to the first page with a lead that was not read. */
   #isSteppingBack = false;
   /** Keys of the positions in front of which the list was read once more. */
@@ -53,12 +57,22 @@ export class GapDetector {
   /** The pass of `seen` with which the list was last started; 0 where a resumed walk goes on with what was read before. */
   #passStart: number;
 
-  /** `isEarly` is whether a page was requested before the page in front of it was read. */
-  constructor(seen: IdSet, peek: Peek, firstPage: number, isEarly: (position: Position) => boolean) {
+  /**
+   * `isEarly` is whether a page was requested before the page in front of it was read, and `arrivesInFront` is whether
+   * leads enter the list only when they are created.
+   */
+  constructor(
+    seen: IdSet,
+    peek: Peek,
+    firstPage: number,
+    isEarly: (position: Position) => boolean,
+    arrivesInFront: boolean,
+  ) {
     this.#seen = seen;
     this.#isEarly = isEarly;
     this.#passStart = seen.pass;
     this.#check = new BorderCheck(this.#isRead, peek);
+    this.ahead = new PagesAhead(peek, this.#isLeadRead, arrivesInFront);
     this.#firstPage = firstPage;
   }
 
@@ -78,7 +92,7 @@ export class GapDetector {
 
   /** Whether both sides of each border stood in one answer, in this reading. */
   get isShown(): boolean {
-    return this.#check.unshown === 0;
+    return this.#check.unshown === 0 && this.ahead.shownUpTo === undefined;
   }
 
   /** Whether this reading shows no movement, and is there to be compared with the one before it. */
@@ -94,6 +108,7 @@ export class GapDetector {
   /** Where a walk really begins: a page walk reads the page before its position again. */
   startAt(from: Position): Position {
     if (from.style !== 'start') {
+      this.ahead.close();
       this.#passStart = 0;
       // Borders before it were left to the totals, where there are any: they count as one.
       this.verifies = from.totals === undefined;
@@ -102,7 +117,7 @@ export class GapDetector {
     const number = countOfPosition(from);
     if (number?.kind !== 'page' || recordBefore(from) === undefined) return from;
     if (number.value <= this.#firstPage) return from;
-    this.#isResumed = true;
+    this.#resumes = 'run';
     this.#firstNumber = this.#firstPage;
     this.#readAgain = withNumber(from, number.value - 1, recordBefore(from));
     return this.#readAgain;
@@ -113,7 +128,8 @@ export class GapDetector {
     this.#passStart = this.#seen.pass;
     this.front.beginReading(isFrontAlone);
     this.hasShifted = false;
-    this.#isResumed = false;
+    this.ahead.close();
+    this.#resumes = undefined;
     this.verifies = true;
     this.unchecked = 0;
     if (!isFrontAlone) {
@@ -122,6 +138,16 @@ export class GapDetector {
     }
     this.steps.reset();
     this.#readAgain = undefined;
+  }
+
+  /** Whether pages ahead are to be looked at before this one, the second, is requested; `size` is what is sent. */
+  isLookDue(position: Position, size: number | undefined): boolean {
+    const number = countOfPosition(position);
+    const isSecond = this.#firstNumber === undefined || number?.value === this.#firstNumber + 1;
+    if (number?.kind !== 'page' || !isSecond || recordBefore(position) === undefined) return false;
+    // A first page of an unusual length may be all.
+    const isLong = this.#lastLength >= shortestPage && looksFull(this.#lastLength, size);
+    return this.verifies && isLong && this.ahead.isNewestFirst;
   }
 
   /** Whether anything lies between this page and what was read before. To be called before its ids are met. */
@@ -149,8 +175,10 @@ export class GapDetector {
     const first = leads[0];
     const isFirstRead = first?.id !== undefined && this.#isRead(first.id);
     if (position === this.#readAgain) {
-      if (this.#isResumed && leads.at(-1)?.id !== after) this.hasShifted = true;
-      if (this.#isResumed && leads.some((lead) => lead.id === after)) return 'joined';
+      if (this.#resumes !== undefined && leads.at(-1)?.id !== after) this.hasShifted = true;
+      if (this.#resumes !== undefined && leads.some((lead) => lead.id === after)) return 'joined';
+      // What was read behind it may lie behind a gap.
+      if (this.#resumes === 'walk') this.#check.unshown += 1;
       return isFirstRead || (first !== undefined && first.id === undefined) ? 'joined' : 'known';
     }
     if (after === undefined) {
@@ -170,6 +198,8 @@ export class GapDetector {
     const behind = leads.length - (number.kind === 'offset' ? 1 : 0);
     const isMoved = behind > this.places.usuallyRepeated;
     if (at === 0 && isLast && isMoved && areAllRead && this.steps.mayLookAgain()) return 'known';
+    const judged = this.ahead.judge(position, number.value, leads, at);
+    if (judged !== undefined) return judged;
     if (at >= 0 && this.#areRead(leads.slice(0, at))) return 'joined';
     if (number.kind === 'offset') return isFirstRead ? 'known' : 'gap';
     if (first !== undefined && first.id === undefined) return 'joined';
@@ -177,11 +207,15 @@ export class GapDetector {
       this.unchecked += 1;
       return 'joined';
     }
+    if (leads.length === 0 && this.ahead.isEnd(number.value)) return 'joined';
     // Known leads alone, where none arrived in front, have moved to the end: the one in front of them may have, too.
     const isMixed = leads.length > 0 && areAllRead;
+    const firstNumber = this.#firstNumber ?? this.#firstPage;
+    // The first page has to come again whole where pages ahead were looked at.
+    const isWhole = number.value - 1 === firstNumber && this.ahead.isInUse;
     return this.#check.look(position, first?.id, {
-      firstNumber: this.#firstNumber ?? this.#firstPage,
-      length: isMixed || this.#length === 'mixed' ? undefined : this.#length,
+      firstNumber,
+      length: isMixed || isWhole || this.#length === 'mixed' ? undefined : this.#length,
       before: this.#lastLength,
       isShortBefore: this.#lastLength < this.#longest,
       size,
@@ -202,10 +236,13 @@ export class GapDetector {
     const back = this.steps.add(border);
     this.hasShifted = true;
     this.#isSteppingBack = true;
-    this.#isResumed = false;
-    const number = countOfPosition(position);
+    const moved = this.ahead.close();
+    this.#resumes = moved && 'walk';
+    const from = moved ?? position;
+    const number = countOfPosition(from);
     if (number === undefined) return position;
-    const step = number.kind === 'page' ? back : back * Math.max(100, this.#longest);
+    const step =
+      moved !== undefined ? 1 : number.kind === 'page' ? back : back * Math.max(100, this.#longest);
     const value = number.value - step;
     const isFront = number.kind === 'page' ? value <= this.#frontNumber : value <= 0;
     const isNamed = position.style === 'page' || position.style === 'offset';
@@ -216,9 +253,9 @@ export class GapDetector {
     }
     // The record before it is unknown there: any known record at its beginning will do.
     const at = withNumber(
-      position,
+      from,
       isFront ? (number.kind === 'page' ? this.#frontNumber : 0) : value,
-      recordBefore(position),
+      recordBefore(from),
     );
     this.#readAgain = at;
     return at;
@@ -234,7 +271,9 @@ export class GapDetector {
       return leads.slice(1);
     if (position !== this.#readAgain) return leads;
     this.#readAgain = undefined;
-    return this.#isResumed ? leads.slice(leads.findIndex((lead) => lead.id === after) + 1) : leads;
+    return this.#resumes !== undefined
+      ? leads.slice(leads.findIndex((lead) => lead.id === after) + 1)
+      : leads;
   }
 
   /** Probes have found what follows the first page; `verifies` is whether every border is checked. */
@@ -269,6 +308,9 @@ export class GapDetector {
     return kind === 'offset' ? value === 0 : value <= this.#frontNumber;
   }
 }
+
+/** Of shorter pages, a few deletions would move all that was read in front of pages that are read again. */
+const shortestPage = 5;
 
 /** Ids that are kept of each reading. */
 const length = 1000;

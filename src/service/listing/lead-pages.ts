@@ -3,7 +3,7 @@ import type { ScannedRecord } from '../../json/scanner.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
 import { countOfPosition, isTellingNumber, type Position, recordBefore } from '../pagination/position.ts';
-import { type RequestParams, requestParamsOf } from '../pagination/request-params.ts';
+import { asksForPart, type RequestParams, requestParamsOf } from '../pagination/request-params.ts';
 import type { Border } from './check-page-border.ts';
 import { ComparedReadings } from './compare-readings.ts';
 import { GapDetector } from './detect-gaps.ts';
@@ -76,7 +76,10 @@ class LeadPages implements PageReader<Batch> {
       async () => overlap.some(isMet) || (isFiltered && (await isStillThere(overlap))),
     );
     const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
-    this.#gapDetector = new GapDetector(this.#seen, peek, params.firstPage, isEarly);
+    // A lead whose status changes may enter a part of the list anywhere, and pages that are requested together have no order.
+    const arrivesInFront =
+      !isFiltered && !asksForPart(params) && (options.concurrency ?? 1) === 1 && options.prefetch === true;
+    this.#gapDetector = new GapDetector(this.#seen, peek, params.firstPage, isEarly, arrivesInFront);
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
@@ -103,9 +106,12 @@ class LeadPages implements PageReader<Batch> {
     let isBeginning = true;
     const isFirst = position.style === 'start';
     const census = isFirst ? new PageCensus(statusFieldsOf(this.#service.dialect)) : undefined;
+    if (this.#gapDetector.isLookDue(position, size))
+      await this.#gapDetector.ahead.look(position, size, seen.longest);
     try {
       for await (const part of this.#prefetch.take(position)) {
         let { leads } = part;
+        this.#gapDetector.ahead.noteOrder(leads);
         if (isBeginning) {
           if (this.probes.isIgnored(position, leads)) return { kind: 'ignored' };
           const border = await this.#gapDetector.borderOf(position, leads, size);
@@ -233,6 +239,7 @@ class LeadPages implements PageReader<Batch> {
       size: this.#sizes.current,
       totals: gapDetector.verifies ? undefined : totalsSoFar(totals, countOfPosition(position) !== undefined),
     };
+    if (gapDetector.isLookDue(next, this.#sizes.current)) return next;
     const concurrency = gapDetector.canReadAhead ? this.#options.concurrency : 1;
     this.#prefetch.requestAhead(next, covers?.count ?? 0, totals.last, { ...this.#options, concurrency });
     return next;
@@ -251,7 +258,11 @@ class LeadPages implements PageReader<Batch> {
     if (answer?.kind === 'page') this.#stats.total = totals.last;
     this.#stats.leads += leads.length;
     if (answer !== undefined) this.#stats.restarts = this.#gapDetector.steps.count;
-    return [{ leads, next, last: isLast }];
+    // A run that is resumed begins where something may have been passed over.
+    const isOnItsWay = next !== undefined && !isLast;
+    return [
+      { leads, next: (isOnItsWay ? this.#gapDetector.ahead.shownUpTo : undefined) ?? next, last: isLast },
+    ];
   }
 
   #nextPass(): void {

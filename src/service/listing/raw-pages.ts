@@ -13,8 +13,7 @@ import {
   type Position,
   withNumber,
 } from '../pagination/position.ts';
-import type { RequestParams } from '../pagination/request-params.ts';
-import { numberParams } from '../pagination/service-names.ts';
+import { asksForPart, type RequestParams } from '../pagination/request-params.ts';
 import { answerError } from '../problems.ts';
 import type { Completion } from './incomplete-error.ts';
 import { pageUrl, pageWithoutList, peekAt, recordFingerprint } from './fetch-page.ts';
@@ -119,9 +118,6 @@ function readPage(
   return { facts: { asked, url, status, headers, envelope, count: leads.length, lastId, oldest }, leads };
 }
 
-const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;
-const positionParams = [...pageParam.inAddress, ...offsetParam.inAddress];
-
 /** Where a list begins that is read as its address was typed: an offset in it is where the counting starts. */
 function startOf({ url }: RequestParams): Position {
   const found = countInUrl(url);
@@ -135,13 +131,4 @@ function withoutOverlap(position: Position): Position {
   const number = countOfPosition(position);
   if (number?.kind !== 'offset' || recordBefore(position) === undefined) return position;
   return withNumber(position, number.value + 1, undefined);
-}
-
-/** Whether an address may ask for some of the records only, while a total of the answer counts all of them. */
-function asksForPart({ url, limit }: RequestParams): boolean {
-  const { kind, value } = countInUrl(url)?.number ?? { kind: 'offset', value: 0 };
-  const names = [...url.searchParams.keys()].filter(
-    (name) => name !== limit && !limitParam.inAddress.includes(name),
-  );
-  return names.some((name) => !positionParams.includes(name)) || value > (kind === 'page' ? 1 : 0);
 }

@@ -4,6 +4,7 @@ import { parsePointer } from '../../json/exact.ts';
 import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
+import { countInUrl } from './position.ts';
 import { numberParams, untilNames } from './service-names.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
@@ -97,4 +98,16 @@ function pointer(text: string | undefined, key: string, example: string): readon
   if (path !== undefined) return path;
   const problem: ServiceProblem = { kind: 'no-pointer', setting: key, text, example };
   throw new ConfigError(problem);
+}
+
+const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;
+const positionParams = [...pageParam.inAddress, ...offsetParam.inAddress];
+
+/** Whether an address may ask for some of the records only, while a total of the answer counts all of them. */
+export function asksForPart({ url, limit }: RequestParams): boolean {
+  const { kind, value } = countInUrl(url)?.number ?? { kind: 'offset', value: 0 };
+  const names = [...url.searchParams.keys()].filter(
+    (name) => name !== limit && !limitParam.inAddress.includes(name),
+  );
+  return names.some((name) => !positionParams.includes(name)) || value > (kind === 'page' ? 1 : 0);
 }

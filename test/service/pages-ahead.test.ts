@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+import { IdSet } from '../../src/lead/id-set.ts';
+import { listLeads } from '../../src/service/listing/lead-pages.ts';
+import type { Position } from '../../src/service/pagination/position.ts';
+import {
+  drawHistory,
+  type History,
+  type Movement,
+  movingList,
+  walkHistory,
+} from '../support/drawn-history.ts';
+import { pageAt, type Style } from '../support/moving-service.ts';
+import { serviceInMemory } from '../support/service-in-memory.ts';
+
+const numbered: readonly Style[] = [
+  ...(['array, page', 'page', 'next_page', 'Link with page', 'page and total_pages'] as const),
+];
+const orders = ['newest first', 'newest first, in groups', 'changed last first', 'oldest first'] as const;
+/** In a list that is sorted by creation, nothing moves. */
+const withoutMoves: Readonly<Partial<Record<Movement, Movement>>> = { move: 'replace', all: 'come and go' };
+
+/** A history of a list with an order, whose first page is as long as a page may be. */
+function sortedHistory(seed: number): History {
+  const history = drawHistory(seed, numbered);
+  const { movement, page, leads } = history;
+  const order = orders[seed % 4];
+  return {
+    ...history,
+    ...{ order, concurrency: seed % 10 === 0 ? 4 : 1, leads: leads * 2, pageSize: undefined },
+    page: { ...page, cap: [10, 15, 20][seed % 3] ?? 10 },
+    movement: (order === 'changed last first' ? undefined : withoutMoves[movement]) ?? movement,
+  };
+}
+
+it('of drawn histories of sorted lists, none ends complete with a loss', async () => {
+  const lost: number[] = [];
+  let [complete, moved] = [0, 0];
+  for (let seed = 30_001; seed <= 30_400; seed += 1) {
+    const walked = await walkHistory(sortedHistory(seed));
+    if (walked.isComplete) complete += 1;
+    if (walked.hasMoved) moved += 1;
+    if (walked.isComplete && walked.lost.length > 0) lost.push(seed);
+  }
+  expect(lost).toEqual([]);
+  expect([complete > 340, moved > 280]).toEqual([true, true]);
+});
+
+it('a walk that breaks off and goes on elsewhere has all leads that were there throughout, or is unproven', async () => {
+  const lost: number[] = [];
+  let complete = 0;
+  for (let seed = 40_001; seed <= 40_200; seed += 1) {
+    const history = { ...sortedHistory(seed), concurrency: 1 };
+    const { list, born, record, alter, stayed } = movingList(history);
+    let requests = 0;
+    const service = serviceInMemory((url) => {
+      requests += 1;
+      if (requests > 1) alter();
+      return pageAt(url, list, born, { ...history.page, record });
+    });
+    const seen = new IdSet();
+    const acceptUnproven = (): void => undefined;
+    const options = { query: {}, seen, prefetch: true, acceptUnproven };
+    let from: Position | undefined;
+    let left = 2 + (seed % 9);
+    for await (const { next } of listLeads(service, options)) {
+      from = next ?? from;
+      left -= 1;
+      if (left === 0) break;
+    }
+    const rest = listLeads(service, { ...options, from });
+    for await (const { last } of rest) if (last) break;
+    if (rest.completion?.kind !== 'complete') continue;
+    complete += 1;
+    if (stayed().some((id) => !seen.has(id))) lost.push(seed);
+  }
+  expect(lost).toEqual([]);
+  expect(complete).toBeGreaterThan(150);
+});
+
+it.each([5, 21, 100, 1000])(
+  '%i pages of a sorted list that does not move take few more requests',
+  async (pages) => {
+    for (const style of numbered.slice(1)) {
+      for (const honoursLimit of [true, false]) {
+        const list = Array.from({ length: pages * 10 - 4 }, (_, i) => `l${i}`);
+        const born = new Map(list.map((id, i) => [id, i]));
+        const record = (id: string): object => ({
+          ...{ id, createdAt: new Date(Date.UTC(2026) - (born.get(id) ?? 0) * 1000).toISOString() },
+        });
+        let requests = 0;
+        const service = serviceInMemory((url) => {
+          requests += 1;
+          return pageAt(url, list, born, { style, cap: 10, honoursLimit, record });
+        });
+        const walk = listLeads(service, { query: {}, prefetch: true });
+        let leads = 0;
+        for await (const batch of walk) leads += batch.leads.length;
+        expect([style, leads, walk.completion?.kind]).toEqual([style, list.length, 'complete']);
+        expect(requests).toBeLessThanOrEqual(Math.ceil(1.15 * pages) + 3);
+      }
+    }
+  },
+);
+
+it('a reader that may stop early is spared the looks ahead', async () => {
+  const list = Array.from({ length: 200 }, (_, i) => `l${i}`);
+  const asked: string[] = [];
+  const service = serviceInMemory((url) => {
+    asked.push(url.searchParams.get('page') ?? '1');
+    const record = (id: string): object => ({
+      id,
+      createdAt: new Date(Date.UTC(2026) - 1000 * list.indexOf(id)),
+    });
+    return pageAt(url, list, new Map(), { style: 'page', cap: 10, record });
+  });
+  for await (const { next } of listLeads(service, { query: {} }))
+    if (next?.style === 'page' && next.page > 2) break;
+  expect(asked).toEqual(['1', '2', '2']);
+});
