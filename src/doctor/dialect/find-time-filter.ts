@@ -1,4 +1,5 @@
 import type { Dialect } from '../../config/dialect.ts';
+import { timeText } from '../../service/pagination/position.ts';
 import { cursorParams, numberParams } from '../../service/pagination/service-names.ts';
 import { type FilterFinding, type FilterSearch, findFilter } from './find-filter.ts';
 import { noRequestLeft } from './find-limit.ts';
@@ -57,11 +58,6 @@ const valueAt = (time: number, bound: Bound, format: DateFormat) => ({
     createdAt !== undefined && (bound === 'since' ? createdAt >= time : createdAt < time),
   leads: bound === 'since' ? 'the leads from then on' : 'the leads before',
 });
-
-function timeText(ms: number, format: DateFormat): string {
-  if (format === 'iso') return new Date(ms).toISOString();
-  return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
-}
 
 /** Moments between leads, each of which leaves some of them on either side; ms, at most 32, the middle one first. */
 function boundsBetween(leads: readonly SeenLead[]): number[] {

@@ -108,13 +108,13 @@ export class PagesAhead {
     leads: readonly ScannedRecord[],
     at: number,
   ): 'joined' | 'gap' | undefined {
+    if (this.#firsts.size === 0 && position !== this.#shownUpTo) return undefined;
     const isInOrder = leads.length > 0 && leads.every((lead, i) => this.#isRead(lead) === i <= at);
     if (position === this.#shownUpTo) {
       // Leads that arrived around the looks: it is not known in front of which.
       if (at >= 0 || !isInOrder) this.close();
       return undefined;
     }
-    if (this.#firsts.size === 0) return undefined;
     this.#pushed += at + 1;
     if (!this.#isOpen || !isInOrder) return 'gap';
     const first = this.#firsts.get(number);
