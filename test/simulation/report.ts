@@ -1,4 +1,4 @@
-import { possibleTransitions } from './transitions.ts';
+import { possibleTransitions, seldomTransitions } from './transitions.ts';
 import type { WorldResult } from './world/result.ts';
 
 /** What many worlds did, in lines. */
@@ -8,7 +8,9 @@ export function report(results: readonly WorldResult[], seconds: number): readon
     medianOf(ended.map(count)).toLocaleString('en');
   const reached = new Set(ended.flatMap(({ transitions }) => transitions));
   const missing = possibleTransitions.filter((one) => !reached.has(one));
-  const unlisted = [...reached].filter((one) => !possibleTransitions.includes(one));
+  const known = [...possibleTransitions, ...seldomTransitions];
+  const seldom = seldomTransitions.filter((one) => reached.has(one));
+  const unlisted = [...reached].filter((one) => !known.includes(one));
   const failed = results.filter(({ failure }) => failure !== undefined);
   return [
     `${results.length} seeds in ${seconds.toFixed(0)} s: ${((results.length / seconds) * 3600).toFixed(0)} an hour`,
@@ -19,6 +21,7 @@ export function report(results: readonly WorldResult[], seconds: number): readon
     ...faultsByKind(ended),
     `transitions: ${possibleTransitions.length - missing.length} of ${possibleTransitions.length} reached`,
     ...missing.map((one) => `  never: ${one}`),
+    ...seldom.map((one) => `  seldom, and not counted: ${one}`),
     ...unlisted.map((one) => `  not in the list of transitions.ts: ${one}`),
     failed.length === 0 ? 'no seed failed' : `${failed.length} failed:`,
     ...failed.flatMap(failureLines),

@@ -13,3 +13,9 @@ const crashes = [
 export const possibleTransitions: readonly string[] = verdictsAndTargets.flatMap((said) =>
   crashes.map((crash) => `${said} after ${crash}`),
 );
+
+/**
+ * Possible and not counted, since it takes a race: a target refuses a lead, another receiver's try of that target is taken
+ * meanwhile, and the first receiver's other target is the last one to take it.
+ */
+export const seldomTransitions: readonly string[] = crashes.map((crash) => `accepted pending after ${crash}`);
