@@ -42,8 +42,10 @@ export function deliveryDetails(
       dueAt: dueAt === undefined ? null : iso(dueAt),
       dead,
     })),
-    results: delivery.results.map(({ target, ok, answer, durationMs, at }) => ({
+    results: delivery.results.map(({ target, kind, address, ok, answer, durationMs, at }) => ({
       target,
+      kind: kind ?? null,
+      address: address ?? null,
       ok,
       answer,
       durationMs,
