@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sanitize } from '../output/sanitize.ts';
 import { formatInstant } from '../time/zone.ts';
-import type { Report, Section, TimeChart, Tone } from './report.ts';
+import type { Cell, Report, Section, TimeChart, Tone } from './report.ts';
 import { reportStyle } from './report-style.ts';
 
 /** With this every report begins: by it a file is known as one. */
@@ -12,7 +12,7 @@ export const reportBeginning = '<!doctype html>\n<html lang="en" data-made-by="l
  * reorder or hide others is drawn as U+FFFD.
  */
 export function reportHtml(report: Report): string {
-  const { title, program, madeAt, zone, facts, notices = [], sections } = report;
+  const { title, program, madeAt, zone, personalData, facts, notices = [], sections } = report;
   const styleDigest = createHash('sha256').update(reportStyle).digest('base64');
   const policy = `default-src 'none'; style-src 'sha256-${styleDigest}'; base-uri 'none'; form-action 'none'`;
   return [
@@ -29,10 +29,15 @@ export function reportHtml(report: Report): string {
     `<dl class="facts">${facts.map(([name, text]) => `<dt>${escaped(name)}</dt><dd>${isolated(text)}</dd>`).join('')}</dl>`,
     ...notices.map((notice) => `<p class="notice" role="note">${isolated(notice)}</p>`),
     ...sections.map(sectionHtml),
-    `<footer>Made by ${escaped(program)} on ${escaped(minuteText(madeAt, zone))} ${escaped(zone)}.</footer>`,
+    `<footer>Made by ${escaped(program)} on ${escaped(minuteText(madeAt, zone))} ${escaped(zone)}.${personalData === undefined ? '' : ` ${personalDataTexts[personalData]}`}</footer>`,
     '</main>\n</body>\n</html>\n',
   ].join('\n');
 }
+
+const personalDataTexts = {
+  reduced: 'Names, phone numbers and e-mail addresses are reduced to initials and last digits.',
+  whole: 'It holds personal data.',
+} as const;
 
 /** `2026-01-31 14:02` */
 export const minuteText = (at: number, zone: string): string =>
@@ -192,12 +197,23 @@ function countTicks(most: number): number[] {
 
 /** At most ten of the buckets, evenly, midnight among them where there is one: the date of a midnight, the time of any other. */
 function timeTicks(labels: readonly string[]): (readonly [index: number, text: string])[] {
-  const step = [1, 2, 3, 6, 7, 12, 14, 24, 28, 48].find((one) => labels.length / one <= 10);
-  const stride = step ?? Math.ceil(labels.length / 10);
-  const first = Math.max(
-    0,
-    labels.findIndex((label) => label.endsWith(' 00:00')),
-  );
+  const isMidnight = (label: string): boolean => label.endsWith(' 00:00');
+  const first = Math.max(0, labels.findIndex(isMidnight));
+  const perDay = labels.slice(first + 1).findIndex(isMidnight) + 1;
+  // A part of a day that divides it, or some days.
+  const strides = [
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+    12,
+    ...[1, 2, 3, 4, 7, 14, 28].map((days) => days * Math.max(1, perDay)),
+  ];
+  const isRound = (stride: number): boolean => perDay === 0 || stride >= perDay || perDay % stride === 0;
+  const stride =
+    strides.find((one) => labels.length / one <= 10 && isRound(one)) ?? Math.ceil(labels.length / 10);
   return labels.flatMap((label, i) => {
     if ((i - first) % stride !== 0) return [];
     const [date = '', time = '00:00'] = label.split(' ');
@@ -213,7 +229,7 @@ function tableHtml({ title, columns, rows, note }: Extract<Section, { kind: 'tab
 type TableSection = Extract<Section, { kind: 'table' }>;
 
 function tableOf(columns: TableSection['columns'], rows: TableSection['rows']): string {
-  const cell = (value: TableSection['rows'][number][number], i: number): string => {
+  const cell = (value: Cell, i: number): string => {
     const [text, tone] = typeof value === 'string' ? [value] : [value.text, value.tone];
     const shown =
       tone === undefined ? isolated(text) : `<span class="verdict ${tone}">${escaped(text)}</span>`;

@@ -29,7 +29,7 @@ dd{margin:0;overflow-wrap:anywhere}
 .wide{overflow-x:auto}
 .wide:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 table{width:100%;border-collapse:collapse}
-th,td{padding:5px 10px 5px 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;overflow-wrap:anywhere}
+th,td{padding:5px 10px 5px 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;overflow-wrap:break-word}
 tr:last-child>*{border-bottom:0}
 thead th{color:var(--soft);font-size:12.5px;font-weight:500;white-space:nowrap}
 tbody th{font-weight:400}
@@ -59,7 +59,8 @@ body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}
 section{padding:0 0 4px;border:0;margin-top:18px}
 thead{display:table-header-group}
-tr,figure,.figures div{break-inside:avoid}
+th,td{overflow-wrap:anywhere}
+tr,.figures div{break-inside:avoid}
 h2{break-after:avoid}
 .wide{overflow:visible}
 .plot{min-width:0}

@@ -7,11 +7,16 @@ export interface Report {
   readonly madeAt: number;
   /** In which times are shown. */
   readonly zone: string;
+  /** Whether what is of persons is in it; left out: nothing is. */
+  readonly personalData?: 'reduced' | 'whole' | undefined;
   readonly facts: readonly (readonly [name: string, text: string])[];
   /** What a reader must know before the figures. */
   readonly notices?: readonly string[] | undefined;
   readonly sections: readonly Section[];
 }
+
+/** Of a table. */
+export type Cell = string | { readonly text: string; readonly tone: Tone };
 
 /** How something is to be taken; never said by a colour alone. */
 export type Tone = 'good' | 'plain' | 'doubtful' | 'bad' | 'other';
@@ -69,7 +74,7 @@ interface Table {
   readonly kind: 'table';
   readonly title: string;
   readonly columns: readonly { readonly name: string; readonly isNumber?: boolean }[];
-  readonly rows: readonly (readonly (string | { readonly text: string; readonly tone: Tone })[])[];
+  readonly rows: readonly (readonly Cell[])[];
   /** What stands below it, such as how many more there are; or in its place where it has no rows. */
   readonly note?: string | undefined;
 }

@@ -40,34 +40,34 @@ inChromium('a report, opened from disk without a network', (browser) => {
     return { page, requests };
   };
 
-  it.each([['stats', '--inbox', '--by', 'contact.name', '--personal-data']])(
-    'asks for nothing, is accessible in light, dark and narrow, and fits paper: %s',
-    async (...words) => {
-      const file = reportOf(await received(['Ada Lovelace', hostile]), words);
-      for (const options of [
-        { colorScheme: 'light' as const },
-        { colorScheme: 'dark' as const },
-        { viewport: { width: 360, height: 740 } },
-      ]) {
-        const { page, requests } = await opened(file, options);
-        await expectAccessible(page);
-        expect(await page.title()).not.toBe('broken');
-        expect(await page.evaluate(() => document.scripts.length + document.images.length)).toBe(0);
-        const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-        expect(await page.evaluate(overflow)).toBe(0);
-        expect(requests).toEqual([pathToFileURL(file).href]);
-      }
-      const { page } = await opened(file);
-      const pdf = await page.pdf({ format: 'A4' });
-      expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
-      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      const numbers = page.locator('details td').first();
-      expect(await numbers.evaluate((cell) => cell.checkVisibility({ contentVisibilityAuto: true }))).toBe(
-        true,
-      );
-      expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
-        'rgb(255, 255, 255)',
-      );
-    },
-  );
+  it.each([
+    ['stats', '--inbox', '--by', 'contact.name', '--personal-data'],
+    ['inspect', '--personal-data'],
+  ])('asks for nothing, is accessible in light, dark and narrow, and fits paper: %s', async (...words) => {
+    const file = reportOf(await received(['Ada Lovelace', hostile]), words);
+    for (const options of [
+      { colorScheme: 'light' as const },
+      { colorScheme: 'dark' as const },
+      { viewport: { width: 360, height: 740 } },
+    ]) {
+      const { page, requests } = await opened(file, options);
+      await expectAccessible(page);
+      expect(await page.title()).not.toBe('broken');
+      expect(await page.evaluate(() => document.scripts.length + document.images.length)).toBe(0);
+      const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+      expect(await page.evaluate(overflow)).toBe(0);
+      expect(requests).toEqual([pathToFileURL(file).href]);
+    }
+    const { page } = await opened(file);
+    const pdf = await page.pdf({ format: 'A4' });
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    const numbers = page.locator('details td').first();
+    expect(await numbers.evaluate((cell) => cell.checkVisibility({ contentVisibilityAuto: true }))).toBe(
+      true,
+    );
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
+      'rgb(255, 255, 255)',
+    );
+  });
 });

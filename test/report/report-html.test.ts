@@ -88,3 +88,24 @@ describe('a report as HTML', () => {
     expect(shares([1, 99_999, 100_000, 0], 100_000)).toEqual(['&lt; 0.1%', '&gt; 99%', '100%', '0%']);
   });
 });
+
+it('puts the times of a chart at whole days where it is of several, and at round hours of one', () => {
+  const texts = (buckets: number, hours: number): string[] => {
+    const label = (i: number): string =>
+      new Date(Date.UTC(2026, 0, 30, 18) + i * hours * 3_600_000)
+        .toISOString()
+        .slice(0, 16)
+        .replace('T', ' ');
+    const chart: Section = {
+      kind: 'time',
+      title: 'a',
+      stacks: [{ name: 'a', tone: 'good' }],
+      buckets: Array.from({ length: buckets }, (_, i) => ({ label: label(i), counts: [1] })),
+    };
+    const html = reportOf('text', [chart]);
+    return [...html.matchAll(/text-anchor="(?:start|end)">([\d: -]{5,})</g)].map(([, text = '']) => text);
+  };
+  expect(texts(24, 1)).toEqual(['18:00', '21:00', '2026-01-31', '03:00', '06:00', '09:00', '12:00', '15:00']);
+  expect(texts(80, 3).slice(0, 3)).toEqual(['2026-01-31', '2026-02-01', '2026-02-02']);
+  expect(texts(90, 6).slice(0, 3)).toEqual(['2026-01-31', '2026-02-03', '2026-02-06']);
+});

@@ -119,7 +119,7 @@ export const acceptIncompleteFlag = {
 
 /** A report for people: the same on every command that has one. */
 export const htmlFlag = {
-  html: { value: 'file', type: writtenFile, help: 'write a report that can be handed on, as one HTML file' },
+  html: { value: 'file', type: writtenFile, help: 'write a report to hand on, one HTML file' },
 } satisfies Flags;
 
 /** On those whose report may show what belongs to a person. */

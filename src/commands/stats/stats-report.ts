@@ -45,6 +45,7 @@ export function statsReport(
     program: `leads stats ${LEADS_VERSION}`,
     madeAt,
     zone,
+    personalData: personalData ? 'whole' : 'reduced',
     facts: [
       ['Time', windowText(current.window, zone)],
       ...(previous === undefined ? [] : [['Before', windowText(previous.window, zone)] as const]),
