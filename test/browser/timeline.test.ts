@@ -59,13 +59,8 @@ inChromium('what happened to a delivery', (browser) => {
     await page.locator('.message', { hasText: 'Replay of Ada: not taken, 418 in' }).waitFor();
 
     const { stdout } = await leads(['inbox', 'show', 'lead_1', '--json'], { home });
-    const [shown] = JSON.parse(stdout) as { results: { kind: string; address: string }[] }[];
-    expect(shown?.results.map(({ kind, address }) => [kind, address])).toEqual([
-      ['forward', `${crm}/crm`],
-      ['retry', `${crm}/crm`],
-      ['replay', `${debug}/debug`],
-      ['replay', `${debug}/debug`],
-    ]);
+    const [shown] = JSON.parse(stdout) as { results: { kind: string }[] }[];
+    expect(shown?.results.map(({ kind }) => kind)).toEqual(['forward', 'retry', 'replay', 'replay']);
     await expectClean();
   });
 });

@@ -42,10 +42,9 @@ export function deliveryDetails(
       dueAt: dueAt === undefined ? null : iso(dueAt),
       dead,
     })),
-    results: delivery.results.map(({ target, kind, address, ok, answer, durationMs, at }) => ({
+    results: delivery.results.map(({ target, kind, ok, answer, durationMs, at }) => ({
       target,
       kind: kind ?? null,
-      address: address ?? null,
       ok,
       answer,
       durationMs,

@@ -58,11 +58,8 @@ async function draw(
       .map(([name, value]) => [name, String(value)]);
     if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
     for (const { target, kind, answer, durationMs, at } of results) {
-      const what = kind === undefined ? '' : `${kind}: `;
-      fields.push([
-        target,
-        `${what}${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`,
-      ]);
+      const took = `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`;
+      fields.push([target, kind === undefined ? took : `${took}, ${kind}`]);
     }
     for (const { target, tries, dueAt, dead } of lacking) {
       const next = dueAt === undefined ? '' : `, due at ${new Date(dueAt).toISOString()}`;
