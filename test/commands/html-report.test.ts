@@ -1,11 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads } from '../support/run.ts';
+import { scripted, sendJson } from '../support/service.ts';
+import { startReceiver } from '../check/obedient-receiver.ts';
+import { hurriedClock } from '../check/support.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const hostile = '</td><script>alert(1)</script>';
@@ -126,5 +129,77 @@ describe('inspect --html', () => {
     expect(text).toMatch(/Rejected\s+1,201\s+&gt; 99%, 1,000 kept/);
     expect(text).toContain('The newest 1,000 of 1,203.');
     expect(written().match(/<tr><td class="time"><bdi>[\d-]{10} \d\d:\d\d:\d\d</g)).toHaveLength(1_000);
+  });
+});
+
+describe('audit --html', () => {
+  const audit = async (listed: readonly object[], status = 200, ...more: readonly string[]) => {
+    const service = await scripted((_, response) => {
+      if (status === 200) sendJson(response, { data: listed, has_more: false });
+      else response.writeHead(status).end('{}');
+    });
+    onTestFinished(() => service.close());
+    return leads(['audit', '--since', '1d', '--settle', '1s', '--html', report, ...more], {
+      home,
+      clock: new FakeClock(now, { hasty: true }),
+      env: {
+        LEADS_INBOX: join(home, 'inbox.db'),
+        LEADS_API_KEY: 'key',
+        LEADS_BASE_URL: service.url,
+      },
+    });
+  };
+  const missing = { id: 'ada.missing@example.com', createdAt: new Date(now - 60_000).toISOString() };
+
+  it('writes each finding with its class, and ids that are e-mails reduced', async () => {
+    const { exitCode, stdout } = await audit([missing]);
+    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('ada.missing@example.com')]);
+    expectReduced(written());
+    const text = textOf(written());
+    expect(text).toMatch(/^\s*The two sides are not equal/m);
+    expect(text).toMatch(/missing\s+1\s+pulled, never received, 100%/);
+    expect(text).toMatch(/missing\s+a…@…\s+2026-01-31 11:59:00/);
+    expect((await audit([missing], 200, '--personal-data')).exitCode).toBe(7);
+    expect(textOf(written())).toContain('ada.missing@example.com');
+  });
+
+  it('says that an audit came to no end, in the place of an earlier report', async () => {
+    await audit([missing]);
+    expect((await audit([], 400)).exitCode).toBe(6);
+    expect(textOf(written())).toMatch(/The audit came to no end/);
+    expect(textOf(written())).not.toContain('a…@…');
+  });
+});
+
+describe('check --html', () => {
+  it('writes all probes, what failed first, and no secret', async () => {
+    const { url } = await startReceiver('token', 'Token-of-the-Tests', () => ({ authenticates: () => true }));
+    const words = ['check', url, '--token', 'Token-of-the-Tests', '--only', 'credential', '--html', report];
+    const { exitCode } = await leads(words, { home, clock: hurriedClock, random: Math.random });
+    expect(exitCode).toBe(7);
+    const text = textOf(written());
+    expect(text).toContain('The receiver is not in order');
+    expect(text).toMatch(
+      /What failed[^]+credential\.wrong \(must\)[^]+curl [^]+All probes[^]+credential\.wrong/,
+    );
+    expect(written()).not.toContain('Token-of-the-Tests');
+    expect(written()).not.toContain('<script');
+  });
+});
+
+describe('statement --html', () => {
+  it('writes what the statement says beside it, without an id', async () => {
+    expect((await run('statement', 'key', 'acme.example')).exitCode).toBe(0);
+    const file = join(home, 'january.ndjson');
+    const words = ['--in', '2026-01', '--by', 'category', '-o', file, '--html', report];
+    expect((await run('statement', ...words)).exitCode).toBe(0);
+    expectReduced(written());
+    const text = textOf(written());
+    expect(text).toMatch(/Accepted\s+2\s/);
+    expect(text).toMatch(/2026-01-31\s+2\s/);
+    expect(text).not.toContain('lead_1');
+    for (const line of readFileSync(file, 'utf8').trimEnd().split('\n').slice(1, 3)) {
+      expect(text).toContain((JSON.parse(line) as { digest: string }).digest);
+    }
   });
 });
