@@ -9,9 +9,6 @@ import { until } from '../support/until.ts';
 import { clock, open, sharedStores } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
-/** Stores that have a ledger. */
-const stores = sharedStores.filter(({ name }) => name === 'sqlite');
-
 const whole = { isHeadRight: true, altered: [], removed: 0, inserted: [] };
 
 function ledgerOf({ ledger }: Inbox): Ledger {
@@ -21,7 +18,7 @@ function ledgerOf({ ledger }: Inbox): Ledger {
 
 const check = (inbox: Inbox, size = 0): Promise<LedgerFindings> => checkLedger(inbox, ledgerOf(inbox), size);
 
-describe.each(stores)('the ledger of an inbox in $name', ({ newLocation }) => {
+describe.each(sharedStores)('the ledger of an inbox in $name', ({ newLocation }) => {
   const lead = (id: string, receivedAt = 1000) => ({
     ...arrivalOf({ id }),
     delivery: deliveryOf(`{"id":"${id}"}`, { receivedAt }),
