@@ -153,7 +153,7 @@ function postgresInbox(
     copies: () => copies.copies,
     prune: (before) =>
       written(async () => {
-        await ledger.sequence();
+        await ledger.sequenceVisible();
         return pruneDeliveries(context, before);
       }),
     erase: (erasure) =>

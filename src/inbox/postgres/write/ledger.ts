@@ -77,10 +77,14 @@ export class PostgresLedger implements Ledger {
   }
 
   async sequence(): Promise<void> {
+    while (await this.sequenceVisible()) await this.#clock.sleep(heldBackMs, this.#closed.signal);
+  }
+
+  /** Enters what no transaction that is under way holds back, and says whether one does. */
+  async sequenceVisible(): Promise<boolean> {
     for (;;) {
       const { isMore, isHeldBack } = await this.#written(() => enterNext(this.#database));
-      if (!isMore && !isHeldBack) return;
-      if (!isMore) await this.#clock.sleep(heldBackMs, this.#closed.signal);
+      if (!isMore) return isHeldBack;
     }
   }
 
