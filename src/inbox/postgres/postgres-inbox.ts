@@ -158,7 +158,7 @@ function postgresInbox(
       }),
     erase: (erasure) =>
       written(async () => {
-        await ledger.sequence();
+        await ledger.sequenceVisible();
         const places = handedOut(await ledger.statements());
         const erased = await eraseFromDatabase(context, erasure);
         return { ...erased, outOfReach: [...erased.outOfReach, ...places] };
