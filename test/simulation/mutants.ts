@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { planFor } from './plan-for.ts';
-import type { Workers } from './workers.ts';
+import { endedByMachine, type Workers } from './workers.ts';
 
 /** Makes the product's bundle of the source below a folder. */
 export type BundleProgram = (root: string, file: string) => Promise<void>;
@@ -48,7 +48,8 @@ export async function findMutant(name: string, options: MutantOptions): Promise<
     );
     const results = await Promise.all(seeds.map((seed) => workers.run(planFor(seed), { program })));
     for (const [i, { seed, failure }] of results.entries()) {
-      if (failure === undefined) continue;
+      // A world that this machine ended, or gave no time, shows nothing of the fault.
+      if (failure === undefined || failure.invariant === endedByMachine) continue;
       const without = await workers.run(planFor(seed), { program: options.program });
       if (without.failure === undefined) return { seed, tried: tried + i + 1, invariant: failure.invariant };
     }

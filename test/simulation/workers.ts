@@ -28,6 +28,9 @@ interface Waiting {
   readonly resolve: (result: WorldResult) => void;
 }
 
+/** What is said of a world whose child died or had no time: the machine may be at fault. */
+export const endedByMachine = 'the-world-ends';
+
 /** A child is replaced after so many worlds, so that memory stays flat. */
 const mostWorlds = 50;
 
@@ -114,7 +117,7 @@ export class Workers {
         resolve(result);
       };
       const fail = (detail: string): void =>
-        end(resultOfFailure(task.plan, { invariant: 'the-world-ends', detail, at: 0 }));
+        end(resultOfFailure(task.plan, { invariant: endedByMachine, detail, at: 0 }));
       const answered = (result: WorldResult): void => end(result);
       const died = (code: number | null, signal: string | null): void =>
         fail(`its process ended with ${signal ?? String(code)}\n${child.stderr}`);
