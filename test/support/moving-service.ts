@@ -36,6 +36,8 @@ export interface PageOptions {
   readonly honoursLimit?: boolean;
   /** What a lead is; default: its id and one time for all. */
   readonly record?: (id: string) => object;
+  /** Where three leads of the page before stand again, the last ones or, `far in front`, the first ones; no offset counts them. */
+  readonly repeats?: 'in front' | 'far in front' | 'behind' | undefined;
 }
 
 export interface MovingOptions extends PageOptions {
@@ -145,7 +147,7 @@ export function pageAt(
   url: URL,
   list: readonly string[],
   born: ReadonlyMap<string, number>,
-  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord }: PageOptions,
+  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord, repeats }: PageOptions,
 ): ListedPage {
   const query = url.searchParams;
   const size = honoursLimit ? Math.min(cap, Number(query.get('limit') ?? cap)) : cap;
@@ -165,7 +167,10 @@ export function pageAt(
       : style === 'cursor that counts'
         ? number('cursor', 0)
         : (style === 'array, page from 0' ? page : page - 1) * size;
-  const ids = ordered.slice(start, start + size);
+  const own = ordered.slice(start, start + size);
+  const from = Math.max(0, start - (repeats === 'far in front' ? size : 3));
+  const others = repeats === undefined ? [] : ordered.slice(from, Math.min(from + 3, start));
+  const ids = repeats === 'behind' ? [...own, ...others] : [...others, ...own];
   const data = ids.map(record);
   const more = start + size < ordered.length;
   const link = (name: string, value: number): string => {
@@ -192,7 +197,7 @@ export function pageAt(
     'cursor that counts': () => ({ data, next_cursor: more ? String(start + size) : null }),
     'opaque cursor': () => ({
       data,
-      next_cursor: more ? Buffer.from(ids.at(-1) ?? '').toString('base64url') : null,
+      next_cursor: more ? Buffer.from(own.at(-1) ?? '').toString('base64url') : null,
     }),
     has_more: () => ({ data, has_more: more }),
   };

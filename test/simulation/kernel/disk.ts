@@ -94,10 +94,15 @@ export class Disk {
         try {
           resolve(run());
         } catch (error) {
-          reject(this.seenError(error));
+          // A fault may have been its death.
+          if (this.#isAlive(owner)) reject(this.seenError(error));
         }
       });
     });
+  }
+
+  #isAlive({ isAlive }: Owner): boolean {
+    return isAlive;
   }
 
   /** Throws what the rules say; `part`: what happens nevertheless. */

@@ -15,6 +15,8 @@ export class Application {
   #until = 0;
   /** Nobody forwards before then to an application that said so. */
   #retryAt = 0;
+  /** Called for each lead that arrives, with the process that sent it. */
+  onLead: ((id: string, client: Owner | undefined, response: ServerResponse) => void) | undefined;
   /** Called once, for the next request, with the process that sent it, before it is answered. */
   onNextRequest: ((client: Owner | undefined) => void) | undefined;
 
@@ -53,16 +55,17 @@ export class Application {
     request.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      const client = (request.socket as unknown as SimSocket).peerOwner;
+      const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: string };
+      this.onLead?.(id, client, response);
       const hook = this.onNextRequest;
       this.onNextRequest = undefined;
-      hook?.((request.socket as unknown as SimSocket).peerOwner);
-      this.#scheduler.after(this.#random.between(1, 30), () =>
-        this.#respond(Buffer.concat(chunks), response),
-      );
+      hook?.(client);
+      this.#scheduler.after(this.#random.between(1, 30), () => this.#respond(id, response));
     });
   }
 
-  #respond(body: Buffer, response: ServerResponse): void {
+  #respond(id: string, response: ServerResponse): void {
     const answer = this.#current();
     if (answer !== undefined) this.#onFault(answer);
     if (answer === 'hangs' || response.destroyed) return;
@@ -74,7 +77,6 @@ export class Application {
       this.#retryAt = this.#scheduler.now + seconds * 1000;
       return void response.writeHead(503, { 'retry-after': String(seconds) }).end('later');
     }
-    const { id } = JSON.parse(body.toString()) as { id: string };
     countIn(this.#truth.taken.application, id);
     response.writeHead(200).end('ok');
   }

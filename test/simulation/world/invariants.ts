@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCopy } from '../kernel/database.ts';
 import type { Disk } from '../kernel/disk.ts';
+import type { StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, type Run } from './operator.ts';
 import type { Plan, TargetKind } from './plan.ts';
 import { apiKey } from './service.ts';
@@ -22,37 +22,22 @@ export class Violation extends Error {
 const some = (ids: readonly string[]): string =>
   ids.length > 5 ? `${ids.slice(0, 5).join(', ')} and ${ids.length - 5} more` : ids.join(', ');
 
-/** What the inbox's file holds, read without the product's code. */
-interface StoredLeads {
-  readonly ids: ReadonlySet<string>;
-  /** Ids with a target that has not taken them, given up or not. */
-  readonly outstanding: ReadonlySet<string>;
-}
-
-interface Row {
-  readonly id: string;
-}
-
-export function readInboxFile(disk: Disk): StoredLeads {
-  const path = '/sim/inbox.db';
-  if (!existsSync(disk.real(path))) return { ids: new Set(), outstanding: new Set() };
-  const database = openCopy(disk, path);
-  const idsOf = (sql: string): Set<string> =>
-    new Set((database.prepare(sql).all([]) as Row[]).map(({ id }) => id));
-  const tables = idsOf("SELECT name AS id FROM sqlite_master WHERE type = 'table'");
-  if (!tables.has('work')) return { ids: new Set(), outstanding: new Set() };
-  return {
-    ids: idsOf('SELECT id FROM leads'),
-    outstanding: idsOf('SELECT DISTINCT lead AS id FROM work WHERE done = 0'),
-  };
-}
-
 /** A 200 means that the lead is stored. */
 export function checkStored(truth: Truth, { ids }: StoredLeads): void {
   const lost = [...truth.acknowledged.keys()].filter((id) => !ids.has(id) && !truth.erased.has(id));
   if (lost.length > 0)
     throw new Violation('acknowledged-is-stored', `acknowledged and not in the inbox: ${some(lost)}`);
 }
+
+/** A target is tried for three days, less what clocks may be wrong by, before a lead is given up for it. */
+export function checkGivenUp({ givenUp }: StoredLeads, now: number): void {
+  const early = [...givenUp].filter(([, since]) => now - since < giveUpMs - mostClockErrorMs);
+  if (early.length > 0)
+    throw new Violation('given-up-in-time', `given up too early: ${some(early.map(([id]) => id))}`);
+}
+
+const giveUpMs = 72 * 3_600_000;
+const mostClockErrorMs = 2 * 3_600_000;
 
 /** What was acknowledged reached each target, now that all of them work and everything outstanding was tried again. */
 export function checkDelivered(
@@ -133,10 +118,9 @@ export function checkAudit(truth: Truth, run: Run, code: number, now: number, se
   const lines = run.process.stdout.split('\n').filter((line) => line !== '');
   const findings = lines.map((line) => JSON.parse(line) as Finding).filter(({ type }) => type === 'finding');
   const missing = new Set(findings.filter((finding) => finding.class === 'missing').map(({ id }) => id));
-  const before = (id: string): boolean => (truth.acknowledged.get(id) ?? Infinity) < run.startedAt;
-  const falseAlarms = [...missing].filter((id) => before(id) && !truth.erased.has(id));
+  const falseAlarms = [...missing].filter((id) => run.storedBefore.has(id) && !truth.erased.has(id));
   if (falseAlarms.length > 0)
-    throw new Violation('audit-is-true', `called missing, and acknowledged before: ${some(falseAlarms)}`);
+    throw new Violation('audit-is-true', `called missing, and stored before: ${some(falseAlarms)}`);
   const unseen = [...truth.leads.values()].filter(
     ({ id, createdAt, deletedAt = Infinity }) =>
       createdAt < run.startedAt - 2 * settleMs &&
@@ -152,6 +136,13 @@ export function checkAudit(truth: Truth, run: Run, code: number, now: number, se
     );
   }
   if (code === 0 && missing.size > 0) throw new Violation('audit-is-true', 'exit 0 with missing leads');
+}
+
+/** Once its acceptance was said, no target gets a lead anew: what is under way then ends soon. */
+export function checkHandedOnce(truth: Truth, id: string, awakeMs: number): void {
+  const acceptedAt = truth.acceptedAt.get(id) ?? Infinity;
+  if (awakeMs - acceptedAt > 120_000 && !truth.erased.has(id))
+    throw new Violation('handed-on-once', `${id} is handed on again, and was accepted before`);
 }
 
 /** Whether acknowledged leads outlive a receiver. */

@@ -1,6 +1,6 @@
 import { SimProcess } from '../kernel/process.ts';
 import type { ActorOptions } from './actor-options.ts';
-import { inboxPlace } from './inbox-place.ts';
+import { inboxPlace, readInboxFile } from './inbox-file.ts';
 import type { OperatorAction } from './plan.ts';
 import { apiKey } from './service.ts';
 
@@ -18,6 +18,8 @@ export interface Run {
   /** Of the lead that it erases. */
   readonly erases: string | undefined;
   readonly process: SimProcess;
+  /** What the inbox held when an audit began. */
+  readonly storedBefore: ReadonlySet<string>;
 }
 
 export interface OperatorOptions extends ActorOptions {
@@ -29,8 +31,8 @@ export interface OperatorOptions extends ActorOptions {
 export class Operator {
   readonly #options: OperatorOptions;
   readonly running = new Map<OperatorAction, Run>();
-  /** When an export began that has not ended in order: the next one resumes it. */
-  #unfinishedSince: number | undefined;
+  /** When an export began that has not ended in order: the next one with the same output resumes it. */
+  readonly #unfinishedSince = new Map<OperatorAction, number>();
 
   constructor(options: OperatorOptions) {
     this.#options = options;
@@ -59,14 +61,16 @@ export class Operator {
       clockError,
       onOutput: (_, text) => onOutput(process, text),
     });
-    const startedAt = action === 'export' ? (this.#unfinishedSince ?? now) : now;
-    if (action === 'export') this.#unfinishedSince = startedAt;
-    const run: Run = { action, argv, startedAt, erases, process };
+    const isExport = action === 'export' || action === 'bookmark';
+    const startedAt = this.#unfinishedSince.get(action) ?? now;
+    if (isExport) this.#unfinishedSince.set(action, startedAt);
+    const storedBefore = action === 'audit' ? readInboxFile(machine.disk).ids : new Set<string>();
+    const run: Run = { action, argv, startedAt, erases, process, storedBefore };
     this.running.set(action, run);
     process.start();
     void process.ended.then((code) => {
       this.running.delete(action);
-      if (action === 'export' && code === 0) this.#unfinishedSince = undefined;
+      if (code === 0) this.#unfinishedSince.delete(action);
       onEnd(run, code);
     });
     return run;
@@ -82,13 +86,7 @@ export class Operator {
     const inbox = ['--inbox', inboxPlace(this.#options.plan)];
     switch (action) {
       case 'export':
-        return [
-          'export',
-          '-q',
-          '-o',
-          exportPath,
-          ...(this.#unfinishedSince === undefined ? [] : ['--resume']),
-        ];
+        return ['export', '-q', '-o', exportPath, ...(this.#unfinishedSince.has(action) ? ['--resume'] : [])];
       case 'bookmark':
         return ['export', '-q', '-o', bookmarkedPath, '--bookmark', '/sim/bookmark.json'];
       case 'audit':

@@ -15,13 +15,19 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'command'; readonly end: 'fails' | 'hangs'; readonly forMs: number }
   | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' }
   | { readonly kind: 'service'; readonly fault: ServiceFault; readonly forMs: number }
-  | { readonly kind: 'operator'; readonly action: OperatorAction }
+  | { readonly kind: 'operator'; readonly action: OperatorAction; readonly killedAt?: KillPoint }
+  | { readonly kind: 'line'; readonly call: 'write' | 'sync'; readonly end: 'ENOSPC' | 'EIO' | 'power-loss' }
 ); // prettier-ignore
 
 type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
+/** A command is killed at its nth request of the service, or in front of its nth rename of a file. */
+export interface KillPoint {
+  readonly call: 'request' | 'rename';
+  readonly nth: number;
+}
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
-export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow';
+export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats';
 export type OperatorAction =
   'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
 export type TargetKind = 'application' | 'file' | 'command';
@@ -61,7 +67,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     lengthMs,
     inbox,
     receivers,
-    leads: Math.round(random.between(290, 320) / meanCopiesOf(copies)),
+    leads: Math.round(random.between(255, 285) / meanCopiesOf(copies)),
     copies,
     // What is only in memory is not stored: the program refuses to say so.
     acknowledge:
@@ -72,7 +78,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
   };
   const crashes = Array.from({ length: random.between(4, 6) }, () => crash(random, plan));
   const faults = Array.from({ length: random.between(10, 15) }, () => fault(random, plan));
-  const actions = Array.from({ length: random.between(3, 6) }, () => operatorAction(random, plan));
+  const actions = Array.from({ length: random.between(3, 4) }, () => operation(random, plan)).flat();
   const sleeps = Array.from({ length: random.between(3, 4) }, (): Happening => ({
     at: random.between(0, lengthMs),
     kind: 'suspend',
@@ -114,9 +120,16 @@ function fault(random: Random, { lengthMs, receivers }: Size): Happening {
     () => ({ at, kind: 'slow-disk', forMs }),
     () => ({
       at,
+      kind: 'line',
+      call: random.pick(['write', 'sync']),
+      end: random.pick(['ENOSPC', 'EIO']),
+    }),
+    () => ({ at, kind: 'line', call: 'sync', end: 'power-loss' }),
+    () => ({
+      at,
       kind: 'network',
       fault: random.pick(['reset', 'silent', 'slow']),
-      to: random.pick(['receiver', 'receiver', 'application', 'service']),
+      to: random.pick(['receiver', 'receiver', 'application']),
       forMs,
     }),
     () => ({ at, kind: 'clock', byMs: random.between(-10, 10) * minute }),
@@ -128,19 +141,47 @@ function fault(random: Random, { lengthMs, receivers }: Size): Happening {
     }),
     () => ({ at, kind: 'command', end: random.pick(['fails', 'hangs']), forMs }),
     () => ({ at, kind: 'rotate', how: random.pick(['rename', 'remove', 'truncate']) }),
-    () => ({
-      at,
-      kind: 'service',
-      fault: random.pick(['down', 'limited', 'cut', 'slow']),
-      forMs,
-    }),
   ];
   return random.pick(kinds)();
 }
 
-function operatorAction(random: Random, { lengthMs }: Size): Happening {
+/** What the operator does, often while something goes wrong, and once more behind that. */
+function operation(random: Random, { lengthMs, targets }: Omit<Plan, 'happenings'>): readonly Happening[] {
   const action = random.pick([
-    'export', 'export', 'bookmark', 'bookmark', 'bookmark', 'audit', 'repair', 'retry', 'erase', 'prune', 'stats',
+    'export', 'export', 'bookmark', 'bookmark', 'bookmark', 'audit', 'audit', 'repair', 'retry', 'erase', 'prune', 'stats',
   ] as const); // prettier-ignore
-  return { at: random.between(0, lengthMs), kind: 'operator', action };
+  const at = random.between(Math.round(lengthMs / 5), lengthMs);
+  const calm: Happening = { at, kind: 'operator', action };
+  if (action === 'audit') return [outage(random, at, targets), calm];
+  if ((action !== 'export' && action !== 'bookmark') || random.chance(0.2)) return [calm];
+  const again = { ...calm, at: at + random.between(10_000, 5 * minute) };
+  const isKilled = random.chance(0.45);
+  if (isKilled && random.chance(0.5)) {
+    // A walk that has come far enough to be resumed.
+    const slow: Happening = { at, kind: 'service', fault: 'slow', forMs: 2 * minute };
+    return [slow, { ...calm, killedAt: { call: 'request', nth: random.between(3, 9) } }, again];
+  }
+  const killedAt: KillPoint = { call: 'rename', nth: random.between(1, 4) };
+  return [disturbance(random, at), { ...calm, ...(isKilled && { killedAt }) }, again];
+}
+
+/** Leads that are older than what an audit takes for under way, and that a target has not had. */
+function outage(random: Random, auditAt: number, targets: readonly TargetKind[]): Happening {
+  const at = auditAt - random.between(6, 12) * minute;
+  const forMs = auditAt - at + random.between(1_000, minute);
+  return targets.includes('application')
+    ? { at, kind: 'application', answer: random.pick(['fails', 'absent']), forMs }
+    : { at, kind: 'command', end: 'fails', forMs };
+}
+
+/** What a walk meets from its first request on. */
+function disturbance(random: Random, at: number): Happening {
+  const forMs = random.pick([5_000, 20_000, 2 * minute]);
+  if (random.chance(0.15))
+    return { at, kind: 'network', fault: random.pick(['reset', 'silent', 'slow']), to: 'service', forMs };
+  if (random.chance(0.1)) return { at, kind: 'disk', code: random.pick(['ENOSPC', 'EIO']), forMs: 1_000 };
+  const fault = random.pick([
+    'down', 'limited', 'cut', 'cut', 'slow', 'deletes', 'deletes', 'creates', 'creates', 'repeats', 'repeats',
+  ] as const); // prettier-ignore
+  return { at, kind: 'service', fault, forMs };
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { filesOn } from '../kernel/file-calls.ts';
 import { SimProcess } from '../kernel/process.ts';
 import type { ActorOptions } from './actor-options.ts';
-import { inboxPlace } from './inbox-place.ts';
+import { inboxPlace } from './inbox-file.ts';
 import type { Happening } from './plan.ts';
 import { token } from './senders.ts';
 import { countIn } from './truth.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import type { Script } from 'node:vm';
 import type { CommandCourse, CommandStart } from '../kernel/commands.ts';
 import type { CommitFault } from '../kernel/database.ts';
@@ -16,14 +17,16 @@ import {
   checkDelivered,
   checkErased,
   checkExport,
+  checkGivenUp,
+  checkHandedOnce,
   checkSecrets,
   checkStored,
   isDurable,
-  readInboxFile,
   Violation,
 } from './invariants.ts';
-import { Operator, type Run, servicePort } from './operator.ts';
-import type { Happening, OperatorAction, Plan } from './plan.ts';
+import { readInboxFile } from './inbox-file.ts';
+import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
+import type { Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
 import type { Failure, WorldResult } from './result.ts';
 import { Senders } from './senders.ts';
@@ -76,6 +79,15 @@ class World {
   #networkFault: (Happening & { kind: 'network' }) | undefined;
   #networkUntil = 0;
   #commitFaults: (Happening & { kind: 'commit' })[] = [];
+  #lineFaults: (Happening & { kind: 'line' })[] = [];
+  /** Where a command of the operator is to be killed. */
+  readonly #killPoints = new Map<OperatorAction, { readonly call: KillPoint['call']; left: number }>();
+  readonly #requests = new WeakMap<Owner, number>();
+  /** Which process hands a lead to the application. */
+  readonly #handing = new Map<string, { readonly client: Owner; readonly at: number }>();
+  /** The clocks have gone on evenly, and the network has no fault. */
+  #calmSince = 0;
+  #slept = 0;
   #commandFault: { readonly end: 'fails' | 'hangs'; readonly until: number } | undefined;
   /** Where a receiver is to crash. */
   readonly #armed = new Map<number, string>();
@@ -108,9 +120,21 @@ class World {
     this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler, (fault) =>
       this.#noteFault(`service-${fault}`),
     );
+    this.#service.onRequest = (client) => this.#check(() => this.#onRequest(client));
+    const createdRandom = randomOf(seed, 'created leads');
+    let created = plan.leads;
+    this.#service.onCreate = () => {
+      this.#newLead(created, createdRandom);
+      created += 1;
+    };
     this.#application = new Application(truth, randomOf(seed, 'application'), scheduler, (answer) =>
       this.#noteFault(`application-${answer}`),
     );
+    this.#application.onLead = (id, client, response) =>
+      this.#check(() => {
+        checkHandedOnce(truth, id, this.#awakeMs);
+        if (client !== undefined) this.#checkAlone(id, client, response);
+      });
     this.#senders = new Senders({
       plan,
       scheduler,
@@ -142,7 +166,10 @@ class World {
         this.#check(() => {
           if (code === 1) throw new Violation('no-internal-error', process.stderr);
           if (code === 2) throw new Violation('is-asked-what-it-knows', process.stderr);
-          if (isDurable(plan)) checkStored(truth, readInboxFile(disk));
+          if (!isDurable(plan)) return;
+          const stored = readInboxFile(disk);
+          checkStored(truth, stored);
+          checkGivenUp(stored, scheduler.now);
         });
       },
     });
@@ -158,15 +185,13 @@ class World {
     const endOfFaults = startAt + lengthMs;
     try {
       await this.#begin();
-      let slept = 0;
       const happenings = [...this.#plan.happenings].sort((a, b) => a.at - b.at);
       for (const happening of happenings) {
-        await this.#runUntil(startAt + happening.at + slept);
+        await this.#runUntil(startAt + happening.at + this.#slept);
         if (this.#failure !== undefined) break;
-        if (happening.kind === 'suspend') slept += happening.forMs;
         this.#happen(happening);
       }
-      await this.#runUntil(endOfFaults + slept);
+      await this.#runUntil(endOfFaults + this.#slept);
       await this.#end();
     } catch (error) {
       if (!(error instanceof LivelockError)) throw error;
@@ -262,21 +287,22 @@ class World {
         this.#crash(happening);
         break;
       case 'power-loss':
-        for (const process of [...this.#machine.processes.values()]) process.kill('power');
-        for (let receiver = 0; receiver < this.#plan.receivers; receiver += 1)
-          this.#lastCrash.set(receiver, 'power-loss');
-        this.#crashes += 1;
-        this.#noteFault('power-loss');
+        this.#losePower();
         break;
       case 'stop':
         this.#receivers.running.get(happening.receiver)?.interrupt();
         this.#noteFault('stop');
         break;
       case 'suspend':
+        this.#slept += happening.forMs;
         this.#scheduler.suspend(happening.forMs);
+        this.#calmSince = this.#scheduler.now;
         break;
       case 'commit':
         this.#commitFaults.push(happening);
+        break;
+      case 'line':
+        this.#lineFaults.push(happening);
         break;
       case 'disk':
         this.#diskFault = { code: happening.code, until: now + happening.forMs };
@@ -288,9 +314,11 @@ class World {
       case 'network':
         this.#networkFault = happening;
         this.#networkUntil = now + happening.forMs;
+        this.#calmSince = this.#networkUntil;
         break;
       case 'clock':
         this.#clockError += happening.byMs;
+        this.#calmSince = Math.max(this.#calmSince, now);
         this.#noteFault('clock');
         break;
       case 'application':
@@ -307,9 +335,65 @@ class World {
         this.#service.break(happening.fault, happening.forMs);
         break;
       case 'operator':
-        this.#operate(happening.action);
+        this.#operate(happening.action, happening.killedAt);
         break;
     }
+  }
+
+  get #awakeMs(): number {
+    return this.#scheduler.now - startAt - this.#slept;
+  }
+
+  /** Of the service: a walk may make so many requests, and be killed at one of them. */
+  #onRequest(client: Owner): void {
+    const count = (this.#requests.get(client) ?? 0) + 1;
+    this.#requests.set(client, count);
+    const run = [...this.#operator.running.values()].find(({ process }) => process === client);
+    if (run === undefined) return;
+    if (count > mostRequestsOf(this.#truth.leads.size))
+      throw new Violation(
+        'everything-ends',
+        `leads ${run.action} makes its request ${count} for ${this.#truth.leads.size} leads`,
+      );
+    if (this.#isKillPoint(run.action, 'request')) run.process.kill();
+  }
+
+  #isKillPoint(action: OperatorAction, call: KillPoint['call']): boolean {
+    const point = this.#killPoints.get(action);
+    if (point?.call !== call) return false;
+    point.left -= 1;
+    if (point.left > 0) return false;
+    this.#killPoints.delete(action);
+    this.#noteFault(`command-killed-at-${call}`);
+    return true;
+  }
+
+  /** While one process hands a lead to the application, its lease keeps all others from it. */
+  #checkAlone(id: string, client: Owner, response: ServerResponse): void {
+    const { now } = this.#scheduler;
+    const other = this.#handing.get(id);
+    if (
+      other !== undefined &&
+      other.client !== client &&
+      other.client.isAlive &&
+      other.at > this.#calmSince &&
+      now - other.at < 5_000
+    )
+      throw new Violation('one-hands-it-on', `${id} is handed on by two receivers at a time`);
+    const handing = { client, at: now };
+    this.#handing.set(id, handing);
+    response.once('close', () => {
+      if (this.#handing.get(id) === handing) this.#handing.delete(id);
+    });
+  }
+
+  #losePower(): void {
+    for (const process of [...this.#machine.processes.values()]) process.kill('power');
+    for (let receiver = 0; receiver < this.#plan.receivers; receiver += 1)
+      this.#lastCrash.set(receiver, 'power-loss');
+    this.#crashes += 1;
+    this.#noteFault('power-loss');
+    this.#say('the power fails');
   }
 
   #crash(happening: Happening & { kind: 'crash' }): void {
@@ -365,6 +449,20 @@ class World {
   }
 
   #diskFailure(call: string, path: string): string | undefined {
+    if (call === 'rename' && this.#isKilledBeforeRename(path)) return 'EIO';
+    const line = this.#lineFaults[0];
+    if (
+      line !== undefined &&
+      call === { write: 'write', sync: 'fdatasync' }[line.call] &&
+      outputFile.test(path)
+    ) {
+      this.#lineFaults.shift();
+      this.#say(`${call} of ${path} fails with ${line.end}`);
+      this.#noteFault(`line-${line.end}`);
+      if (line.end !== 'power-loss') return line.end;
+      this.#losePower();
+      return 'EIO';
+    }
     const fault = this.#diskFault;
     if (fault === undefined || this.#scheduler.now >= fault.until) return undefined;
     const hits =
@@ -377,6 +475,18 @@ class World {
     return fault.code;
   }
 
+  #isKilledBeforeRename(path: string): boolean {
+    for (const [action, { process }] of this.#operator.running) {
+      const isOfRun = path.startsWith(
+        { export: '/sim/export', bookmark: '/sim/bookmark' }[action as string] ?? '-',
+      );
+      if (!isOfRun || !this.#isKillPoint(action, 'rename')) continue;
+      process.kill();
+      return true;
+    }
+    return false;
+  }
+
   #courseOf({ stdin }: CommandStart, random: Random): CommandCourse {
     const fault = this.#commandFault;
     const exitAfterMs = random.between(5, 400);
@@ -386,6 +496,7 @@ class World {
       return { exitAfterMs: fault.end === 'hangs' ? undefined : exitAfterMs, exitCode: 1, stderr: 'no\n' };
     }
     if (id === undefined) return { exitAfterMs, exitCode: 2 };
+    this.#check(() => checkHandedOnce(this.#truth, id, this.#awakeMs));
     const run = (): void => countIn(this.#truth.taken.command, id);
     return { exitAfterMs, exitCode: 0, effect: { afterMs: exitAfterMs, run } };
   }
@@ -408,9 +519,10 @@ class World {
     return { latency: calm.latency, resetAfter: random.between(0, 2_000) };
   }
 
-  #operate(action: OperatorAction): Run | undefined {
+  #operate(action: OperatorAction, killedAt?: KillPoint): Run | undefined {
     const run = this.#operator.run(action);
     if (run === undefined) return undefined;
+    if (killedAt !== undefined) this.#killPoints.set(action, { call: killedAt.call, left: killedAt.nth });
     this.#say(`the operator runs leads ${run.argv.join(' ')}`);
     if (run.erases !== undefined) this.#truth.erased.set(run.erases, this.#scheduler.now);
     if (action === 'repair') for (const id of this.#truth.leads.keys()) this.#truth.repaired.add(id);
@@ -419,6 +531,7 @@ class World {
 
   #afterRun(run: Run, code: number | undefined): void {
     const { action, process } = run;
+    this.#killPoints.delete(action);
     this.#say(
       `leads ${action} ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
     );
@@ -465,7 +578,9 @@ class World {
     );
     if (verdict !== 'accepted' || leadId === null) return;
     countIn(this.#truth.accepted, leadId);
-    if (isDurable(this.#plan)) this.#check(() => checkAcceptedOnce(this.#truth, leadId));
+    if (!isDurable(this.#plan)) return;
+    if (!this.#truth.acceptedAt.has(leadId)) this.#truth.acceptedAt.set(leadId, this.#awakeMs);
+    this.#check(() => checkAcceptedOnce(this.#truth, leadId));
   }
 
   /** Everything works again: what was outstanding is delivered, and every command succeeds. */
@@ -476,8 +591,9 @@ class World {
     this.#service.heal();
     this.#application.heal();
     [this.#diskFault, this.#networkFault, this.#commandFault] = [undefined, undefined, undefined];
-    [this.#slowDiskUntil, this.#commitFaults] = [0, []];
+    [this.#slowDiskUntil, this.#commitFaults, this.#lineFaults] = [0, [], []];
     this.#armed.clear();
+    this.#killPoints.clear();
     this.#application.onNextRequest = undefined;
     await this.#wait(90 * minute, () => this.#senders.open === 0 && this.#operator.running.size === 0);
     this.#check(() => {
@@ -490,6 +606,7 @@ class World {
       if (hanging !== undefined) throw new Violation('everything-ends', `leads ${hanging} does not end`);
     });
     if (isDurable(plan)) {
+      this.#check(() => checkGivenUp(readInboxFile(this.#machine.disk), this.#scheduler.now));
       await this.#runAction('retry');
       await this.#wait(60 * minute, () => readInboxFile(this.#machine.disk).outstanding.size === 0, 30_000);
       await this.#runAction('audit');
@@ -500,11 +617,23 @@ class World {
     await this.#wait(10 * minute, () => this.#receivers.running.size === 0);
     this.#check(() => {
       if (this.#receivers.running.size > 0) throw new Violation('everything-ends', 'a receiver does not end');
+      this.#checkDurable();
       if (isDurable(plan)) checkStored(this.#truth, readInboxFile(this.#machine.disk));
       if (isDurable(plan) || plan.acknowledge === 'delivered') {
         checkDelivered(this.#truth, plan.targets, this.#receivers.linesInFiles());
       }
     });
+  }
+
+  /** What ended well outlives a power loss. */
+  #checkDurable(): void {
+    const { disk } = this.#machine;
+    const exports = [exportPath, bookmarkedPath].map((path) => disk.real(path));
+    const before = exports.map((path) => readFileSync(path));
+    this.#machine.powerLoss();
+    const isLeft = exports.every((path, i) => existsSync(path) && before[i]?.equals(readFileSync(path)));
+    if (!isLeft)
+      throw new Violation('exported-is-durable', 'a power loss takes back what an export has written');
   }
 
   async #runAction(action: OperatorAction): Promise<void> {
@@ -553,6 +682,12 @@ class World {
   }
 }
 
+/** Far above what the product allows itself, three for each answer with a new lead and fifty, each tried five times. */
+const mostRequestsOf = (leads: number): number => 15 * leads + 500;
+
+/** That lines of received leads go to. */
+const outputFile = /^\/sim\/leads-\d+\.ndjson$/;
+
 interface DeliveryEvent {
   readonly verdict: string;
   readonly leadId: string | null;
@@ -565,5 +700,8 @@ const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? 
 
 function inWords(happening: Happening): string {
   const facts = Object.entries(happening).filter(([name]) => name !== 'at' && name !== 'kind');
-  return [`* ${happening.kind}`, ...facts.map(([name, value]) => `${name} ${String(value)}`)].join(', ');
+  const words = facts.map(
+    ([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
+  );
+  return [`* ${happening.kind}`, ...words].join(', ');
 }

@@ -19,10 +19,15 @@ export class Service {
   readonly #list: string[] = [];
   /** The place of each in an order that never changes. */
   readonly #born = new Map<string, number>();
+  readonly #repeats: 'in front' | 'far in front' | 'behind';
   readonly #faults = new Map<ServiceFault, number>();
   readonly onFault: (fault: ServiceFault) => void;
   /** When each process was told to come again. */
   #retryAt = new WeakMap<Owner, number>();
+  /** Called for each request with the process that sent it. */
+  onRequest: ((client: Owner) => void) | undefined;
+  /** Called to add a lead. */
+  onCreate: (() => void) | undefined;
   /** Requests that came before their process was allowed to. */
   tooEarly = 0;
 
@@ -36,6 +41,7 @@ export class Service {
     this.#truth = truth;
     this.#plan = plan;
     this.#random = random;
+    this.#repeats = random.pick(['in front', 'far in front', 'behind'] as const);
     this.#scheduler = scheduler;
     this.onFault = onFault;
   }
@@ -72,6 +78,7 @@ export class Service {
   handle(request: IncomingMessage, response: ServerResponse): void {
     const waitMs = this.#has('slow') ? this.#random.between(500, 8_000) : this.#random.between(1, 40);
     const arrivedAt = this.#scheduler.now;
+    this.onRequest?.(clientOf(request));
     this.#scheduler.after(waitMs, () => this.#answer(request, response, arrivedAt));
   }
 
@@ -81,7 +88,7 @@ export class Service {
       response.writeHead(401, json).end('{"error":"unauthorized","message":"no such key"}');
       return;
     }
-    const client = (request.socket as unknown as SimSocket).peerOwner ?? nobody;
+    const client = clientOf(request);
     if (arrivedAt < (this.#retryAt.get(client) ?? 0)) this.tooEarly += 1;
     if (this.#has('down') && this.#random.chance(0.7)) {
       response.writeHead(503, json).end('{"error":"unavailable","message":"try again"}');
@@ -95,15 +102,20 @@ export class Service {
         .end('{"error":"rate_limited","message":"slower"}');
       return;
     }
-    if (this.#has('cut') && this.#random.chance(0.5)) {
+    if (this.#has('cut') && this.#random.chance(0.25)) {
       response.writeHead(200, { ...json, 'content-length': '5000' });
       response.write('{"data":[{"id":"le', () => this.#scheduler.after(5, () => response.destroy()));
       return;
     }
+    // The list changes between two pages of a walk.
+    if (this.#has('creates') && this.#random.chance(0.3)) this.onCreate?.();
+    if (this.#has('deletes') && this.#random.chance(0.3) && this.#list.length > fewest)
+      this.delete(this.#random.pick(this.#list));
     respond(request, response, this.#list, this.#born, {
       style: this.#plan.style as Style,
       cap: this.#plan.pageCap,
       record: (id) => this.#record(id),
+      repeats: this.#has('repeats') ? this.#repeats : undefined,
     });
   }
 
@@ -114,5 +126,11 @@ export class Service {
 }
 
 const nobody: Owner = { isAlive: true, sockets: new Set() };
+
+const clientOf = (request: IncomingMessage): Owner =>
+  (request.socket as unknown as SimSocket).peerOwner ?? nobody;
+
+/** So many leads stay in the list. */
+const fewest = 20;
 
 const json = { 'content-type': 'application/json' };

@@ -19,6 +19,8 @@ export class Truth {
   readonly acknowledged = new Map<string, number>();
   /** How often an event said `accepted`, by id. */
   readonly accepted = new Map<string, number>();
+  /** When that was said first, in milliseconds that the machine was awake since its start. */
+  readonly acceptedAt = new Map<string, number>();
   /** How often each target has taken a lead. */
   readonly taken: Record<TargetKind, Map<string, number>> = {
     application: new Map(),

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { openCopy } from '../kernel/database.ts';
+import type { Disk } from '../kernel/disk.ts';
+import type { Plan } from './plan.ts';
+
+/** What `--inbox` is given. */
+export const inboxPlace = ({ inbox }: Pick<Plan, 'inbox'>): string =>
+  inbox === 'memory' ? ':memory:' : '/sim/inbox.db';
+
+/** What the inbox's file holds, read without the product's code. */
+export interface StoredLeads {
+  readonly ids: ReadonlySet<string>;
+  /** Ids with a target that has not taken them, given up or not. */
+  readonly outstanding: ReadonlySet<string>;
+  /** Ids that a target was given up for, and when they became outstanding there. */
+  readonly givenUp: ReadonlyMap<string, number>;
+}
+
+interface Row {
+  readonly id: string;
+  readonly since: number;
+}
+
+const nothing: StoredLeads = { ids: new Set(), outstanding: new Set(), givenUp: new Map() };
+
+export function readInboxFile(disk: Disk): StoredLeads {
+  const path = '/sim/inbox.db';
+  if (!existsSync(disk.real(path))) return nothing;
+  const database = openCopy(disk, path);
+  const rowsOf = (sql: string): Row[] => database.prepare(sql).all([]) as Row[];
+  const idsOf = (sql: string): Set<string> => new Set(rowsOf(sql).map(({ id }) => id));
+  const tables = idsOf("SELECT name AS id FROM sqlite_master WHERE type = 'table'");
+  if (!tables.has('work')) return nothing;
+  return {
+    ids: idsOf('SELECT id FROM leads'),
+    outstanding: idsOf('SELECT DISTINCT lead AS id FROM work WHERE done = 0'),
+    givenUp: new Map(
+      rowsOf('SELECT lead AS id, since FROM work WHERE done = 0 AND dead = 1').map(({ id, since }) => [
+        id,
+        since,
+      ]),
+    ),
+  };
+}
