@@ -27,6 +27,8 @@ interface Simulation {
 /** A seed that failed once. */
 interface FailedSeed {
   readonly seed: number;
+  /** The smallest world that failed so; a later version may draw another one of the seed. */
+  readonly plan?: Plan;
   readonly invariant: string;
   /** The subject of the commit that mended it. */
   readonly mended: string;
@@ -36,7 +38,7 @@ const usage = `npm run simulate -- --seed N                          one world, 
 npm run simulate -- --seeds COUNT [--from N]          many worlds
 npm run simulate -- --commit                          the worlds of this commit
 npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults of test/simulation/mutants
-  --failed   with all that ever failed
+  --failed   with the worlds of failed-seeds.json
   --digest   a line a seed: the seed and the digest of its trace
   --jobs N   worlds at a time; default: one a core
 `;
@@ -72,7 +74,10 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
       const names = positionals.length > 0 ? positionals : mutantsOf(simulation.root);
       return await findMutants(names, from, Number(seeds ?? seedsOfMutant), workers, simulation);
     }
-    if (seed !== undefined && !digest) return await explain(Number(seed), workers, simulation);
+    const known = failedSeeds(simulation.root);
+    const planOfSeed = (one: number): Plan =>
+      known.find(({ seed: failed }) => failed === one)?.plan ?? planFor(one);
+    if (seed !== undefined && !digest) return await explain(planOfSeed(Number(seed)), workers, simulation);
     const drawn =
       seed !== undefined
         ? [Number(seed)]
@@ -81,7 +86,8 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
           : values.commit
             ? seedsOf(simulation.root)
             : [];
-    const chosen = [...new Set([...(values.failed ? failedSeeds(simulation.root) : []), ...drawn])];
+    const failed = values.failed ? known.map((one) => one.seed) : [];
+    const chosen = [...new Set([...failed, ...drawn])].map(planOfSeed);
     if (chosen.length === 0) {
       process.stderr.write(usage);
       return 2;
@@ -100,13 +106,11 @@ function seedsOf(root: string): readonly number[] {
   );
 }
 
-function failedSeeds(root: string): readonly number[] {
-  const file = join(root, 'test/simulation/failed-seeds.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as readonly FailedSeed[]).map(({ seed }) => seed);
-}
+const failedSeeds = (root: string): readonly FailedSeed[] =>
+  JSON.parse(readFileSync(join(root, 'test/simulation/failed-seeds.json'), 'utf8')) as readonly FailedSeed[];
 
 async function runAll(
-  seeds: readonly number[],
+  plans: readonly Plan[],
   digest: boolean,
   workers: Workers,
   { program }: Simulation,
@@ -114,18 +118,18 @@ async function runAll(
   const started = performance.now();
   let done = 0;
   let failed = 0;
-  const run = async (seed: number): Promise<WorldResult> => {
-    const result = await workers.run(planFor(seed), { program });
+  const run = async (plan: Plan): Promise<WorldResult> => {
+    const result = await workers.run(plan, { program });
     done += 1;
     if (result.failure !== undefined) {
       failed += 1;
       if (!digest) progress(failureLines(result).join('\n') + '\n');
     }
     const rate = (done * 1000) / (performance.now() - started);
-    progress(`${done} of ${seeds.length} seeds, ${rate.toFixed(1)} a second, ${failed} failed`);
+    progress(`${done} of ${plans.length} seeds, ${rate.toFixed(1)} a second, ${failed} failed`);
     return result;
   };
-  const results = await Promise.all(seeds.map(run));
+  const results = await Promise.all(plans.map(run));
   progress('');
   const lines = digest
     ? results.map((result) => `${result.seed} ${result.digest}`)
@@ -135,8 +139,8 @@ async function runAll(
 }
 
 /** The trace of one world, what did not hold in it, and the smallest world in which that does not hold either. */
-async function explain(seed: number, workers: Workers, { program }: Simulation): Promise<number> {
-  const plan = planFor(seed);
+async function explain(plan: Plan, workers: Workers, { program }: Simulation): Promise<number> {
+  const { seed } = plan;
   const run = (one: Plan): Promise<WorldResult> => workers.run(one, { program, wantsTrace: true });
   const result = await run(plan);
   const { failure } = result;
@@ -172,6 +176,9 @@ async function explain(seed: number, workers: Workers, { program }: Simulation):
     last.failure === undefined
       ? 'It did not fail again: a world is not determined by its seed.'
       : `${last.failure.invariant}: ${last.failure.detail}`,
+    '',
+    'for failed-seeds.json:',
+    JSON.stringify({ seed, invariant: failure.invariant, mended: '', plan: smallest } satisfies FailedSeed),
   ]);
   return 1;
 }
