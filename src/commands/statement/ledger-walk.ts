@@ -23,9 +23,7 @@ export async function withLedger<T>(
   try {
     const { ledger } = inbox;
     if (ledger !== undefined) return await use(ledger, inbox);
-    throw new UsageError(
-      `the inbox ${shown} has no ledger: statements need an inbox in a file or in PostgreSQL`,
-    );
+    throw new UsageError(`the inbox ${shown} has no ledger: statements need an inbox in a file`);
   } finally {
     await inbox.close();
   }

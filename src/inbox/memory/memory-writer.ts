@@ -24,7 +24,6 @@ import type {
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRepeatsKept, noncesRemovedPerAdded, type StoreOptions } from '../store-options.ts';
-import { storedAnswer } from '../stored-answer.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { OutstandingWork } from './target-work.ts';
@@ -108,9 +107,7 @@ export class MemoryWriter {
   }
 
   addResult({ seq, target, result }: TargetLease): void {
-    if (result === undefined) return;
-    const stored = { ...result, answer: storedAnswer(result, target), target: targetLabel(target) };
-    this.deliveries.addResult(seq, stored);
+    if (result !== undefined) this.deliveries.addResult(seq, { ...result, target: targetLabel(target) });
   }
 
   #setDone(lead: Lead, { leadId, target }: TargetLease): void {

@@ -14,7 +14,7 @@ const shownBytes = 1024 * 1024;
 const mostAttempts = 100;
 
 export async function describeDelivery(
-  inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
+  inbox: Pick<InboxReader, 'list'>,
   seq: number,
 ): Promise<WireDelivery | undefined> {
   const delivery = await storedDelivery(inbox, seq);
@@ -35,10 +35,13 @@ export async function describeDelivery(
     firstSeq: delivery.firstSeq ?? null,
     differs: delivery.differs ?? null,
     explanation: explainStored(delivery) ?? null,
-    results: results.map(({ kind = null, address = null, ...result }) => ({ ...result, kind, address })),
-    lacking: (leadId === undefined ? [] : await inbox.lackingTargets(leadId)).map(
-      ({ dueAt = null, ...lacking }) => ({ ...lacking, dueAt }),
-    ),
+    results: results.map(({ target, ok, answer, durationMs, at }) => ({
+      target,
+      ok,
+      answer,
+      durationMs,
+      at,
+    })),
     attempts: leadId === undefined ? [] : await attemptsOf(inbox, leadId),
     notReplayable: whyNotReplayable(delivery) ?? null,
   };
