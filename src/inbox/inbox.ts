@@ -60,6 +60,12 @@ export interface TargetLease extends StoredRef {
   readonly dead?: true | undefined;
 }
 
+/**
+ * Why a lead was handed to a target: it had come, the target had not taken it, somebody sent it once more, or it had never
+ * come and was read back from the service.
+ */
+export type HandedKind = 'forward' | 'retry' | 'replay' | 'repair';
+
 /** What came of handing a lead to a target. */
 export interface HandedResult {
   readonly ok: boolean;
@@ -68,11 +74,15 @@ export interface HandedResult {
   readonly durationMs: number;
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
+  /** Undefined where it was not kept. */
+  readonly kind?: HandedKind | undefined;
 }
 
 /** The same as it was stored. `target`: a label that holds no credentials, such as `forward http://localhost:3000`. */
 export interface StoredResult extends HandedResult {
   readonly target: string;
+  /** Of a forward, without user, password and query; undefined where it was not kept. */
+  readonly address?: string | undefined;
 }
 
 /** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */

@@ -48,6 +48,25 @@ export interface StoredLeaf {
   readonly salt: Uint8Array | undefined;
 }
 
+/** As `Ledger.leaves`, from what reads those from one position on. */
+export async function* leavesFrom(
+  read: (position: number) => Promise<readonly StoredLeaf[]>,
+): AsyncGenerator<readonly StoredLeaf[]> {
+  for (let position = 0; ;) {
+    const page = await read(position);
+    if (page.length === 0) return;
+    yield page;
+    position += page.length;
+  }
+}
+
+/** Leaves that are read at once. */
+export const leavesAPage = 1000;
+
+/** What no erasure reaches once a statement was made. */
+export const handedOut = (made: readonly MadeStatement[]): readonly string[] =>
+  made.length === 0 ? [] : ['statements that were handed out, with a keyed digest of the id'];
+
 /** A lead that is to be entered. */
 export interface UnsealedLead {
   readonly seq: number;
@@ -58,7 +77,10 @@ export interface UnsealedLead {
   readonly source: Source;
 }
 
-/** Leads that are entered in one transaction, at most. */
+/** Rows of ids that one transaction looks at for those whose deliveries were pruned before there was a ledger. */
+export const prunedAtOnce = 2000;
+
+/** Deliveries that one transaction looks at. */
 export const leavesAtOnce = 500;
 
 /** The leaves of leads that come next, and what the ledger is with them. */
@@ -93,14 +115,20 @@ const mostFailures = 10;
 export class DelayedSequencing {
   readonly #clock: Pick<Clock, 'sleep'>;
   readonly #sequence: () => Promise<boolean>;
+  readonly #failed: (error: unknown) => void;
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
   #isWanted = false;
 
-  /** `sequence`: one transaction; whether there may be more to enter. */
-  constructor(clock: Pick<Clock, 'sleep'>, sequence: () => Promise<boolean>) {
+  /** `sequence`: one transaction; whether there may be more to enter. `failed`: told what it threw. */
+  constructor(
+    clock: Pick<Clock, 'sleep'>,
+    sequence: () => Promise<boolean>,
+    failed: (error: unknown) => void = () => undefined,
+  ) {
     this.#clock = clock;
     this.#sequence = sequence;
+    this.#failed = failed;
   }
 
   /** After something was taken in. */
@@ -124,7 +152,8 @@ export class DelayedSequencing {
         this.#isWanted ||= isMore;
         wait = isMore ? pauseMs : delayMs;
         failures = 0;
-      } catch {
+      } catch (error) {
+        this.#failed(error);
         // Why nothing can be stored is said by the deliveries that fail with it; the leads are entered after a later one.
         failures += 1;
         this.#isWanted ||= failures < mostFailures;

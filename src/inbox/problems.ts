@@ -54,6 +54,7 @@ export type InboxWarning =
   | ({ readonly kind: 'inbox-file-lost' } & FileChange)
   | { readonly kind: 'inbox-damaged'; readonly inbox: string; readonly detail: string }
   | { readonly kind: 'inbox-months-missing' }
+  | { readonly kind: 'ledger-forbidden'; readonly inbox: string }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
   /** Though there are standbys, or other hosts in the URL. */
   | {

@@ -44,6 +44,12 @@ export function targetLabel(name: string): string {
   return name.startsWith('output ') ? name : (name.split(' ')[0] ?? '');
 }
 
+/** Where a forward goes, without what may be a credential: user, password and query. */
+export function targetAddress(name: string): string | undefined {
+  const url = urlOf(name);
+  return url && `${url.origin}${url.pathname}`;
+}
+
 function urlOf(name: string): URL | undefined {
   const text = name.startsWith('forward ') ? name.slice('forward '.length) : '';
   return URL.canParse(text) ? new URL(text) : undefined;

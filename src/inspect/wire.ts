@@ -82,7 +82,7 @@ export interface WireRow {
   readonly source: 'push' | 'backfill' | 'replay';
   /** Of the body, in bytes. */
   readonly size: number;
-  /** Of targets it was handed to: how many took it, and how many tries failed. */
+  /** Targets that took it, and those of the ones that it is meant for that did not, while one of them has not had it. */
   readonly delivered: number;
   readonly failed: number;
 }
@@ -141,14 +141,29 @@ export interface WireDelivery extends WireRow {
   readonly explanation: readonly string[] | null;
   /** Every time it was handed to a target, oldest first. */
   readonly results: readonly WireResult[];
+  /** Targets that have not had its lead. */
+  readonly lacking: readonly WireLacking[];
   /** All deliveries of this lead, oldest first: at most 100. */
   readonly attempts: readonly WireRow[];
   /** Why it cannot be replayed; null where it can. */
   readonly notReplayable: string | null;
 }
 
+export interface WireLacking {
+  readonly target: string;
+  readonly tries: number;
+  /** When it may be tried again by itself; null: it is not. */
+  readonly dueAt: number | null;
+  /** It was given up. */
+  readonly dead: boolean;
+}
+
 export interface WireResult {
   readonly target: string;
+  /** Without what may be a credential; null where it is no forward, or was not kept. */
+  readonly address: string | null;
+  /** Null: not kept, by an earlier version. */
+  readonly kind: 'forward' | 'retry' | 'replay' | 'repair' | null;
   readonly ok: boolean;
   /** The target's answer in a few words. */
   readonly answer: string;

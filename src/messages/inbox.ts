@@ -245,6 +245,11 @@ const inboxWarnings: Messages<InboxWarning> = {
     hint: (words) => `run '${words.command('inbox migrate')}' with the role that owns it`,
     join: ': ',
   }),
+  'ledger-forbidden': ({ inbox }) => ({
+    message: `leads are stored, and not entered in the ledger: the role may not write its tables in ${inbox}`,
+    hint: () => 'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES to it, with the role that owns them',
+    join: ': ',
+  }),
   'inbox-months-failed': ({ fault }) =>
     `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
   'postgres-without-full-pages': ({ inbox }) =>

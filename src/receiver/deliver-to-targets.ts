@@ -158,7 +158,7 @@ export class TargetDeliverer {
     if (given === undefined) throw new Error('a target gave no result');
     const next = this.#onTry?.(target, wanted, given);
     const result = { ...given, target: this.#labels.get(target.name) ?? '' };
-    const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
+    const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || target.bestEffort === true) {
       // Those that end together share a transaction.
       const [kind = 'pending'] = await this.#inbox.settle([lease]);
@@ -195,7 +195,7 @@ export class TargetDeliverer {
     return { kind, targetResults };
   }
 
-  #kept({ ok, answer, durationMs }: TargetResult): HandedResult {
-    return { ok, answer, durationMs, at: this.#clock.now() };
+  #kept({ ok, answer, durationMs }: TargetResult, tries: number): HandedResult {
+    return { ok, answer, durationMs, at: this.#clock.now(), kind: tries > 0 ? 'retry' : 'forward' };
   }
 }

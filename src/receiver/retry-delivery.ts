@@ -57,7 +57,7 @@ export async function retryDelivery(
         return { ...untried, ok: false, answer: 'a receiver is handing it on now', insteadOf: undefined };
       }
       const { ok, answer, durationMs, status } = delivered;
-      const result = { ok, answer, durationMs, at };
+      const result = { ok, answer, durationMs, at, kind: hasMoved ? 'retry' : 'replay' } as const;
       const insteadOf = await keep(inbox, { ...lease, result }, states[i], hasMoved);
       const isSettled = ok && states[i] === 'leased';
       return { leadId, ...result, insteadOf, reached: status !== undefined, isDelivered: ok, isSettled };

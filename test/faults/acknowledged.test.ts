@@ -5,6 +5,7 @@ import { authorityOf, freePort, listenProcess } from '../support/listen-process.
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
+import { sequencedLedger, unchangedLedger } from '../inbox/support.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
 
@@ -54,6 +55,7 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: systemClock });
     const stored = new Map<string, number>();
     for await (const { leadId } of inbox.leads({})) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
+    const ledger = await sequencedLedger(inbox);
     await inbox.close();
     const written = new Map<string, number>();
     if (what !== 'the inbox') {
@@ -73,5 +75,6 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     expect(sending.told.size).toBe(leads);
     expect(lost).toEqual([]);
     expect(twice).toEqual([]);
+    expect(ledger).toMatchObject({ ...unchangedLedger, size: stored.size });
   },
 );

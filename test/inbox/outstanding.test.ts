@@ -46,6 +46,27 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     expect((await results()).map(({ at }) => at)).toEqual(Array.from({ length: 100 }, (_, i) => i + 20));
   });
 
+  it('keeps of each hand-over why it was, and its address without what may be a credential', async () => {
+    const secret = 'forward https://user:password@app.test/hook/crm?key=1';
+    const inbox = await open(newLocation(), { targets: [secret] });
+    const [a, fetched] = [
+      await takeStored(inbox, arrivalOf({ id: 'a' })),
+      await takeStored(inbox, { ...arrivalOf({ id: 'b' }), source: 'backfill' }),
+    ];
+    await inbox.release([{ ...a, target: secret, result: { ...refused, answer: 'a\tb', kind: 'forward' } }]);
+    await inbox.settle([{ ...a, target: secret, result: { ...took, kind: 'retry' } }]);
+    await inbox.release([{ ...a, target: 'exec CMD', result: { ...refused, kind: 'replay' } }]);
+    await inbox.settle([{ ...fetched, target: secret, result: { ...took, kind: 'forward' } }]);
+    const [second, first] = await all(inbox.list({}));
+    const address = 'https://app.test/hook/crm';
+    expect(first?.results).toMatchObject([
+      { kind: 'forward', address, answer: 'a\tb', target: 'forward https://app.test' },
+      { kind: 'retry', address, answer: took.answer },
+      { kind: 'replay', address: undefined, answer: refused.answer },
+    ]);
+    expect(second?.results).toMatchObject([{ kind: 'repair', address }]);
+  });
+
   it('can be leased without a delivery', async () => {
     const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));

@@ -156,7 +156,7 @@ describe('a delivery', () => {
       [2, 0],
     ]);
     expect((await asked<WireDelivery>(page, 'deliveries/1')).results).toEqual([
-      { ...result, target: 'forward http://localhost:1' },
+      { ...result, target: 'forward http://localhost:1', kind: null, address: null },
     ]);
   });
 

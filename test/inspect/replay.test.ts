@@ -131,7 +131,10 @@ describe('a replay', () => {
       status: 200,
       answer: { ok: false },
     });
-    expect(await detailOf(page, 1)).toMatchObject({ failed: 1, results: [{ ok: false }] });
+    expect(await detailOf(page, 1)).toMatchObject({
+      failed: 0,
+      results: [{ ok: false, kind: 'replay', address: app.url }],
+    });
   });
 
   it('is known as one by a receiver that stores it', async () => {

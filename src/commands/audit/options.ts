@@ -4,6 +4,7 @@ import {
   filterFlags,
   formatFlags,
   receiverUrl,
+  reportFlags,
   rejectFirst,
   trustFlags,
   inboxFlags,
@@ -89,6 +90,7 @@ export const flags = {
       type: writtenFile,
       help: 'write a JUnit file for a CI server; a test for each class',
     },
+    ...reportFlags,
   }),
   ...deliveryFlags,
 } satisfies Flags;
@@ -103,6 +105,10 @@ export function rejectContradictions(options: AuditCommandOptions): void {
     isGiven(key, options[key as keyof RepairFlagOptions]),
   );
   rejectFirst(
+    [
+      options.personalData && options.html === undefined,
+      '--personal-data is about the report: it needs --html FILE',
+    ],
     [
       takeIn && received !== undefined,
       '--take-in and --received do not go together',

@@ -21,7 +21,6 @@ import { wrap } from '../help/layout.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../output/write-whole.ts';
-import type { AuditCommandOptions } from './options.ts';
 
 /** How the findings fit a narrow terminal: ids stay whole. */
 const fit: FitOptions = {
@@ -104,7 +103,7 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
 const richerText = ({ richerFields }: AuditSummary): string =>
   `only the list has ${richerFields.slice(0, 3).join(', ')}${richerFields.length > 3 ? ' and others' : ''}`;
 
-function windowText({ window: { since, until } }: AuditSummary): string {
+export function windowText({ window: { since, until } }: AuditSummary): string {
   const from = since === null ? '' : `from ${minutes(since)}`;
   return `created ${[from, `until ${until === null ? 'now' : minutes(until)}`].join(' ').trim()}`;
 }
@@ -120,7 +119,7 @@ function share(count: number, of: number): string {
   return `${percent.toFixed(percent === 100 ? 0 : 2)}%`;
 }
 
-const rowOf = (
+export const rowOf = (
   { class: kind, id, createdAt, receivedAt, fields, reason }: Finding,
   settled: string | undefined,
 ): string[] => [
@@ -276,7 +275,7 @@ export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' 
   problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);
 
 /** Each class in a few words. */
-const meanings: Readonly<Record<FindingClass, string>> = {
+export const meanings: Readonly<Record<FindingClass, string>> = {
   test: 'sent by leads send or leads check',
   refused: 'came and was rejected',
   missing: 'pulled, never received',
@@ -329,7 +328,7 @@ export async function writeJunit(
 }
 
 /** Takes the place of what an earlier run wrote: an audit that came to no end must not look like one that passed. */
-async function writeJunitOfFailure(path: string, error: unknown, times: Times): Promise<void> {
+export async function writeJunitOfFailure(path: string, error: unknown, times: Times): Promise<void> {
   const message = sentenceOf(error);
   const failed = { kind: 'failed', type: 'incomplete', message, text: message } as const;
   const cases = [
@@ -392,29 +391,4 @@ function completeness(pulled: number, withoutId: number, doubt: string | undefin
   if (withoutId === 0) return { kind: 'passed', output };
   const message = `${counted(withoutId, 'record has', 'records have')} no usable id`;
   return { kind: 'failed', type: 'no-id', message, text: `${message}\n${output}` };
-}
-
-/**
- * Runs a step of an audit that ends before there is a report. Where the step throws, the JUnit file says so, except that
- * Ctrl-C at `--watch` leaves there what the last round wrote. Throws what the step throws, also where the file cannot be
- * written.
- */
-export async function withJunitOfFailure<T>(
-  { junit, watch }: Pick<AuditCommandOptions, 'junit' | 'watch'>,
-  { clock, signal, messages }: Pick<Context, 'clock' | 'signal' | 'messages'>,
-  step: () => Promise<T>,
-): Promise<T> {
-  const startedAt = clock.now();
-  try {
-    return await step();
-  } catch (error) {
-    const isEndOfWatch = watch !== undefined && signal.aborted;
-    if (junit !== undefined && !isEndOfWatch) {
-      const times = { startedAt, ms: clock.now() - startedAt };
-      await writeJunitOfFailure(junit, error, times).catch((problem: unknown) =>
-        messages.warn(sentenceOf(problem)),
-      );
-    }
-    throw error;
-  }
 }

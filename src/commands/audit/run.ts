@@ -5,6 +5,7 @@ import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { pointInTime } from '../flags/flag-values.ts';
+import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import {
   type AuditSummary,
@@ -16,9 +17,10 @@ import {
   printVerdict,
   problemsIn,
   summarize,
-  withJunitOfFailure,
   writeJunit,
 } from './print.ts';
+import { auditReport } from './audit-report.ts';
+import { withFilesOfFailure } from './files-of-failure.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
 import {
   type ComparedSides,
@@ -44,7 +46,8 @@ import { resolveInbox } from '../flags/resolve-inbox.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
-  const plan = await withJunitOfFailure(options, context, () => openRepair(options, context));
+  if (options.html !== undefined) await checkReportPlace(options.html);
+  const plan = await withFilesOfFailure(options, context, () => openRepair(options, context));
   const { watch } = options;
   return watch === undefined
     ? auditRound(options, plan, context)
@@ -59,10 +62,10 @@ async function auditRound(
 ): Promise<Outcome> {
   const { messages, clock } = context;
   const startedAt = clock.now();
-  const opened = await withJunitOfFailure(options, context, () => openAudit(options, context));
+  const opened = await withFilesOfFailure(options, context, () => openAudit(options, context));
   const { audit, received, filter, progress } = opened;
   try {
-    const repaired = await withJunitOfFailure(options, context, async () => {
+    const repaired = await withFilesOfFailure(options, context, async () => {
       await runToItsEnd(opened, context);
       progress.clear();
       noteFilters(audit.matcher, messages);
@@ -80,6 +83,11 @@ async function auditRound(
       if (options.junit !== undefined) {
         const times = { startedAt, ms: clock.now() - startedAt };
         await writeJunit(options.junit, audit, summary, repaired, { ...times, doubt });
+      }
+      if (options.html !== undefined) {
+        const { zone = 'UTC', personalData: keepsPersonalData } = options;
+        const how = { madeAt: clock.now(), zone, isOver, keepsPersonalData };
+        await writeReport(options.html, await auditReport(audit, summary, repaired, how), context);
       }
     }
     if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);

@@ -16,6 +16,7 @@ import { writeWhole } from '../../output/write-whole.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
+import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import { junitCases, reportToGithub } from './ci-reports.ts';
@@ -42,6 +43,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   for (const file of [options.junit, options.writeBaseline]) {
     if (file !== undefined) await findOutputPlace(file);
   }
+  if (options.html !== undefined) await checkReportPlace(options.html);
   const mayWrite = target.isLocal || options.allowWrites;
   const probes = withPrecondition(selected, mayWrite);
   const { timeoutMs } = settings;
@@ -88,6 +90,10 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     await printer.end(summary);
     await reportToGithub(url.href, summary, inOrder, context);
     await writeResults(summary, inOrder, options, baseline, context);
+    if (options.html !== undefined) {
+      const { checkReport } = await import('./check-report.ts');
+      await writeReport(options.html, checkReport(url.href, summary, inOrder), context);
+    }
     if (!mayWrite) noteWhatIsOpen(context.messages);
     return summary.isInOrder || options.writeBaseline !== undefined ? 'done' : 'problems';
   } catch (error) {

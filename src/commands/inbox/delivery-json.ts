@@ -42,8 +42,9 @@ export function deliveryDetails(
       dueAt: dueAt === undefined ? null : iso(dueAt),
       dead,
     })),
-    results: delivery.results.map(({ target, ok, answer, durationMs, at }) => ({
+    results: delivery.results.map(({ target, kind, ok, answer, durationMs, at }) => ({
       target,
+      kind: kind ?? null,
       ok,
       answer,
       durationMs,

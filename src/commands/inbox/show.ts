@@ -57,8 +57,9 @@ async function draw(
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, String(value)]);
     if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
-    for (const { target, answer, durationMs, at } of results) {
-      fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`]);
+    for (const { target, kind, answer, durationMs, at } of results) {
+      const took = `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`;
+      fields.push([target, kind === undefined ? took : `${took}, ${kind}`]);
     }
     for (const { target, tries, dueAt, dead } of lacking) {
       const next = dueAt === undefined ? '' : `, due at ${new Date(dueAt).toISOString()}`;

@@ -23,7 +23,9 @@ export async function withLedger<T>(
   try {
     const { ledger } = inbox;
     if (ledger !== undefined) return await use(ledger, inbox);
-    throw new UsageError(`the inbox ${shown} has no ledger: statements need an inbox in a file`);
+    throw new UsageError(
+      `the inbox ${shown} has no ledger: statements need an inbox in a file or in PostgreSQL`,
+    );
   } finally {
     await inbox.close();
   }

@@ -28,6 +28,7 @@ import {
   type StatementLine,
   type StatementSalt,
 } from '../../statement/statement-format.ts';
+import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import { holdsWhatWasSigned, walkLedger, withLedger } from './ledger-walk.ts';
 import type { MakeOptions } from './options.ts';
@@ -56,6 +57,7 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   if (since === undefined || until === undefined) {
     throw new UsageError('--in says for which time', { hint: "such as 'leads statement --in last-month'" });
   }
+  if (options.html !== undefined) await checkReportPlace(options.html);
   if (until > clock.now()) messages.note('not over', 'the time is not over yet: more leads may come in it');
   const signer = await requireSigner(options.keyFile, context);
   const salt = await saltFor(options, context);
@@ -70,7 +72,12 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
       const found = await headsOf(ledger, period, counts, options.previous, context);
       if (found === undefined) return false;
       const made = { period, by, salt, counts, ledger: found };
-      await writeStatement(await headerOf(made, lines, signer), lines, signer, options.output, context);
+      const header = await headerOf(made, lines, signer);
+      await writeStatement(header, lines, signer, options.output, context);
+      if (options.html !== undefined) {
+        const { statementReport } = await import('./statement-report.ts');
+        await writeReport(options.html, await statementReport(header, lines.texts(), clock.now()), context);
+      }
       await ledger.addStatement({ since, until, madeAt: clock.now() });
       return true;
     });

@@ -2,7 +2,7 @@ import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { signerName } from '../../statement/signed-note.ts';
 import { type LineField, lineFields } from '../../statement/statement-format.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
+import { formatFlags, htmlFlag, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
 
 const fields: ValueType<readonly LineField[]> = {
   parse: (typed) => {
@@ -58,6 +58,7 @@ export const makeFlags = {
   zone,
   by: { value: 'fields', type: fields, help: 'say of each lead its category, source, or both' },
   ...outputFlag,
+  ...htmlFlag,
   ...saltFlag,
   ...previousFlag,
   ...keyFlag,

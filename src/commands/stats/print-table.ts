@@ -56,13 +56,14 @@ function headLines({ current, previous }: CountedWindows, { width, colours, zone
   return [...lines, ...wrap(before, width)];
 }
 
-function windowText({ since, until }: Window, zone: string): string {
+export function windowText({ since, until }: Window, zone: string): string {
   if (until === undefined) return since === undefined ? 'so far' : `since ${minute(since, zone)} ${zone}`;
   if (since === undefined) return `before ${minute(until, zone)} ${zone}`;
   return `from ${minute(since, zone)} to ${minute(until, zone)} ${zone}`;
 }
 
-const minute = (ms: number, zone: string): string => formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
+export const minute = (ms: number, zone: string): string =>
+  formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
 
 function facetSections(windows: CountedWindows, top: number, style: ChartStyle): string[][] {
   return rankedFacets(windows, top)

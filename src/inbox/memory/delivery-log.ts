@@ -12,6 +12,7 @@ import {
 } from '../query-types.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
+import { readAnswer } from '../stored-answer.ts';
 import type { OutstandingWork } from './target-work.ts';
 
 interface Row extends StoredBytes {
@@ -165,12 +166,13 @@ export class DeliveryLog {
     );
   }
 
-  /** What came of handing the delivery's lead to a target. */
+  /** What came of handing the delivery's lead to a target, with the answer as it is stored. */
   addResult(seq: number, result: StoredResult): void {
     this.#changes += 1;
-    if (this.#rows.has(seq)) {
-      this.#results.set(seq, [...(this.#results.get(seq) ?? []), result].slice(-maxResultsKept));
-    }
+    const row = this.#rows.get(seq);
+    if (row === undefined) return;
+    const read = { ...result, ...readAnswer(result.answer, row.summary.source) };
+    this.#results.set(seq, [...(this.#results.get(seq) ?? []), read].slice(-maxResultsKept));
   }
 
   /** Gives a delivery that is pending its last verdict. */

@@ -24,6 +24,7 @@ import type {
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRepeatsKept, noncesRemovedPerAdded, type StoreOptions } from '../store-options.ts';
+import { storedAnswer } from '../stored-answer.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { OutstandingWork } from './target-work.ts';
@@ -107,7 +108,9 @@ export class MemoryWriter {
   }
 
   addResult({ seq, target, result }: TargetLease): void {
-    if (result !== undefined) this.deliveries.addResult(seq, { ...result, target: targetLabel(target) });
+    if (result === undefined) return;
+    const stored = { ...result, answer: storedAnswer(result, target), target: targetLabel(target) };
+    this.deliveries.addResult(seq, stored);
   }
 
   #setDone(lead: Lead, { leadId, target }: TargetLease): void {

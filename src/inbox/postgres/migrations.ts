@@ -131,5 +131,42 @@ export const countRemoved = (schema: Sql, gone: Sql): Sql =>
     least(attempt, ${integerLiteral(mostAttemptsCounted)}), pg_backend_pid(), count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
   ON CONFLICT (minute, verdict, reason, source, attempt, backend) DO UPDATE SET count = known.count + excluded.count;`;
 
+/**
+ * The ledger of the leads (`inbox/ledger.ts`). Leads that were pruned before are entered first: their deliveries do not say
+ * where they are. An erasure deletes the salt of its leads, whichever release does it and whatever its role may do. What
+ * the roles of receivers may do with `ids`, they may do with the new tables.
+ */
+const ledger: Migration = {
+  writableFrom: 1,
+  statements: (schema) => sql`
+CREATE TABLE ${schema}.ledger (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one), origin text NOT NULL, size int8 NOT NULL, parts bytea NOT NULL,
+  seq int8 NOT NULL, pruned_after bytea, supersedes text
+);
+INSERT INTO ${schema}.ledger VALUES (true, ${newOrigin}, 0, '', 0, '', NULL);
+CREATE TABLE ${schema}.leaves (position int8 PRIMARY KEY, seq int8 NOT NULL UNIQUE, leaf bytea NOT NULL, salt bytea);
+CREATE TABLE ${schema}.statements (since int8 NOT NULL, until int8 NOT NULL, made_at int8 NOT NULL);
+CREATE FUNCTION ${schema}.forget_salt() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $forget$
+${block(sql`BEGIN
+  UPDATE ${schema}.leaves SET salt = NULL WHERE seq = NEW.seq;
+  RETURN NULL;
+END`)} $forget$;
+CREATE TRIGGER lead_erased AFTER INSERT ON ${schema}.erased FOR EACH ROW EXECUTE FUNCTION ${schema}.forget_salt();
+DO $grant$
+${block(sql`DECLARE
+  held record;
+BEGIN
+  FOR held IN SELECT privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
+    FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = ${qualifiedName(schema, 'ids')}::regclass AND grantee <> relowner
+  LOOP
+    EXECUTE format('GRANT %s ON %s, %s, %s TO %s', held.privilege_type, ${qualifiedName(schema, 'ledger')},
+      ${qualifiedName(schema, 'leaves')}, ${qualifiedName(schema, 'statements')}, held.role);
+  END LOOP;
+END`)} $grant$;`,
+};
+
+/** The name of a ledger that begins. */
+export const newOrigin: Sql = sql`'leads-ledger/' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16)`;
+
 /** `meta.version` counts those that a schema has had. */
-export const migrations: readonly Migration[] = [first, tries, counts];
+export const migrations: readonly Migration[] = [first, tries, counts, ledger];

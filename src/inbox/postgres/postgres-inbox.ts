@@ -1,5 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
+import { handedOut } from '../ledger.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
@@ -22,6 +23,7 @@ import {
 } from './store-context.ts';
 import { Confirmations } from './write/unconfirmed-commits.ts';
 import { eraseFromDatabase } from './write/erase.ts';
+import { PostgresLedger } from './write/ledger.ts';
 import { pruneDeliveries } from './write/prune.ts';
 import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
@@ -75,7 +77,7 @@ function postgresInbox(
   copies: CopiesWatch,
 ): Inbox {
   const { connections, schema, guard, owner, receiver, nonceClock, storedName, options } = context;
-  const { clock, onCommit, redact } = options;
+  const { clock, onCommit, redact, warn } = options;
   const wanted = [...context.wanted.values()];
   const queueIds = new Set<string>();
   const takeConfirmations = new Confirmations(schema, queueIds);
@@ -110,6 +112,7 @@ function postgresInbox(
   };
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
     written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
+  const ledger = new PostgresLedger(context, { clock, warn });
   const end = new AbortController();
   const watched = copies.run(connections, clock, end.signal);
   let rejectedWaiting = 0;
@@ -117,8 +120,12 @@ function postgresInbox(
     ...postgresReader(context, { wanted, owner }),
     async take(arrivals) {
       months.check(connections);
-      return written(async () => takeQueue.add(takeWork(arrivals, redact)));
+      const results = await written(() => takeQueue.add(takeWork(arrivals, redact)));
+      // Once it is visible to whoever enters it.
+      ledger.soon();
+      return results;
     },
+    ledger,
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody.
       if (rejectedWaiting >= maxRejectedWaiting) return;
@@ -144,11 +151,22 @@ function postgresInbox(
     backlog: () => backlogOf(context, { wanted }),
     pool: () => connections.pool(),
     copies: () => copies.copies,
-    prune: (before) => written(() => pruneDeliveries(context, before)),
-    erase: (erasure) => written(() => eraseFromDatabase(context, erasure)),
+    prune: (before) =>
+      written(async () => {
+        await ledger.sequenceVisible();
+        return pruneDeliveries(context, before);
+      }),
+    erase: (erasure) =>
+      written(async () => {
+        await ledger.sequenceVisible();
+        const places = handedOut(await ledger.statements());
+        const erased = await eraseFromDatabase(context, erasure);
+        return { ...erased, outOfReach: [...erased.outOfReach, ...places] };
+      }),
     // The database does that by itself (autovacuum), and while others write.
     compact: () => Promise.resolve(),
     async close() {
+      await ledger.close();
       end.abort();
       await Promise.all([takeQueue.flush(), leaseQueue.flush()]);
       const last = statements(

@@ -10,6 +10,7 @@ import type {
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { searchTerms } from '../search-terms.ts';
+import { readAnswer } from '../stored-answer.ts';
 import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
 import type { ErasedTable } from './erased-leads.ts';
 import {
@@ -182,16 +183,18 @@ function deliveryOf(row: Row, shared: SharedContentTable): StoredDelivery {
     place: placeOf(row),
     firstSeq,
     differs: row['differs'] === null ? undefined : (JSON.parse(textOf(row['differs'])) as string[]),
-    results: (JSON.parse(textOf(row['results'])) as ResultRow[]).map(resultOf),
+    results: (JSON.parse(textOf(row['results'])) as ResultRow[]).map((one) =>
+      resultOf(one, row['source'] as Source),
+    ),
   };
 }
 
 type ResultRow = readonly [label: string | null, ok: number, answer: string, at: number, durationMs: number];
 
-const resultOf = ([label, ok, answer, at, durationMs]: ResultRow): StoredResult => ({
+const resultOf = ([label, ok, answer, at, durationMs]: ResultRow, source: Source): StoredResult => ({
   target: label ?? '',
   ok: ok === 1,
-  answer,
+  ...readAnswer(answer, source),
   at,
   durationMs,
 });

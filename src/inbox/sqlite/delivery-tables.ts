@@ -205,7 +205,7 @@ export function trimRepeats(sql: Statements, id: string, attempt: number, differ
 
 /**
  * A row of `results`: what came of handing a delivery's lead to a target, numbered from 1; dropped with the delivery.
- * `target` as it is stored.
+ * `target` and the answer as they are stored.
  */
 export function addResult(
   sql: Statements,

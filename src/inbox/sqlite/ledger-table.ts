@@ -1,19 +1,16 @@
 import {
   grown,
+  leavesAPage,
   leavesAtOnce,
   type LedgerHead,
   type MadeStatement,
+  prunedAtOnce,
   type StoredLeaf,
   type UnsealedLead,
 } from '../ledger.ts';
 import type { Source } from '../query-types.ts';
 import { bytesOf, fromColumn, textOf } from './libsql.ts';
 import type { Statements } from './statements.ts';
-
-/** Rows of `leads` that one transaction looks at for those that were pruned. */
-const prunedAtOnce = 2000;
-
-const leafRows = 1000;
 
 /** The tables `ledger`, of one row, and `leaves`. What writes runs inside a transaction. */
 export class LedgerTable {
@@ -37,7 +34,7 @@ export class LedgerTable {
   }
 
   leaves(position: number): readonly StoredLeaf[] {
-    return this.#leaves(`position >= ? ORDER BY position LIMIT ${leafRows}`, position);
+    return this.#leaves(`position >= ? ORDER BY position LIMIT ${leavesAPage}`, position);
   }
 
   leavesOf(seqs: readonly number[]): readonly StoredLeaf[] {

@@ -1,5 +1,5 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
-import { DelayedSequencing } from '../ledger.ts';
+import { DelayedSequencing, handedOut, leavesFrom } from '../ledger.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
@@ -44,7 +44,6 @@ const maxRejectedWaiting = 1000;
 
 /** Of erased data. */
 const outOfReach = ['snapshots of the file system, and what it keeps of blocks that it freed'];
-const handedOut = 'statements that were handed out, with a keyed digest of the id';
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
@@ -145,14 +144,7 @@ function sqliteInbox(
     ledger: {
       sequence: sequenceAll,
       head: () => reading(() => entered.head()),
-      async *leaves() {
-        for (let position = 0; ;) {
-          const page = await reading(() => entered.leaves(position));
-          if (page.length === 0) return;
-          yield page;
-          position += page.length;
-        }
-      },
+      leaves: () => leavesFrom((position) => reading(() => entered.leaves(position))),
       leavesOf: (seqs) => reading(() => entered.leavesOf(seqs)),
       restart: (supersedes) => add((writer) => writer.ledger.restart(supersedes)),
       statements: () => reading(() => entered.statements()),
@@ -202,7 +194,7 @@ function sqliteInbox(
     },
     async erase(erasure) {
       await sequenceAll();
-      const places = entered.statements().length === 0 ? outOfReach : [...outOfReach, handedOut];
+      const places = [...outOfReach, ...handedOut(entered.statements())];
       // It reads the whole file, which keeps the log as it is.
       check.stop();
       await check.found;

@@ -25,6 +25,7 @@ import {
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { StoreOptions } from '../store-options.ts';
+import { storedAnswer } from '../stored-answer.ts';
 import type { StoredName } from '../target-name.ts';
 import {
   acceptLead,
@@ -181,7 +182,9 @@ export class SqliteWriter {
   }
 
   #addResult(seq: number, target: string, result: TargetLease['result']): void {
-    if (result !== undefined) addResult(this.#sql, seq, this.#storedName(target), result);
+    if (result === undefined) return;
+    const stored = { ...result, answer: storedAnswer(result, target) };
+    addResult(this.#sql, seq, this.#storedName(target), stored);
   }
 
   #takeDelivery(group: Group): TakeResult[] {

@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '../../inbox/inbox.ts';
+import type { StoredDelivery, StoredResult } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json } from '../../json/exact.ts';
@@ -28,9 +28,20 @@ export function rowOf(delivery: StoredDelivery): WireRow {
     attempt,
     source: sourceOf(delivery),
     size: body.length,
-    delivered: results.filter(({ ok }) => ok).length,
-    failed: results.filter(({ ok }) => !ok).length,
+    ...handedOn(results, verdict),
   };
+}
+
+/** Where a lead is meant for a target that has not had it is what its verdict says; a replay means it for nobody. */
+function handedOn(
+  results: StoredDelivery['results'],
+  verdict: WireRow['verdict'],
+): Pick<WireRow, 'delivered' | 'failed'> {
+  const nameOf = ({ target, address = '' }: StoredResult): string => `${target} ${address}`;
+  const took = new Set(results.filter(({ ok }) => ok).map(nameOf));
+  const meant = new Set(results.filter(({ kind }) => kind !== 'replay').map(nameOf));
+  const failed = verdict === 'pending' ? [...meant].filter((name) => !took.has(name)).length : 0;
+  return { delivered: took.size, failed };
 }
 
 /** The lead as a value whose numbers are not exact; undefined where the body is no JSON object, or is large. */

@@ -14,7 +14,7 @@ const shownBytes = 1024 * 1024;
 const mostAttempts = 100;
 
 export async function describeDelivery(
-  inbox: Pick<InboxReader, 'list'>,
+  inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
   seq: number,
 ): Promise<WireDelivery | undefined> {
   const delivery = await storedDelivery(inbox, seq);
@@ -35,13 +35,10 @@ export async function describeDelivery(
     firstSeq: delivery.firstSeq ?? null,
     differs: delivery.differs ?? null,
     explanation: explainStored(delivery) ?? null,
-    results: results.map(({ target, ok, answer, durationMs, at }) => ({
-      target,
-      ok,
-      answer,
-      durationMs,
-      at,
-    })),
+    results: results.map(({ kind = null, address = null, ...result }) => ({ ...result, kind, address })),
+    lacking: (leadId === undefined ? [] : await inbox.lackingTargets(leadId)).map(
+      ({ dueAt = null, ...lacking }) => ({ ...lacking, dueAt }),
+    ),
     attempts: leadId === undefined ? [] : await attemptsOf(inbox, leadId),
     notReplayable: whyNotReplayable(delivery) ?? null,
   };

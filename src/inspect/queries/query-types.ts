@@ -1,5 +1,13 @@
 import type { InboxQuery } from '../../inbox/query-types.ts';
-import type { WireCharts, WireDelivery, WireDiff, WireFound, WirePage, WireRow } from '../wire.ts';
+import type {
+  WireCharts,
+  WireDelivery,
+  WireDiff,
+  WireFound,
+  WirePage,
+  WireRow,
+  WireVerdict,
+} from '../wire.ts';
 
 export interface PageQuery extends Omit<InboxQuery, 'seq' | 'after'> {
   readonly limit: number;
@@ -7,6 +15,13 @@ export interface PageQuery extends Omit<InboxQuery, 'seq' | 'after'> {
 
 export interface SearchQuery extends Omit<InboxQuery, 'seq' | 'leadId'> {
   readonly text: string;
+}
+
+/** What the list shows. */
+export interface FilterQuery extends Pick<InboxQuery, 'since' | 'until'> {
+  readonly verdicts: readonly WireVerdict[] | undefined;
+  /** What is searched for; none: nothing. */
+  readonly text: string | undefined;
 }
 
 export interface ChartQuery {

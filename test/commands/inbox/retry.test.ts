@@ -156,10 +156,13 @@ describe('leads inbox retry', () => {
       home,
     });
     const { stdout } = await leads(['inbox', 'show', 'a', '--json'], { home });
-    const shown = JSON.parse(stdout) as { results: { answer: string; target: string }[] }[];
-    expect(shown.map(({ results }) => results.map(({ answer }) => answer))).toEqual([
-      ['400', '200'],
-      ['400'],
+    const shown = JSON.parse(stdout) as { results: { answer: string; kind: string; target: string }[] }[];
+    expect(shown.map(({ results }) => results.map(({ answer, kind }) => [answer, kind]))).toEqual([
+      [
+        ['400', 'forward'],
+        ['200', 'retry'],
+      ],
+      [['400', 'retry']],
     ]);
     expect(shown[0]?.results[0]?.target).toBe(`forward http://127.0.0.1:${port}`);
     expect(stdout).not.toMatch(/password|\/hook/);

@@ -9,7 +9,13 @@ import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type Run } from '../../support/run.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
 import { deliveryOf } from '../../inbox/support.ts';
+import { newInboxUrl } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+
+const postgres = await sharedPostgres();
+const noAddress = { version: 0, port: 0, socketDirectory: '', password: '' };
 
 const day = 86_400_000;
 const october = Date.UTC(2026, 9, 1);
@@ -25,11 +31,15 @@ interface Came {
 /** A month of leads in an inbox, with a key to sign with. */
 class Party {
   readonly home = freshHome();
-  readonly inbox = join(this.home, 'data', 'inbox.db');
+  readonly inbox: string;
   readonly clock = new FakeClock(november + 3 * day, { hasty: true });
 
-  static async of(name: string, came: readonly Came[]): Promise<Party> {
-    const party = new Party();
+  constructor(inbox?: string) {
+    this.inbox = inbox ?? join(this.home, 'data', 'inbox.db');
+  }
+
+  static async of(name: string, came: readonly Came[], inbox?: string): Promise<Party> {
+    const party = new Party(inbox);
     await party.take(came);
     const { stdout } = await party.run('key', name);
     writeFileSync(party.file('key.pub'), stdout);
@@ -44,7 +54,8 @@ class Party {
   }
 
   async take(came: readonly Came[]): Promise<void> {
-    const inbox = await openInbox({ location: this.inbox, clock: this.clock });
+    const location = this.inbox.includes('://') ? locationOf(this.inbox) : this.inbox;
+    const inbox = await openInbox({ location, clock: this.clock });
     for (const { id, at, category = 'solar', source } of came) {
       const lead = {
         id,
@@ -64,8 +75,8 @@ class Party {
     return this.file(name);
   }
 
-  async checkpoint(): Promise<string> {
-    const { stdout } = await this.run('checkpoint');
+  async checkpoint(...words: readonly string[]): Promise<string> {
+    const { stdout } = await this.run('checkpoint', ...words);
     writeFileSync(this.file('checkpoint'), stdout);
     return this.file('checkpoint');
   }
@@ -201,6 +212,34 @@ describe('leads statement', () => {
     const after = await party.made('after.ndjson', '--salt', salt);
     expect(await party.run('compare', before, after)).toMatchObject({ exitCode: 0 });
     expect(await party.run('verify', '--checkpoint', checkpoint)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe.skipIf(postgres === undefined)('leads statement of an inbox in PostgreSQL', () => {
+  it('is the same, and holds after an erasure', async () => {
+    const [file, database] = await Promise.all([
+      Party.of('acme.example', month(5)),
+      Party.of('other.example', month(5), newInboxUrl(postgres ?? noAddress)),
+    ]);
+    const salt = await agreedSalt(file);
+    const ours = await file.made('ours.ndjson', '--salt', salt);
+    const theirs = await database.made('theirs.ndjson', '--salt', salt, '--inbox', database.inbox);
+    const key = database.file('key.pub');
+    expect(await file.run('compare', ours, theirs, '--salt', salt, '--public-key', key)).toMatchObject({
+      exitCode: 0,
+    });
+    const checkpoint = await database.checkpoint('--inbox', database.inbox);
+    const erased = await leads(
+      ['inbox', 'erase', '--id', 'lead_3', '--yes', '--inbox', database.inbox],
+      database,
+    );
+    expect(erased).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('statements that were handed out') as string,
+    });
+    const verified = await database.run('verify', '--inbox', database.inbox, '--checkpoint', checkpoint);
+    expect(verified).toMatchObject({ exitCode: 0 });
+    expect(`${verified.stdout}${verified.stderr}`).toContain('1 erased');
   });
 });
 

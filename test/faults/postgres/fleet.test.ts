@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import type { LedgerFindings } from '../../../src/inbox/check-ledger.ts';
+import { sequencedLedger, unchangedLedger } from '../../inbox/support.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { full } from '../../support/faults.ts';
@@ -34,7 +36,9 @@ function plan(): string[] {
 }
 
 /** What is in an inbox of the ids of this proof: how often each was accepted, and what is exported. */
-async function contents(location: string): Promise<{ stored: Map<string, number>; leads: string[] }> {
+async function contents(
+  location: string,
+): Promise<{ stored: Map<string, number>; leads: string[]; ledger: LedgerFindings }> {
   const store = await openInbox({ location: locationOf(location), clock: systemClock });
   const stored = new Map<string, number>();
   for await (const { leadId = '' } of store.list({ verdicts: ['accepted'] })) {
@@ -42,8 +46,9 @@ async function contents(location: string): Promise<{ stored: Map<string, number>
   }
   const leads: string[] = [];
   for await (const { leadId } of store.leads({})) if (leadId.startsWith('lead-')) leads.push(leadId);
+  const ledger = await sequencedLedger(store);
   await store.close();
-  return { stored, leads };
+  return { stored, leads, ledger };
 }
 
 await withCluster({}, (cluster) => {
@@ -124,7 +129,7 @@ await withCluster({}, (cluster) => {
       await sending;
       expect(await fleet.end('SIGTERM')).toEqual([143, 143, 143, 143]);
 
-      const { stored, leads } = await contents(inbox.url);
+      const { stored, leads, ledger } = await contents(inbox.url);
       const lost = [...acknowledged.keys()].filter((id) => !stored.has(id));
       const twice = [...stored].filter(([, times]) => times > 1);
       const notForwarded = [...acknowledged.keys()].filter((id) => !app.got.has(id));
@@ -142,6 +147,9 @@ await withCluster({}, (cluster) => {
       expect(twice).toEqual([]);
       expect(leads.toSorted()).toEqual([...acknowledged.keys()].toSorted());
       expect(notForwarded).toEqual([]);
+      expect(ledger).toMatchObject(unchangedLedger);
+      // Those of the restarts are in it as well.
+      expect(ledger.size).toBeGreaterThan(ids);
       expect(deadlocks).toBe(0);
     });
   });

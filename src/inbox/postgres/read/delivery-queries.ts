@@ -4,6 +4,7 @@ import { leadBytes } from '../../lead-bytes.ts';
 import type { ReceiptQuery, SearchStep, StoredReceipt } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
+import { readAnswer } from '../../stored-answer.ts';
 import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
 import {
   ask,
@@ -198,7 +199,7 @@ async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDeli
     results: resultsIn(storedText(row['results'])).map(([target, ok, answer, at, durationMs]) => ({
       target,
       ok,
-      answer,
+      ...readAnswer(answer, row['source'] as Source),
       at,
       durationMs,
     })),

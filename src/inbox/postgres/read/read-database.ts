@@ -41,18 +41,24 @@ const lockNumbers = 2 ** 31;
  *
  * The locks of a primary are not seen on a standby: there, and nowhere else, a reader may pass a number.
  */
-export async function horizon(database: OpenedSchema): Promise<number> {
+export const horizon = async (database: OpenedSchema): Promise<number> => (await readHorizon(database)).last;
+
+/** The same, and whether a transaction that is under way keeps it below the last number that was drawn. */
+export async function readHorizon(
+  database: OpenedSchema,
+): Promise<{ readonly last: number; readonly isHeldBack: boolean }> {
   const { schema, lockKey } = database;
-  const last = sql`SELECT last_value FROM ${schema}.delivery_numbers;`;
+  const lastDrawn = sql`SELECT last_value FROM ${schema}.delivery_numbers;`;
   const [before = [], locks = [], after = []] = await ask(
     database,
-    sql`${last} SELECT objid::int8 AS part FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted
+    sql`${lastDrawn} SELECT objid::int8 AS part FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted
       AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
-      AND classid = ${lockKey}::oid AND objsubid = 2 AND objid::int8 < ${lockNumbers}; ${last}`,
+      AND classid = ${lockKey}::oid AND objsubid = 2 AND objid::int8 < ${lockNumbers}; ${lastDrawn}`,
   );
   const lastNow = numberOf(after[0]?.['last_value']);
   const locked = locks.map(({ part }) => lastNow - ((lastNow - numberOf(part)) % lockNumbers));
-  return Math.min(numberOf(before[0]?.['last_value']), ...locked);
+  const last = Math.min(numberOf(before[0]?.['last_value']), ...locked);
+  return { last, isHeldBack: last < lastNow };
 }
 
 /** A text that was stored as bytes. */

@@ -1,6 +1,7 @@
 import type { TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import { maxResultsKept } from '../../store-options.ts';
+import { storedAnswer } from '../../stored-answer.ts';
 import { targetLabel } from '../../target-name.ts';
 import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
 import {
@@ -169,7 +170,8 @@ export class LeasedDeliveries {
   addResult({ seq, target, result }: TargetLease): void {
     const found = this.#found.get(seq);
     if (found === undefined || result === undefined) return;
-    const { ok, answer, at, durationMs } = result;
+    const { ok, at, durationMs } = result;
+    const answer = storedAnswer(result, target);
     const added: StoredResultFields = [targetLabel(target), ok, answer, at, durationMs];
     found.results = [...found.results, added].slice(-maxResultsKept);
     found.isChanged = true;

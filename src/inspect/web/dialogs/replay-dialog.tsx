@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { WireDelivery, WireReplay, WireReplayed, WireTarget } from '../../wire.ts';
 import { type Problem, problemOf } from '../api-client/problem.ts';
 import { useModel } from '../state/page-model.ts';
-import { sentence, shownDuration } from '../text/format.ts';
+import { deliveryTitle, sentence, shownDuration } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
+import { withNamedCharacters } from '../text/text-parts.ts';
 import { Dialog, Option, Options } from './dialog.tsx';
 
 export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
@@ -13,7 +14,7 @@ export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
   const targets = inbox.targets.filter(({ isLocal }) => body === null || isLocal);
   const [chosen, setChosen] = useState(inbox.targets[0]?.name ?? null);
   const target = targets.find(({ name }) => name === chosen) ?? targets[0] ?? null;
-  const { outcome, isSending, send, forget } = useReplay(delivery.seq);
+  const { outcome, isSending, send, forget } = useReplay(delivery);
   const obstacle =
     inbox.targets.length === 0 ? noTargets : delivery.notReplayable && sentence(delivery.notReplayable);
   if (obstacle !== null) {
@@ -163,20 +164,32 @@ type Outcome =
   | { readonly replayed: WireReplayed; readonly problem: null }
   | { readonly replayed: null; readonly problem: Problem };
 
-/** One at a time; the delivery that is shown is read again after it. */
-function useReplay(seq: number) {
+const outcomeText = ({ replayed, problem }: Outcome): string =>
+  problem !== null
+    ? sentence(problem.message)
+    : `${replayed.ok ? 'taken' : 'not taken'}, ${replayed.answer} in ${shownDuration(replayed.durationMs)}.`;
+
+/** One at a time; the delivery that is shown is read again after it. Its end is said also where the dialog was closed. */
+function useReplay({ seq, name, leadId }: WireDelivery) {
+  const title = deliveryTitle({ seq, name, leadId });
   const model = useModel();
+  const isOpen = useRef(true);
+  useEffect(() => () => void (isOpen.current = false), []);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [isSending, setSending] = useState(false);
   const send = async (target: string, body: string | null): Promise<void> => {
     setSending(true);
+    let ended: Outcome;
     try {
       const request: WireReplay = { seq, target, ...(body !== null && { body }) };
-      setOutcome({ replayed: await model.api.post<WireReplayed>('/api/replays', request), problem: null });
+      ended = { replayed: await model.api.post<WireReplayed>('/api/replays', request), problem: null };
     } catch (error) {
-      setOutcome({ replayed: null, problem: problemOf(error) });
+      ended = { replayed: null, problem: problemOf(error) };
     }
+    setOutcome(ended);
     setSending(false);
+    if (!isOpen.current)
+      model.announcer.show(withNamedCharacters(`Replay of ${title}: ${outcomeText(ended)}`));
     model.version.value++;
   };
   return { outcome, isSending, forget: () => setOutcome(null), send };

@@ -104,7 +104,7 @@ export const attemptName = ({ attempt, source }: WireRow): string =>
 function attemptTitle({ attempt, failed, delivered }: WireRow): string {
   const handedOn = [
     delivered > 0 ? `taken by ${plural(delivered, 'target')}` : '',
-    failed > 0 ? plural(failed, 'failed try', 'failed tries') : '',
+    failed > 0 ? `not taken by ${plural(failed, 'target')}` : '',
   ].filter((part) => part !== '');
   return [`attempt ${attempt}`, ...handedOn].join(', ');
 }

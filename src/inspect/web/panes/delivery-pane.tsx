@@ -9,8 +9,9 @@ import { go } from '../state/route.ts';
 import { deliveryTitle, exactTime, sentence, shortTime, shownSize } from '../text/format.ts';
 import { FieldNames, ReceivedText, shown } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
-import { BodySection, HeaderSection, LeadAttempts, ResultSection } from './delivery-sections.tsx';
+import { BodySection, HeaderSection, LeadAttempts } from './delivery-sections.tsx';
 import { ClosePane, PaneProblem } from './pane-parts.tsx';
+import { Timeline } from './timeline.tsx';
 
 export function DeliveryPane({ seq }: { seq: number }): VNode {
   const model = useModel();
@@ -41,7 +42,7 @@ export function DeliveryPane({ seq }: { seq: number }): VNode {
       <DeliveryHead delivery={answer} />
       <Notices delivery={answer} />
       <DeliveryFacts delivery={answer} />
-      <ResultSection results={answer.results} />
+      <Timeline delivery={answer} />
       <LeadAttempts delivery={answer} />
       <BodySection delivery={answer} />
       <HeaderSection headers={answer.headers} />

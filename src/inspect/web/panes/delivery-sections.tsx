@@ -1,12 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { WireDelivery, WireResult } from '../../wire.ts';
+import type { WireDelivery } from '../../wire.ts';
 import { Button, Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { copyText, openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
 import { go } from '../state/route.ts';
-import { shownCount, shownDuration, shownSize } from '../text/format.ts';
+import { shownCount, shownSize } from '../text/format.ts';
 import { Code, ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
 
@@ -30,32 +30,6 @@ export function Section({ title, count, tools, children }: SectionProps): VNode 
       </div>
       {children}
     </section>
-  );
-}
-
-/** Every time it was handed to a target. */
-export function ResultSection({ results }: { results: readonly WireResult[] }): VNode | null {
-  if (results.length === 0) return null;
-  return (
-    <Section title="Handed on" count={results.length}>
-      <ol class="results">
-        {results.map(({ target, ok, answer, durationMs, at }, i) => (
-          <li key={i} class={ok ? 'is-ok' : 'is-failed'}>
-            <span class="result-state">{ok ? 'Taken' : 'Failed'}</span>
-            <span>
-              <ReceivedText text={target} />
-            </span>
-            <span class="result-answer">
-              <ReceivedText text={answer} />
-            </span>
-            <span class="result-time">
-              {shownDuration(durationMs)}
-              <Time at={at} />
-            </span>
-          </li>
-        ))}
-      </ol>
-    </Section>
   );
 }
 

@@ -1,0 +1,283 @@
+import type { Clock } from '../../../time/clock.ts';
+import {
+  DelayedSequencing,
+  grown,
+  type Ledger,
+  type LedgerHead,
+  leavesAPage,
+  leavesAtOnce,
+  leavesFrom,
+  type MadeStatement,
+  prunedAtOnce,
+  type StoredLeaf,
+  type UnsealedLead,
+} from '../../ledger.ts';
+import type { Source } from '../../query-types.ts';
+import type { StoreOptions } from '../../store-options.ts';
+import type { Connection } from '../connection/database-connections.ts';
+import { newOrigin } from '../migrations.ts';
+import { cannotRead, cannotWrite, isForbidden } from '../postgres-errors.ts';
+import { askOne, type OpenedSchema, readHorizon, storedText } from '../read/read-database.ts';
+import {
+  bytesOf,
+  isNull,
+  numberOf,
+  own,
+  type Row,
+  type Rows,
+  type Sql,
+  sql,
+  statements,
+  textOf,
+} from '../sql.ts';
+import { openTransaction, orRollBack } from './write-guard.ts';
+
+/** Between two looks at whether transactions that are under way have ended, in milliseconds. */
+const heldBackMs = 50;
+
+interface LedgerOptions {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly warn: StoreOptions['warn'];
+}
+
+/** The tables `ledger`, of one row, and `leaves`, which all receivers of a database grow. */
+export class PostgresLedger implements Ledger {
+  readonly #database: OpenedSchema;
+  readonly #clock: LedgerOptions['clock'];
+  readonly #sequencing: DelayedSequencing;
+  readonly #closed = new AbortController();
+
+  constructor(database: OpenedSchema, { clock, warn }: LedgerOptions) {
+    this.#database = database;
+    this.#clock = clock;
+    let isSaid = false;
+    this.#sequencing = new DelayedSequencing(
+      clock,
+      async () => {
+        const { isMore, isHeldBack } = await enterNext(database);
+        if (isHeldBack) this.#sequencing.soon();
+        return isMore;
+      },
+      (error) => {
+        if (!isForbidden(error) || isSaid) return;
+        isSaid = true;
+        warn({ kind: 'ledger-forbidden', inbox: database.connections.location });
+      },
+    );
+  }
+
+  /** After leads were stored. */
+  soon(): void {
+    this.#sequencing.soon();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#sequencing.close();
+  }
+
+  async sequence(): Promise<void> {
+    while (await this.sequenceVisible()) await this.#clock.sleep(heldBackMs, this.#closed.signal);
+  }
+
+  /** Enters what no transaction that is under way holds back, and says whether one does. */
+  async sequenceVisible(): Promise<boolean> {
+    for (;;) {
+      const { isMore, isHeldBack } = await this.#written(() => enterNext(this.#database));
+      if (!isMore) return isHeldBack;
+    }
+  }
+
+  async head(): Promise<LedgerHead> {
+    return headIn(await this.#rows(headOf(this.#database.schema)));
+  }
+
+  leaves(): AsyncIterable<readonly StoredLeaf[]> {
+    return leavesFrom((position) =>
+      this.#leaves(sql`position >= ${position} ORDER BY position LIMIT ${leavesAPage}`),
+    );
+  }
+
+  leavesOf(seqs: readonly number[]): Promise<readonly StoredLeaf[]> {
+    return this.#leaves(sql`seq = ANY(${seqs}::int8[])`);
+  }
+
+  async restart(supersedes: string): Promise<void> {
+    const { schema } = this.#database;
+    await this.#write(sql`DELETE FROM ${schema}.leaves;
+      UPDATE ${schema}.ledger SET origin = ${newOrigin}, size = 0, parts = '', seq = 0, pruned_after = '',
+        supersedes = ${own(supersedes)}::text;`);
+  }
+
+  async statements(): Promise<readonly MadeStatement[]> {
+    const { schema } = this.#database;
+    const rows = await this.#rows(
+      sql`SELECT since, until, made_at FROM ${schema}.statements ORDER BY made_at`,
+    );
+    return rows.map((row) => ({
+      since: numberOf(row['since']),
+      until: numberOf(row['until']),
+      madeAt: numberOf(row['made_at']),
+    }));
+  }
+
+  async addStatement({ since, until, madeAt }: MadeStatement): Promise<void> {
+    const { schema } = this.#database;
+    await this.#write(sql`INSERT INTO ${schema}.statements VALUES (${since}, ${until}, ${madeAt});`);
+  }
+
+  async #leaves(condition: Sql): Promise<readonly StoredLeaf[]> {
+    const { schema } = this.#database;
+    const rows = await this.#rows(
+      sql`SELECT seq, encode(leaf, 'hex') AS leaf, encode(salt, 'hex') AS salt FROM ${schema}.leaves WHERE ${condition}`,
+    );
+    return rows.map((row) => ({
+      seq: numberOf(row['seq']),
+      leaf: bytesOf(row['leaf']),
+      salt: isNull(row['salt']) ? undefined : bytesOf(row['salt']),
+    }));
+  }
+
+  async #rows(statement: Sql): Promise<Rows> {
+    try {
+      return await askOne(this.#database, statement);
+    } catch (error) {
+      throw cannotRead(this.#database.connections.location, error);
+    }
+  }
+
+  #write(change: Sql): Promise<void> {
+    return this.#written(() =>
+      transact(this.#database, async (connection) => {
+        await connection.run(statements(change, sql`COMMIT;`));
+      }),
+    );
+  }
+
+  async #written<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw cannotWrite(this.#database.connections.location, error);
+    }
+  }
+}
+
+interface Entered {
+  readonly isMore: boolean;
+  /** A transaction that is under way may be in front of leads that are stored: they can be entered once it has ended. */
+  readonly isHeldBack: boolean;
+}
+
+/** Enters the leads that come next, in one transaction. Receivers of one database wait for each other by the head's lock. */
+export async function enterNext(database: OpenedSchema): Promise<Entered> {
+  const { last, isHeldBack } = await readHorizon(database);
+  return transact(database, async (connection) => {
+    const { schema } = database;
+    const [rows = []] = await connection.run(sql`${headOf(schema)} FOR UPDATE`);
+    const head = headIn(rows);
+    const prunedAfter = rows[0]?.['pruned_after'];
+    const found = isNull(prunedAfter)
+      ? await nextLeads(connection, schema, head.seq, last)
+      : await nextPruned(connection, schema, head.seq, bytesOf(prunedAfter));
+    const { size, parts, leaves } = grown(head, found.leads);
+    const added = sql`INSERT INTO ${schema}.leaves (position, seq, leaf, salt)
+      SELECT ${head.size} + place - 1, seq, leaf, salt FROM unnest(${leaves.map(({ seq }) => seq)}::int8[],
+        ${leaves.map(({ leaf }) => leaf)}::bytea[], ${leaves.map(({ salt }) => salt)}::bytea[])
+        WITH ORDINALITY AS new (seq, leaf, salt, place);`;
+    await connection.run(
+      found.seq === head.seq && isNull(prunedAfter)
+        ? sql`ROLLBACK;`
+        : sql`${added} UPDATE ${schema}.ledger SET size = ${size}, parts = ${parts}, seq = ${found.seq},
+            pruned_after = ${found.prunedAfter ?? sql`NULL`} WHERE size = ${head.size}; COMMIT;`,
+    );
+    return { isMore: found.isMore, isHeldBack };
+  });
+}
+
+interface NextLeads {
+  readonly leads: readonly UnsealedLead[];
+  /** Of the delivery that was looked at last. */
+  readonly seq: number;
+  /** The id that was looked at last; undefined where all that were pruned have been. */
+  readonly prunedAfter: Uint8Array | undefined;
+  readonly isMore: boolean;
+}
+
+/** By the numbers of their first deliveries, up to `last`. */
+async function nextLeads(
+  connection: Connection,
+  schema: Sql,
+  after: number,
+  last: number,
+): Promise<NextLeads> {
+  const [rows = []] = await connection.run(
+    sql`SELECT d.seq, encode(id, 'hex') AS id, first_at, encode(digest, 'hex') AS digest, source FROM (
+        SELECT seq, lead, source, attempt, reason FROM ${schema}.deliveries WHERE seq > ${after} AND seq <= ${last}
+        ORDER BY seq LIMIT ${leavesAtOnce}) AS d
+      LEFT JOIN ${schema}.ids AS i ON attempt = 1 AND reason IS NULL AND i.id = d.lead AND i.seq = d.seq ORDER BY d.seq`,
+  );
+  const seq = numberOf(rows.at(-1)?.['seq'] ?? after);
+  return { leads: leadsIn(rows), seq, prunedAfter: undefined, isMore: rows.length === leavesAtOnce };
+}
+
+/** By their ids, those whose deliveries were pruned before there was a ledger. */
+async function nextPruned(
+  connection: Connection,
+  schema: Sql,
+  seq: number,
+  after: Uint8Array,
+): Promise<NextLeads> {
+  const [rows = []] = await connection.run(
+    sql`SELECT seq, encode(id, 'hex') AS id, first_at, encode(digest, 'hex') AS digest,
+        CASE WHEN pushed THEN 'push' ELSE 'backfill' END AS source,
+        NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = i.seq AND d.received_at = i.first_at)
+          AND NOT EXISTS (SELECT FROM ${schema}.leaves AS l WHERE l.seq = i.seq) AS is_pruned
+      FROM (SELECT id, seq, first_at, digest, pushed FROM ${schema}.ids WHERE id > ${after}
+        ORDER BY id LIMIT ${prunedAtOnce}) AS i ORDER BY id`,
+  );
+  const leads = leadsIn(rows.filter(({ is_pruned: isPruned }) => isPruned === true));
+  const prunedAfter = rows.length === 0 ? undefined : bytesOf(rows.at(-1)?.['id']);
+  return { leads: [...leads].sort((a, b) => a.seq - b.seq), seq, prunedAfter, isMore: true };
+}
+
+/** Rows without an id are deliveries that are no lead's first. */
+const leadsIn = (rows: Rows): readonly UnsealedLead[] =>
+  rows.flatMap((row) =>
+    isNull(row['id'])
+      ? []
+      : {
+          seq: numberOf(row['seq']),
+          leadId: storedText(row['id']),
+          receivedAt: numberOf(row['first_at']),
+          digest: bytesOf(row['digest']),
+          source: row['source'] as Source,
+        },
+  );
+
+const headOf = (schema: Sql): Sql =>
+  sql`SELECT origin, size, encode(parts, 'hex') AS parts, seq, encode(pruned_after, 'hex') AS pruned_after, supersedes
+    FROM ${schema}.ledger`;
+
+function headIn([row]: readonly Row[]): LedgerHead {
+  if (row === undefined) throw new Error('the inbox has lost the head of its ledger');
+  return {
+    origin: textOf(row['origin']),
+    size: numberOf(row['size']),
+    parts: bytesOf(row['parts']),
+    seq: numberOf(row['seq']),
+    supersedes: isNull(row['supersedes']) ? undefined : textOf(row['supersedes']),
+  };
+}
+
+/** `work` ends the transaction. */
+const transact = <T>(
+  { connections, guard }: OpenedSchema,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> =>
+  connections.use((connection) =>
+    orRollBack(connection, async () => {
+      await openTransaction(connection, guard);
+      return work(connection);
+    }),
+  );

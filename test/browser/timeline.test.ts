@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { leads } from '../support/run.ts';
+import { inChromium } from './support/chromium.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { expectLive, freshContext, shownPage } from './support/shown-page.ts';
+
+/** An app whose answers the test gives: each waits until it is let go. */
+async function app(answer: (count: number) => number | Promise<number>): Promise<string> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      count += 1;
+      void Promise.resolve(answer(count)).then((status) => response.writeHead(status).end());
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+inChromium('what happened to a delivery', (browser) => {
+  it('is a line of time with each attempt; a replay to another address makes no lead red', async () => {
+    const crm = await app((count) => (count === 1 ? 503 : 200));
+    let answer: (status: number) => void = () => undefined;
+    const answered = new Promise<number>((resolve) => (answer = resolve));
+    const debug = await app((count) => (count === 1 ? 500 : answered));
+    const { home, deliver } = await receiver(['--forward-to', `${crm}/crm?key=secret`]);
+    expect(await deliver(leadOf('lead_1', 'Ada'))).toBe(502);
+    const { url } = await inspect(home, ['--replay-to', `${debug}/debug`]);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    await page.locator('.row', { hasText: 'Accepted' }).click();
+    await page.keyboard.press('r');
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.replay-outcome', { hasText: 'Not taken' }).waitFor();
+    await page.keyboard.press('Escape');
+    const steps = page.locator('.results li');
+    await expect
+      .poll(() => steps.locator('.result-state').allTextContents())
+      .toEqual(['Received', 'Checked', 'Stored', 'Forward', 'Retry', 'Replay']);
+    const texts = await steps.allTextContents();
+    expect(texts[3]).toMatch(new RegExp(`${crm}/crmnot taken: 503 in .* after it came$`));
+    expect(texts[4]).toContain(`${crm}/crmtaken: 200`);
+    expect(texts[5]).toContain(`${debug}/debugnot taken: 500`);
+    expect(await page.locator('.has-failed').count()).toBe(0);
+
+    await page.keyboard.press('r');
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sending…' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.getByText('No delivery is open').waitFor();
+    answer(418);
+    await page.locator('.message', { hasText: 'Replay of Ada: not taken, 418 in' }).waitFor();
+
+    const { stdout } = await leads(['inbox', 'show', 'lead_1', '--json'], { home });
+    const [shown] = JSON.parse(stdout) as { results: { kind: string }[] }[];
+    expect(shown?.results.map(({ kind }) => kind)).toEqual(['forward', 'retry', 'replay', 'replay']);
+    await expectClean();
+  });
+});

@@ -1,0 +1,205 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { rejection } from '../../src/webhook/rejection.ts';
+import { arrivalOf, deliveryOf } from '../inbox/support.ts';
+import { FakeClock } from '../support/clock.ts';
+import { freshHome, leads } from '../support/run.ts';
+import { scripted, sendJson } from '../support/service.ts';
+import { startReceiver } from '../check/obedient-receiver.ts';
+import { hurriedClock } from '../check/support.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+const hostile = '</td><script>alert(1)</script>';
+
+let home = '';
+let report = '';
+
+/** An inbox with two leads of persons, one of them written by somebody hostile, and a delivery that was rejected. */
+beforeEach(async () => {
+  home = freshHome();
+  report = join(home, 'report.html');
+  const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
+  const lead = (id: string, name: string) => ({
+    id,
+    category: hostile,
+    createdAt: new Date(now - 5_000).toISOString(),
+    contact: { name, email: 'ada@example.com', phone: '+1 555 000 1234' },
+  });
+  await inbox.take(
+    [lead('lead_1', 'Ada Lovelace'), lead('ada@example.com', hostile)].map((one, i) =>
+      arrivalOf(
+        { id: one.id },
+        { delivery: deliveryOf(JSON.stringify(one), { receivedAt: now - 3_600_000 * i }) },
+      ),
+    ),
+  );
+  const forged = deliveryOf('{"id":"lead_3"}', { receivedAt: now });
+  await inbox.reject([
+    { delivery: forged, rejection: rejection('wrong_credential', 'the token is another one') },
+  ]);
+  await inbox.close();
+});
+
+const run = (...words: string[]) =>
+  leads(words, { home, clock: new FakeClock(now), env: { LEADS_INBOX: join(home, 'inbox.db') } });
+const written = (): string => readFileSync(report, 'utf8');
+/** What is read, without the elements. */
+const textOf = (html: string): string => html.replace(/<style>[^]*?<\/style>/, '').replace(/<[^>]*>/g, ' ');
+
+/** Nothing of a person is whole. */
+function expectReduced(html: string): void {
+  for (const whole of ['Lovelace', 'ada@example.com', '5550001234', '555 000 1234']) {
+    expect(html).not.toContain(whole);
+  }
+  expect(html).not.toContain('<script');
+}
+
+describe('stats --html', () => {
+  it('writes what it counted, beside what it prints, with what is of persons reduced', async () => {
+    const {
+      stdout,
+      stderr,
+      exitCode: code,
+    } = await run('stats', '--inbox', '--by', 'contact.name', '--html', report);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`wrote ${report}\n`)]);
+    expect(stdout).toContain('Ada Lovelace');
+    expectReduced(written());
+    expect(textOf(written())).toMatch(/Deliveries\s+3\s/);
+    expect(textOf(written())).toContain('A. L.');
+    expect(
+      (await run('stats', '--inbox', '--by', 'contact.name', '--html', report, '--personal-data')).exitCode,
+    ).toBe(0);
+    expect(textOf(written())).toContain('Ada Lovelace');
+    expect(written()).not.toContain('<script');
+  });
+
+  it('reduces what leads are filtered by, too', async () => {
+    const where = ['--where', 'contact.email=ada@example.com'];
+    expect((await run('stats', '--inbox', ...where, '--html', report)).exitCode).toBe(0);
+    expectReduced(written());
+    expect(textOf(written())).toContain('contact.email …');
+  });
+
+  it('replaces a report and says so, and leaves any other file as it is', async () => {
+    writeFileSync(report, '');
+    expect((await run('stats', '--inbox', '--html', report)).stderr).toContain(`wrote ${report}`);
+    expect((await run('stats', '--inbox', '--html', report)).stderr).toContain(`replaced ${report}`);
+    writeFileSync(report, '<!doctype html>\nmine');
+    const { exitCode: code, stdout, stderr } = await run('stats', '--inbox', '--html', report);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`${report} exists and is no report: it is not overwritten`);
+    expect(written()).toBe('<!doctype html>\nmine');
+    expect((await run('stats', '--inbox', '--personal-data')).exitCode).toBe(2);
+  });
+});
+
+describe('inspect --html', () => {
+  it('writes all of the inbox with its rows, reduced unless it is asked for whole, and serves nothing', async () => {
+    const { exitCode, stdout, stderr } = await run('inspect', '--html', report);
+    expect([exitCode, stdout, stderr]).toEqual([0, '', `wrote ${report}\n`]);
+    expectReduced(written());
+    const text = textOf(written());
+    expect(text).toMatch(/Accepted\s+2\s+67%/);
+    expect(text).toMatch(/wrong_credential\s+1\s+100%/);
+    expect(text).toMatch(/2026-01-31 12:00:00\s+accepted\s+lead_1\s+A\. L\.\s+…234/);
+    expect(text).toMatch(/accepted\s+a…@…/);
+    expect(text).not.toContain(home);
+    expect((await run('inspect', '--html', report, '--personal-data')).exitCode).toBe(0);
+    expect(textOf(written())).toMatch(/lead_1\s+Ada Lovelace\s+\+1 555 000 1234\s+ada@example\.com/);
+    expect(written()).not.toContain('<script');
+    expect((await run('inspect', '--html', report, '--open')).exitCode).toBe(2);
+  });
+
+  it('counts all that came, also what is not stored any more, and shows the newest rows', async () => {
+    const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
+    for (let i = 0; i < 12; i += 1) {
+      await inbox.reject(
+        Array.from({ length: 100 }, (_, n) => ({
+          delivery: deliveryOf(`{"id":"r${i}_${n}"}`, { receivedAt: now - 86_400_000 * i }),
+          rejection: rejection('stale_timestamp', 'it is old'),
+        })),
+      );
+    }
+    await inbox.close();
+    expect((await run('inspect', '--html', report)).exitCode).toBe(0);
+    const text = textOf(written());
+    expect(text).toMatch(/Deliveries\s+1,203\s/);
+    expect(text).toMatch(/Rejected\s+1,201\s+&gt; 99%, 1,000 kept/);
+    expect(text).toContain('The newest 1,000 of 1,203.');
+    expect(written().match(/<tr><td class="time"><bdi>[\d-]{10} \d\d:\d\d:\d\d</g)).toHaveLength(1_000);
+  });
+});
+
+describe('audit --html', () => {
+  const audit = async (listed: readonly object[], status = 200, ...more: readonly string[]) => {
+    const service = await scripted((_, response) => {
+      if (status === 200) sendJson(response, { data: listed, has_more: false });
+      else response.writeHead(status).end('{}');
+    });
+    onTestFinished(() => service.close());
+    return leads(['audit', '--since', '1d', '--settle', '1s', '--html', report, ...more], {
+      home,
+      clock: new FakeClock(now, { hasty: true }),
+      env: {
+        LEADS_INBOX: join(home, 'inbox.db'),
+        LEADS_API_KEY: 'key',
+        LEADS_BASE_URL: service.url,
+      },
+    });
+  };
+  const missing = { id: 'ada.missing@example.com', createdAt: new Date(now - 60_000).toISOString() };
+
+  it('writes each finding with its class, and ids that are e-mails reduced', async () => {
+    const { exitCode, stdout } = await audit([missing]);
+    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('ada.missing@example.com')]);
+    expectReduced(written());
+    const text = textOf(written());
+    expect(text).toMatch(/^\s*The two sides are not equal/m);
+    expect(text).toMatch(/missing\s+1\s+pulled, never received, 100%/);
+    expect(text).toMatch(/missing\s+a…@…\s+2026-01-31 11:59:00/);
+    expect((await audit([missing], 200, '--personal-data')).exitCode).toBe(7);
+    expect(textOf(written())).toContain('ada.missing@example.com');
+  });
+
+  it('says that an audit came to no end, in the place of an earlier report', async () => {
+    await audit([missing]);
+    expect((await audit([], 400)).exitCode).toBe(6);
+    expect(textOf(written())).toMatch(/The audit came to no end/);
+    expect(textOf(written())).not.toContain('a…@…');
+  });
+});
+
+describe('check --html', () => {
+  it('writes all probes, what failed first, and no secret', async () => {
+    const { url } = await startReceiver('token', 'Token-of-the-Tests', () => ({ authenticates: () => true }));
+    const words = ['check', url, '--token', 'Token-of-the-Tests', '--only', 'credential', '--html', report];
+    const { exitCode } = await leads(words, { home, clock: hurriedClock, random: Math.random });
+    expect(exitCode).toBe(7);
+    const text = textOf(written());
+    expect(text).toContain('The receiver is not in order');
+    expect(text).toMatch(
+      /What failed[^]+credential\.wrong \(must\)[^]+curl [^]+All probes[^]+credential\.wrong/,
+    );
+    expect(written()).not.toContain('Token-of-the-Tests');
+    expect(written()).not.toContain('<script');
+  });
+});
+
+describe('statement --html', () => {
+  it('writes what the statement says beside it, without an id', async () => {
+    expect((await run('statement', 'key', 'acme.example')).exitCode).toBe(0);
+    const file = join(home, 'january.ndjson');
+    const words = ['--in', '2026-01', '--by', 'category', '-o', file, '--html', report];
+    expect((await run('statement', ...words)).exitCode).toBe(0);
+    expectReduced(written());
+    const text = textOf(written());
+    expect(text).toMatch(/Accepted\s+2\s/);
+    expect(text).toMatch(/2026-01-31\s+2\s/);
+    expect(text).not.toContain('lead_1');
+    for (const line of readFileSync(file, 'utf8').trimEnd().split('\n').slice(1, 3)) {
+      expect(text).toContain((JSON.parse(line) as { digest: string }).digest);
+    }
+  });
+});

@@ -1,0 +1,143 @@
+import { randomInt } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { checkLedger } from '../../../src/inbox/check-ledger.ts';
+import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
+import { migrate } from '../../../src/inbox/postgres/migrate.ts';
+import { migrations } from '../../../src/inbox/postgres/migrations.ts';
+import { identifier } from '../../../src/inbox/postgres/sql.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { newDatabase } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { until } from '../../support/until.ts';
+import { clock, open } from '../stores.ts';
+import { all, arrivalOf, deliveryOf, ledgerOf, sequencedLedger, unchangedLedger } from '../support.ts';
+import { inboxIn } from './database.ts';
+
+const shared = await sharedPostgres();
+
+/** Of an altered inbox: tries of each of the ways to alter it. */
+const tries = process.env['LEADS_FAULTS'] === 'full' ? 125 : 3;
+
+describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', () => {
+  const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
+
+  const leads = (from: string, count: number) =>
+    Array.from({ length: count }, (_, i) => arrivalOf({ id: `${from}-${i}` }));
+
+  it('is one for receivers that store and enter at the same moment', async () => {
+    const inbox = inboxIn(address);
+    const receivers = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        open(inbox.location(), { clock: new FakeClock(1000, { hasty: true }) }),
+      ),
+    );
+    await Promise.all(
+      receivers.flatMap((receiver, i) =>
+        Array.from({ length: 5 }, async (_, round) => {
+          await receiver.take([...leads(`${i}-${round}`, 40), ...leads('shared', 3)]);
+          await ledgerOf(receiver).sequence();
+        }),
+      ),
+    );
+    const [first] = receivers;
+    expect(first && (await sequencedLedger(first))).toMatchObject({ ...unchangedLedger, size: 803 });
+  });
+
+  it('has no lead before those in front of it, which a transaction that is under way may still store', async () => {
+    const inbox = inboxIn(address);
+    const [held, quick] = [await open(inbox.location()), await open(inbox.location())];
+    await held.take(leads('known', 1));
+    let isEntered = false;
+    await inbox.client.begin(async (blocking) => {
+      await blocking.unsafe(`SELECT FROM "${inbox.name}".ids FOR UPDATE`);
+      void held.take([arrivalOf({ id: 'late' }), ...leads('known', 1)]);
+      await until(
+        async () =>
+          (await inbox.client`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`).length >
+          0,
+      );
+      await quick.take(leads('quick', 1));
+      void ledgerOf(quick)
+        .sequence()
+        .then(() => (isEntered = true));
+      await until(async () => {
+        clock.advance(1000);
+        return (await ledgerOf(quick).head()).size === 1;
+      });
+      expect(isEntered).toBe(false);
+    });
+    await until(() => {
+      clock.advance(1000);
+      return isEntered;
+    });
+    expect((await all(ledgerOf(quick).leaves())).flat().map(({ seq }) => seq)).toEqual([1, 2, 4]);
+  });
+
+  it('is written by the roles that wrote the inbox before, with leads that were pruned and received before', async () => {
+    const inbox = inboxIn(address, { database: await newDatabase(address) });
+    const connections = await connect(inbox.location());
+    const options = { schema: identifier(inbox.name), now: clock.now() };
+    await connections.use((connection) => migrate(connection, { ...options, steps: migrations.slice(0, 3) }));
+    const role = `role_${inbox.name}`;
+    await inbox.client.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${address.password}';
+      GRANT USAGE ON SCHEMA "${inbox.name}" TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${inbox.name}" TO ${role};
+      GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "${inbox.name}" TO ${role}`);
+    await inbox.query(`INSERT INTO S.ids SELECT convert_to('pruned-' || n, 'UTF8'), nextval('S.delivery_numbers'), 1, sha256('x'), 1, true, true
+      FROM generate_series(1, 2500) AS n`);
+    await connections.use((connection) => migrate(connection, options));
+    await connections.close();
+    const receiver = await open(inbox.location({ user: role }));
+    await receiver.take(leads('new', 3));
+    expect(await sequencedLedger(receiver)).toMatchObject({ ...unchangedLedger, size: 2503, pruned: 2500 });
+    await receiver.erase({ leadIds: ['new-1'], rejected: [] });
+    expect(await sequencedLedger(receiver)).toMatchObject({ ...unchangedLedger, size: 2503, erased: 1 });
+  });
+
+  const changes: readonly [string, (seq: number) => string][] = [
+    [
+      'a byte of a body',
+      (seq) => `UPDATE S.deliveries SET body = set_byte(body, length(body) - 3, 63) WHERE seq = ${seq}`,
+    ],
+    [
+      'the time of receipt',
+      (seq) => `UPDATE S.deliveries SET received_at = received_at + 1 WHERE seq = ${seq}`,
+    ],
+    ['the first time', (seq) => `UPDATE S.ids SET first_at = first_at - 1 WHERE seq = ${seq}`],
+    ['the source', (seq) => `UPDATE S.deliveries SET source = 'backfill' WHERE seq = ${seq}`],
+    ['the digest', (seq) => `UPDATE S.ids SET digest = sha256(digest) WHERE seq = ${seq}`],
+    [
+      'the id',
+      (seq) =>
+        `UPDATE S.deliveries SET lead = 'other' WHERE seq = ${seq}; UPDATE S.ids SET id = 'other' WHERE seq = ${seq}`,
+    ],
+    [
+      'whether it is there',
+      (seq) =>
+        `DELETE FROM S.deliveries WHERE seq = ${seq}; DELETE FROM S.ids WHERE seq = ${seq}; DELETE FROM S.leaves WHERE seq = ${seq}`,
+    ],
+    ['whether it was entered', (seq) => `DELETE FROM S.leaves WHERE seq = ${seq}`],
+  ];
+
+  it.each(changes)('shows that %s was changed', async (_, change) => {
+    const inbox = inboxIn(address);
+    const receiver = await open(inbox.location());
+    const count = 30;
+    const at = (i: number) => deliveryOf(`{"id":"lead-${i}","name":"Ada"}`, { receivedAt: 1000 + i });
+    await receiver.take(Array.from({ length: count }, (_, i) => ({ leadId: `lead-${i}`, delivery: at(i) })));
+    const before = await sequencedLedger(receiver);
+    expect(before).toMatchObject({ ...unchangedLedger, size: count });
+    const checkpoint = (await checkLedger(receiver, ledgerOf(receiver), count)).root;
+    const tables = ['deliveries', 'ids', 'leaves'];
+    for (const table of tables) await inbox.query(`CREATE TABLE S.kept_${table} AS TABLE S.${table}`);
+    for (let n = 0; n < tries; n += 1) {
+      await inbox.query(change(1 + randomInt(count)));
+      const { root, ...found } = await checkLedger(receiver, ledgerOf(receiver), count);
+      const isRoot = Buffer.compare(root ?? Buffer.alloc(0), checkpoint ?? Buffer.alloc(0)) === 0;
+      expect(isRoot ? found : {}).not.toMatchObject(unchangedLedger);
+      for (const table of tables)
+        await inbox.query(`DELETE FROM S.${table}; INSERT INTO S.${table} SELECT * FROM S.kept_${table}`);
+    }
+    expect(await sequencedLedger(receiver)).toMatchObject({ ...unchangedLedger, size: count });
+  });
+});
