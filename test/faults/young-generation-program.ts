@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { limitYoungGeneration } from '../../src/receiver/limit-young-generation.ts';
+import { limitYoungGeneration } from '../../src/limit-young-generation.ts';
 
 /** Allocates much that is forgotten soon, and prints how large the young generation was at most, in MB. */
 

@@ -36,7 +36,7 @@ import { openService, type Service } from '../../service/client/service.ts';
 import { statusFieldsOf } from '../../service/listing/page-census.ts';
 import { requestParamsOf } from '../../service/pagination/request-params.ts';
 import { formatSeconds } from '../../time/time-text.ts';
-import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
+import { limitYoungGeneration } from '../../limit-young-generation.ts';
 import type { OpenedReceived } from './received-file.ts';
 import { describeWarning } from '../../messages/command-line.ts';
 import { rejectionsIn } from '../../audit/compare-leads.ts';

@@ -7,7 +7,7 @@ import { backfill } from '../../receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
 import { CurrentKeys } from '../../receiver/current-keys.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
-import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
+import { limitYoungGeneration } from '../../limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { Outbox } from '../../receiver/outbox.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
