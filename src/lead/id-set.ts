@@ -3,6 +3,14 @@ import { createHash } from 'node:crypto';
 /** Whether an added id is new, was added in an earlier pass (or preloaded), or was added in this pass before. */
 export type AddResult = 'new' | 'earlier' | 'repeat';
 
+/** A record whose id, if it has a plain one, is UTF-8 in `source[idStart, idEnd)`. */
+export interface PlainId {
+  readonly hasPlainId: boolean;
+  readonly source: Uint8Array;
+  readonly idStart: number;
+  readonly idEnd: number;
+}
+
 /** In words of 32 bits. A page of leads needs one block, which must not take more memory than the page. */
 const blockSize = 1 << 14;
 /** In bytes. Of longer ids only a digest is stored, so that every entry fits into a block. */
@@ -26,7 +34,7 @@ export class IdSet {
   #pass = 1;
   /** The buffer of the last id, and its view: many leads are in one buffer. */
   #source: Uint8Array = new Uint8Array();
-  #view = viewOf(this.#source);
+  #view = new DataView(this.#source.buffer);
 
   get size(): number {
     return this.#count;
@@ -58,7 +66,7 @@ export class IdSet {
 
   has(id: string): boolean {
     const bytes = idBytes(id);
-    return this.#slots[this.#slot(this.#writeCandidate(bytes, 0, bytes.length)) + 1] !== 0;
+    return this.#find(bytes, 0, bytes.length) !== undefined;
   }
 
   /** Starts another pass over the same list: for ids added so far, `add` gives `earlier` once more. */
@@ -79,10 +87,8 @@ export class IdSet {
 
   /** The same for an id that is UTF-8 in `buf[start, end)`. */
   isMetSinceBytes(buf: Uint8Array, start: number, end: number, pass: number): boolean {
-    const address = this.#slots[this.#slot(this.#writeCandidate(buf, start, end)) + 1] as number;
-    if (address === 0) return false;
-    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    return (block[(address - 1) % blockSize] as number) >>> 16 >= pass;
+    const header = this.#find(buf, start, end);
+    return header !== undefined && header >>> 16 >= pass;
   }
 
   add(id: string): AddResult {
@@ -90,18 +96,42 @@ export class IdSet {
     return this.#add(bytes, 0, bytes.length, this.#pass);
   }
 
-  /** The same for an id that is UTF-8 in `buf[start, end)`. */
-  addBytes(buf: Uint8Array, start: number, end: number): AddResult {
-    return this.#add(buf, start, end, this.#pass);
+  /** The same for an id that is UTF-8 in `buf[start, end)`, and whose hash is one of `hashes`, if it is given. */
+  addBytes(buf: Uint8Array, start: number, end: number, hash?: number): AddResult {
+    return this.#add(buf, start, end, this.#pass, hash);
   }
 
-  #add(buf: Uint8Array, start: number, end: number, pass: number): AddResult {
-    const hash = this.#writeCandidate(buf, start, end);
-    const slot = this.#slot(hash);
+  /**
+   * The hashes of the plain ids among these, which are added next. Their slots are read here, as many at once as the
+   * processor can: each read in an `add` of its own would wait for memory.
+   */
+  hashes(leads: readonly PlainId[]): Int32Array {
+    const hashes = new Int32Array(leads.length + 1);
+    for (let i = 0; i < leads.length; i += 1) {
+      const lead = leads[i] as PlainId;
+      if (lead.hasPlainId) hashes[i] = this.#hash(lead.source, lead.idStart, lead.idEnd);
+    }
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let read = 0;
+    for (let i = 0; i < leads.length; i += 1)
+      read |= slots[(((hashes[i] as number) << 1) & mask) + 1] as number;
+    // Only because a read whose value nothing needs may be left out.
+    hashes[leads.length] = read;
+    return hashes;
+  }
+
+  #add(buf: Uint8Array, start: number, end: number, pass: number, known?: number): AddResult {
+    if (end - start > longestId) {
+      const short = digestOf(buf.subarray(start, end));
+      return this.#add(short, 0, short.length, pass);
+    }
+    const hash = known ?? this.#hash(buf, start, end);
+    const slot = this.#slot(hash, buf, start, end);
     const address = this.#slots[slot + 1] as number;
     if (address === 0) {
       this.#slots[slot] = hash;
-      this.#slots[slot + 1] = this.#append(pass);
+      this.#slots[slot + 1] = this.#append(buf, start, end, pass);
       this.#count += 1;
       if (this.#count * 8 > this.#slots.length * 3) this.#grow();
       return 'new';
@@ -114,74 +144,78 @@ export class IdSet {
     return header >>> 16 === pass ? 'repeat' : 'earlier';
   }
 
-  /** Writes an id where the next entry will be, and returns its hash: the mixing of MurmurHash3, one word at a time. */
-  #writeCandidate(buf: Uint8Array, start: number, end: number): number {
+  /** The header of the entry of an id; undefined where there is none. */
+  #find(buf: Uint8Array, start: number, end: number): number | undefined {
     if (end - start > longestId) {
       const short = digestOf(buf.subarray(start, end));
-      return this.#writeCandidate(short, 0, short.length);
+      return this.#find(short, 0, short.length);
     }
-    const length = end - start;
-    if (this.#used + 1 + Math.ceil(length / 4) > blockSize) {
-      if (this.#blocks.length > 0) this.#ends.push(this.#used);
-      this.#blocks.push(new Int32Array(blockSize));
-      this.#used = 0;
-    }
+    const slot = this.#slot(this.#hash(buf, start, end), buf, start, end);
+    const address = this.#slots[slot + 1] as number;
+    if (address === 0) return undefined;
+    return (this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array)[(address - 1) % blockSize];
+  }
+
+  #viewOf(buf: Uint8Array): DataView {
     if (buf !== this.#source) {
       this.#source = buf;
-      this.#view = viewOf(buf);
+      this.#view = new DataView(buf.buffer, buf.byteOffset, buf.byteLength);
     }
-    const view = this.#view;
-    const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
-    block[this.#used] = length;
-    let to = this.#used + 1;
-    let hash = 0x9747b28c ^ length;
+    return this.#view;
+  }
+
+  /** The mixing of MurmurHash3, one word at a time. */
+  #hash(buf: Uint8Array, start: number, end: number): number {
+    const view = this.#viewOf(buf);
+    let hash = 0x9747b28c ^ (end - start);
     let i = start;
-    for (; i + 4 <= end; i += 4) {
-      const word = view.getInt32(i, true);
-      block[to] = word;
-      to += 1;
-      hash = mixed(hash, word);
-    }
-    if (i < end) {
-      let word = 0;
-      for (let shift = 0; i < end; i += 1, shift += 8) word |= (buf[i] as number) << shift;
-      block[to] = word;
-      hash = mixed(hash, word);
-    }
+    for (; i + 4 <= end; i += 4) hash = mixed(hash, view.getInt32(i, true));
+    if (i < end) hash = mixed(hash, lastWord(buf, i, end));
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
     return hash ^ (hash >>> 16);
   }
 
-  /** The slot of the candidate, or the free slot where it belongs. */
-  #slot(hash: number): number {
+  /** The slot of an id, or the free slot where it belongs. */
+  #slot(hash: number, buf: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
       const address = slots[slot + 1] as number;
-      if (address === 0 || (slots[slot] === hash && this.#isCandidate(address))) return slot;
+      if (address === 0 || (slots[slot] === hash && this.#isAt(address, buf, start, end))) return slot;
     }
   }
 
-  #isCandidate(address: number): boolean {
+  #isAt(address: number, buf: Uint8Array, start: number, end: number): boolean {
     const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    const candidate = this.#blocks[this.#blocks.length - 1] as Int32Array;
-    const offset = (address - 1) % blockSize;
-    const length = lengthIn(candidate[this.#used] as number);
-    if (lengthIn(block[offset] as number) !== length) return false;
-    for (let i = Math.ceil(length / 4); i > 0; i -= 1) {
-      if (block[offset + i] !== candidate[this.#used + i]) return false;
+    let at = (address - 1) % blockSize;
+    if (lengthIn(block[at] as number) !== end - start) return false;
+    const view = this.#viewOf(buf);
+    let i = start;
+    for (; i + 4 <= end; i += 4) {
+      at += 1;
+      if (block[at] !== view.getInt32(i, true)) return false;
     }
-    return true;
+    return i === end || block[at + 1] === lastWord(buf, i, end);
   }
 
-  /** Keeps the candidate as an entry; returns its address. */
-  #append(pass: number): number {
+  /** Keeps an id as an entry; returns its address. */
+  #append(buf: Uint8Array, start: number, end: number, pass: number): number {
+    const words = 1 + Math.ceil((end - start) / 4);
+    if (this.#used + words > blockSize) {
+      if (this.#blocks.length > 0) this.#ends.push(this.#used);
+      this.#blocks.push(new Int32Array(blockSize));
+      this.#used = 0;
+    }
     const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
+    const view = this.#viewOf(buf);
     const offset = this.#used;
-    const length = block[offset] as number;
-    block[offset] = headerOf(pass, length);
-    this.#used = offset + 1 + Math.ceil(length / 4);
+    block[offset] = headerOf(pass, end - start);
+    let to = offset + 1;
+    let i = start;
+    for (; i + 4 <= end; i += 4, to += 1) block[to] = view.getInt32(i, true);
+    if (i < end) block[to] = lastWord(buf, i, end);
+    this.#used = offset + words;
     return (this.#blocks.length - 1) * blockSize + offset + 1;
   }
 
@@ -200,7 +234,12 @@ export class IdSet {
   }
 }
 
-const viewOf = (buf: Uint8Array): DataView => new DataView(buf.buffer, buf.byteOffset, buf.byteLength);
+/** The last bytes of an id, padded with zeros. */
+function lastWord(buf: Uint8Array, from: number, end: number): number {
+  let word = 0;
+  for (let i = from, shift = 0; i < end; i += 1, shift += 8) word |= (buf[i] as number) << shift;
+  return word;
+}
 
 const headerOf = (pass: number, length: number): number => (pass << 16) | length;
 const lengthIn = (header: number): number => header & 0xffff;

@@ -132,9 +132,10 @@ export function dropKnown(
   const kept: ScannedRecord[] = [];
   const repeats: number[] = [];
   let [identified, fresh, earlier, withoutId, newWithoutId] = [0, 0, 0, 0, 0];
-  for (const lead of leads) {
+  const hashes = seen.hashes(leads);
+  for (const [i, lead] of leads.entries()) {
     const isRead = order.since !== undefined && lead.hasId && seen.isMetSince(lead.id ?? '', order.since);
-    const meeting = meet(lead, seen);
+    const meeting = meet(lead, seen, hashes[i]);
     if (meeting === undefined) {
       withoutId += 1;
       if (!unidentified.isNew(lead)) continue;
@@ -167,8 +168,8 @@ export const addTallies = (a: PageTally, b: PageTally): PageTally => ({
   withoutId: a.withoutId + b.withoutId,
 });
 
-function meet(lead: ScannedRecord, seen: IdSet): AddResult | undefined {
-  if (lead.hasPlainId) return seen.addBytes(lead.source, lead.idStart, lead.idEnd);
+function meet(lead: ScannedRecord, seen: IdSet, hash: number | undefined): AddResult | undefined {
+  if (lead.hasPlainId) return seen.addBytes(lead.source, lead.idStart, lead.idEnd, hash);
   return lead.hasId ? seen.add(lead.id ?? '') : undefined;
 }
 
