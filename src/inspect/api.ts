@@ -1,14 +1,24 @@
+import { randomBytes } from 'node:crypto';
 import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-answer.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import type { Clock } from '../time/clock.ts';
+import { zoneNamed } from '../time/zone.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
 import type { InboxQueries } from './queries/query-types.ts';
 import { QueryValues } from './query-values.ts';
 import type { Replayer } from './replay/replayer.ts';
-import { type InspectKey, unwantedRequest } from './request-guard.ts';
-import type { WireCurl, WireInbox, WireReplay, WireSession } from './wire.ts';
+import { type InspectKey, ticketPath, unwantedRequest } from './request-guard.ts';
+import {
+  verdicts,
+  type WireCurl,
+  type WireInbox,
+  type WireReplay,
+  type WireSave,
+  type WireSaved,
+  type WireSession,
+} from './wire.ts';
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -26,6 +36,7 @@ const routes = (): readonly Route[] => [
   { method: 'GET', path: /^\/api\/search$/, answer: searchAnswers() },
   { method: 'GET', path: /^\/api\/diff$/, answer: diffAnswer },
   { method: 'GET', path: /^\/api\/charts$/, answer: chartsAnswer },
+  ...saveRoutes(),
   { method: 'GET', path: /^\/api\/events$/, answer: eventsAnswer },
   { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
 ];
@@ -47,7 +58,12 @@ export function apiAnswers(parts: ApiParts): (request: Delivery) => Promise<ApiA
     }
     const seq = Number(route.path.exec(path)?.[1] ?? 0);
     try {
-      return await route.answer(parts, { query: new QueryValues(request.path), seq, body: request.body });
+      return await route.answer(parts, {
+        query: new QueryValues(request.path),
+        path,
+        seq,
+        body: request.body,
+      });
     } catch (error) {
       if (error instanceof RequestProblem) return problemAnswer(error.problem, error.headers);
       return problemAnswer(inboxFailed(error));
@@ -58,6 +74,7 @@ export function apiAnswers(parts: ApiParts): (request: Delivery) => Promise<ApiA
 /** One request of the page, which its guard has let pass. */
 interface ApiRequest {
   readonly query: QueryValues;
+  readonly path: string;
   /** The number in the path; 0 where it has none. */
   readonly seq: number;
   readonly body: Uint8Array;
@@ -197,16 +214,26 @@ function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
     const write = async (response: BodyWriter, signal: AbortSignal): Promise<void> => {
       running += 1;
       try {
-        for await (const line of found) {
-          if (signal.aborted) return;
-          if (!response.write(`${JSON.stringify(line)}\n`)) await drained(response, signal);
-        }
+        await writeAll(found, (line) => `${JSON.stringify(line)}\n`, response, signal);
       } finally {
         running -= 1;
       }
     };
     return { status: 200, stream: { type: jsonLines, write } };
   };
+}
+
+/** Writes no faster than the client reads, until that is gone. */
+async function writeAll<Piece>(
+  pieces: AsyncIterable<Piece>,
+  bytesOf: (piece: Piece) => string | Uint8Array,
+  response: BodyWriter,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const piece of pieces) {
+    if (signal.aborted) return;
+    if (!response.write(bytesOf(piece))) await drained(response, signal);
+  }
 }
 
 /** Resolves when the client has read what was written, or is gone. */
@@ -236,6 +263,86 @@ function sessionAnswer({ key, onSession }: ApiParts, { body }: ApiRequest): ApiA
   onSession?.();
   const session: WireSession = { token };
   return { status: 200, body: session };
+}
+
+const mostTickets = 32;
+const ticketMs = 60_000;
+
+const fileTypes = {
+  html: 'text/html; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+/** `POST /api/saves`, and what it leads to. */
+function saveRoutes(): readonly Route[] {
+  const tickets = new Map<string, { readonly query: WireSave; readonly until: number }>();
+  const take = (path: string, now: number): WireSave => {
+    const ticket = ticketPath.exec(path)?.[1] ?? '';
+    const found = tickets.get(ticket);
+    tickets.delete(ticket);
+    if (found !== undefined && found.until > now) return found.query;
+    const problem = 'This file was saved already, or too long ago: save it again on the page.';
+    throw new RequestProblem({ status: 404, code: 'not-found', problem });
+  };
+  return [
+    {
+      method: 'POST',
+      path: /^\/api\/saves$/,
+      answer({ clock }, { body }) {
+        const query = saveIn(parsed(body));
+        if (query === undefined) throw badRequest('The body must say what is to be saved.');
+        for (const [ticket, { until }] of tickets) {
+          if (until <= clock.steady() || tickets.size >= mostTickets) tickets.delete(ticket);
+        }
+        const ticket = randomBytes(32).toString('base64url');
+        tickets.set(ticket, { query, until: clock.steady() + ticketMs });
+        const answer: WireSaved = { path: `/api/saves/${ticket}` };
+        return { status: 200, body: answer };
+      },
+    },
+    {
+      method: 'GET',
+      path: ticketPath,
+      answer({ queries, clock, location, isReceiving }, { path }) {
+        const { form, verdicts, since, until, text, zone, personalData } = take(path, clock.steady());
+        const madeAt = clock.now();
+        const pieces = queries.save({
+          ...{ form, text, zone, madeAt, location, keepsPersonalData: personalData },
+          program: `leads ${isReceiving ? 'listen' : 'inspect'} ${LEADS_VERSION}`,
+          verdicts: verdicts.length === 0 ? undefined : verdicts,
+          since: since ?? undefined,
+          until: until ?? undefined,
+        });
+        const name = `leads-${new Date(madeAt).toISOString().slice(0, 10)}.${form}`;
+        return {
+          status: 200,
+          headers: { 'content-disposition': `attachment; filename="${name}"` },
+          stream: {
+            type: fileTypes[form],
+            write: (response, signal) => writeAll(pieces, (piece) => piece, response, signal),
+          },
+        };
+      },
+    },
+  ];
+}
+
+function saveIn(value: Json | undefined): WireSave | undefined {
+  if (!isObject(value)) return undefined;
+  const { form, verdicts: wanted, since, until, text, zone, personalData } = value;
+  const known = (['html', 'ndjson', 'csv'] as const).find((one) => one === form);
+  const isTime = (time: Json | undefined): time is number | null =>
+    time === null || (typeof time === 'number' && Number.isSafeInteger(time) && time >= 0);
+  if (known === undefined || !Array.isArray(wanted) || !isTime(since) || !isTime(until)) return undefined;
+  if (!wanted.every((one) => verdicts.some((verdict) => verdict === one))) return undefined;
+  if (typeof text !== 'string' || text.length > longestText) return undefined;
+  if (typeof zone !== 'string' || typeof personalData !== 'boolean') return undefined;
+  return {
+    ...{ form: known, since, until, text: text.trim(), personalData },
+    verdicts: verdicts.filter((verdict) => wanted.includes(verdict)),
+    zone: zoneNamed(zone) ?? 'UTC',
+  };
 }
 
 /** `POST /api/replays` */

@@ -39,7 +39,7 @@ export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>)
   if (isWrite && !isJson(request)) {
     return { status: 415, code: 'bad-request', problem: 'The content type must be application/json.' };
   }
-  if (isSession(request)) return undefined;
+  if (isSession(request) || isTicket(request)) return undefined;
   const [token = '', ...more] = headerValues(request, tokenHeader);
   if (more.length === 0 && key.isToken(token)) return undefined;
   return {
@@ -53,6 +53,11 @@ export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>)
 const sessionPath = '/api/session';
 
 const isSession = ({ path }: Head): boolean => path === sessionPath;
+
+/** The path that a page was given is the key to that one file. */
+export const ticketPath = /^\/api\/saves\/([\w-]{43})$/;
+
+const isTicket = ({ method, path }: Head): boolean => method === 'GET' && ticketPath.test(path);
 
 const isJson = (request: Head): boolean => {
   const types = headerValues(request, 'content-type');

@@ -115,6 +115,27 @@ export type WireFound =
       readonly next: number | null;
     };
 
+/**
+ * `POST /api/saves`: what the list shows as a file, answered by the path where it is to be had once, within a minute, by a
+ * navigation: what a browser saves by itself carries no token, and is a stream from there to the disk.
+ */
+export interface WireSave {
+  readonly form: 'html' | 'ndjson' | 'csv';
+  readonly verdicts: readonly WireVerdict[];
+  readonly since: number | null;
+  readonly until: number | null;
+  /** What is searched for; empty: nothing. */
+  readonly text: string;
+  /** In which a report shows times, such as `Europe/Madrid`. */
+  readonly zone: string;
+  /** Of a report: names, phones and e-mails whole. */
+  readonly personalData: boolean;
+}
+
+export interface WireSaved {
+  readonly path: string;
+}
+
 /** `GET /api/deliveries/SEQ` */
 export interface WireDelivery extends WireRow {
   readonly remote: string;

@@ -114,3 +114,23 @@ function leadIn({ body, source }: StoredDelivery, { seq, leadId, place }: LeadOf
     warnings: [],
   };
 }
+
+export const isoText = (ms: number): string => new Date(ms).toISOString();
+
+/** A delivery as one JSON object, without headers and body. */
+export const deliverySummary = (delivery: StoredDelivery): Record<string, unknown> => ({
+  number: delivery.seq,
+  receivedAt: isoText(delivery.receivedAt),
+  verdict: delivery.verdict,
+  reason: delivery.reason ?? null,
+  detail: delivery.detail ?? null,
+  status: delivery.status,
+  leadId: delivery.leadId ?? null,
+  attempt: delivery.attempt,
+  source: delivery.source,
+  remote: delivery.remote,
+  method: delivery.method,
+  path: delivery.path,
+  bytes: delivery.body.length,
+  differs: delivery.differs ?? null,
+});

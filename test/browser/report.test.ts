@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -6,8 +7,8 @@ import { expect, it } from 'vitest';
 import { binary, environment } from '../support/listen-process.ts';
 import { expectAccessible } from './support/axe.ts';
 import { inChromium } from './support/chromium.ts';
-import { leadOf, receiver } from './support/inspected.ts';
-import { freshContext } from './support/shown-page.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { expectLive, freshContext, shownPage } from './support/shown-page.ts';
 
 /** A home in which leads of these names were received, and one delivery was refused. */
 async function received(names: readonly string[]): Promise<string> {
@@ -69,5 +70,43 @@ inChromium('a report, opened from disk without a network', (browser) => {
     expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
       'rgb(255, 255, 255)',
     );
+  });
+});
+
+inChromium('Save on the page', (browser) => {
+  it('keeps what is filtered now in a file: a report, CSV, NDJSON', async () => {
+    const home = await received(['Ada Lovelace', 'Grace Hopper', hostile]);
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(
+      await freshContext(browser(), { acceptDownloads: true }),
+      url,
+    );
+    await expectLive(page);
+    const saved = async (name: string): Promise<readonly [name: string, text: string]> => {
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByRole('radio', { name }).check();
+      await expectAccessible(page);
+      const waiting = page.waitForEvent('download');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      const download = await waiting;
+      return [download.suggestedFilename(), readFileSync(await download.path(), 'utf8')];
+    };
+    const [name, all] = await saved('NDJSON');
+    expect(name).toMatch(/^leads-\d{4}-\d\d-\d\d\.ndjson$/);
+    expect(all.trimEnd().split('\n')).toHaveLength(4);
+    await page.getByRole('button', { name: 'Rejected' }).click();
+    await expect.poll(() => page.locator('.row').count()).toBe(1);
+    const [, rejected] = await saved('CSV');
+    expect(rejected.trimEnd().split('\r\n')).toEqual([
+      expect.stringMatching(/^number,/),
+      expect.stringContaining('rejected'),
+    ]);
+    await page.getByRole('button', { name: 'Rejected' }).click();
+    await page.locator('#search').fill('grace');
+    await expect.poll(() => page.locator('.row').count()).toBe(1);
+    const [, report] = await saved('Report');
+    expect(report).toContain('G. H.');
+    expect(report).not.toMatch(/Ada|A\. L\.|Hopper|<script/);
+    await expectClean();
   });
 });

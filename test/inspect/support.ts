@@ -11,7 +11,7 @@ import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay
 import { Replayer } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { type Clock, systemClock } from '../../src/time/clock.ts';
 
 export interface Answer {
   readonly status: number;
@@ -41,6 +41,7 @@ interface InspectOptions {
   readonly targets?: readonly ReplayTarget[];
   readonly isDispatching?: (leadId: string) => boolean;
   readonly queries?: (inbox: Inbox) => InboxQueries;
+  readonly clock?: Clock;
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -64,7 +65,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
       clock: systemClock,
     }),
     isReceiving: false,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     pageFile: (name) => Buffer.from(`the file ${name} ${'.'.repeat(2000)}`),
     onError: (error) => {
       throw error;

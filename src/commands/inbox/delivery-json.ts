@@ -2,28 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
+import { deliverySummary, isoText } from '../../receiver/stored-deliveries.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Output } from '../../host.ts';
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-/** A delivery as one JSON object, without headers and body. */
-export const deliverySummary = (delivery: StoredDelivery): Record<string, unknown> => ({
-  number: delivery.seq,
-  receivedAt: iso(delivery.receivedAt),
-  verdict: delivery.verdict,
-  reason: delivery.reason ?? null,
-  detail: delivery.detail ?? null,
-  status: delivery.status,
-  leadId: delivery.leadId ?? null,
-  attempt: delivery.attempt,
-  source: delivery.source,
-  remote: delivery.remote,
-  method: delivery.method,
-  path: delivery.path,
-  bytes: delivery.body.length,
-  differs: delivery.differs ?? null,
-});
 
 /**
  * The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in
@@ -39,7 +20,7 @@ export function deliveryDetails(
     outstanding: lacking.map(({ target, tries, dueAt, dead }) => ({
       target,
       tries,
-      dueAt: dueAt === undefined ? null : iso(dueAt),
+      dueAt: dueAt === undefined ? null : isoText(dueAt),
       dead,
     })),
     results: delivery.results.map(({ target, kind, ok, answer, durationMs, at }) => ({
@@ -48,7 +29,7 @@ export function deliveryDetails(
       ok,
       answer,
       durationMs,
-      at: iso(at),
+      at: isoText(at),
     })),
     headers: delivery.headers,
     lead: delivery.place === undefined ? undefined : utf8(leadBytes(body, delivery.place)),

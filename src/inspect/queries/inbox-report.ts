@@ -10,17 +10,7 @@ import { offsetAt } from '../../time/zone.ts';
 import { verdicts, type WireVerdict } from '../wire.ts';
 import { leadIn } from './delivery-row.ts';
 import { filteredDeliveries } from './filtered-deliveries.ts';
-import type { FilterQuery } from './query-types.ts';
-
-export interface ReportQuery extends FilterQuery {
-  /** Of the inbox, as it is shown. */
-  readonly location: string;
-  readonly program: string;
-  /** Milliseconds since the epoch. */
-  readonly madeAt: number;
-  readonly zone: string;
-  readonly keepsPersonalData: boolean;
-}
+import type { ReportQuery } from './query-types.ts';
 
 /** What of an inbox a filter lets pass: counts of all of it, also of what is not stored any more, and the newest rows. */
 export async function inboxReport(

@@ -6,6 +6,7 @@ import type {
   WireFound,
   WirePage,
   WireRow,
+  WireSave,
   WireVerdict,
 } from '../wire.ts';
 
@@ -22,6 +23,22 @@ export interface FilterQuery extends Pick<InboxQuery, 'since' | 'until'> {
   readonly verdicts: readonly WireVerdict[] | undefined;
   /** What is searched for; none: nothing. */
   readonly text: string | undefined;
+}
+
+/** A report of what the list shows. */
+export interface ReportQuery extends FilterQuery {
+  /** Of the inbox, as it is shown. */
+  readonly location: string;
+  readonly program: string;
+  /** Milliseconds since the epoch. */
+  readonly madeAt: number;
+  readonly zone: string;
+  readonly keepsPersonalData: boolean;
+}
+
+/** What the list shows, to be kept in a file. */
+export interface SaveQuery extends ReportQuery {
+  readonly form: WireSave['form'];
 }
 
 export interface ChartQuery {
@@ -55,6 +72,7 @@ export interface InboxQueries {
   newestSeq(): Promise<number>;
   page(query: PageQuery): Promise<WirePage>;
   search(query: SearchQuery): AsyncIterable<WireFound>;
+  save(query: SaveQuery): AsyncIterable<Uint8Array>;
   delivery(seq: number): Promise<WireDelivery | undefined>;
   /** As it is stored. */
   body(seq: number): Promise<Uint8Array | undefined>;

@@ -9,6 +9,7 @@ import { rowOf } from './delivery-row.ts';
 import { describeDelivery } from './describe-delivery.ts';
 import { diffDeliveries } from './diff-deliveries.ts';
 import type { InboxQueries, PageQuery } from './query-types.ts';
+import { saveDeliveries } from './save-deliveries.ts';
 import { searchInbox } from './search-inbox.ts';
 import { arrivedSince, InboxWatch } from './watch-inbox.ts';
 
@@ -22,6 +23,7 @@ export function queriesInThisThread(
     newestSeq: async () => (await inbox.extent()).newestSeq,
     page: (query) => listPage(inbox, query),
     search: (query) => searchInbox(inbox, query),
+    save: (query) => saveDeliveries(inbox, query),
     delivery: (seq) => describeDelivery(inbox, seq),
     body: async (seq) => (await storedDelivery(inbox, seq))?.body,
     async diff(left, right) {

@@ -1,17 +1,20 @@
 import { ConfigError, DataError, LeadsError, messageOf, type Problem } from '../../errors.ts';
-import type { WireFound } from '../wire.ts';
 import type { InboxQueries } from './query-types.ts';
 
+/** What is answered piece by piece. */
+const streams = ['search', 'save'] as const;
+type Stream = (typeof streams)[number];
+
 /** What has one answer. */
-type Question = Exclude<keyof InboxQueries, 'search'>;
+type Question = Exclude<keyof InboxQueries, Stream>;
 
 /**
- * What the thread that reads is asked. `id` names the question in its answer, and a search in all questions about it:
- * `search` starts one, `next` asks for one more line, and `end` says that no more is wanted.
+ * What the thread that reads is asked. `id` names the question in its answer, and a stream in all questions about it:
+ * its name starts one, `next` asks for one more piece, and `end` says that no more is wanted.
  */
 export interface QueryRequest {
   readonly id: number;
-  readonly question: Question | 'search' | 'next' | 'end';
+  readonly question: Question | Stream | 'next' | 'end';
   readonly values: readonly unknown[];
 }
 
@@ -81,13 +84,13 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
     <Q extends Question>(question: Q) =>
     (...values: Parameters<InboxQueries[Q]>): ReturnType<InboxQueries[Q]> =>
       send(question, values) as ReturnType<InboxQueries[Q]>;
-  // One question is under way at a time for each search, so that one number is enough for all of them.
-  async function* search(query: Parameters<InboxQueries['search']>[0]): AsyncGenerator<WireFound> {
+  // One question is under way at a time for each stream, so that one number is enough for all of them.
+  async function* stream<Piece>(name: Stream, query: unknown): AsyncGenerator<Piece> {
     const id = ++lastId;
-    await send('search', [query], id);
+    await send(name, [query], id);
     try {
       for (;;) {
-        const next = await send<IteratorResult<WireFound> | undefined>('next', [], id);
+        const next = await send<IteratorResult<Piece> | undefined>('next', [], id);
         if (next === undefined || next.done === true) return;
         yield next.value;
       }
@@ -98,7 +101,8 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
   return {
     newestSeq: ask('newestSeq'),
     page: ask('page'),
-    search,
+    search: (query) => stream('search', query),
+    save: (query) => stream('save', query),
     delivery: ask('delivery'),
     body: ask('body'),
     diff: ask('diff'),
@@ -122,26 +126,27 @@ function errorOf({ found, hint, code }: Extract<QueryResponse, { kind: 'failure'
 }
 
 /**
- * Answers questions that come from another thread. A search gives one line for each that is asked for, so that it stops
+ * Answers questions that come from another thread. A stream gives one piece for each that is asked for, so that it stops
  * where nobody reads on; it takes its turns with other questions.
  */
 export function serveQueries(port: QueryPort, opened: Promise<InboxQueries>): void {
   // Each question is answered with this failure, also where the first one comes behind it.
   opened.catch(() => undefined);
-  const searches = new Map<number, AsyncIterator<unknown>>();
+  const running = new Map<number, AsyncIterator<unknown>>();
+  const isStream = (question: string): boolean => streams.some((name) => name === question);
   const answerTo = async ({ id, question, values }: QueryRequest): Promise<unknown> => {
-    if (question === 'next') return searches.get(id)?.next();
+    if (question === 'next') return running.get(id)?.next();
     if (question === 'end') {
-      const search = searches.get(id);
-      searches.delete(id);
-      await search?.return?.();
+      const stream = running.get(id);
+      running.delete(id);
+      await stream?.return?.();
       return undefined;
     }
     // Of `close`: what is under way fails at its next step.
-    const queries: Readonly<Record<Question | 'search', (...values: never[]) => unknown>> = await opened;
+    const queries: Readonly<Record<Question | Stream, (...values: never[]) => unknown>> = await opened;
     const answer = queries[question](...(values as never[]));
-    if (question !== 'search') return answer;
-    searches.set(id, (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]());
+    if (!isStream(question)) return answer;
+    running.set(id, (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]());
     return undefined;
   };
   port.on('message', (request) => {

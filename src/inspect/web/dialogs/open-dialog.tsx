@@ -5,11 +5,13 @@ import { useModel, useValue } from '../state/page-model.ts';
 import { CompareDialog } from './compare-dialog.tsx';
 import { Dialog } from './dialog.tsx';
 import { ReplayDialog } from './replay-dialog.tsx';
+import { SaveDialog } from './save-dialog.tsx';
 
 export function Dialogs(): VNode | null {
   const open = useValue(useModel().dialog);
   if (open === null) return null;
   if (open.name === 'help') return <HelpDialog />;
+  if (open.name === 'save') return <SaveDialog />;
   if (open.name === 'curl') return <CurlDialog command={open.command} />;
   if (open.name === 'compare') return <CompareDialog delivery={open.delivery} />;
   return <ReplayDialog delivery={open.delivery} />;

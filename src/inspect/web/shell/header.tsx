@@ -25,6 +25,9 @@ export function Header(): VNode {
       >
         Charts
       </Button>
+      <Button class="button quiet" onClick={() => (model.dialog.value = { name: 'save' })}>
+        Save
+      </Button>
       <Button
         class="button quiet"
         aria-label="Keys"

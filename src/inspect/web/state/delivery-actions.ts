@@ -85,14 +85,19 @@ async function isCopied(text: string): Promise<boolean> {
   }
 }
 
+/** `name`: where the answer names none. */
+export function saveFrom(url: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+}
+
 /** A link cannot send the token: the body is fetched, and the link is to what was fetched. */
 export const downloadBody = (model: PageModel): Promise<void> =>
   withCurrent(model, async ({ seq }) => {
     const url = URL.createObjectURL(await model.api.blob(`/api/deliveries/${seq}/body`));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = `delivery-${seq}.txt`;
-    link.click();
+    saveFrom(url, `delivery-${seq}.txt`);
     // The browser reads it after the click.
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   });

@@ -46,6 +46,7 @@ class Announcer {
 
 export type OpenDialog =
   | { readonly name: 'help' }
+  | { readonly name: 'save' }
   | { readonly name: 'replay'; readonly delivery: WireDelivery }
   | { readonly name: 'compare'; readonly delivery: WireDelivery }
   | { readonly name: 'curl'; readonly command: string };
