@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { isTestId } from '../lead/test-id.ts';
+import { sha256 } from './sha256.ts';
 
 /** How a lead came: the service pushed it, it was fetched, or it was made up to try the receiver out. */
 export type LeafKind = 'push' | 'backfill' | 'test';
@@ -19,16 +19,20 @@ export interface Leaf {
 export const saltBytes = 32;
 
 const version = 1;
-const leafBytes = 42;
+export const leafBytes = 42;
 const timeAt = 2;
 const commitmentAt = 10;
 
 /** SHA-256 of the salt, the length of the id in four bytes, the id in UTF-8 and the SHA-256 of the lead's own bytes. */
 export function commitment(salt: Uint8Array, leadId: string, digest: Uint8Array): Uint8Array {
-  const id = Buffer.from(leadId);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(id.length);
-  return hash('sha256', Buffer.concat([salt, length, id, digest]), 'buffer');
+  const idLength = Buffer.byteLength(leadId);
+  const idAt = salt.length + 4;
+  const bytes = Buffer.allocUnsafe(idAt + idLength + digest.length);
+  bytes.set(salt);
+  bytes.writeUInt32BE(idLength, salt.length);
+  bytes.write(leadId, idAt);
+  bytes.set(digest, idAt + idLength);
+  return sha256(bytes);
 }
 
 export const kindOf = (leadId: string, source: 'push' | 'backfill'): LeafKind =>
@@ -36,9 +40,10 @@ export const kindOf = (leadId: string, source: 'push' | 'backfill'): LeafKind =>
 
 /** Version and kind in a byte each, the time in eight, the commitment. */
 export function encodeLeaf({ kind, receivedAt, commitment }: Leaf): Uint8Array {
-  const bytes = Buffer.alloc(leafBytes);
+  const bytes = Buffer.allocUnsafe(leafBytes);
   bytes[0] = version;
   bytes[1] = kinds.indexOf(kind);
+  bytes.fill(0, timeAt, timeAt + 2);
   bytes.writeUIntBE(receivedAt, timeAt + 2, 6);
   bytes.set(commitment, commitmentAt);
   return bytes;

@@ -1,17 +1,18 @@
-import { hash } from 'node:crypto';
+import { sha256 } from './sha256.ts';
 
 const digestBytes = 32;
 
 /** Of a leaf's data (RFC 9162, section 2.1.1). */
-export const leafHash = (data: Uint8Array): Uint8Array =>
-  hash('sha256', Buffer.concat([Buffer.of(0), data]), 'buffer');
+export const leafHash = (data: Uint8Array): Uint8Array => sha256(Buffer.concat([leafPrefix, data]));
+
+const leafPrefix = Buffer.of(0);
 
 const inner = Buffer.alloc(1 + 2 * digestBytes, 1);
 
 function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   inner.set(left, 1);
   inner.set(right, 1 + digestBytes);
-  return hash('sha256', inner, 'buffer');
+  return sha256(inner);
 }
 
 /** Everything of an append-only tree that its next leaf and its root take: the roots of its complete parts, largest first. */
@@ -45,7 +46,7 @@ export class CompactRange {
 
   root(): Uint8Array {
     const [last, ...rest] = [...this.#nodes].reverse();
-    if (last === undefined) return hash('sha256', '', 'buffer');
+    if (last === undefined) return sha256('');
     return rest.reduce((right, left) => nodeHash(left, right), last);
   }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   ComparisonBudget,
   decideVerdict,
@@ -24,6 +23,7 @@ import {
   type TargetLease,
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
+import { sha256 } from '../../statement/sha256.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedAnswer } from '../stored-answer.ts';
 import type { StoredName } from '../target-name.ts';
@@ -193,7 +193,7 @@ export class SqliteWriter {
     const { clock } = this.#options;
     const split = splitErased(group, (leadId) => this.erased.find(leadId));
     // A body that is the lead is hashed once for both.
-    const digest = nonce === undefined && place !== undefined ? undefined : digestOf(delivery.body);
+    const digest = nonce === undefined && place !== undefined ? undefined : sha256(delivery.body);
     if (nonce !== undefined && digest !== undefined && !this.#nonces.bind(nonce, digest, clock.steady())) {
       const rejected = replayedNonce();
       if (split === undefined) this.#addRejected(first, rejected);
@@ -225,7 +225,7 @@ export class SqliteWriter {
     const { delivery, leadId, place } = arrival;
     const id = this.#written(leadId);
     const payload = leadBytes(delivery.body, place);
-    const digest = bodyDigest ?? digestOf(payload);
+    const digest = bodyDigest ?? sha256(payload);
     const known = this.#known.has(id) ? this.#knownLead(id, payload, digest) : undefined;
     const verdict = decideVerdict(known, arrival, targets);
     const accepted = verdict.kind === 'accepted';
@@ -269,5 +269,3 @@ export class SqliteWriter {
     insertDelivery(this.#sql, { seq: this.#seq, id }, summaryOf(rejected, rejection, content.path), content);
   }
 }
-
-const digestOf = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');

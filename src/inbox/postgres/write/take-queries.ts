@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   contentOf,
   type DeliveryContent,
@@ -9,6 +8,7 @@ import {
 import { memberIds } from '../../erase/remaining-delivery.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import { leadBytes } from '../../lead-bytes.ts';
+import { sha256 } from '../../../statement/sha256.ts';
 import type { RedactDelivery } from '../../store-options.ts';
 import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOfText, hexOf, qualifiedName, type Sql, sql } from '../sql.ts';
@@ -213,7 +213,7 @@ export function sizeOfWork(work: TakeWork): number {
 function takenDelivery(group: Group, redact: RedactDelivery): TakenDelivery {
   const [first, ...more] = group;
   const { delivery, nonce } = first;
-  const bodyDigest = nonce === undefined && first.place !== undefined ? undefined : digestOf(delivery.body);
+  const bodyDigest = nonce === undefined && first.place !== undefined ? undefined : sha256(delivery.body);
   return {
     content: contentOf(delivery, redact),
     leads: [takenLead(first, bodyDigest), ...more.map((arrival) => takenLead(arrival, bodyDigest))],
@@ -226,7 +226,7 @@ function takenLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): TakenL
   const { delivery, leadId, place } = arrival;
   const id = bytesOfText(leadId);
   const payload = leadBytes(delivery.body, place);
-  const digest = place === undefined && bodyDigest !== undefined ? bodyDigest : digestOf(payload);
+  const digest = place === undefined && bodyDigest !== undefined ? bodyDigest : sha256(payload);
   return { arrival, id, key: hexOf(id), payload, digest };
 }
 
@@ -234,5 +234,3 @@ function nonceOf(nonce: string, digest: Uint8Array): NonNullable<TakenDelivery['
   const bytes = bytesOfText(nonce);
   return { bytes, key: hexOf(bytes), digest };
 }
-
-const digestOf = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
