@@ -9,7 +9,8 @@ import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from
 import type { InboxQueries } from './queries/query-types.ts';
 import { QueryValues } from './query-values.ts';
 import type { Replayer } from './replay/replayer.ts';
-import { type InspectKey, ticketPath, unwantedRequest } from './request-guard.ts';
+import type { InspectKeys } from './inspect-keys.ts';
+import { ticketPath, unwantedRequest } from './request-guard.ts';
 import {
   verdicts,
   type WireCurl,
@@ -45,7 +46,7 @@ const routes = (): readonly Route[] => [
 export function apiAnswers(parts: ApiParts): (request: Delivery) => Promise<ApiAnswer> {
   const known = routes();
   return async (request) => {
-    const unwanted = unwantedRequest(request, parts.key);
+    const unwanted = unwantedRequest(request, parts.keys);
     if (unwanted !== undefined) return problemAnswer(unwanted);
     const path = request.path.replace(/\?.*$/s, '');
     const route = known.find((one) => one.path.test(path));
@@ -87,9 +88,7 @@ interface ApiParts {
   /** Path of the file, `:memory:`, or the URL of the database without its password. */
   readonly location: string;
   readonly isReceiving: boolean;
-  readonly key: InspectKey;
-  /** Told that a page has exchanged the key. */
-  readonly onSession?: (() => void) | undefined;
+  readonly keys: InspectKeys;
   readonly queries: InboxQueries;
   readonly feed: EventFeed;
   readonly replays: Replayer;
@@ -251,19 +250,24 @@ function drained(response: BodyWriter, signal: AbortSignal): Promise<void> {
 }
 
 /** `POST /api/session` */
-function sessionAnswer({ key, onSession }: ApiParts, { body }: ApiRequest): ApiAnswer {
+async function sessionAnswer({ keys }: ApiParts, { body }: ApiRequest): Promise<ApiAnswer> {
   const value = parsed(body);
   const given = isObject(value) ? value['key'] : undefined;
-  const token = typeof given === 'string' ? key.tokenFor(given) : undefined;
-  if (token === undefined) {
-    const problem = 'The key is not the one of this server, which may have been started anew.';
+  const exchanged = await keys.exchange(typeof given === 'string' ? given : '');
+  if ('refused' in exchanged) {
+    const problem = refusals[exchanged.refused];
     const hint = 'Open the address that it printed last.';
     throw new RequestProblem({ status: 401, code: 'wrong-key', problem, hint });
   }
-  onSession?.();
-  const session: WireSession = { token };
+  const session: WireSession = { token: exchanged.token };
   return { status: 200, body: session };
 }
+
+const refusals = {
+  used: 'The address was opened before, and opens the page once.',
+  late: 'The address was printed more than ten minutes ago.',
+  wrong: 'The key is not the one of this server, which may have been started anew.',
+} as const;
 
 const mostTickets = 32;
 const ticketMs = 60_000;

@@ -1,7 +1,8 @@
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
-import { foreignHost, InspectKey, ownHosts, securityHeaders, unwantedRequest } from './request-guard.ts';
+import { InspectKeys } from './inspect-keys.ts';
+import { foreignHost, ownHosts, securityHeaders, unwantedRequest } from './request-guard.ts';
 import { EventFeed } from './event-feed.ts';
 import { apiAnswers } from './api.ts';
 import { problemAnswer, rejectionAnswer, rejectionOf } from './request-problem.ts';
@@ -34,18 +35,20 @@ export interface InspectServerOptions {
   readonly replays: Replayer;
   /** A receiver that stores into the same inbox runs in this process. */
   readonly isReceiving: boolean;
-  readonly clock: Pick<Clock, 'now' | 'steady'>;
+  readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
   /** Gives the files of the page. Default: as the build wrote them. */
   readonly pageFile?: ReadPageFile | undefined;
-  /** Told that a page has exchanged the key. */
-  readonly onSession?: (() => void) | undefined;
+  /** Told that the address was opened, and of the next one. */
+  readonly onNextUrl?: ((url: string) => void) | undefined;
+  /** Told that keys were tried which never were any: the first one, the tenth, the hundredth. */
+  readonly onWrongKey?: ((count: number) => void) | undefined;
   /** Told of what failed because of a bug. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface InspectServer {
   readonly port: number;
-  /** The address of the page with its key, which is for the operator alone. */
+  /** The address of the page with the key that works now, which is for the operator alone. */
   readonly url: string;
   /** Something was stored: pages are told at once, where that was not done a moment ago. */
   wake(): void;
@@ -55,11 +58,16 @@ export interface InspectServer {
 /** Serves the page over an inbox to this machine. Throws a `ConfigError` or `UsageError` when the port cannot be had. */
 export async function openInspectServer(options: InspectServerOptions): Promise<InspectServer> {
   const { queries, replays, clock, onError } = options;
-  const key = new InspectKey();
+  let hosts: readonly string[] = [];
+  const url = (): string => `http://${hosts[0] ?? ''}/#${keyParameter}=${keys.key.reveal()}`;
+  const keys = new InspectKeys({
+    clock,
+    onNext: () => options.onNextUrl?.(url()),
+    onWrong: (count) => options.onWrongKey?.(count),
+  });
   const feed = new EventFeed(queries, () => clock.steady());
   const page = pageFiles(options.pageFile);
-  const api = apiAnswers({ ...options, key, feed });
-  let hosts: readonly string[] = [];
+  const api = apiAnswers({ ...options, keys, feed });
   const handle = async (request: Delivery): ReturnType<typeof api> => {
     const foreign = foreignHost(request, hosts);
     if (foreign !== undefined) return problemAnswer(foreign);
@@ -85,7 +93,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     headers: securityHeaders,
     // Before a large body is received.
     checkHead: (head) => {
-      const unwanted = foreignHost(head, hosts) ?? unwantedRequest(head, key);
+      const unwanted = foreignHost(head, hosts) ?? unwantedRequest(head, keys);
       return unwanted && rejectionOf(unwanted);
     },
     rejectionAnswer,
@@ -98,9 +106,12 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   hosts = ownHosts(server.port);
   return {
     port: server.port,
-    url: `http://${hosts[0] ?? ''}/#${keyParameter}=${key.key.reveal()}`,
+    get url() {
+      return url();
+    },
     wake: () => feed.wake(),
     async close() {
+      keys.close();
       await feed.close();
       await server.close(lastAnswersMs);
       await closeParts();

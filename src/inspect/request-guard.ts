@@ -1,6 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Secret } from '../secret.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
+import type { InspectKeys } from './inspect-keys.ts';
 import type { ApiProblem } from './request-problem.ts';
 import { tokenHeader } from './wire.ts';
 
@@ -28,7 +27,7 @@ export function foreignHost(request: Head, hosts: readonly string[]): ApiProblem
  * Why a request to the API is not answered. Pages of other origins, those of other ports of this machine included, may send
  * requests here, but not with a header of ours, and browsers say where they come from.
  */
-export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>): ApiProblem | undefined {
+export function unwantedRequest(request: Head, keys: Pick<InspectKeys, 'isToken'>): ApiProblem | undefined {
   const fetchSites = headerValues(request, 'sec-fetch-site');
   if (fetchSites.some((site) => site !== 'same-origin')) return foreignPage;
   const [host = ''] = headerValues(request, 'host');
@@ -41,7 +40,7 @@ export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>)
   }
   if (isSession(request) || isTicket(request)) return undefined;
   const [token = '', ...more] = headerValues(request, tokenHeader);
-  if (more.length === 0 && key.isToken(token)) return undefined;
+  if (more.length === 0 && keys.isToken(token)) return undefined;
   return {
     status: 401,
     code: 'no-token',
@@ -69,32 +68,6 @@ const foreignPage: ApiProblem = {
   code: 'forbidden',
   problem: 'The request does not come from the page of this server.',
 };
-
-/**
- * Who opened the printed address, and who has exchanged its key for a token. Both are good as long as the process. The
- * token is apart from the key, so that what a page keeps does not open another one.
- */
-export class InspectKey {
-  readonly key = newSecret();
-  readonly #token = newSecret();
-
-  /** The token for the key of the address; undefined for any other text. */
-  tokenFor(key: string): string | undefined {
-    return isSame(key, this.key) ? this.#token.reveal() : undefined;
-  }
-
-  isToken(text: string): boolean {
-    return isSame(text, this.#token);
-  }
-}
-
-const newSecret = (): Secret => new Secret(randomBytes(32).toString('base64url'));
-
-/** Takes the same time whatever differs. */
-const isSame = (text: string, secret: Secret): boolean =>
-  timingSafeEqual(digest(text), digest(secret.reveal()));
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Nothing but our own files is loaded, nothing is sent elsewhere, and no text becomes markup or script. */
 const contentSecurityPolicy = [

@@ -5,7 +5,7 @@
 
 /**
  * The address of the page, as it is printed: `http://127.0.0.1:PORT/#key=KEY`. No request holds the key but `POST
- * /api/session`; it is in the characters of base64url.
+ * /api/session`; it is in the characters of base64url, works once, and for ten minutes.
  */
 export const keyParameter = 'key';
 
@@ -35,8 +35,8 @@ export interface WireProblem {
 }
 
 /**
- * `POST /api/session` with `{"key": …}`: the key of the URL's fragment for a token, which is good as long as the server
- * runs. After a restart any answer to an old token is 401 `no-token`, and to an old key 401 `wrong-key`.
+ * `POST /api/session` with `{"key": …}`: the key of the URL's fragment for a token of this session, which is good as long as
+ * the server runs. The answer to an old token is 401 `no-token`, and to a used or old key 401 `wrong-key`.
  */
 export interface WireSession {
   readonly token: string;

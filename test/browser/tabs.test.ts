@@ -20,23 +20,38 @@ inChromium('tabs', (browser) => {
     await expectClean();
   });
 
-  it('are opened from the URL as often as wanted, and need it', async () => {
+  it('go on with the session of an open tab; the URL opens the page once, and the next one is printed', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(home);
+    const inspected = await inspect(home);
+    const { url } = inspected;
     const context = await freshContext(browser());
     const first = await shownPage(context, url);
-    const second = await shownPage(context, url);
-    for (const { page, expectClean } of [first, second]) {
+    await expect.poll(() => rowNames(first.page)).toEqual(['Ada']);
+    expect(inspected.url).not.toBe(url);
+    // A new tab without a key, and one with the used one, which a history or a colleague has.
+    for (const address of [new URL(url).origin, url]) {
+      const { page, expectClean } = await shownPage(context, address);
       await expect.poll(() => rowNames(page)).toEqual(['Ada']);
       await expectLive(page);
-      await expectClean();
+      await page.reload();
+      await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+      await expectClean(/^Failed to load resource: .* 401/);
     }
-    const third = await shownPage(context, new URL(url).origin);
+    const other = await freshContext(browser());
+    const third = await shownPage(other, new URL(url).origin);
     await third.page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
     await third.page.goto(url);
+    await third.page.getByText('The key in this URL is not valid.').waitFor();
+    await third.page.goto(inspected.url);
     await expect.poll(() => rowNames(third.page)).toEqual(['Ada']);
-    await third.expectClean();
+    expect(inspected.stderr().match(/#key=/g)).toHaveLength(3);
+    // One that waits goes on by itself.
+    const fresh = await freshContext(browser());
+    const waiting = await shownPage(fresh, new URL(url).origin);
+    await waiting.page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
+    await shownPage(fresh, inspected.url);
+    await expect.poll(() => rowNames(waiting.page)).toEqual(['Ada']);
   });
 
   it('close their stream while they are hidden, and resume', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tokenHeader, type WireInbox, type WireProblem } from '../../src/inspect/wire.ts';
 import { arrivalOf } from '../inbox/support.ts';
+import { FakeClock } from '../support/clock.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 import { openWire, statuses } from '../support/wire.ts';
 import { inspect, type Inspected, post, send, targetAt } from './support.ts';
@@ -84,7 +85,8 @@ describe('the page over the inbox, attacked', () => {
   });
 
   it('gives a token for its key alone, and none for that of another run', async () => {
-    const [one, other] = [await inspect(), await inspect()];
+    const clock = new FakeClock(undefined, { hasty: true });
+    const [one, other] = [await inspect({ clock }), await inspect({ clock })];
     for (const key of [other.key, other.token, '', `${one.key} `, one.key.slice(1), 1, null, [one.key]]) {
       const answer = await post(`${one.origin}/api/session`, { key }, one.origin);
       expect([answer.status, problemOf(answer.text)]).toEqual([401, 'wrong-key']);

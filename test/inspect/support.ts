@@ -24,6 +24,8 @@ export interface Inspected {
   readonly inbox: Inbox;
   readonly server: InspectServer;
   readonly origin: string;
+  /** Of the address that was opened, and of the next one. */
+  readonly usedKey: string;
   readonly key: string;
   readonly token: string;
   get(path: string, options?: AnswerOptions): Promise<Answer>;
@@ -73,14 +75,18 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
   });
   opened.push(() => server.close());
   const origin = `http://127.0.0.1:${server.port}`;
-  const key = new URL(server.url).hash.replace('#key=', '');
+  const keyNow = (): string => new URL(server.url).hash.replace('#key=', '');
+  const key = keyNow();
   const session = await post(`${origin}/api/session`, { key }, origin);
   const { token } = JSON.parse(session.text) as WireSession;
   return {
     inbox,
     server,
     origin,
-    key,
+    usedKey: key,
+    get key() {
+      return keyNow();
+    },
     token,
     get: (path, more = {}) =>
       send(`${origin}${path}`, { ...more, headers: { [tokenHeader]: token, ...more.headers } }),

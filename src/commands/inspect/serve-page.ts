@@ -14,7 +14,7 @@ import type { InboxQueries } from '../../inspect/queries/query-types.ts';
 import { queriesInThisThread } from '../../inspect/queries/read-inbox.ts';
 import type { Clock } from '../../time/clock.ts';
 
-interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onSession'> {
+interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onNextUrl' | 'onWrongKey'> {
   readonly open: boolean;
 }
 
@@ -31,7 +31,17 @@ export async function servePage(
   const server = await openInspectServer({
     ...options,
     clock,
-    onSession: () => void removeFile(),
+    onNextUrl(url) {
+      void removeFile();
+      messages.say('the page was opened; its next address, for another browser:');
+      stderr.write(`${url}\n`);
+    },
+    onWrongKey(count) {
+      const times = count === 1 ? 'a wrong key was' : `${count} wrong keys were`;
+      messages.warn(
+        `${times} tried at the page: an address of an earlier run, or somebody else on this machine`,
+      );
+    },
     onError: (error) => messages.note('inspect', `a request of the page failed: ${sentenceOf(error)}`),
   });
   messages.say(`inspect ${options.location} at:`);

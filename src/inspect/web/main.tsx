@@ -1,8 +1,7 @@
 import { render, type VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { WireInbox } from '../wire.ts';
 import { Button } from './elements.tsx';
-import { openSession, reloadOnNewKey } from './api-client/api.ts';
+import { answerOtherTabs, onOtherSession, openSession, reloadOnNewKey } from './api-client/api.ts';
 import { type Problem, problemOf } from './api-client/problem.ts';
 import { Mark } from './shell/header.tsx';
 import { Page } from './shell/page.tsx';
@@ -33,8 +32,9 @@ function Start(): VNode | null {
 }
 
 async function makeModel(): Promise<PageModel> {
-  const api = await openSession();
-  const model = new PageModel(api, await api.get<WireInbox>('/api/inbox'));
+  const { api, inbox } = await openSession();
+  answerOtherTabs();
+  const model = new PageModel(api, inbox);
   model.start();
   return model;
 }
@@ -44,7 +44,7 @@ const retryMs = 2_000;
 /** In place of the page. Where a new URL would not help, it is tried again from time to time. */
 function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: () => void }): VNode {
   useEffect(() => {
-    if (problem.needsNewUrl) return undefined;
+    if (problem.needsNewUrl) return onOtherSession(onRetry);
     const timer = setTimeout(onRetry, retryMs);
     return () => clearTimeout(timer);
   }, [problem, onRetry]);
@@ -58,8 +58,8 @@ function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: () => vo
             {problem.code === 'wrong-key'
               ? 'The key in this URL is not valid.'
               : 'This tab has no valid key.'}{' '}
-            Each start of <code>leads inspect</code> or <code>leads listen --inspect</code> prints a URL with
-            a new key in its terminal: open that one.
+            A URL opens the page once, within ten minutes. <code>leads</code> prints the next one in its
+            terminal: open that one.
           </p>
         ) : (
           <p>

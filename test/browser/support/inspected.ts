@@ -33,31 +33,39 @@ export async function receiver(more: readonly string[] = [], home = freshHome())
 }
 
 export interface Inspected {
-  /** With the key. */
+  /** With the key that works now: the one that was printed last. */
   readonly url: string;
+  readonly stderr: () => string;
   readonly child: ChildProcess;
   readonly end: () => Promise<unknown>;
 }
 
 /** `leads inspect` over the inbox in `home`. */
-export async function inspect(home: string, more: readonly string[] = []): Promise<Inspected> {
+export async function inspect(
+  home: string,
+  more: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Inspected> {
   const child = spawn(process.execPath, [binary, 'inspect', ...more], {
-    env: { PATH: process.env['PATH'], ...environment(home) },
+    env: { PATH: process.env['PATH'], ...environment(home), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = new Promise((resolve) => child.once('close', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));
   let stderr = '';
-  const url = await new Promise<string>((resolve, reject) => {
+  const printed = (): string | undefined => stderr.match(/^http:\S+#key=\S+$/gm)?.at(-1);
+  await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString('utf8');
-      const printed = /^http:\S+#key=\S+$/m.exec(stderr)?.[0];
-      if (printed !== undefined) resolve(printed);
+      if (printed() !== undefined) resolve();
     });
     void ended.then(() => reject(new Error(`inspect ended: ${stderr}`)));
   });
   return {
-    url,
+    get url() {
+      return printed() ?? '';
+    },
+    stderr: () => stderr,
     child,
     end() {
       child.kill('SIGTERM');

@@ -1,5 +1,5 @@
-import { keyParameter, tokenHeader, type WireProblem, type WireSession } from '../../wire.ts';
-import { type AnswerSource, isAbort, Problem } from './problem.ts';
+import { keyParameter, tokenHeader, type WireInbox, type WireProblem, type WireSession } from '../../wire.ts';
+import { type AnswerSource, isAbort, Problem, problemOf } from './problem.ts';
 
 interface Options {
   readonly method?: 'POST';
@@ -114,27 +114,85 @@ const tokenItem = 'token';
 let key: string | null = null;
 
 /**
- * Exchanges the key of the address for a token, which this tab keeps, or takes the token that it kept. Throws a `Problem`
- * where there is neither, or where the key is of a program that ended.
+ * Exchanges the key of the address for a token, which this tab keeps; or goes on with the token that it kept, or with one of
+ * a tab that is open. Throws a `Problem` where none of them is good.
  */
-export async function openSession(): Promise<Api> {
+export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
   const { hash } = location;
   if (hash.startsWith(keyFragment)) {
-    // Before anything else: nobody who sees the screen, the history or a bookmark sees the key.
+    // Before anything else: nobody who sees the screen or a bookmark sees the key.
     history.replaceState(null, '', '#/');
     key = hash.slice(keyFragment.length);
   }
-  if (key !== null) sessionStorage.setItem(tokenItem, await tokenFor(key));
-  key = null;
-  const token = sessionStorage.getItem(tokenItem);
-  if (token === null) throw new Problem('no-token', 'this address has no key');
-  return new Api(token);
+  let problem = new Problem('no-token', 'this address has no key');
+  if (key !== null) {
+    try {
+      const answer = await send('/api/session', posted({ key }));
+      sessionStorage.setItem(tokenItem, ((await answer.json()) as WireSession).token);
+    } catch (error) {
+      problem = problemOf(error);
+      if (!problem.needsNewUrl) throw error;
+    }
+    key = null;
+  }
+  const kept = sessionStorage.getItem(tokenItem);
+  const own = kept === null ? null : await sessionOf(kept);
+  if (own !== null) return own;
+  for (const token of await tokensOfOpenTabs()) {
+    const found = await sessionOf(token);
+    if (found === null) continue;
+    sessionStorage.setItem(tokenItem, token);
+    return found;
+  }
+  throw problem;
 }
 
-async function tokenFor(exchanged: string): Promise<string> {
-  sessionStorage.removeItem(tokenItem);
-  const answer = await send('/api/session', posted({ key: exchanged }));
-  return ((await answer.json()) as WireSession).token;
+/** Null where the token is of a program that ended. */
+async function sessionOf(token: string): Promise<{ api: Api; inbox: WireInbox } | null> {
+  const api = new Api(token);
+  try {
+    return { api, inbox: await api.get<WireInbox>('/api/inbox') };
+  } catch (error) {
+    if (problemOf(error).needsNewUrl) return null;
+    throw error;
+  }
+}
+
+/** Tabs of this origin, which a port is a part of, hear each other here. */
+const channelName = 'session';
+const asking = 'which token?';
+const telling = 'a session began';
+
+/** A tab that is there answers within this time; ms. */
+const answerMs = 200;
+
+async function tokensOfOpenTabs(): Promise<ReadonlySet<string>> {
+  const channel = new BroadcastChannel(channelName);
+  const tokens = new Set<string>();
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (typeof data === 'string' && data !== asking && data !== telling) tokens.add(data);
+  });
+  channel.postMessage(asking);
+  await new Promise((resolve) => setTimeout(resolve, answerMs));
+  channel.close();
+  return tokens;
+}
+
+/** Tells tabs that wait for a session that there is one, and those that ask its token. */
+export function answerOtherTabs(): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    const token = sessionStorage.getItem(tokenItem);
+    if (data === asking && token !== null) channel.postMessage(token);
+  });
+  channel.postMessage(telling);
+}
+
+/** Calls back when a session began in another tab. */
+export function onOtherSession(began: () => void): () => void {
+  const channel = new BroadcastChannel(channelName);
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => data === telling && began());
+  return () => channel.close();
 }
 
 /** A new URL of the program pasted into this tab changes only the fragment, which loads nothing by itself. */
