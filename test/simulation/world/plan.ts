@@ -155,14 +155,15 @@ function operation(random: Random, { lengthMs, targets }: Omit<Plan, 'happenings
   if (action === 'audit') return [outage(random, at, targets), calm];
   if ((action !== 'export' && action !== 'bookmark') || random.chance(0.2)) return [calm];
   const again = { ...calm, at: at + random.between(10_000, 5 * minute) };
-  const isKilled = random.chance(0.45);
-  if (isKilled && random.chance(0.5)) {
+  if (random.chance(0.5)) return [disturbance(random, at), calm, again];
+  if (random.chance(0.5)) {
     // A walk that has come far enough to be resumed.
     const slow: Happening = { at, kind: 'service', fault: 'slow', forMs: 2 * minute };
     return [slow, { ...calm, killedAt: { call: 'request', nth: random.between(3, 9) } }, again];
   }
-  const killedAt: KillPoint = { call: 'rename', nth: random.between(1, 4) };
-  return [disturbance(random, at), { ...calm, ...(isKilled && { killedAt }) }, again];
+  // The third is that of the bookmark, or of the file with the leads, where the walk was short.
+  const killedAt: KillPoint = { call: 'rename', nth: random.pick([1, 2, 3, 3, 4]) };
+  return [{ ...calm, killedAt }, again];
 }
 
 /** Leads that are older than what an audit takes for under way, and that a target has not had. */

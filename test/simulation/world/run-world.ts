@@ -539,6 +539,7 @@ class World {
     const { now } = this.#scheduler;
     if (code === undefined) return;
     if (code === 1) throw new Violation('no-internal-error', process.stderr);
+    if (code === 2) throw new Violation('is-asked-what-it-knows', process.stderr);
     if (this.#service.tooEarly > 0)
       throw new Violation('waits-as-told', `a request came before its Retry-After`);
     if (code === 0 && (action === 'export' || action === 'bookmark'))
