@@ -6,7 +6,7 @@ import base64, hashlib, json, re, sys
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-HEADER = set("type version signer basis since until zone by salt counts lines root ledger".split())
+HEADER = set("type version signer basis since until zone by salt counts lines root".split())
 COUNTS = set("accepted duplicate rejected late repaired erased".split())
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -114,7 +114,8 @@ def verify(path, keys):
     require(match and body.endswith(b"\n"), "no signature at the end")
     first, *lines = body[:-1].split(b"\n")
     header = canonical(first)
-    require(set(header) == HEADER and header["type"] == "leads/statement" and header["version"] == 1, "no header")
+    basis = "ledger" if header.get("basis") == "received" else "evidence"
+    require(set(header) == HEADER | {basis} and header["type"] == "leads/statement" and header["version"] == 1, "no header")
     require(type(header["counts"]) is dict and set(header["counts"]) == COUNTS, "other counts")
     require(all(type(header[name]) is str and TIME.fullmatch(header[name]) for name in ("since", "until")), "no time")
     require(header["basis"] in ("received", "created") and type(header["by"]) is list, "no basis")
@@ -128,7 +129,9 @@ def verify(path, keys):
         before = value["digest"]
         tree.append(leaf(line))
     require(len(lines) == header["lines"] and tree.root() == decode(header["root"], 32), "other lines than it says")
-    check_ledger(header["ledger"])
+    require(basis == "ledger" or type(header[basis]) is str, "no evidence")
+    if basis == "ledger":
+        check_ledger(header["ledger"])
     require(header["signer"] in keys, "unknown signer")
     key = decode(header["signer"].split("+", 2)[2], 33)[1:]
     message = b"leads/statement/1\n" + hashlib.sha256(body).digest()

@@ -10,6 +10,16 @@ const count = z.int().check(z.nonnegative());
 const digest64 = z.string().check(z.regex(/^[A-Za-z0-9+/]{43}=$/));
 const head = z.strictObject({ size: count, root: digest64 });
 
+const ledgerSchema = z.strictObject({
+  origin: z.string(),
+  since: head,
+  until: head,
+  consistency: z.array(digest64),
+});
+
+/** Where the ledger was at the beginning of a statement, and at its end. */
+export type StatementLedger = z.output<typeof ledgerSchema>;
+
 const headerSchema = z.strictObject({
   type: z.literal('leads/statement'),
   version: z.literal(1),
@@ -30,7 +40,10 @@ const headerSchema = z.strictObject({
   }),
   lines: count,
   root: digest64,
-  ledger: z.strictObject({ origin: z.string(), since: head, until: head, consistency: z.array(digest64) }),
+  /** Of leads that were received. */
+  ledger: z.optional(ledgerSchema),
+  /** Of leads that the service lists: what showed that the list was whole. */
+  evidence: z.optional(z.string()),
 });
 
 /** The first line of a statement. */
@@ -72,7 +85,13 @@ export const idDigest = ({ bytes }: StatementSalt, leadId: string): string =>
 /** A line of a statement, without its line break. */
 export const lineText = (line: StatementHeader | StatementLine): string => JSON.stringify(line);
 
-export const readHeader = (line: string): StatementHeader | undefined => readCanonical(line, headerSchema);
+export function readHeader(line: string): StatementHeader | undefined {
+  const header = readCanonical(line, headerSchema);
+  const isReceived = header?.basis === 'received';
+  const isWhole =
+    isReceived === (header?.ledger !== undefined) && isReceived === (header?.evidence === undefined);
+  return isWhole ? header : undefined;
+}
 export const readLine = (line: string): StatementLine | undefined => readCanonical(line, lineSchema);
 
 /** Only what is written in the one way that it can be: names once, no white space, whole numbers. */

@@ -7,8 +7,6 @@ import { replaceFile } from '../../files/replace.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { Ledger } from '../../inbox/ledger.ts';
 import type { StoredReceipt } from '../../inbox/query-types.ts';
-import { isObject, parseExact } from '../../json/exact.ts';
-import { utf8 } from '../../json/bytes.ts';
 import { fieldAt, readCreatedAt } from '../../lead/raw-lead.ts';
 import { isTestId } from '../../lead/test-id.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -18,18 +16,19 @@ import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
 import { publicText, type Signer, signText } from '../../statement/signed-note.ts';
 import {
   borderMs,
-  idDigest,
-  type LineField,
   lineText,
   saltOf,
   signatureText,
   signedMessage,
   type StatementHeader,
+  type StatementLedger,
   type StatementLine,
   type StatementSalt,
 } from '../../statement/statement-format.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
+import { lineOfLead, none, recordIn, type Wanted } from './lead-line.ts';
+import { collectListed } from './listed-leads.ts';
 import { holdsWhatWasSigned, walkLedger, withLedger } from './ledger-walk.ts';
 import type { MakeOptions } from './options.ts';
 import { keepSigned, newSalt, readSalt, requireSigner } from './signing.ts';
@@ -39,16 +38,14 @@ import { openStatement } from './statement-file.ts';
 /** From its creation to its receipt; as `audit` has it, in milliseconds. */
 const lateAfterMs = 300_000;
 
-interface Period {
-  readonly since: number;
-  readonly until: number;
-  readonly zone: string;
-}
-
 type Counts = { -readonly [K in keyof StatementHeader['counts']]: StatementHeader['counts'][K] };
 
 export async function run(options: MakeOptions, context: Context): Promise<Outcome> {
   const { messages, clock } = context;
+  const isListed = options.from === 'service';
+  const ofInbox = options.inbox ?? options.previous;
+  if (isListed && ofInbox !== undefined)
+    throw new UsageError('--inbox and --previous are about what was received, and --from service is not');
   const { since, until, zone } = resolveWindow(
     { ...options, since: undefined, until: undefined },
     clock.now(),
@@ -62,22 +59,28 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   const signer = await requireSigner(options.keyFile, context);
   const salt = await saltFor(options, context);
   const lines = await SortedLines.open();
+  const period = { since, until, zone };
+  const by = options.by ?? [];
+  const wanted = { period, by, salt };
+  const written = async (of: Parameters<typeof headerOf>[0]): Promise<void> => {
+    const header = await headerOf(of, lines, signer);
+    await writeStatement(header, lines, signer, options.output, context);
+    if (options.html === undefined) return;
+    const { statementReport } = await import('./statement-report.ts');
+    await writeReport(options.html, await statementReport(header, lines.texts(), clock.now()), context);
+  };
   try {
+    if (isListed) {
+      await written({ ...wanted, basis: 'created', ...(await collectListed(lines, wanted, context)) });
+      return 'done';
+    }
     const isMade = await withLedger(options, context, async (ledger, inbox) => {
       await ledger.sequence();
       if (!(await holdsWhatWasSigned(ledger, context))) return false;
-      const period = { since, until, zone };
-      const by = options.by ?? [];
-      const counts = await collect(inbox, lines, { period, by, salt }, context);
+      const counts = await collect(inbox, lines, wanted, context);
       const found = await headsOf(ledger, period, counts, options.previous, context);
       if (found === undefined) return false;
-      const made = { period, by, salt, counts, ledger: found };
-      const header = await headerOf(made, lines, signer);
-      await writeStatement(header, lines, signer, options.output, context);
-      if (options.html !== undefined) {
-        const { statementReport } = await import('./statement-report.ts');
-        await writeReport(options.html, await statementReport(header, lines.texts(), clock.now()), context);
-      }
+      await written({ ...wanted, counts, basis: 'received', ledger: found });
       await ledger.addStatement({ since, until, madeAt: clock.now() });
       return true;
     });
@@ -104,12 +107,6 @@ async function saltFor({ salt, output }: MakeOptions, context: Context): Promise
   return saltOf(fresh);
 }
 
-interface Wanted {
-  readonly period: Period;
-  readonly by: readonly LineField[];
-  readonly salt: StatementSalt;
-}
-
 /** A line for each lead in the period, or within a day of it. Of test leads there is none. */
 async function collect(
   inbox: Inbox,
@@ -118,19 +115,11 @@ async function collect(
   { signal }: Pick<Context, 'signal'>,
 ): Promise<Counts> {
   const { since, until } = period;
-  const counts = { accepted: 0, duplicate: 0, rejected: {}, late: 0, repaired: 0, erased: 0 };
+  const counts: Counts = { ...none };
   const rejected = new Map<string, number>();
   const around = { since: since - borderMs, until: until + borderMs };
-  const lineOf = (leadId: string, at: number, lead: Uint8Array | undefined): StatementLine => {
-    const fields = by.map((field) => [field, textIn(lead, field)] as const);
-    const border = at < since ? 'before' : at >= until ? 'after' : undefined;
-    return {
-      digest: idDigest(salt, leadId),
-      at,
-      ...Object.fromEntries(fields),
-      ...(border === undefined ? {} : { border }),
-    };
-  };
+  const lineOf = (leadId: string, at: number, lead: Uint8Array | undefined): StatementLine =>
+    lineOfLead({ leadId, at, lead }, { period, by, salt });
   const count = ({
     receivedAt,
     leadId = '',
@@ -170,28 +159,14 @@ async function collect(
   return { ...counts, rejected: Object.fromEntries(reasons) };
 }
 
-const recordIn = (lead: Uint8Array | undefined) =>
-  lead === undefined || lead.length === 0 ? undefined : parseExact(utf8(lead).replace(/^\ufeff/, ''));
-
-/** Half a surrogate pair has no form in UTF-8. */
-const wellFormed = (text: string): string => Buffer.from(text).toString();
-
-/** Empty where the lead says nothing, or is pruned. */
-function textIn(lead: Uint8Array | undefined, field: LineField): string {
-  const record = recordIn(lead);
-  const path = field === 'source' ? ['metadata', 'source'] : [field];
-  const value = isObject(record) ? fieldAt(record, path) : undefined;
-  return typeof value === 'string' ? wellFormed(value) : '';
-}
-
 /** The ledger where the period, or the statement before, ends, and now. Undefined, with a message, where that one is not of it. */
 async function headsOf(
   ledger: Ledger,
-  { since, until }: Period,
+  { since, until }: Wanted['period'],
   counts: Counts,
   previous: string | undefined,
   context: Context,
-): Promise<StatementHeader['ledger'] | undefined> {
+): Promise<StatementLedger | undefined> {
   const before = previous === undefined ? undefined : (await openStatement(previous)).header.ledger;
   let sizeBefore = before?.until.size;
   if (sizeBefore === undefined) {
@@ -230,8 +205,8 @@ async function headerOf(
     by,
     salt,
     counts,
-    ledger,
-  }: Wanted & { readonly counts: Counts; readonly ledger: StatementHeader['ledger'] },
+    ...basis
+  }: Wanted & Pick<StatementHeader, 'counts' | 'basis' | 'ledger' | 'evidence'>,
   lines: SortedLines,
   signer: Signer,
 ): Promise<StatementHeader> {
@@ -242,7 +217,7 @@ async function headerOf(
     type: 'leads/statement',
     version: 1,
     signer: publicText(signer),
-    basis: 'received',
+    basis: basis.basis,
     since: new Date(period.since).toISOString(),
     until: new Date(period.until).toISOString(),
     zone: period.zone,
@@ -251,7 +226,7 @@ async function headerOf(
     counts,
     lines: size,
     root: base64(tree.root()),
-    ledger,
+    ...(basis.basis === 'received' ? { ledger: basis.ledger } : { evidence: basis.evidence }),
   };
 }
 
@@ -267,7 +242,9 @@ async function writeStatement(
   else for await (const chunk of text) await write(stdout, chunk);
   const { accepted, duplicate, erased } = header.counts;
   const parts = [counted(accepted, 'lead', 'leads'), `${duplicate} duplicate`, `${erased} erased`];
-  messages.say(`${parts.join(', ')}; ledger of ${header.ledger.until.size} leaves; signed by ${signer.name}`);
+  const of =
+    header.ledger === undefined ? 'listed by the service' : `ledger of ${header.ledger.until.size} leaves`;
+  messages.say(`${parts.join(', ')}; ${of}; signed by ${signer.name}`);
 }
 
 async function* statementText(

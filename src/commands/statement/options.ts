@@ -56,6 +56,12 @@ const { in: stretch, zone } = timeFlags('received');
 export const makeFlags = {
   in: stretch,
   zone,
+  from: {
+    value: 'side',
+    type: oneOf(['inbox', 'service']),
+    otherwise: 'inbox',
+    help: 'service: of what it lists, by creation, where that is proven complete',
+  },
   by: { value: 'fields', type: fields, help: 'say of each lead its category, source, or both' },
   ...outputFlag,
   ...htmlFlag,

@@ -1,8 +1,11 @@
 import { withoutContacts } from '../../report/reduce-personal-data.ts';
 import { type Cell, mostReportRows, type Report, type Section } from '../../report/report.ts';
 import { countText, minuteText, secondText } from '../../report/report-html.ts';
-import { readLine, type StatementHeader } from '../../statement/statement-format.ts';
+import { readLine, type StatementHeader, type StatementLedger } from '../../statement/statement-format.ts';
 import { startOfDays } from '../../time/zone.ts';
+
+const headText = ({ size, root }: StatementLedger['since']): string =>
+  `${countText(size)} leaves, root ${root}`;
 
 /** A statement as a report for people, beside the file that can be verified; `texts` are its lines. */
 export async function statementReport(
@@ -10,7 +13,7 @@ export async function statementReport(
   texts: AsyncIterable<readonly string[]>,
   madeAt: number,
 ): Promise<Report> {
-  const { zone, by, counts, ledger, signer, salt, root } = header;
+  const { zone, by, counts, ledger, evidence = '', signer, salt, root } = header;
   const [since, until] = [Date.parse(header.since), Date.parse(header.until)];
   const days = new Map<number, number>();
   for (let at = since; at < until; at = startOfDays(at, 'day', zone, 1))
@@ -40,7 +43,7 @@ export async function statementReport(
   }
   const rejected = Object.entries(counts.rejected).sort(([, a], [, b]) => b - a);
   return {
-    title: 'Statement of received leads',
+    title: ledger === undefined ? 'Statement of listed leads' : 'Statement of received leads',
     program: `leads statement ${LEADS_VERSION}`,
     madeAt,
     zone,
@@ -49,14 +52,13 @@ export async function statementReport(
       ['Signed by', signer],
       ['Salt', salt],
       ['Root of the lines', root],
-      ['Ledger', ledger.origin],
-      ...(['since', 'until'] as const).map(
-        (end) =>
-          [
-            end === 'since' ? 'Ledger before' : 'Ledger at the end',
-            `${countText(ledger[end].size)} leaves, root ${ledger[end].root}`,
-          ] as const,
-      ),
+      ...(ledger === undefined
+        ? [['Listed by the service', `the whole list: ${evidence}`] as const]
+        : ([
+            ['Ledger', ledger.origin],
+            ['Ledger before', headText(ledger.since)],
+            ['Ledger at the end', headText(ledger.until)],
+          ] as const)),
     ],
     notices: ['This page proves nothing: the file of the statement, which is signed, can be verified.'],
     sections: [

@@ -5,7 +5,7 @@ import { counted } from '../../output/terminal/progress.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { inclusionSpans, isConsistent, leafHash, SubtreeRoots } from '../../statement/merkle-tree.ts';
 import { isNoteSignedBy, readCheckpoint, readNote } from '../../statement/signed-note.ts';
-import { idDigest, type StatementHeader } from '../../statement/statement-format.ts';
+import { idDigest, type StatementHeader, type StatementLedger } from '../../statement/statement-format.ts';
 import { withLedger } from './ledger-walk.ts';
 import { profilesInbox, type VerifyOptions } from './options.ts';
 import { knownSigners, readSalt, readText } from './signing.ts';
@@ -37,9 +37,9 @@ async function verifyFile(file: string, options: VerifyOptions, context: Context
   if (!known.some(({ name, publicKey }) => name === signer.name && publicKey.equals(signer.publicKey))) {
     wrong(`unknown signer: ${header.signer} is neither named by --public-key nor pinned`);
   }
-  const { origin, since, until, consistency } = header.ledger;
-  if (!isConsistent(headOf(since), headOf(until), consistency.map(bytesOf))) {
-    wrong(`the ledger of ${until.size} leaves did not grow from the one of ${since.size}`);
+  const { ledger } = header;
+  if (ledger !== undefined && !hasGrown(ledger)) {
+    wrong(`the ledger of ${ledger.until.size} leaves did not grow from the one of ${ledger.since.size}`);
   }
   if (options.previous !== undefined) {
     const fault = faultBehind((await openWhole(options.previous)).header, header);
@@ -50,9 +50,11 @@ async function verifyFile(file: string, options: VerifyOptions, context: Context
   const period = `${header.since} to ${header.until}`;
   if (isRight) {
     const leads = counted(header.counts.accepted, 'lead', 'leads');
-    messages.say(
-      `it holds: ${leads}, ${period}, signed by ${signer.name}; ledger ${origin} of ${until.size} leaves`,
-    );
+    const of =
+      ledger === undefined
+        ? `listed by the service (${header.evidence ?? ''})`
+        : `ledger ${ledger.origin} of ${ledger.until.size} leaves`;
+    messages.say(`it holds: ${leads}, ${period}, signed by ${signer.name}; ${of}`);
   }
   return isRight ? 'done' : 'problems';
 }
@@ -64,11 +66,16 @@ async function openWhole(file: string): Promise<OpenedStatement> {
 }
 
 const bytesOf = (base64: string): Buffer => Buffer.from(base64, 'base64');
-const headOf = ({ size, root }: StatementHeader['ledger']['since']) => ({ size, root: bytesOf(root) });
+const headOf = ({ size, root }: StatementLedger['since']) => ({ size, root: bytesOf(root) });
+
+const hasGrown = ({ since, until, consistency }: StatementLedger): boolean =>
+  isConsistent(headOf(since), headOf(until), consistency.map(bytesOf));
 
 /** Why a statement does not go on from the one before; undefined where it does. */
 function faultBehind(before: StatementHeader, after: StatementHeader): string | undefined {
   if (before.signer !== after.signer) return `the statement before is signed by ${before.signer}`;
+  if (before.ledger === undefined || after.ledger === undefined)
+    return 'a statement of what the service lists goes on from no other';
   if (before.ledger.origin !== after.ledger.origin)
     return `the statement before is of the ledger ${before.ledger.origin}`;
   const [then, now] = [before.ledger.until, after.ledger.since];

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Libsql from 'libsql';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
+import { drawFor } from '../../../src/sandbox/data/seeded-random.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type Run } from '../../support/run.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { deliveryOf } from '../../inbox/support.ts';
 import { newInboxUrl } from '../../support/postgres/address.ts';
+import { full } from '../../support/faults.ts';
+import { scripted, sendJson } from '../../support/service.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 
 const postgres = await sharedPostgres();
@@ -21,10 +24,19 @@ const day = 86_400_000;
 const october = Date.UTC(2026, 9, 1);
 const november = Date.UTC(2026, 10, 1);
 
+const docs = fileURLToPath(new URL('../../../docs/statement/', import.meta.url));
+
+const python = await promisify(execFile)('python3', ['-c', 'import cryptography']).then(
+  () => true,
+  () => false,
+);
+
 interface Came {
   readonly id: string;
   readonly at: number;
   readonly category?: string;
+  readonly name?: string | undefined;
+  readonly phone?: string;
   readonly source?: 'push' | 'backfill';
 }
 
@@ -56,11 +68,11 @@ class Party {
   async take(came: readonly Came[]): Promise<void> {
     const location = this.inbox.includes('://') ? locationOf(this.inbox) : this.inbox;
     const inbox = await openInbox({ location, clock: this.clock });
-    for (const { id, at, category = 'solar', source } of came) {
+    for (const { id, at, category = 'solar', source, name, phone } of came) {
       const lead = {
         id,
         category,
-        contact: { email: 'ada@example.com' },
+        contact: { email: 'ada@example.com', name, phone },
         createdAt: new Date(at - 1000).toISOString(),
       };
       const delivery = deliveryOf(JSON.stringify(lead), { receivedAt: at });
@@ -372,12 +384,121 @@ describe('leads statement compare', () => {
   });
 });
 
-const docs = fileURLToPath(new URL('../../../docs/statement/', import.meta.url));
+describe('leads statement --from service', () => {
+  const listed = (count: number) =>
+    month(count).map(({ id, at }) => ({ id, category: 'solar', createdAt: new Date(at).toISOString() }));
 
-const python = await promisify(execFile)('python3', ['-c', 'import cryptography']).then(
-  () => true,
-  () => false,
-);
+  async function partner(leadsListed: readonly object[], more: object = { next: null }) {
+    const service = await scripted((_, response) => sendJson(response, { data: leadsListed, ...more }));
+    onTestFinished(() => service.close());
+    const party = await Party.of('their.example', []);
+    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: service.url };
+    return {
+      party,
+      run: (...words: readonly string[]) =>
+        leads(['statement', '--from', 'service', ...words], { home: party.home, clock: party.clock, env }),
+    };
+  }
+
+  it('is of what a list holds that is proven complete, and compares with what was received', async () => {
+    const { party, run } = await partner([
+      ...listed(30),
+      { id: 'leads-send-1', createdAt: '2026-10-05T00:00:00Z' },
+    ]);
+    const ours = await Party.of('ours', month(29));
+    const salt = await agreedSalt(ours);
+    const [theirs, report] = [party.file('theirs.ndjson'), party.file('theirs.html')];
+    const flags = ['--in', '2026-10', '--by', 'category', '--salt', salt, '-o', theirs, '--html', report];
+    expect(await run(...flags)).toMatchObject({ exitCode: 0 });
+    expect(headerOf(readFileSync(theirs, 'utf8'))).toMatchObject({
+      basis: 'created',
+      evidence: 'explicit-end',
+      counts: { accepted: 30, duplicate: 0 },
+      lines: 30,
+    });
+    expect(headerOf(readFileSync(theirs, 'utf8'))).not.toHaveProperty('ledger');
+    expect(readFileSync(report, 'utf8')).toContain('Statement of listed leads');
+    expect(await party.run('verify', theirs)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('listed by the service (explicit-end)') as string,
+    });
+    const made = await ours.made('ours.ndjson', '--salt', salt, '--by', 'category');
+    const { exitCode, stdout } = await ours.run('compare', made, theirs, '--json');
+    expect(exitCode).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({ both: 29, onlyHere: 0, onlyThere: 1, otherFields: 0 });
+    const pub = party.file('key.pub');
+    if (python) await promisify(execFile)('python3', [join(docs, 'verify.py'), theirs, pub]);
+  });
+
+  it.each([
+    ['a list that may be cut', listed(50), {}, 6],
+    ['a lead without a time', [{ id: 'a' }], { next: null }, 6],
+    ['a lead without an id', [{ createdAt: '2026-10-05T00:00:00Z' }], { next: null }, 6],
+  ])('is not made of %s', async (_, leadsListed, more, exitCode) => {
+    const { party, run } = await partner(leadsListed, more);
+    const path = party.file('theirs.ndjson');
+    expect(await run('--in', '2026-10', '-o', path)).toMatchObject({ exitCode });
+    expect(existsSync(path)).toBe(false);
+    expect(await run('--in', '2026-10', '--previous', path)).toMatchObject({ exitCode: 2 });
+  });
+});
+
+/** Twenty with `LEADS_FAULTS=full`. */
+const seeds = Array.from({ length: full ? 20 : 3 }, (_, seed) => seed + 1);
+
+describe('two parties', () => {
+  it.each(seeds)('with losses, repeats and late leads count what is true: seed %i', async (seed) => {
+    let drawn = 0;
+    const random = (): number => drawFor(seed, String((drawn += 1)));
+    const names = ['Ada Lovelace', 'Grace Hopper', 'Edsger Dijkstra'];
+    const sent = Array.from({ length: 300 }, (_, i) => ({
+      id: `order-${seed}-${i}`,
+      at: october - day + Math.floor(random() * 33 * day),
+      name: names[i % 3],
+      phone: `+49 30 ${5_550_000 + i}`,
+    }));
+    const got: Came[] = [];
+    for (const lead of sent) {
+      if (random() < 0.03) continue;
+      // Some come a week late.
+      const at = random() < 0.05 ? lead.at + 7 * day : lead.at + 2000;
+      got.push({ ...lead, at });
+      if (random() < 0.1) got.push({ ...lead, at: at + 5000 });
+    }
+    got.sort((a, b) => a.at - b.at);
+    const [ours, theirs] = await Promise.all([Party.of('ours', got), Party.of('theirs', sent)]);
+    const salt = await agreedSalt(ours);
+    const zone = seed % 2 === 0 ? 'Europe/Madrid' : 'UTC';
+    const [from, to] = zone === 'UTC' ? [october, november] : [october - 7_200_000, november - 3_600_000];
+    const made = [
+      await ours.made('ours.ndjson', '--salt', salt, '--zone', zone),
+      await theirs.made('theirs.ndjson', '--salt', salt, '--zone', zone),
+    ];
+    const { stdout } = await ours.run('compare', ...made, '--json');
+
+    const first = new Map<string, number>();
+    for (const { id, at } of got) if (!first.has(id)) first.set(id, at);
+    const isIn = (at: number | undefined): boolean => at !== undefined && at >= from && at < to;
+    const isNear = (at: number | undefined): boolean => at !== undefined && at >= from - day && at < to + day;
+    const truth = { both: 0, onlyHere: 0, onlyThere: 0, otherPeriodThere: 0, otherPeriodHere: 0 };
+    for (const { id, at } of sent) {
+      const here = first.get(id);
+      if (isIn(here) && isIn(at)) truth.both += 1;
+      else if (isIn(here)) truth[isNear(at) ? 'otherPeriodThere' : 'onlyHere'] += 1;
+      else if (isIn(at)) truth[isNear(here) ? 'otherPeriodHere' : 'onlyThere'] += 1;
+    }
+    expect(JSON.parse(stdout)).toMatchObject({ ...truth, otherFields: 0 });
+    expect(truth.onlyThere).toBeGreaterThan(0);
+    const accepted = [...first.values()].filter(isIn).length;
+    const repeats = got.filter(({ id, at }) => isIn(at) && at !== first.get(id)).length;
+    expect(headerOf(readFileSync(made[0] ?? '', 'utf8'))).toMatchObject({
+      counts: { accepted, duplicate: repeats },
+    });
+    const exchanged = made.map((file) => readFileSync(file, 'utf8')).join('');
+    const personal = sent.flatMap(({ id, name, phone }) => [`"${id}`, name ?? '', phone, 'ada@example.com']);
+    expect(personal.filter((text) => exchanged.includes(text))).toEqual([]);
+  });
+});
 
 describe('the published vector', () => {
   const vector = join(docs, 'vector.ndjson');
@@ -394,8 +515,9 @@ describe('the published vector', () => {
     async () => {
       const home = freshHome();
       const text = readFileSync(vector);
-      const files = Array.from({ length: 40 }, (_, i) => {
-        const at = Math.floor((i * text.length) / 40);
+      const mutations = full ? 200 : 40;
+      const files = Array.from({ length: mutations }, (_, i) => {
+        const at = Math.floor((i * text.length) / mutations);
         const bytes = Buffer.from(text);
         bytes[at] = (bytes[at] ?? 0) ^ (1 << (i % 7));
         const changed = i % 4 === 3 ? Buffer.concat([text.subarray(0, at), text.subarray(at + 1)]) : bytes;

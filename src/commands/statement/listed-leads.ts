@@ -1,0 +1,52 @@
+import type { Context } from '../../context.ts';
+import { DataError } from '../../errors.ts';
+import { readCreatedAt } from '../../lead/raw-lead.ts';
+import { isTestId } from '../../lead/test-id.ts';
+import { openService } from '../../service/client/service.ts';
+import type { Evidence } from '../../service/listing/incomplete-error.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
+import { borderMs, type StatementHeader } from '../../statement/statement-format.ts';
+import { lineOfLead, none, type Wanted } from './lead-line.ts';
+import type { SortedLines } from './sorted-lines.ts';
+
+interface Listed {
+  readonly counts: StatementHeader['counts'];
+  readonly evidence: Evidence;
+}
+
+/**
+ * A line for each lead that was created in the period, or within a day of it, as the service lists them. Throws an
+ * `IncompleteError` where the list is not proven complete, and a `DataError` for a lead without an id or a time.
+ */
+export async function collectListed(lines: SortedLines, wanted: Wanted, context: Context): Promise<Listed> {
+  const { since, until } = wanted.period;
+  const around = { since: since - borderMs, until: until + borderMs };
+  const listing = listLeads(await openService(context), { query: around });
+  let accepted = 0;
+  for await (const { leads } of listing) {
+    const dated = leads.map(({ id, createdAt, bytes }) => {
+      const at = readCreatedAt(createdAt);
+      if (id === undefined || at === undefined) throw undated(id);
+      return { leadId: id, at, lead: bytes };
+    });
+    const near = dated.filter(
+      ({ leadId, at }) => at >= around.since && at < around.until && !isTestId(leadId),
+    );
+    accepted += near.filter(({ at }) => at >= since && at < until).length;
+    lines.add(near.map((lead) => lineOfLead(lead, wanted)));
+  }
+  const { completion } = listing;
+  if (completion?.kind !== 'complete' || completion.evidence === 'lone-page') {
+    throw new DataError('the service gave one page, and nothing shows that it is the whole list', {
+      hint: "'leads doctor' finds out how it pages",
+    });
+  }
+  return { counts: { ...none, accepted }, evidence: completion.evidence };
+}
+
+const undated = (id: string | undefined): DataError =>
+  new DataError(
+    id === undefined
+      ? 'the service lists a lead without an id: a statement of its list would leave it out'
+      : `the service lists the lead ${id} without a time of creation: it is in no period`,
+  );
