@@ -222,8 +222,6 @@ export interface WireCharts {
   readonly until: number;
   readonly bucketMs: number;
   readonly buckets: readonly WireBucket[];
-  /** Deliveries of leads by which attempt they were, from 1; the tenth stands for more. */
-  readonly attempts: readonly number[];
   /** Those of the buckets' deliveries that are not stored any more. */
   readonly removed: Readonly<Record<WireVerdict, number>>;
   /** Of what came before that, only what is stored was counted, and more may have come; null: all is known. */

@@ -1,5 +1,4 @@
 import type { InboxReader } from '../../inbox/inbox.ts';
-import { mostAttemptsCounted } from '../../inbox/query-types.ts';
 import { DelayPercentiles } from '../../stats/receipt-counts.ts';
 import type { WireBucket, WireCharts, WireVerdict } from '../wire.ts';
 import type { ChartQuery } from './query-types.ts';
@@ -25,16 +24,13 @@ export async function countCharts(
     delaysUnknown: 0,
   }));
   const removed = { ...none };
-  const attempts = new Array<number>(mostAttemptsCounted).fill(0);
   for await (const step of inbox.counts({ since, until, partMs: bucketMs })) {
-    for (const { part, verdict, attempt, count, isRemoved, delays, delaysUnknown } of step) {
+    for (const { part, verdict, count, isRemoved, delays, delaysUnknown } of step) {
       const bucket = buckets[part];
       if (bucket === undefined) continue;
       bucket.verdicts[verdict] += count;
       bucket.delaysUnknown += delaysUnknown;
       if (isRemoved) removed[verdict] += count;
-      if (verdict !== 'rejected' && verdict !== 'other')
-        attempts[attempt - 1] = (attempts[attempt - 1] ?? 0) + count;
       for (const delay of delays) {
         bucket.delays.add(delay);
         bucket.delayMax = Math.max(delay, bucket.delayMax ?? 0);
@@ -46,7 +42,6 @@ export async function countCharts(
     until,
     bucketMs,
     buckets: buckets.map((bucket, i) => wireBucket(since + i * bucketMs, bucket)),
-    attempts: attempts.slice(0, attempts.findLastIndex((count) => count > 0) + 1),
     removed,
     unknownBefore: countedSince > since ? Math.min(countedSince, until) : null,
   };

@@ -7,7 +7,7 @@ import { useLoaded } from '../api-client/use-loaded.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { capitalized, exactTime, shownCount } from '../text/format.ts';
 import { VerdictIcon } from '../text/verdict.tsx';
-import { AttemptsChart, DelayChart, percent, RateChart } from './charts.tsx';
+import { DelayChart, percent, RateChart } from './charts.tsx';
 
 /** Whole minutes: by them is counted what is not stored any more. */
 const minute = 60_000;
@@ -52,7 +52,6 @@ export function ChartsPane(): VNode {
           <ChartSummary charts={charts} />
           <RateChart charts={charts} />
           <DelayChart charts={charts} />
-          <AttemptsChart attempts={charts.attempts} />
         </>
       )}
     </article>

@@ -118,32 +118,6 @@ function delayBar(bucket: MeasuredBucket, ticks: readonly number[], { x, width }
   );
 }
 
-/** Deliveries of leads by which attempt they were. A list is its own text alternative. */
-export function AttemptsChart({ attempts }: { attempts: readonly number[] }): VNode {
-  const all = attempts.reduce((sum, count) => sum + count, 0);
-  const most = Math.max(...attempts, 1);
-  return (
-    <ChartFigure title="Deliveries by attempt">
-      {all === 0 ? (
-        <p class="empty-body">No lead came in this time.</p>
-      ) : (
-        <ol class="attempt-bars">
-          {attempts.map((count, i) => (
-            <li key={i}>
-              <span>{i === 9 ? 'Attempt 10 or more' : `Attempt ${i + 1}`}</span>
-              <span class="attempt-bar" aria-hidden="true">
-                {count > 0 && <span style={{ width: `${(100 * count) / most}%` }} />}
-              </span>
-              <span class="attempt-number">{shownCount(count)}</span>
-              <span class="attempt-share">{percent(count / all)}</span>
-            </li>
-          ))}
-        </ol>
-      )}
-    </ChartFigure>
-  );
-}
-
 /** Two digits; never 0 % or 100 % of what is not none or all. */
 export function percent(share: number): string {
   const text = `${Number((share * 100).toPrecision(2))} %`;
