@@ -130,10 +130,10 @@ export interface InboxChanges {
    */
   outcomeMarks(seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /**
-   * Looks for deliveries whose id or body may hold the text, newest first, in small steps between which other work gets its
-   * turn. A store leaves out what it can tell by cheap means: the caller looks at the others itself.
+   * Looks for deliveries that may hold all of the terms, newest first, in small steps between which other work gets its turn.
+   * A store leaves out what it can tell by cheap means: the caller looks at the others itself.
    */
-  search(text: string, query: InboxQuery): AsyncIterable<SearchStep>;
+  search(terms: readonly SearchTerm[], query: InboxQuery): AsyncIterable<SearchStep>;
 }
 
 /** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
@@ -152,13 +152,33 @@ export interface InboxQuery {
   readonly until?: number | undefined;
 }
 
-/** A delivery that may hold the text that is looked for, as it is stored. */
+/**
+ * A text that is looked for, in any case. `any`: in the id, the body, the reason and its detail, the headers, the addresses of
+ * the sender, of the request and of targets, or as the status.
+ */
+export interface SearchTerm {
+  readonly field: 'any' | 'reason' | 'status' | 'target';
+  readonly text: string;
+}
+
+/** A delivery that may hold what is looked for, as it is stored. */
 export interface Candidate {
   readonly seq: number;
   readonly leadId: string | undefined;
   readonly body: Uint8Array;
   /** The lead's own bytes in the body; undefined when the body is the lead. */
   readonly place: Span | undefined;
+  readonly reason: string | undefined;
+  readonly detail: string | undefined;
+  readonly status: number;
+  readonly remote: string;
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly results: readonly {
+    readonly target: string;
+    readonly answer: string;
+    readonly address?: string | undefined;
+  }[];
 }
 
 /** One step of a search. */

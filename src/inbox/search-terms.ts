@@ -9,8 +9,8 @@ interface SearchTerms {
 /** Shorter ones are in nearly every body. */
 const shortest = 2;
 
-/** Digits, and what people write between them. */
-const phoneNumber = /^[+\d\s().\-/]+$/;
+/** Digits, and what people write between them; not an address of a network. */
+const phoneNumber = /^(?!\d+(?:\.\d+){3}$)[+\d\s().\-/]+$/;
 const fewestDigits = 5;
 
 /** Whether a text may be a phone number, whose digits are found however they are grouped. */

@@ -38,6 +38,7 @@ const routes = (): readonly Route[] => [
   { method: 'GET', path: /^\/api\/diff$/, answer: diffAnswer },
   { method: 'GET', path: /^\/api\/charts$/, answer: chartsAnswer },
   ...saveRoutes(),
+  { method: 'GET', path: /^\/api\/counts$/, answer: countsAnswer },
   { method: 'GET', path: /^\/api\/events$/, answer: eventsAnswer },
   { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
 ];
@@ -164,6 +165,11 @@ async function chartsAnswer({ queries, clock }: ApiParts, { query }: ApiRequest)
   return { status: 200, body: await queries.charts({ since, until, buckets }) };
 }
 
+async function countsAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
+  const { since, until } = filterOf(query);
+  return { status: 200, body: await queries.verdicts({ since, until }) };
+}
+
 function inInbox<T>(found: T | undefined, seq: number): T {
   if (found === undefined) throw new RequestProblem(notThere(`Delivery ${seq}`));
   return found;
@@ -200,7 +206,7 @@ async function eventsAnswer({ queries, feed, clock }: ApiParts, { query }: ApiRe
 /** Answers `GET /api/search`, a few at one time. */
 function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
   let running = 0;
-  return ({ queries }, { query }) => {
+  return ({ queries, clock }, { query }) => {
     const text = query.text('q')?.trim() ?? '';
     if (text === '' || text.length > longestText) {
       throw badRequest(`The query's q must be a text of 1 to ${longestText} characters.`);
@@ -209,7 +215,12 @@ function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
       const problem = 'Too many searches are under way.';
       throw new RequestProblem({ status: 429, code: 'busy', problem });
     }
-    const found = queries.search({ text, ...filterOf(query), after: query.number('after') });
+    const found = queries.search({
+      text,
+      now: clock.now(),
+      ...filterOf(query),
+      after: query.number('after'),
+    });
     const write = async (response: BodyWriter, signal: AbortSignal): Promise<void> => {
       running += 1;
       try {

@@ -99,9 +99,28 @@ export interface WirePage {
   readonly lead: 'pruned' | 'erased' | null;
 }
 
+/** One word of a search; all of them must be found. `since` limits the time, `any` is looked for everywhere. */
+export interface SearchWord {
+  readonly field: 'any' | 'reason' | 'status' | 'target' | 'since';
+  readonly text: string;
+}
+
+/** `ada "two words" reason:stale status:401 target:crm since:1h`; a phone number is one word, however it is grouped. */
+export function searchWords(text: string): readonly SearchWord[] {
+  if (/^[+\d\s().\-/]+$/.test(text) && text.replace(/\D/g, '').length >= 5) return [{ field: 'any', text }];
+  return Array.from(
+    text.matchAll(/"([^"]+)"|(?:(reason|status|target|since):)?(\S+)/gi),
+    (match): SearchWord => {
+      const [, quoted, field = 'any', word = ''] = match;
+      return { field: field.toLowerCase() as SearchWord['field'], text: quoted ?? word };
+    },
+  );
+}
+
 /**
- * `GET /api/search?q=&verdict=&since=&until=&before=&after=`: newest first, one JSON object a line, as they are found; id, name,
- * e-mail, phone and the body's text with escapes decoded, letters of any case. Closing the connection ends the search.
+ * `GET /api/search?q=&verdict=&since=&until=&before=&after=`: newest first, one JSON object a line, as they are found; all
+ * of the `searchWords`, letters of any case, in id, name, e-mail, phone, the body's text with escapes decoded, reason, status,
+ * headers and addresses. Closing the connection ends the search.
  */
 export type WireFound =
   | { readonly type: 'found'; readonly row: WireRow; readonly where: string }
@@ -228,8 +247,11 @@ export interface WireCharts {
   readonly unknownBefore: number | null;
 }
 
+/** `GET /api/counts?since=&until=`: how many rows the list has of each verdict; 1,000 of `pending` stand for more. */
+export type WireCounts = Readonly<Record<WireVerdict, number>>;
+
 /** How many of each verdict, and when the bucket begins. */
-export interface WireBucket extends Readonly<Record<WireVerdict, number>> {
+export interface WireBucket extends WireCounts {
   readonly at: number;
   /** Milliseconds from the lead's creation to its first delivery: median and greatest of those that are known; null: of none. */
   readonly delayP50: number | null;

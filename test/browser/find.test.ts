@@ -95,6 +95,68 @@ inChromium('finding deliveries', (browser) => {
     await expectClean();
   });
 
+  it('finds all words in headers, reasons, statuses and targets, marks them, and scrolls to them', async () => {
+    const { home, deliver } = await receiver(['--forward-to', 'http://127.0.0.1:1/crm']);
+    await deliver(leadOf('lead_1', 'Ada', { pad: 'x '.repeat(40_000), last: 'needle in the deep' }), {
+      'x-campaign': 'Autumn',
+    });
+    await deliver(leadOf('lead_2', 'Grace Autumn'));
+    await deliver('{"id":"lead_3"}', { 'x-webhook-token': 'wrong' });
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expect.poll(async () => (await rowNames(page)).length).toBe(3);
+    await expect
+      .poll(() => page.locator('.chip').allTextContents())
+      .toEqual(['Accepted 0', 'Duplicate 0', 'Pending 2', 'Rejected 1', 'Other 0']);
+    for (const [text, names] of [
+      ['autumn', ['Grace Autumn', 'Ada']],
+      ['grace autumn', ['Grace Autumn']],
+      ['autumn x-campaign', ['Ada']],
+      ['"ada autumn"', []],
+      ['reason:wrong', ['Delivery 3']],
+      ['status:401 since:1h', ['Delivery 3']],
+      ['target:crm', ['Grace Autumn', 'Ada']],
+      ['target:127.0.0.1 deep', ['Ada']],
+    ] as const) {
+      await page.locator('#search').fill(text);
+      await page.locator('.search-progress.is-done').waitFor();
+      await expect.poll(() => rowNames(page), { message: text }).toEqual(names);
+    }
+    await page.locator('#search').fill('deep');
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    await page.locator('.row').click();
+    // Where the mark is, between 0 and 1 of the pane's height.
+    const place = () =>
+      page.evaluate(() => {
+        const pane = document.getElementById('pane')?.getBoundingClientRect();
+        const [mark] = CSS.highlights.get('found-in-pane') ?? [];
+        const top = mark instanceof Range ? mark.getBoundingClientRect().top : 0;
+        return pane === undefined || top === 0 ? -1 : (top - pane.top) / pane.height;
+      });
+    await expect.poll(place).toBeGreaterThan(0);
+    await expect.poll(place).toBeLessThan(1);
+    await page.locator('#search').fill('grace');
+    await expect.poll(() => rowNames(page)).toEqual(['Grace Autumn']);
+    const marked = page.evaluate(() => {
+      const [mark] = CSS.highlights.get('found-in-list') ?? [];
+      return mark instanceof Range ? mark.toString() : '';
+    });
+    expect(await marked).toBe('Grace');
+    await expectClean();
+  });
+
+  it('filters to the time of a bar that is clicked', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada'));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await page.getByRole('button', { name: 'Charts' }).click();
+    await page.locator('.bar.is-accepted').first().click();
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/charts\?since=\d+&until=\d+$/);
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    await expectClean();
+  });
+
   it('shows nothing of a person who was erased, in the list and among what was found', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada First'));

@@ -110,7 +110,7 @@ inChromium('the keyboard alone', (browser) => {
       'Charts',
       'Keys',
       'Time',
-      'Rejected',
+      'Rejected 0',
       'Deliveries',
       'Download body',
       'Raw',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { InboxReader } from '../../src/inbox/inbox.ts';
+import type { SearchTerm } from '../../src/inbox/query-types.ts';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
 import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
@@ -14,7 +15,7 @@ async function searched(
   text: string,
   query: Parameters<InboxReader['list']>[0] = {},
 ) {
-  const steps = await all(inbox.search(text, query));
+  const steps = await all(inbox.search([{ field: 'any', text }], query));
   return {
     ids: steps.flatMap(({ candidates }) => candidates.map(({ leadId }) => leadId)),
     looked: steps.reduce((sum, { looked }) => sum + looked, 0),
@@ -126,7 +127,9 @@ describe.each(stores)('watching an inbox in $name', ({ name, newLocation }) => {
       });
       await inbox.take(Array.from({ length: 100 }, (_, i) => lead(i)));
     }
-    const steps = (await all(inbox.search('find me', {}))).filter(({ looked }) => looked > 0);
+    const steps = (await all(inbox.search([{ field: 'any', text: 'find me' }], {}))).filter(
+      ({ looked }) => looked > 0,
+    );
     expect(steps.reduce((sum, { looked }) => sum + looked, 0)).toBe(300);
     expect(steps.length).toBeGreaterThan(1);
     expect(Math.max(...steps.slice(1).map(({ looked }) => looked))).toBeLessThan(140);
@@ -136,8 +139,53 @@ describe.each(stores)('watching an inbox in $name', ({ name, newLocation }) => {
     const inbox = await open(newLocation());
     const wrong = rejection('not_json', 'the body is not JSON');
     await inbox.reject([{ delivery: deliveryOf('a\0find me'), leadId: undefined, rejection: wrong }]);
-    const steps = await all(inbox.search('find me', {}));
+    const steps = await all(inbox.search([{ field: 'any', text: 'find me' }], {}));
     expect(steps.flatMap(({ candidates }) => candidates)).toHaveLength(1);
+  });
+
+  it('looks in reasons, statuses, headers and addresses, for all of the terms', async () => {
+    const target = 'forward http://crm.test/hook';
+    const inbox = await open(newLocation(), { targets: [target] });
+    const rawHeaders: [string, string][] = [['X-Campaign', 'Autumn "sale"']];
+    const a = await takeStored(inbox, {
+      ...arrivalOf({ id: 'a' }),
+      delivery: deliveryOf('{"id":"a"}', { rawHeaders, remote: '192.0.2.7', path: '/in/first' }),
+    });
+    const result = { ok: false, answer: '418 teapot', durationMs: 1, at: 1, kind: 'forward' } as const;
+    await inbox.release([{ ...a, target, result }]);
+    await inbox.take([arrivalOf({ id: 'b' })]);
+    const stale = { ...rejection('stale_timestamp', 'ten minutes old'), status: 401 as const };
+    await inbox.reject([{ delivery: deliveryOf('{"id":"c"}'), leadId: 'c', rejection: stale }]);
+    const candidates = async (...terms: SearchTerm[]) =>
+      (await all(inbox.search(terms, {}))).flatMap((step) => step.candidates);
+    const any = (text: string): SearchTerm => ({ field: 'any', text });
+    for (const text of ['campaign', 'AUTUMN', '192.0.2.7', '/in/first', 'crm.test', 'teapot']) {
+      const found = await candidates(any(text));
+      expect(found[isFiltered ? 0 : 2], text).toMatchObject({
+        leadId: 'a',
+        remote: '192.0.2.7',
+        path: '/in/first',
+      });
+      if (isFiltered) expect(found, text).toHaveLength(1);
+    }
+    const whole = (await candidates(any('autumn'))).at(-1);
+    expect(whole?.headers).toEqual(rawHeaders);
+    expect(whole?.results).toMatchObject([{ address: 'http://crm.test/hook', answer: '418 teapot' }]);
+    for (const term of [
+      any('stale_timestamp'),
+      any('minutes'),
+      any(String(stale.status)),
+      { field: 'reason', text: 'stale' },
+      { field: 'status', text: String(stale.status) },
+    ] as const) {
+      const found = await candidates(term);
+      expect(found[0]).toMatchObject({ leadId: 'c', reason: 'stale_timestamp', detail: 'ten minutes old' });
+      if (isFiltered) expect(found).toHaveLength(1);
+    }
+    if (!isFiltered) return;
+    expect(await candidates({ field: 'target', text: 'crm' }, any('autumn'))).toHaveLength(1);
+    expect(await candidates({ field: 'target', text: 'crm' }, any('stale'))).toEqual([]);
+    expect(await candidates({ field: 'reason', text: 'campaign' })).toEqual([]);
   });
 
   it('searches more deliveries than one step looks at', async () => {

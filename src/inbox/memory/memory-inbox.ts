@@ -112,7 +112,7 @@ function memoryReader(
     }),
     outcomeMarks: (seqs) => deliveries.outcomeMarks(seqs),
     /** Everything is a candidate. */
-    *search(_text, query) {
+    *search(_terms, query) {
       let candidates: SearchStep['candidates'][number][] = [];
       let bytes = 0;
       for (const delivery of deliveries.newestFirst(query, outstanding)) {

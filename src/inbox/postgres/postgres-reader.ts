@@ -27,7 +27,7 @@ export function postgresReader(
       counts: (query) => deliveryCounts(database, query),
       leads: (query) => leads(database, query),
       leadsBySeq: (seqs) => leadsBySeq(database, seqs),
-      search: (text, query) => searchDatabase(database, text, query),
+      search: (terms, query) => searchDatabase(database, terms, query),
       changeMark: () => snapshotMark(database),
       extent: () => databaseExtent(database),
       outcomeMarks: (seqs) => outcomeMarks(database, seqs),

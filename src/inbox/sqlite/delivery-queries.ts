@@ -1,5 +1,5 @@
 import { otherEvent, verdictRead } from '../delivery-record.ts';
-import type { Candidate, SearchStep } from '../query-types.ts';
+import type { Candidate, SearchStep, SearchTerm } from '../query-types.ts';
 import type {
   InboxQuery,
   StoredLeadQuery,
@@ -227,15 +227,14 @@ const candidateBytes = 4 * 1024 * 1024;
 
 /** As `InboxChanges` says. */
 export async function* searchFile(
-  { database }: Pick<ReadDatabase, 'database'>,
-  text: string,
+  { database, shared }: ReadDatabase,
+  terms: readonly SearchTerm[],
   query: InboxQuery,
 ): AsyncGenerator<SearchStep> {
   const { sql, values } = conditions(query);
-  // Several leads of one delivery share its body.
-  const body =
-    'CASE WHEN first_seq IS NULL THEN body ELSE (SELECT body FROM shared_content AS s WHERE s.seq = d.first_seq) END';
-  const { sql: mayHold, values: held } = mayHoldText(text, body);
+  const conditionsOfTerms = terms.map(mayHoldTerm);
+  const mayHold = ['TRUE', ...conditionsOfTerms.map((one) => one.sql)].join(' AND ');
+  const held = conditionsOfTerms.flatMap((one) => one.values);
   const range = database.prepare(
     `SELECT MIN(seq) AS bottom, COUNT(*) AS looked, SUM(size) AS bytes FROM
      (SELECT seq, length(${body}) AS size FROM deliveries AS d WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?)`,
@@ -244,17 +243,13 @@ export async function* searchFile(
     `SELECT seq, length(${body}) AS size FROM deliveries AS d
      WHERE seq < ? AND seq >= ? ${sql} AND ${mayHold} ORDER BY seq DESC`,
   );
-  const bodies = database.prepare(
-    `SELECT seq, lead, ${body} AS body, lead_start, lead_end FROM deliveries AS d
+  const whole = database.prepare(
+    `SELECT *, ${resultsColumn} AS results FROM deliveries
      WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
   );
+  shared.forget();
   const candidates = (seqs: readonly number[]): Candidate[] =>
-    bodies.all([JSON.stringify(seqs)]).map((row) => ({
-      seq: Number(row['seq']),
-      leadId: row['lead'] === null ? undefined : fromColumn(textOf(row['lead'])),
-      body: bytesOf(row['body']),
-      place: placeOf(row),
-    }));
+    whole.all([JSON.stringify(seqs)]).map((row) => deliveryOf(row, shared));
   let rows = firstSearchedRows;
   for (let top = query.before ?? Number.MAX_SAFE_INTEGER; ;) {
     const [edge] = range.all([top, query.after ?? 0, rows]);
@@ -273,18 +268,35 @@ export async function* searchFile(
   }
 }
 
-/** A condition on the id and the body; it leaves out no delivery that holds the text. */
-function mayHoldText(text: string, body: string): { sql: string; values: Value[] } {
+/** Several leads of one delivery share its content. */
+const sharedOr = (column: string): string =>
+  `CASE WHEN first_seq IS NULL THEN ${column} ELSE (SELECT ${column} FROM shared_content AS s WHERE s.seq = d.first_seq) END`;
+const body = sharedOr('body');
+
+/** A condition that leaves out no delivery that holds the term. */
+function mayHoldTerm({ field, text }: SearchTerm): { sql: string; values: Value[] } {
+  if (field === 'status') return { sql: 'CAST(status AS TEXT) = ?', values: [text] };
   const { plain, escape } = searchTerms(text);
   if (plain === undefined) return { sql: 'TRUE', values: [] };
   const pattern = `%${plain.replace(/[%_~]/g, '~$&')}%`;
-  return {
-    // What an escape of a character of ASCII stands for is looked at by the caller, and so is a body that is no JSON and has
-    // a NUL, at which LIKE ends.
-    sql: `(lead LIKE ? ESCAPE '~' OR CAST(${body} AS TEXT) LIKE ? ESCAPE '~' OR instr(${body}, CAST(? AS BLOB)) > 0
-      OR (verdict = 'rejected' AND instr(${body}, x'00') > 0))`,
-    values: [pattern, pattern, escape],
-  };
+  const like = (...columns: string[]): string =>
+    columns.map((column) => `${column} LIKE ?1 ESCAPE '~'`).join(' OR ');
+  const reason = like('reason', 'detail');
+  const target = `EXISTS (SELECT 1 FROM results LEFT JOIN targets ON name = target
+    WHERE results.seq = d.seq AND (${like('label', 'answer')}))`;
+  // What an escape of a character of ASCII stands for is looked at by the caller, and so is a body that is no JSON and has
+  // a NUL, at which LIKE ends.
+  const any = `${like('lead', `CAST(${body} AS TEXT)`)} OR instr(${body}, CAST(?2 AS BLOB)) > 0
+    OR (verdict = 'rejected' AND instr(${body}, x'00') > 0) 
+    OR CAST(status AS TEXT) LIKE ?1 ESCAPE '~' OR ${reason} OR ${like(sharedOr('headers'), 'remote', 'path')} OR ${target}`;
+  const sql = field === 'reason' ? reason : field === 'target' ? target : any;
+  // Anonymous parameters only, since there may be several terms.
+  const values: Value[] = [];
+  const anonymous = sql.replace(/\?([12])/g, (_, number: string) => {
+    values.push(number === '1' ? pattern : escape);
+    return '?';
+  });
+  return { sql: `(${anonymous})`, values };
 }
 
 function* bySize(rows: readonly Readonly<Record<string, Value>>[]): Generator<readonly number[]> {

@@ -36,7 +36,7 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
     receipts: (query) => receipts(database, query),
     counts: (query) => deliveryCounts(database, query),
     leads: (query) => leads(read, query),
-    search: (text, query) => searchFile(read, text, query),
+    search: (terms, query) => searchFile(read, terms, query),
     states(leadIds) {
       const found = new Map<string, LeadState>();
       erased.refresh();

@@ -1,6 +1,6 @@
-import type { InboxReader } from '../../inbox/inbox.ts';
+import type { InboxQuery, InboxReader } from '../../inbox/inbox.ts';
 import { DelayPercentiles } from '../../stats/receipt-counts.ts';
-import type { WireBucket, WireCharts, WireVerdict } from '../wire.ts';
+import type { WireBucket, WireCharts, WireCounts, WireVerdict } from '../wire.ts';
 import type { ChartQuery } from './query-types.ts';
 
 interface Counts {
@@ -45,6 +45,28 @@ export async function countCharts(
     removed,
     unknownBefore: countedSince > since ? Math.min(countedSince, until) : null,
   };
+}
+
+/** More pending leads are not counted: they are read one by one. */
+const mostPending = 1_000;
+
+/** How many rows the list has of each verdict. */
+export async function countVerdicts(
+  inbox: Pick<InboxReader, 'counts' | 'list'>,
+  { since = 0, until = Number.MAX_SAFE_INTEGER }: Pick<InboxQuery, 'since' | 'until'>,
+): Promise<WireCounts> {
+  const counts = { ...none };
+  const partMs = Number.MAX_SAFE_INTEGER;
+  for await (const step of inbox.counts({ since, until, partMs })) {
+    for (const { verdict, count, isRemoved } of step) if (!isRemoved) counts[verdict] += count;
+  }
+  // Of a lead that is outstanding the list has one row, whatever its deliveries were answered when they came.
+  counts.pending = 0;
+  for await (const _ of inbox.list({ verdicts: ['pending'], since, until })) {
+    counts.pending += 1;
+    if (counts.pending === mostPending) break;
+  }
+  return counts;
 }
 
 const none = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };

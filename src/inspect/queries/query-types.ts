@@ -1,6 +1,7 @@
 import type { InboxQuery } from '../../inbox/query-types.ts';
 import type {
   WireCharts,
+  WireCounts,
   WireDelivery,
   WireDiff,
   WireFound,
@@ -16,6 +17,8 @@ export interface PageQuery extends Omit<InboxQuery, 'seq' | 'after'> {
 
 export interface SearchQuery extends Omit<InboxQuery, 'seq' | 'leadId'> {
   readonly text: string;
+  /** What `since:1h` in the text counts from. Default: the time of this machine. */
+  readonly now?: number | undefined;
 }
 
 /** What the list shows. */
@@ -80,6 +83,7 @@ export interface InboxQueries {
   /** `url`: where the command sends it; undefined: a placeholder. */
   curl(seq: number, url: string | undefined): Promise<string | undefined>;
   charts(query: ChartQuery): Promise<WireCharts>;
+  verdicts(query: Pick<InboxQuery, 'since' | 'until'>): Promise<WireCounts>;
   since(after: number): Promise<Arrived>;
   /** For one caller, who asks again and again. `touched`: deliveries that are told as changed in any case. */
   changes(touched: readonly number[]): Promise<Changes>;

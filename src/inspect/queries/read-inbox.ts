@@ -4,7 +4,7 @@ import { redacted, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
 import type { WirePage, WireRow } from '../wire.ts';
-import { countCharts } from './count-charts.ts';
+import { countCharts, countVerdicts } from './count-charts.ts';
 import { rowOf } from './delivery-row.ts';
 import { describeDelivery } from './describe-delivery.ts';
 import { diffDeliveries } from './diff-deliveries.ts';
@@ -35,6 +35,7 @@ export function queriesInThisThread(
       return delivery && curlOfDelivery(delivery, url);
     },
     charts: (query) => countCharts(inbox, query),
+    verdicts: (query) => countVerdicts(inbox, query),
     since: (after) => arrivedSince(inbox, after),
     changes: (touched) => watch.changes(touched),
     close: () => close?.() ?? Promise.resolve(),

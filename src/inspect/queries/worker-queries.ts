@@ -108,6 +108,7 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
     diff: ask('diff'),
     curl: ask('curl'),
     charts: ask('charts'),
+    verdicts: ask('verdicts'),
     since: ask('since'),
     changes: ask('changes'),
     async close() {

@@ -1,8 +1,8 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
 import { verdictRead } from '../../delivery-record.ts';
 import { leadBytes } from '../../lead-bytes.ts';
-import type { ReceiptQuery, SearchStep, StoredReceipt } from '../../query-types.ts';
-import type { InboxQuery, Source, StoredDelivery } from '../../inbox.ts';
+import type { ReceiptQuery, SearchStep, SearchTerm, StoredReceipt } from '../../query-types.ts';
+import type { InboxQuery, Source, StoredDelivery, StoredResult } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
 import { readAnswer } from '../../stored-answer.ts';
 import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
@@ -172,6 +172,15 @@ function verdictIs(verdicts: readonly (VerdictKind | 'dead')[], outstanding: rea
   return sql`(${all.reduce((some, one) => sql`${some} OR ${one}`)})`;
 }
 
+const resultsOf = (row: Row): StoredResult[] =>
+  resultsIn(storedText(row['results'])).map(([target, ok, answer, at, durationMs]) => ({
+    target,
+    ok,
+    ...readAnswer(answer, row['source'] as Source),
+    at,
+    durationMs,
+  }));
+
 async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDelivery> {
   const firstSeq = isNull(row['first_seq']) ? undefined : numberOf(row['first_seq']);
   const receivedAt = numberOf(row['received_at']);
@@ -196,13 +205,7 @@ async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDeli
     place: placeOf(row),
     firstSeq,
     differs: differs === undefined ? undefined : (JSON.parse(differs) as string[]),
-    results: resultsIn(storedText(row['results'])).map(([target, ok, answer, at, durationMs]) => ({
-      target,
-      ok,
-      ...readAnswer(answer, row['source'] as Source),
-      at,
-      durationMs,
-    })),
+    results: resultsOf(row),
   };
 }
 
@@ -220,10 +223,11 @@ const stepBytes = 2 * 1024 * 1024;
 /** As `InboxChanges` says. */
 export async function* searchDatabase(
   database: OpenedSchema,
-  text: string,
+  terms: readonly SearchTerm[],
   query: InboxQuery,
 ): AsyncGenerator<SearchStep> {
   const { schema } = database;
+  const mayHold = terms.reduce((all, term) => sql`${all} AND ${mayHoldTerm(term)}`, sql`true`);
   const last = await horizon(database);
   const outstanding = await outstandingSeqs(database, query);
   const wanted = conditions(schema, query, outstanding);
@@ -241,12 +245,19 @@ export async function* searchDatabase(
     most = Math.max(1, Math.min(mostRows, most * 4, Math.floor(scannedBytes / perRow)));
     for (let below = top; ;) {
       const range = sql`seq < ${below} AND seq >= ${bottom} ${wanted}`;
-      const [rows = []] = await ask(database, candidatesIn(schema, range, mayHold(text)));
+      const [rows = []] = await ask(database, candidatesIn(schema, range, mayHold));
       const candidates = rows.map((row) => ({
         seq: numberOf(row['seq']),
         leadId: isNull(row['lead']) ? undefined : optionalText(row['lead']),
         body: bytesOf(row['body']),
         place: placeOf(row),
+        reason: isNull(row['reason']) ? undefined : textOf(row['reason']),
+        detail: optionalText(row['detail']),
+        status: numberOf(row['status']),
+        remote: storedText(row['remote']),
+        path: storedText(row['path']),
+        headers: headersIn(row['headers']),
+        results: resultsOf(row),
       }));
       yield { candidates, looked: 0 };
       const end = candidates.at(-1);
@@ -259,24 +270,41 @@ export async function* searchDatabase(
   }
 }
 
+/** Several leads of one delivery share its content. */
+const sharedOr = (
+  schema: Sql,
+  column: Sql,
+): Sql => sql`coalesce((SELECT c.${column} FROM ${schema}.contents AS c
+  WHERE c.seq = d.first_seq AND c.received_at = d.received_at), d.${column})`;
+
 /** The first of them, as far as their bodies are not too much at once. */
 const candidatesIn = (schema: Sql, range: Sql, mayHoldIt: Sql): Sql => sql`
-WITH chosen AS (SELECT d.seq, d.lead, d.lead_start, d.lead_end, coalesce((SELECT c.body FROM ${schema}.contents AS c
-    WHERE c.seq = d.first_seq AND c.received_at = d.received_at), d.body) AS whole
+WITH chosen AS (SELECT d.seq, d.lead, d.lead_start, d.lead_end, d.reason, d.source, d.detail, d.status, d.remote, d.path, d.results,
+    ${sharedOr(schema, sql`body`)} AS whole, ${sharedOr(schema, sql`headers`)} AS headers
   FROM ${schema}.deliveries AS d WHERE ${range}
 ), matching AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(whole)) OVER newest AS bytes FROM chosen
   WHERE ${mayHoldIt} WINDOW newest AS (ORDER BY seq DESC)
 )
-SELECT seq, encode(lead, 'hex') AS lead, encode(whole, 'hex') AS body, lead_start, lead_end FROM matching
+SELECT seq, encode(lead, 'hex') AS lead, encode(whole, 'hex') AS body, lead_start, lead_end, reason, source, status,
+  encode(detail, 'hex') AS detail, encode(remote, 'hex') AS remote, encode(path, 'hex') AS path,
+  encode(headers, 'hex') AS headers, encode(results, 'hex') AS results FROM matching
 WHERE place = 1 OR bytes <= ${stepBytes} ORDER BY seq DESC;`;
 
-/** A condition on the id and the body; it leaves out no delivery that holds the text. */
-function mayHold(text: string): Sql {
+/** For texts of printable ASCII. */
+const textValue = (text: string): Sql => sql`encode(${bytesOfText(text)}, 'escape')`;
+
+/** A condition that leaves out no delivery that holds the term. */
+function mayHoldTerm({ field, text }: SearchTerm): Sql {
+  if (field === 'status') return sql`status::text = ${textValue(text)}`;
   const { plain, escape } = searchTerms(text);
   if (plain === undefined) return sql`true`;
   // Bytes beyond ASCII become octal numbers, so that this is text in every encoding; some locales have an i of their own.
   const isIn = (column: Sql): Sql =>
-    sql`strpos(lower(encode(${column}, 'escape') COLLATE "C"), encode(${bytesOfText(plain)}, 'escape')) > 0`;
-  return sql`(${isIn(sql`coalesce(lead, '')`)} OR ${isIn(sql`whole`)}
-    OR position(${bytesOfText(escape)} IN whole) > 0)`;
+    sql`strpos(lower(encode(coalesce(${column}, ''), 'escape') COLLATE "C"), ${textValue(plain)}) > 0`;
+  const reason = sql`(strpos(reason, ${textValue(plain)}) > 0 OR ${isIn(sql`detail`)})`;
+  if (field === 'reason') return reason;
+  if (field === 'target') return isIn(sql`results`);
+  return sql`(${isIn(sql`lead`)} OR ${isIn(sql`whole`)} OR position(${bytesOfText(escape)} IN whole) > 0
+    OR ${reason} OR strpos(status::text, ${textValue(plain)}) > 0 OR ${isIn(sql`headers`)} OR ${isIn(sql`remote`)} OR ${isIn(sql`path`)}
+    OR ${isIn(sql`results`)})`;
 }

@@ -4,7 +4,7 @@ import { verdicts, type WireVerdict } from '../../wire.ts';
 import { Button, Icon, Key, RangeSelect } from '../elements.tsx';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { capitalized } from '../text/format.ts';
+import { capitalized, shownCount } from '../text/format.ts';
 import { VerdictIcon } from '../text/verdict.tsx';
 
 /** A search begins when nothing was typed for this long; ms. */
@@ -49,7 +49,8 @@ export function SearchField(): VNode {
         type="search"
         autocomplete="off"
         spellcheck={false}
-        aria-label="Search id, name, e-mail, phone and body"
+        aria-label="Search in all that a delivery holds"
+        title="All words, such as: ada reason:stale status:401 target:crm since:1h"
         aria-keyshortcuts="/"
         placeholder="Search"
         value={text}
@@ -117,10 +118,19 @@ export function TimeFilter(): VNode {
   );
 }
 
+/** `950`, `12k`: the row has little room. Of pending ones not all are counted. */
+function chipCount(verdict: WireVerdict, count: number): string {
+  if (verdict === 'pending' && count >= 1_000) return '1k+';
+  return count < 10_000 ? shownCount(count) : shortCount.format(count);
+}
+
+const shortCount = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
 /** Any of the pressed ones; none pressed: all. */
 export function VerdictFilter(): VNode {
   const model = useModel();
   const filter = useValue(model.filter);
+  const counts = useValue(model.counts);
   const toggle = (verdict: WireVerdict): void => {
     const others = filter.verdicts.filter((one) => one !== verdict);
     const wasPressed = others.length < filter.verdicts.length;
@@ -136,7 +146,8 @@ export function VerdictFilter(): VNode {
           onClick={() => toggle(verdict)}
         >
           <VerdictIcon verdict={verdict} />
-          {capitalized(verdict)}
+          {capitalized(verdict)}{' '}
+          {counts !== null && <span class="chip-count">{chipCount(verdict, counts[verdict])}</span>}
         </Button>
       ))}
     </div>

@@ -5,6 +5,7 @@ import { Button } from '../elements.tsx';
 import { useModel, useValue } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
 import { plural } from '../text/format.ts';
+import { markFound } from '../text/mark-found.ts';
 import { DeliveryRow, rowId } from './delivery-row.tsx';
 
 /** px; the same as in the style sheet. */
@@ -48,6 +49,8 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
   useSelectedInView(scroller, rows, selected);
   useHeldPlace(scroller, rowHeight, places !== null);
   useAim(scroller);
+  const searched = useValue(model.search.state)?.text;
+  useLayoutEffect(() => void markFound('found-in-list', scroller.current, searched));
 
   const isDrawn = shownRows.some(({ seq }) => seq === selected);
   return (

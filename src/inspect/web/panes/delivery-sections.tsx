@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { WireDelivery } from '../../wire.ts';
+import { searchWords, type WireDelivery } from '../../wire.ts';
 import { Button, Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { copyText, openDelivery } from '../state/delivery-actions.ts';
-import { useModel } from '../state/page-model.ts';
+import { useModel, useValue } from '../state/page-model.ts';
 import { go } from '../state/route.ts';
 import { shownCount, shownSize } from '../text/format.ts';
 import { Code, ReceivedText } from '../text/received-text.tsx';
@@ -88,6 +88,7 @@ let preferred: Form = 'formatted';
 export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
   const model = useModel();
   const [chosen, setChosen] = useState(preferred);
+  const search = useValue(model.search.state);
   const { formatted, text, isCut, size, missing } = delivery;
   const form = formatted === null ? 'raw' : chosen;
   const shownText = form === 'formatted' && formatted !== null ? formatted : text;
@@ -118,7 +119,13 @@ export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
       {text === '' ? (
         <p class="empty-body">{missing === null ? 'The body is empty.' : 'There is no body to show.'}</p>
       ) : (
-        <Code key={form} text={shownText} isJson={formatted !== null} label="Text of the body" />
+        <Code
+          key={form}
+          text={shownText}
+          isJson={formatted !== null}
+          label="Text of the body"
+          wanted={searchWords(search?.text ?? '').map((word) => word.text.toLowerCase())}
+        />
       )}
       {isCut && (
         <p class="note">

@@ -1,17 +1,21 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import type { WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
+import type { WireCounts, WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
 import type { Api } from '../api-client/api.ts';
 import { LiveEvents } from '../api-client/live-events.ts';
+import { problemOf } from '../api-client/problem.ts';
 import { plural } from '../text/format.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Observable } from './observable.ts';
 import { goFilter, listFilter } from './route.ts';
-import { isFiltered, type ListFilter } from './rows.ts';
+import { isFiltered, type ListFilter, queryOf } from './rows.ts';
 import { Search } from './search.ts';
 
 /** Arrivals are added up, so that a screen reader is not kept busy by them; ms. */
 const arrivalsEveryMs = 5_000;
+
+/** Counting looks at an index of all deliveries; ms. */
+const countEveryMs = 2_000;
 
 /** How long a message stays; ms. */
 const shownMs = 4_000;
@@ -65,6 +69,8 @@ export class PageModel {
   readonly shown = new Observable<WireDelivery | null>(null);
   /** Why the program cannot read the inbox now. */
   readonly inboxProblem = new Observable<string | null>(null);
+  /** Null: not known yet. */
+  readonly counts = new Observable<WireCounts | null>(null);
   /** Grows when what the pane shows may have changed. */
   readonly version = new Observable(0);
   /** The first row that is seen, by its index. */
@@ -73,6 +79,8 @@ export class PageModel {
   readonly api: Api;
   readonly inbox: WireInbox;
   #newestSeq: number;
+  #isCounting = false;
+  #isCountOld = false;
 
   constructor(api: Api, inbox: WireInbox) {
     this.api = api;
@@ -89,7 +97,8 @@ export class PageModel {
   }
 
   start(): void {
-    void this.list.show(this.filter.value);
+    // One reader answers both: the rows come first.
+    void this.list.show(this.filter.value).then(() => this.#count());
     this.filter.subscribe((filter) => this.#filterBy(filter));
     this.live.start();
   }
@@ -98,8 +107,28 @@ export class PageModel {
     goFilter({ ...filter });
   }
 
+  /** What the list has of each verdict, whatever is filtered; one at a time, and once more where it may have changed since. */
+  async #count(): Promise<void> {
+    this.#isCountOld = true;
+    if (this.#isCounting) return;
+    this.#isCounting = true;
+    try {
+      while (this.#isCountOld) {
+        this.#isCountOld = false;
+        const query = queryOf({ ...this.filter.value, verdicts: [] }, {});
+        this.counts.value = await this.api.get<WireCounts>(`/api/counts?${query}`);
+        await new Promise((resolve) => setTimeout(resolve, countEveryMs));
+      }
+    } catch (error) {
+      // That nothing can be read is said elsewhere.
+      problemOf(error);
+    } finally {
+      this.#isCounting = false;
+    }
+  }
+
   #filterBy(filter: ListFilter): void {
-    void this.list.show(filter);
+    void this.list.show(filter).then(() => this.#count());
     const search = this.search.state.value;
     if (search !== null) void this.search.start(search.text, filter, this.#newestSeq);
   }
@@ -152,6 +181,7 @@ export class PageModel {
       this.search.changed(event.rows);
     } else if (event.type === 'removed') this.#refresh();
     else this.inboxProblem.value = event.problem;
+    if ('rows' in event) void this.#count();
     if ('rows' in event && this.#concernsShown(event.rows)) this.version.value++;
   }
 
@@ -163,6 +193,7 @@ export class PageModel {
   }
 
   #refresh(): void {
+    void this.#count();
     void this.list.refresh(this.firstSeen);
     void this.search.dropRemoved(this.filter.value);
     this.version.value++;
