@@ -43,13 +43,16 @@ export async function createAgent(options: HttpClientOptions): Promise<HttpClien
   });
   return {
     request: ({ body = null, signal, ...rest }) =>
-      unlessAborted(send(agent, { ...rest, body, signal, responseHeaders: 'raw' }), signal),
+      unlessAborted(send(agent, { ...rest, body, signal, responseHeaders: 'raw', highWaterMark }), signal),
     async destroy() {
       sockets.destroy();
       await agent.destroy();
     },
   };
 }
+
+/** Of a body, in bytes: undici's own is one read of the socket, so that each would be paused and resumed for. */
+const highWaterMark = 512 * 1024;
 
 /** undici adds `request` to its dispatchers in its index, which is not loaded. */
 async function send(agent: Agent, options: Parameters<typeof request>[0]): Promise<HttpAnswer> {
