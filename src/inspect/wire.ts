@@ -212,7 +212,7 @@ export interface WireResult {
   readonly at: number;
 }
 
-/** `GET /api/deliveries/SEQ/curl` with the target's name as `target`, or without for a placeholder */
+/** `GET /api/deliveries/SEQ/curl` with the target's name as `target`, or without for where it was sent to */
 export interface WireCurl {
   /** For a POSIX shell, ready to paste. */
   readonly command: string;

@@ -164,7 +164,7 @@ describe('a delivery', () => {
     const page = await inspect();
     const delivery = deliveryOf(`{"id":"it's"}`, {
       rawHeaders: [
-        ['Host', 'evil.test'],
+        ['Host', 'receiver.test:8443'],
         ['X-Signature', '[redacted]'],
         ['X-Odd', `$(touch /tmp/x) \`id\``],
       ],
@@ -172,10 +172,23 @@ describe('a delivery', () => {
     await page.inbox.take([{ leadId: 'a', delivery }]);
     const { command } = await asked<{ command: string }>(page, 'deliveries/1/curl');
     expect(command).toBe(
-      String.raw`curl -i https://receiver.example/leads -H "X-Signature: $CREDENTIAL" -H 'X-Odd: $(touch /tmp/x) ` +
+      String.raw`curl -i https://receiver.test:8443/leads -H "X-Signature: $CREDENTIAL" -H 'X-Odd: $(touch /tmp/x) ` +
         '`id`' +
         String.raw`' -H 'Content-Type:' --data-binary '{"id":"it'\''s"}'`,
     );
+  });
+});
+
+describe('the command for a shell', () => {
+  it('of a rejected delivery, or with a host that is none, names a placeholder', async () => {
+    const page = await inspect();
+    await page.inbox.reject([rejected('x', [['Host', 'evil.test']])]);
+    const delivery = deliveryOf('{"id":"a"}', { rawHeaders: [['Host', 'a.test/$(id)']] });
+    await page.inbox.take([{ leadId: 'a', delivery }]);
+    for (const seq of [1, 2]) {
+      const { command } = await asked<{ command: string }>(page, `deliveries/${seq}/curl`);
+      expect(command).toMatch(/^curl -i https:\/\/receiver\.example\/leads /);
+    }
   });
 });
 

@@ -76,12 +76,26 @@ async function stateOf(
 /** Where nothing says which receiver is meant. */
 const placeholder = 'https://receiver.example';
 
+/**
+ * Where a delivery was sent to. Of a rejected one anybody chose the host, to whom a person might send credentials. That it
+ * came without TLS is not known but by what a proxy says.
+ */
+function receiverOf({ verdict, headers }: StoredDelivery): string {
+  const header = (name: string): string =>
+    headers.find(([known]) => known.toLowerCase() === name)?.[1].toLowerCase() ?? '';
+  const host = header('host');
+  const isHost = /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(host);
+  if (!isHost || verdict === 'rejected' || verdict === 'other') return placeholder;
+  return `${header('x-forwarded-proto') === 'http' ? 'http' : 'https'}://${host}`;
+}
+
 /** The delivery as a command for a shell. Credentials are not stored: `$CREDENTIAL` stands for each. */
-function curlOfDelivery({ method, path, headers, body }: StoredDelivery, url: string | undefined): string {
+function curlOfDelivery(delivery: StoredDelivery, url: string | undefined): string {
+  const { method, path, headers, body } = delivery;
   const own = path.startsWith('/') ? path : '/';
   return curlCommand({
     method: method === '' ? 'POST' : method,
-    url: url ?? `${placeholder}${own}`,
+    url: url ?? `${receiverOf(delivery)}${own}`,
     headers: endToEndHeaders({ rawHeaders: headers }),
     body,
     secrets: [{ secret: new Secret(redacted), variable: 'CREDENTIAL' }],
