@@ -70,6 +70,41 @@ inChromium('finding deliveries', (browser) => {
     await expectClean();
   });
 
+  it('keeps the words of a search out of the address, over a reload and Back; a copied link brings them', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada'));
+    await deliver(leadOf('lead_2', 'Grace'));
+    const { url } = await inspect(home);
+    const context = await freshContext(browser());
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(url).origin });
+    const { page, expectClean } = await shownPage(context, url);
+    await expect.poll(() => rowNames(page)).toEqual(['Grace', 'Ada']);
+    await page.locator('#search').fill('ada');
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    await page.locator('.row').click();
+    await page.locator('.delivery').waitFor();
+    expect(new URL(page.url()).hash).toBe('#/1');
+    await page.reload();
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    expect(await page.locator('#search').inputValue()).toBe('ada');
+    expect(await page.locator('.delivery-title h2').textContent()).toBe('Ada');
+    await page.goBack();
+    await page.getByText('No delivery is open').waitFor();
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    expect(page.url()).not.toContain('ada');
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(new URL(link).hash).toBe('#/?q=ada');
+
+    await page.locator('#search').fill('');
+    await expect.poll(() => rowNames(page)).toEqual(['Grace', 'Ada']);
+    await page.goto(link);
+    await page.reload();
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    expect(new URL(page.url()).hash).toBe('#/');
+    await expectClean();
+  });
+
   it('searches id, name, e-mail, phone and body, with escapes decoded', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_needle', 'Ada'));

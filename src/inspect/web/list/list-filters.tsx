@@ -13,30 +13,35 @@ const pauseMs = 120;
 export function SearchField(): VNode {
   const model = useModel();
   const search = useValue(model.search.state);
-  const [text, setText] = useState('');
+  const [text, setText] = useState(search?.text ?? '');
   const timer = useRef<number | undefined>(undefined);
+  const asked = useRef(search?.text ?? '');
   const find = (query: string): void => {
     clearTimeout(timer.current);
     const wanted = query.trim();
+    asked.current = wanted;
     const { value: current } = model.search.state;
     // What was found, or is being found, stays.
     const isThere = current?.text === wanted && (current.status === 'done' || current.status === 'running');
     if (!isThere) model.find(wanted);
   };
-  // It was ended elsewhere.
+  // It was ended or begun elsewhere: what is typed meanwhile stays.
   useEffect(() => {
-    if (search === null) setText('');
-  }, [search === null]);
+    const found = search?.text ?? '';
+    if (found !== asked.current) setText((asked.current = found));
+  }, [search?.text]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') {
       find(text);
       focusOn('list');
-    } else if (event.key === 'Escape' && search?.status === 'running') model.search.cancel();
-    else if (event.key === 'Escape' && text !== '') {
-      setText('');
-      find('');
-    } else if (event.key === 'Escape') focusOn('list');
-    else return;
+    } else if (event.key === 'Escape') {
+      if (search?.status === 'running') model.search.cancel();
+      else {
+        setText('');
+        find('');
+      }
+      focusOn('list');
+    } else return;
     event.preventDefault();
   };
   return (
@@ -57,7 +62,9 @@ export function SearchField(): VNode {
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => find(currentTarget.value), pauseMs);
+          const { value } = currentTarget;
+          if (value.trim() === '') find('');
+          else timer.current = setTimeout(() => find(value), pauseMs);
         }}
         onKeyDown={onKeyDown}
       />

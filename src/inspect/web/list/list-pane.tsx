@@ -1,8 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button } from '../elements.tsx';
+import { copyText } from '../state/delivery-actions.ts';
 import type { ListState as ListStateValue } from '../state/delivery-list.ts';
 import { useModel, useValue } from '../state/page-model.ts';
+import { linkToShown } from '../state/route.ts';
 import { isFiltered, noFilter } from '../state/rows.ts';
 import type { SearchState } from '../state/search.ts';
 import { plural, sentence, shownCount } from '../text/format.ts';
@@ -89,7 +91,8 @@ function ListState({ list, search }: { list: ListStateValue; search: SearchState
 }
 
 function SearchProgress({ search }: { search: SearchState }): VNode {
-  const { announcer, search: searching } = useModel();
+  const model = useModel();
+  const { announcer, search: searching } = model;
   const { status, rows, searched, total, next } = search;
   const isWhole = status === 'done' && next === null;
   const all = total === null || isWhole ? '' : ` of ${shownCount(Math.max(total, searched, rows.length))}`;
@@ -105,6 +108,13 @@ function SearchProgress({ search }: { search: SearchState }): VNode {
           ? `${plural(searched, 'delivery', 'deliveries')} searched`
           : `${shownCount(Math.max(searched, rows.length))} searched${all}`}
       </span>
+      <Button
+        class="link"
+        title="With the words of the search"
+        onClick={() => void copyText(model, linkToShown())}
+      >
+        Copy link
+      </Button>
       {status === 'running' && (
         <Button class="link" onClick={() => searching.cancel()}>
           Stop

@@ -7,7 +7,7 @@ import { problemOf } from '../api-client/problem.ts';
 import { plural } from '../text/format.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Observable } from './observable.ts';
-import { goFilter, listFilter } from './route.ts';
+import { goFilter, keepSearch, listFilter, searchedText } from './route.ts';
 import { isFiltered, type ListFilter, queryOf } from './rows.ts';
 import { Search } from './search.ts';
 
@@ -100,6 +100,12 @@ export class PageModel {
     // One reader answers both: the rows come first.
     void this.list.show(this.filter.value).then(() => this.#count());
     this.filter.subscribe((filter) => this.#filterBy(filter));
+    // Where a link, a reload or Back brought it.
+    const search = (text: string): void => {
+      if (text !== (this.search.state.value?.text ?? '')) this.find(text);
+    };
+    searchedText.subscribe(search);
+    search(searchedText.value);
     this.live.start();
   }
 
@@ -135,6 +141,7 @@ export class PageModel {
 
   find(text: string): void {
     void this.search.start(text, this.filter.value, this.#newestSeq);
+    keepSearch(text);
   }
 
   togglePause(): void {
@@ -153,6 +160,14 @@ export class PageModel {
   loadOlder(): void {
     if (this.search.state.value === null) void this.list.loadOlder();
     else void this.search.more(this.filter.value);
+  }
+
+  /** Resolves to false where there are none. */
+  async readOlder(): Promise<boolean> {
+    const { value: search } = this.search.state;
+    if ((search ?? this.list.state.value).next === null) return false;
+    await (search === null ? this.list.loadOlder() : this.search.more(this.filter.value));
+    return (search ?? this.list.state.value).problem === null;
   }
 
   /**

@@ -34,11 +34,43 @@ export const route = new Observable<Route>(parseRoute(location.hash));
  */
 export const listFilter = new Observable<ListFilter>(filterIn(filterAddress()));
 
-addEventListener('popstate', () => {
+const linkedWords = 'q';
+
+/** The words of a search are in the state of the history, which a reload and Back keep and no address shows. */
+function wordsIn(state: unknown): string {
+  const words: unknown = typeof state === 'object' && state !== null && 'search' in state ? state.search : '';
+  return typeof words === 'string' ? words : '';
+}
+
+/** What is searched for; a link that was copied brings it in the address, where it does not stay. */
+export const searchedText = new Observable<string>(
+  new URLSearchParams(filterAddress()).get(linkedWords) ?? wordsIn(history.state),
+);
+
+if (new URLSearchParams(filterAddress()).has(linkedWords)) {
+  history.replaceState({ search: searchedText.value }, '', fragmentOf(route.value, listFilter.value));
+}
+
+export function keepSearch(text: string): void {
+  searchedText.value = text;
+  history.replaceState({ search: text }, '', location.href);
+}
+
+/** Of what is shown, with the words of the search, for somebody with a key of their own. */
+export const linkToShown = (): string => {
+  const words =
+    searchedText.value === '' ? '' : new URLSearchParams({ [linkedWords]: searchedText.value }).toString();
+  const fragment = fragmentOf(route.value, listFilter.value);
+  const join = fragment.includes('?') ? '&' : '?';
+  return `${location.origin}/${fragment}${words === '' ? '' : `${join}${words}`}`;
+};
+
+addEventListener('popstate', ({ state }) => {
   if (location.hash.startsWith(keyFragment)) return;
   route.value = parseRoute(location.hash);
   const address = filterAddress();
   if (address !== addressOf(listFilter.value)) listFilter.value = filterIn(address);
+  searchedText.value = wordsIn(state);
 });
 
 /** A step that Back undoes, unless it only moves from one delivery to the next. */
@@ -53,10 +85,14 @@ export function goFilter(next: ListFilter): void {
   listFilter.value = next;
 }
 
-function putAddress(to: Route, filter: ListFilter, replaces: boolean): boolean {
+function fragmentOf(to: Route, filter: ListFilter): string {
   const address = addressOf(filter);
-  const fragment = `${pathOf(to)}${address === '' ? '' : `?${address}`}`;
+  return `${pathOf(to)}${address === '' ? '' : `?${address}`}`;
+}
+
+function putAddress(to: Route, filter: ListFilter, replaces: boolean): boolean {
+  const fragment = fragmentOf(to, filter);
   if (fragment === location.hash) return false;
-  history[replaces ? 'replaceState' : 'pushState'](null, '', fragment);
+  history[replaces ? 'replaceState' : 'pushState']({ search: searchedText.value }, '', fragment);
   return true;
 }
