@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { largeInbox } from './support/large-inbox.ts';
 import { openedDelivery } from './support/opened-delivery.ts';
 import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
 
@@ -89,6 +90,46 @@ inChromium('the keyboard alone', (browser) => {
     await page.keyboard.type('grace j k r d c');
     expect(await page.locator('#search').inputValue()).toBe('grace j k r d c');
     expect(await page.getByRole('dialog').count()).toBe(0);
+    await expectClean();
+  });
+
+  it('moves in the list by its own keys, up to the oldest of all, and the focus follows', async () => {
+    const { url } = await inspect(await largeInbox(450));
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await page.locator('.row').first().waitFor();
+    const press = (key: string): Promise<void> => page.keyboard.press(key);
+    // The row that a screen reader says, by its place from the top.
+    const place = () =>
+      page.evaluate(() => {
+        const { activeElement: one } = document;
+        const row = document.getElementById(one?.getAttribute('aria-activedescendant') ?? '');
+        return one?.id === 'list' ? Number(row?.getAttribute('aria-rowindex')) : -1;
+      });
+    await press('j');
+    await expect.poll(place).toBe(1);
+    await press('j');
+    await press('ArrowDown');
+    await expect.poll(place).toBe(3);
+    await press('k');
+    await press('ArrowUp');
+    await expect.poll(place).toBe(1);
+    await press('PageDown');
+    await expect.poll(place).toBeGreaterThan(8);
+    await press('PageUp');
+    await expect.poll(place).toBe(1);
+    await press('G');
+    await expect.poll(place).toBe(450);
+    await page.locator('.row[aria-selected="true"]', { hasText: 'Needle Oldest' }).waitFor();
+    await press('Home');
+    await expect.poll(place).toBe(1);
+    await press('End');
+    await expect.poll(place).toBe(450);
+    await press('/');
+    await page.keyboard.type('person 7');
+    await page.locator('.search-progress.is-done').waitFor();
+    await press('Escape');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('list');
+    expect(await page.locator('#search').inputValue()).toBe('');
     await expectClean();
   });
 

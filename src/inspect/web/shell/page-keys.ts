@@ -6,6 +6,7 @@ import {
   openDelivery,
   openReplay,
   step,
+  toOldest,
 } from '../state/delivery-actions.ts';
 import { type PageModel, useModel } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
@@ -14,7 +15,7 @@ import { route } from '../state/route.ts';
 const actions: Record<string, (model: PageModel) => unknown> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),
-  G: (model) => step(model, Infinity),
+  G: toOldest,
   // At once: the next letter is already meant for it.
   '/': () => document.getElementById('search')?.focus(),
   '?': (model) => (model.dialog.value = { name: 'help' }),
@@ -37,14 +38,14 @@ const rowsInView = (): number => {
   return Math.max(1, Math.floor((list?.clientHeight ?? 0) / (row?.clientHeight ?? 1)) - 1);
 };
 
-/** Keys of the list alone: elsewhere they scroll. */
+/** Keys of the list, and of the page where nothing has the focus: elsewhere they scroll. */
 const listActions: Record<string, (model: PageModel) => unknown> = {
   ArrowDown: (model) => step(model, 1),
   ArrowUp: (model) => step(model, -1),
   PageDown: (model) => step(model, rowsInView()),
   PageUp: (model) => step(model, -rowsInView()),
   Home: (model) => step(model, -Infinity),
-  End: (model) => step(model, Infinity),
+  End: toOldest,
 };
 
 /** The page's keys, except while something is typed, a dialog is open or another key is held. */
@@ -60,7 +61,10 @@ export function usePageKeys(): void {
       // It scrolls what is read.
       if (event.key === ' ' && event.target.closest('#pane') !== null) return;
       const action =
-        actions[event.key] ?? (event.target.closest('#list') === null ? undefined : listActions[event.key]);
+        actions[event.key] ??
+        (event.target === document.body || event.target.closest('#list') !== null
+          ? listActions[event.key]
+          : undefined);
       if (action !== undefined && action(model) !== false) event.preventDefault();
     };
     document.addEventListener('keydown', onKey);
