@@ -110,3 +110,40 @@ inChromium('Save on the page', (browser) => {
     await expectClean();
   });
 });
+
+inChromium('the page on paper', (browser) => {
+  it('has all of a delivery and all bars, light, and nothing to press', async () => {
+    const { home, deliver } = await receiver();
+    const lines = Array.from({ length: 3_000 }, (_, i) => `line ${i}`);
+    await deliver(leadOf('lead_1', 'Ada', { notes: lines }));
+    const { url } = await inspect(home);
+    const context = await freshContext(browser(), { colorScheme: 'dark' });
+    const { page, expectClean } = await shownPage(context, url);
+    await page.locator('.row').click();
+    await page.locator('.delivery').waitFor();
+    expect(await page.locator('.code').textContent()).not.toContain('line 2999');
+    const pages = (pdf: Buffer): number => pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(pages(await page.pdf({ format: 'A4' }))).toBeGreaterThan(30);
+    expect(await page.locator('.code').textContent()).toContain('line 2999');
+    const isHidden = (selector: string) => page.locator(selector).first().isHidden();
+    expect(await Promise.all(['.list-pane', '.actions', '.tools', '.connection'].map(isHidden))).toEqual([
+      ...[true, true, true, true],
+    ]);
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
+      'rgb(255, 255, 255)',
+    );
+
+    await page.emulateMedia({ media: 'screen' });
+    await page.getByRole('button', { name: 'Charts' }).click();
+    await page.locator('.chart svg').first().waitFor();
+    await page.emulateMedia({ media: 'print' });
+    await page.setViewportSize({ width: 680, height: 900 });
+    const plot = page.locator('.chart svg .bar').last();
+    const right = await plot.evaluate((bar) => bar.getBoundingClientRect().right);
+    expect(right).toBeLessThanOrEqual(680);
+    expect(await page.locator('.table-frame').first().isVisible()).toBe(true);
+    expect(await page.locator('.numbers tbody th button').first().isVisible()).toBe(true);
+    await expectClean();
+  });
+});

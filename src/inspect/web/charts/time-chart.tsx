@@ -69,7 +69,13 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
         onPointerLeave={() => setPointed(null)}
       >
         {width > 0 && (
-          <svg role="img" aria-label={summary} width={width} height={frame.height}>
+          <svg
+            role="img"
+            aria-label={summary}
+            width={width}
+            height={frame.height}
+            viewBox={`0 0 ${width} ${frame.height}`}
+          >
             {pointedAt !== undefined && (
               <rect class="pointed" {...placeOf(pointed ?? 0)} y={frame.top} height={plotHeight} />
             )}

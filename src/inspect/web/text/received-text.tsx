@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Button } from '../elements.tsx';
 import { shownSize } from './format.ts';
 import { jsonTokens, visibleParts, withNamedCharacters } from './text-parts.ts';
@@ -69,6 +69,12 @@ export function Code({ text, isJson, label, wanted = [] }: CodeProps): VNode {
     const [all, first] = [text.toLowerCase(), beginning.toLowerCase()];
     return wanted.some((word) => all.includes(word) && !first.includes(word));
   }, [isAsked, isLong, text, beginning, wanted.join(' ')]);
+  // Paper has no button for the rest.
+  useEffect(() => {
+    const showAll = (): void => setWhole(true);
+    addEventListener('beforeprint', showAll);
+    return () => removeEventListener('beforeprint', showAll);
+  }, []);
   const lines = useMemo(
     () => (isLong && isWhole ? drawBlocks(text) : drawLines(beginning, isJson)),
     [text, beginning, isJson, isLong, isWhole],
