@@ -1,5 +1,6 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { sha256 } from './sha256.ts';
 import { base64Bytes } from './signed-note.ts';
 
 /** What a line may say of its lead beside its digest and time. */
@@ -66,7 +67,9 @@ export const borderMs = 86_400_000;
 
 /** The key of every digest of one partner and period. */
 export interface StatementSalt {
-  readonly bytes: Uint8Array;
+  /** The key in the two forms that RFC 2104 hashes in front of a text, and of its hash. */
+  readonly inner: Buffer;
+  readonly outer: Buffer;
   /** Tells two salts apart, and nothing about them. */
   readonly fingerprint: string;
 }
@@ -74,13 +77,18 @@ export interface StatementSalt {
 export const statementSaltBytes = 32;
 
 export const saltOf = (bytes: Uint8Array): StatementSalt => ({
-  bytes,
+  inner: padded(bytes, 0x36),
+  outer: padded(bytes, 0x5c),
   fingerprint: hash('sha256', Buffer.concat([Buffer.from('leads/salt/1\n'), bytes])).slice(0, 16),
 });
 
-/** What stands for the id of a lead. */
-export const idDigest = ({ bytes }: StatementSalt, leadId: string): string =>
-  createHmac('sha256', bytes).update(leadId).digest('hex');
+/** A key is as long as a block of SHA-256, or shorter. */
+const padded = (key: Uint8Array, byte: number): Buffer =>
+  Buffer.alloc(64, byte).map((pad, i) => pad ^ (key[i] ?? 0)) as Buffer;
+
+/** What stands for the id of a lead: HMAC-SHA-256. `createHmac` takes four times as long to prepare the key each time. */
+export const idDigest = ({ inner, outer }: StatementSalt, leadId: string): string =>
+  hash('sha256', Buffer.concat([outer, sha256(Buffer.concat([inner, Buffer.from(leadId)]))]));
 
 /** A line of a statement, without its line break. */
 export const lineText = (line: StatementHeader | StatementLine): string => JSON.stringify(line);

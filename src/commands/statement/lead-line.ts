@@ -1,4 +1,4 @@
-import { isObject, parseExact } from '../../json/exact.ts';
+import { isObject, type Json, parseExact } from '../../json/exact.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import {
@@ -36,13 +36,13 @@ export const none: StatementHeader['counts'] = {
 interface DatedLead {
   readonly leadId: string;
   readonly at: number;
-  /** Its own bytes; undefined where they are pruned. */
-  readonly lead: Uint8Array | undefined;
+  /** Undefined where it is pruned. */
+  readonly record: Json | undefined;
 }
 
 /** The line of a lead in the period, or beside it. */
-export function lineOfLead({ leadId, at, lead }: DatedLead, { period, by, salt }: Wanted): StatementLine {
-  const fields = by.map((field) => [field, textIn(lead, field)] as const);
+export function lineOfLead({ leadId, at, record }: DatedLead, { period, by, salt }: Wanted): StatementLine {
+  const fields = by.map((field) => [field, textIn(record, field)] as const);
   const border = at < period.since ? 'before' : at >= period.until ? 'after' : undefined;
   return {
     digest: idDigest(salt, leadId),
@@ -52,15 +52,15 @@ export function lineOfLead({ leadId, at, lead }: DatedLead, { period, by, salt }
   };
 }
 
-export const recordIn = (lead: Uint8Array | undefined) =>
+/** What the lead's own bytes say; undefined where they are pruned. */
+export const recordIn = (lead: Uint8Array | undefined): Json | undefined =>
   lead === undefined || lead.length === 0 ? undefined : parseExact(utf8(lead).replace(/^\ufeff/, ''));
 
 /** Half a surrogate pair has no form in UTF-8. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 /** Empty where the lead says nothing, or is pruned. */
-function textIn(lead: Uint8Array | undefined, field: LineField): string {
-  const record = recordIn(lead);
+function textIn(record: Json | undefined, field: LineField): string {
   const path = field === 'source' ? ['metadata', 'source'] : [field];
   const value = isObject(record) ? fieldAt(record, path) : undefined;
   return typeof value === 'string' ? wellFormed(value) : '';

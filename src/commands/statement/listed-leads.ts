@@ -6,7 +6,7 @@ import { openService } from '../../service/client/service.ts';
 import type { Evidence } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { borderMs, type StatementHeader } from '../../statement/statement-format.ts';
-import { lineOfLead, none, type Wanted } from './lead-line.ts';
+import { lineOfLead, none, recordIn, type Wanted } from './lead-line.ts';
 import type { SortedLines } from './sorted-lines.ts';
 
 interface Listed {
@@ -27,13 +27,13 @@ export async function collectListed(lines: SortedLines, wanted: Wanted, context:
     const dated = leads.map(({ id, createdAt, bytes }) => {
       const at = readCreatedAt(createdAt);
       if (id === undefined || at === undefined) throw undated(id);
-      return { leadId: id, at, lead: bytes };
+      return { leadId: id, at, bytes };
     });
     const near = dated.filter(
       ({ leadId, at }) => at >= around.since && at < around.until && !isTestId(leadId),
     );
     accepted += near.filter(({ at }) => at >= since && at < until).length;
-    lines.add(near.map((lead) => lineOfLead(lead, wanted)));
+    lines.add(near.map(({ bytes, ...lead }) => lineOfLead({ ...lead, record: recordIn(bytes) }, wanted)));
   }
   const { completion } = listing;
   if (completion?.kind !== 'complete' || completion.evidence === 'lone-page') {

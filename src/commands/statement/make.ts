@@ -6,9 +6,9 @@ import { UsageError } from '../../errors.ts';
 import { replaceFile } from '../../files/replace.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { Ledger } from '../../inbox/ledger.ts';
-import type { StoredReceipt } from '../../inbox/query-types.ts';
 import { fieldAt, readCreatedAt } from '../../lead/raw-lead.ts';
 import { isTestId } from '../../lead/test-id.ts';
+import { limitYoungGeneration } from '../../limit-young-generation.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
 import { writeWhole } from '../../output/write-whole.ts';
@@ -59,6 +59,8 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   const signer = await requireSigner(options.keyFile, context);
   const salt = await saltFor(options, context);
   const lines = await SortedLines.open();
+  const ended = new AbortController();
+  limitYoungGeneration(ended.signal);
   const period = { since, until, zone };
   const by = options.by ?? [];
   const wanted = { period, by, salt };
@@ -86,6 +88,7 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
     });
     return isMade ? 'done' : 'problems';
   } finally {
+    ended.abort();
     lines.close();
   }
 }
@@ -118,41 +121,35 @@ async function collect(
   const counts: Counts = { ...none };
   const rejected = new Map<string, number>();
   const around = { since: since - borderMs, until: until + borderMs };
-  const lineOf = (leadId: string, at: number, lead: Uint8Array | undefined): StatementLine =>
-    lineOfLead({ leadId, at, lead }, { period, by, salt });
-  const count = ({
-    receivedAt,
-    leadId = '',
-    verdict,
-    reason,
-    attempt,
-    source,
-    lead,
-  }: StoredReceipt): void => {
-    if (receivedAt < since || receivedAt >= until || verdict === 'other') return;
-    if (reason !== undefined) rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
-    else if (attempt > 1) counts.duplicate += isTestId(leadId) ? 0 : 1;
-    else {
-      counts.accepted += 1;
-      if (source === 'backfill') counts.repaired += 1;
-      const createdAt = readCreatedAt(fieldAt(recordIn(lead), ['createdAt']));
-      if (createdAt !== undefined && receivedAt - createdAt > lateAfterMs) counts.late += 1;
-    }
-  };
+  const wanted = { period, by, salt };
+  const isIn = (at: number): boolean => at >= since && at < until;
   for await (const batch of inbox.receipts({ ...around, withRepeats: false })) {
-    const leads = batch.filter(
-      ({ leadId, attempt, reason }) =>
-        attempt === 1 && reason === undefined && leadId !== undefined && !isTestId(leadId),
-    );
-    for (const receipt of batch) if (!isTestId(receipt.leadId ?? '')) count(receipt);
-    lines.add(leads.map(({ leadId = '', receivedAt, lead }) => lineOf(leadId, receivedAt, lead)));
+    const added: StatementLine[] = [];
+    for (const { receivedAt: at, leadId, verdict, reason, attempt, source, lead } of batch) {
+      if (verdict === 'other' || isTestId(leadId ?? '')) continue;
+      const isFirst = reason === undefined && attempt === 1 && leadId !== undefined;
+      const record = isFirst ? recordIn(lead) : undefined;
+      if (isFirst) added.push(lineOfLead({ leadId, at, record }, wanted));
+      if (!isIn(at)) continue;
+      if (reason !== undefined) rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
+      else if (attempt > 1) counts.duplicate += 1;
+      else {
+        counts.accepted += 1;
+        if (source === 'backfill') counts.repaired += 1;
+        const createdAt = readCreatedAt(fieldAt(record, ['createdAt']));
+        if (createdAt !== undefined && at - createdAt > lateAfterMs) counts.late += 1;
+      }
+    }
+    lines.add(added);
     await setImmediate();
     signal.throwIfAborted();
   }
   for await (const batch of inbox.prunedSince(around.since)) {
     const leads = batch.filter(({ leadId, receivedAt }) => receivedAt < around.until && !isTestId(leadId));
-    counts.accepted += leads.filter(({ receivedAt }) => receivedAt >= since && receivedAt < until).length;
-    lines.add(leads.map(({ leadId, receivedAt }) => lineOf(leadId, receivedAt, undefined)));
+    counts.accepted += leads.filter(({ receivedAt }) => isIn(receivedAt)).length;
+    lines.add(
+      leads.map(({ leadId, receivedAt: at }) => lineOfLead({ leadId, at, record: undefined }, wanted)),
+    );
   }
   // In one order, whatever came first.
   const reasons = [...rejected].sort(([a], [b]) => (a < b ? -1 : 1));
