@@ -84,7 +84,7 @@ inChromium('the live list', (browser) => {
     const clicks = process.env['LEADS_FAULTS'] === 'full' ? 100 : 10;
     const list = await page.locator('#list').boundingBox();
     for (let i = 0; i < clicks; i++) {
-      const [x, y] = [(list?.x ?? 0) + 60, (list?.y ?? 0) + 70 + (i % 5) * 60];
+      const [x, y] = [(list?.x ?? 0) + 60, (list?.y ?? 0) + 50 + (i % 5) * 40];
       await page.mouse.move(x, y);
       const aimed = await page.evaluate(
         ([left = 0, top = 0]) => document.elementFromPoint(left, top)?.closest('.row')?.id,

@@ -86,6 +86,44 @@ inChromium('the look', (browser) => {
   });
 });
 
+inChromium('the list', (browser) => {
+  it('shows 18 rows at 900 px, whose columns line up, and nothing to press is smaller than 24 px', async () => {
+    const { home, deliver } = await receiver();
+    for (let i = 0; i < 25; i++) await deliver(leadOf(`lead_${i}`, 'A'.repeat(1 + 4 * i)));
+    await deliver('{"no":"id"}');
+    await deliver(leadOf('lead_1', 'Repeated', { text: 'x\n'.repeat(30_000) }));
+    const { url } = await inspect(home, ['--replay-to', 'http://127.0.0.1:9/a']);
+    const context = await freshContext(browser(), { viewport: { width: 1440, height: 900 } });
+    const { page, expectClean } = await shownPage(context, url);
+    await page.locator('.row').first().waitFor();
+    expect(
+      await page.locator('#list').evaluate((list) => Math.floor(list.clientHeight / 40)),
+    ).toBeGreaterThanOrEqual(18);
+    const edges = await page
+      .locator('.row')
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.children].map((cell) => cell.getBoundingClientRect().left)),
+      );
+    for (const one of edges) expect(one).toEqual(edges[0]);
+    await eachView(page, async (view) => {
+      const small = await page.evaluate(() =>
+        [
+          ...document.querySelectorAll('button, select, summary, input[type=search], label:has(input)'),
+        ].flatMap((one) => {
+          const { width, height } = one.getBoundingClientRect();
+          return width > 0 && Math.min(width, height) < 24 ? [`${one.textContent} ${width} × ${height}`] : [];
+        }),
+      );
+      expect(small, view).toEqual([]);
+    });
+    await page.goto(`${new URL(url).origin}/#/27`);
+    await page.locator('.headers').waitFor();
+    const body = await page.locator('.code').first().boundingBox();
+    expect(body?.height).toBeLessThan(900);
+    await expectClean();
+  });
+});
+
 describe('the first load', () => {
   it('is less than 60 kB, compressed', () => {
     const sizes = ['index.html', 'app.js', 'style.css', 'icon.svg'].map(

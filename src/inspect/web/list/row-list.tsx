@@ -9,7 +9,7 @@ import { markFound } from '../text/mark-found.ts';
 import { DeliveryRow, rowId } from './delivery-row.tsx';
 
 /** px; the same as in the style sheet. */
-const rowHeight = 60;
+const rowHeight = 40;
 
 /** Rows that are drawn above and below what is seen, so that scrolling shows no gaps. */
 const extraRows = 8;

@@ -74,7 +74,13 @@ function useFoundInView(answer: WireDelivery | null): void {
       if (first === undefined || ranges.some(isSeen)) return;
       // Lines that are far away have no place before they are near.
       first.startContainer.parentElement?.scrollIntoView({ block: 'center' });
-      requestAnimationFrame(() => pane.scrollBy(0, first.getBoundingClientRect().top - (top + bottom) / 2));
+      // A long body scrolls by itself.
+      const scroller = first.startContainer.parentElement?.closest('pre') ?? pane;
+      requestAnimationFrame(() => {
+        const place = scroller.getBoundingClientRect();
+        const middle = (Math.max(place.top, top) + Math.min(place.bottom, bottom)) / 2;
+        scroller.scrollBy(0, first.getBoundingClientRect().top - middle);
+      });
     };
     mark();
     const redrawn = new MutationObserver(mark);
