@@ -80,7 +80,8 @@ inChromium('the look', (browser) => {
       expect(extra, view).toBeLessThanOrEqual(0);
     });
     await expectClean();
-    const stranger = await shownPage(context, new URL(url).origin);
+    // A tab of the same browser would ask an open one for a session.
+    const stranger = await shownPage(await freshContext(browser(), options), new URL(url).origin);
     await stranger.page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
     await expectAccessible(stranger.page);
   });
