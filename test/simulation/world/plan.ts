@@ -67,7 +67,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     lengthMs,
     inbox,
     receivers,
-    leads: Math.round(random.between(255, 285) / meanCopiesOf(copies)),
+    leads: Math.round(random.between(290, 320) / meanCopiesOf(copies)),
     copies,
     // What is only in memory is not stored: the program refuses to say so.
     acknowledge:
