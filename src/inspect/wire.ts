@@ -189,7 +189,7 @@ export interface WireDelivery extends WireRow {
   readonly notReplayable: string | null;
 }
 
-export interface WireLacking {
+interface WireLacking {
   readonly target: string;
   readonly tries: number;
   /** When it may be tried again by itself; null: it is not. */

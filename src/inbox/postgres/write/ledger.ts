@@ -170,7 +170,7 @@ interface Entered {
 }
 
 /** Enters the leads that come next, in one transaction. Receivers of one database wait for each other by the head's lock. */
-export async function enterNext(database: OpenedSchema): Promise<Entered> {
+async function enterNext(database: OpenedSchema): Promise<Entered> {
   const { last, isHeldBack } = await readHorizon(database);
   return transact(database, async (connection) => {
     const { schema } = database;
