@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Verifies a statement by docs/statement.md alone: verify.py FILE PUBLIC_KEY_FILE."""
 
-import base64, hashlib, json, re, sys
-
+import base64, datetime, hashlib, json, re, sys
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -116,27 +115,28 @@ def verify(path, keys):
     header = canonical(first)
     basis = "ledger" if header.get("basis") == "received" else "evidence"
     require(set(header) == HEADER | {basis} and header["type"] == "leads/statement" and header["version"] == 1, "no header")
-    require(type(header["counts"]) is dict and set(header["counts"]) == COUNTS, "other counts")
-    require(all(type(header[name]) is str and TIME.fullmatch(header[name]) for name in ("since", "until")), "no time")
     require(header["basis"] in ("received", "created") and type(header["by"]) is list, "no basis")
-    tree, before = Tree(), ""
+    require(type(header["counts"]) is dict and set(header["counts"]) == COUNTS, "other counts")
+    times = [header["since"], header["until"]]
+    require(all(type(text) is str and TIME.fullmatch(text) for text in times), "no time")
+    since, until = [datetime.datetime.fromisoformat(text[:-1] + "+00:00").timestamp() * 1000 for text in times]
+    tree, before, accepted = Tree(), "", 0
     for line in lines:
         value = canonical(line)
         require({"digest", "at"} <= set(value) <= {"digest", "at", "category", "source", "border"}, "other fields")
         require(type(value["at"]) is int and type(value["digest"]) is str, "no digest or time")
-        require(value.get("border", "after") in ("before", "after"), "no border")
+        border = "before" if value["at"] < since else "after" if value["at"] >= until else None
+        require(value.get("border") == border, "a border where there is none")
         require(re.fullmatch("[0-9a-f]{64}", value["digest"]) and value["digest"] > before, "not in order")
-        before = value["digest"]
+        before, accepted = value["digest"], accepted + (border is None)
         tree.append(leaf(line))
-    require(len(lines) == header["lines"] and tree.root() == decode(header["root"], 32), "other lines than it says")
-    require(basis == "ledger" or type(header[basis]) is str, "no evidence")
-    if basis == "ledger":
-        check_ledger(header["ledger"])
+    found = (len(lines), accepted, tree.root())
+    require(found == (header["lines"], header["counts"]["accepted"], decode(header["root"], 32)), "other lines than it says")
+    check_ledger(header["ledger"]) if basis == "ledger" else require(type(header["evidence"]) is str, "no evidence")
     require(header["signer"] in keys, "unknown signer")
-    key = decode(header["signer"].split("+", 2)[2], 33)[1:]
-    message = b"leads/statement/1\n" + hashlib.sha256(body).digest()
+    key = Ed25519PublicKey.from_public_bytes(decode(header["signer"].split("+", 2)[2], 33)[1:])
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(decode(match[1].decode(), 64), message)
+        key.verify(decode(match[1].decode(), 64), b"leads/statement/1\n" + hashlib.sha256(body).digest())
     except InvalidSignature:
         raise Wrong("the signature is not of these bytes") from None
     return header
@@ -146,5 +146,5 @@ try:
     with open(sys.argv[2], encoding="utf-8") as trusted:
         found = verify(sys.argv[1], trusted.read().split())
     print(f"it holds: {found['counts']['accepted']} leads, signed by {found['signer']}")
-except (Wrong, OSError) as error:
+except (Wrong, OSError, ValueError) as error:
     sys.exit(f"it does not hold: {error}")

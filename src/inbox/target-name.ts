@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 /**
  * Names of targets as receivers give them: `forward https://user:password@app.test/hook?key=1`, `exec COMMAND`,
- * `output PATH`. They may hold credentials, so that no store keeps them as they are.
+ * `output PATH`. They may hold credentials, so that no store keeps them as they are: only a digest, a label, and the address that `targetAddress` gives.
  */
 
 /** The same target whatever the credentials are: those that change make it no other one. */
@@ -44,10 +44,14 @@ export function targetLabel(name: string): string {
   return name.startsWith('output ') ? name : (name.split(' ')[0] ?? '');
 }
 
-/** Where a forward goes, without what may be a credential: user, password and query. */
+/** A part of a path that may be a credential, as in the addresses of incoming webhooks. */
+const secretPart = /(?<=\/)(?=[^/]*\d)(?=[^/]*[a-z])[^/]{20,}/gi;
+
+/** Where a forward goes, without what may be a credential: user, password, query, and long parts of letters and digits. */
 export function targetAddress(name: string): string | undefined {
   const url = urlOf(name);
-  return url && `${url.origin}${url.pathname}`;
+  const path = url?.pathname.replace(secretPart, (part) => `…${part.slice(-4)}`);
+  return url && `${url.origin}${path ?? ''}`;
 }
 
 function urlOf(name: string): URL | undefined {

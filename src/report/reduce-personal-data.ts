@@ -28,9 +28,9 @@ export const isContact = (path: string): boolean =>
 
 /** A value of the field at that path. What belongs to a person's contact is hidden as far as its kind allows. */
 export function reducedValue(path: string, value: string): string {
-  const [, isPersonal, name = ''] = /(?:^|\.)(contact\.)?([^.]*)$/i.exec(path) ?? [];
+  const [, name = ''] = /([^.]*)$/.exec(path) ?? [];
   if (/name/i.test(name)) return initials(value);
   if (/phone|mobile|^tel/i.test(name)) return lastDigits(value);
   if (/e-?mail/i.test(name)) return value.includes('@') ? withoutContacts(value) : initials(value);
-  return isPersonal === undefined ? withoutContacts(value) : '…';
+  return isContact(path) ? '…' : withoutContacts(value);
 }

@@ -65,6 +65,12 @@ export type StatementLine = z.output<typeof lineSchema>;
 /** How far a statement goes beyond its period on both sides, so that leads at the border can be told from missing ones. */
 export const borderMs = 86_400_000;
 
+/** Where a time is that is not in the period. */
+export const borderOf = (
+  at: number,
+  { since, until }: { readonly since: number; readonly until: number },
+): StatementLine['border'] => (at < since ? 'before' : at >= until ? 'after' : undefined);
+
 /** The key of every digest of one partner and period. */
 export interface StatementSalt {
   /** The key in the two forms that RFC 2104 hashes in front of a text, and of its hash. */

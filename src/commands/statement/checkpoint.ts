@@ -67,7 +67,7 @@ export async function checkpoint(options: CheckpointOptions, context: Context): 
     if (!(await holdsWhatWasSigned(ledger, context))) return undefined;
     const { origin, size, parts, supersedes } = await ledger.head();
     const head = { origin, size, root: new CompactRange(size, parts).root() };
-    await keepSigned(head, context);
+    await keepSigned(head, context, true);
     const text = checkpointText({ ...head, extensions: supersedes === undefined ? [] : [supersedes] });
     return `${text}\n${signatureLine(text, signer)}`;
   });
@@ -90,6 +90,10 @@ export async function sign({ file, publicKey, keyFile }: SignOptions, context: C
   }
   const before = (await signedHeads(context))[head.origin];
   const root = Buffer.from(head.root).toString('base64');
+  if (before?.own === true) {
+    messages.warn(`not signed: ${head.origin} is a ledger of this side, and signs its checkpoints itself`);
+    return 'problems';
+  }
   if (
     before !== undefined &&
     (before.size > head.size || (before.size === head.size && before.root !== root))
@@ -99,7 +103,7 @@ export async function sign({ file, publicKey, keyFile }: SignOptions, context: C
     );
     return 'problems';
   }
-  await keepSigned(head, context);
+  await keepSigned(head, context, false);
   await write(context.stdout, isNoteSignedBy(note, signer) ? text : text + signatureLine(note.text, signer));
   return 'done';
 }

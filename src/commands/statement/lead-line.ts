@@ -2,6 +2,7 @@ import { isObject, type Json, parseExact } from '../../json/exact.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import {
+  borderOf,
   idDigest,
   type LineField,
   type StatementHeader,
@@ -43,7 +44,7 @@ interface DatedLead {
 /** The line of a lead in the period, or beside it. */
 export function lineOfLead({ leadId, at, record }: DatedLead, { period, by, salt }: Wanted): StatementLine {
   const fields = by.map((field) => [field, textIn(record, field)] as const);
-  const border = at < period.since ? 'before' : at >= period.until ? 'after' : undefined;
+  const border = borderOf(at, period);
   return {
     digest: idDigest(salt, leadId),
     at,

@@ -57,16 +57,18 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   if (options.html !== undefined) await checkReportPlace(options.html);
   if (until > clock.now()) messages.note('not over', 'the time is not over yet: more leads may come in it');
   const signer = await requireSigner(options.keyFile, context);
-  const salt = await saltFor(options, context);
+  const { salt, keep } = await saltFor(options, context);
   const lines = await SortedLines.open();
   const ended = new AbortController();
   limitYoungGeneration(ended.signal);
   const period = { since, until, zone };
   const by = options.by ?? [];
   const wanted = { period, by, salt };
-  const written = async (of: Parameters<typeof headerOf>[0]): Promise<void> => {
+  const written = async (of: Parameters<typeof headerOf>[0], ledger?: Ledger): Promise<void> => {
     const header = await headerOf(of, lines, signer);
+    await keep();
     await writeStatement(header, lines, signer, options.output, context);
+    await ledger?.addStatement({ since, until, madeAt: clock.now() });
     if (options.html === undefined) return;
     const { statementReport } = await import('./statement-report.ts');
     await writeReport(options.html, await statementReport(header, lines.texts(), clock.now()), context);
@@ -82,8 +84,7 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
       const counts = await collect(inbox, lines, wanted, context);
       const found = await headsOf(ledger, period, counts, options.previous, context);
       if (found === undefined) return false;
-      await written({ ...wanted, counts, basis: 'received', ledger: found });
-      await ledger.addStatement({ since, until, madeAt: clock.now() });
+      await written({ ...wanted, counts, basis: 'received', ledger: found }, ledger);
       return true;
     });
     return isMade ? 'done' : 'problems';
@@ -93,21 +94,31 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   }
 }
 
+interface ChosenSalt {
+  readonly salt: StatementSalt;
+  readonly keep: () => Promise<void>;
+}
+
 /** A salt that is not given is kept beside the statement: without it nobody can find a lead in it. */
-async function saltFor({ salt, output }: MakeOptions, context: Context): Promise<StatementSalt> {
-  if (salt !== undefined) return readSalt(salt, context);
+async function saltFor({ salt, output }: MakeOptions, context: Context): Promise<ChosenSalt> {
+  const keep = (): Promise<void> => Promise.resolve();
+  if (salt !== undefined) return { salt: await readSalt(salt, context), keep };
   const fresh = newSalt();
   if (output === undefined || output === '-') {
     context.messages.note('fresh salt', 'made with a salt that is not kept: no lead can be looked up in it');
-    return saltOf(fresh);
+    return { salt: saltOf(fresh), keep };
   }
   const path = `${output}.salt`;
   if (existsSync(path)) {
     throw new UsageError(`${path} exists, and is not overwritten`, { hint: `--salt ${path} uses it again` });
   }
-  await replaceFile(path, `${fresh.toString('hex')}\n`, { mode: 0o600 });
-  context.messages.note('fresh salt', `made with a salt of its own, kept in ${path}`);
-  return saltOf(fresh);
+  return {
+    salt: saltOf(fresh),
+    async keep() {
+      await replaceFile(path, `${fresh.toString('hex')}\n`, { mode: 0o600 });
+      context.messages.note('fresh salt', `made with a salt of its own, kept in ${path}`);
+    },
+  };
 }
 
 /** A line for each lead in the period, or within a day of it. Of test leads there is none. */
@@ -185,7 +196,7 @@ async function headsOf(
     context.messages.warn(`not signed: the ledger did not grow from the one that ${previous ?? ''} is of`);
     return undefined;
   }
-  await keepSigned({ origin: head.origin, size: head.size, root }, context);
+  await keepSigned({ origin: head.origin, size: head.size, root }, context, true);
   return {
     origin: head.origin,
     since: { size: sizeBefore, root: base64(rootBefore) },
@@ -209,7 +220,14 @@ async function headerOf(
 ): Promise<StatementHeader> {
   const size = lines.sort();
   const tree = new CompactRange();
-  for await (const texts of lines.texts()) for (const text of texts) tree.append(leafHash(Buffer.from(text)));
+  // A lead that was pruned meanwhile was counted twice, and has one line.
+  let accepted = 0;
+  for await (const texts of lines.texts()) {
+    for (const text of texts) {
+      tree.append(leafHash(Buffer.from(text)));
+      if (!/"border":"(?:before|after)"\}$/.test(text)) accepted += 1;
+    }
+  }
   return {
     type: 'leads/statement',
     version: 1,
@@ -220,7 +238,7 @@ async function headerOf(
     zone: period.zone,
     by: [...by],
     salt: salt.fingerprint,
-    counts,
+    counts: { ...counts, accepted },
     lines: size,
     root: base64(tree.root()),
     ...(basis.basis === 'received' ? { ledger: basis.ledger } : { evidence: basis.evidence }),

@@ -81,7 +81,7 @@ export async function readSalt(path: string, context: Place): Promise<StatementS
 
 const stateSchema = z.object({
   version: z.literal(1),
-  signed: z.record(z.string(), z.object({ size: z.int(), root: z.string() })),
+  signed: z.record(z.string(), z.object({ size: z.int(), root: z.string(), own: z.optional(z.boolean()) })),
 });
 
 type SignedState = z.output<typeof stateSchema>['signed'];
@@ -94,10 +94,11 @@ export async function signedHeads(context: Pick<Context, 'paths'>): Promise<Sign
   return (await readJsonState(statePath(context), stateSchema, 'signed checkpoints'))?.signed ?? {};
 }
 
-/** Keeps what is about to be signed, outside of the inbox: one that is restored may be behind it. */
+/** Keeps what is about to be signed, outside of the inbox: one that is restored may be behind it. `isOwn`: it is of an own ledger. */
 export async function keepSigned(
   { origin, size, root }: Pick<Checkpoint, 'origin' | 'size' | 'root'>,
   context: Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>,
+  isOwn: boolean,
 ): Promise<void> {
   const path = statePath(context);
   makeDirectory(context.paths.configDir, 0o700);
@@ -105,7 +106,7 @@ export async function keepSigned(
   try {
     const signed = await signedHeads(context);
     if ((signed[origin]?.size ?? -1) >= size) return;
-    const head = { size, root: Buffer.from(root).toString('base64') };
+    const head = { size, root: Buffer.from(root).toString('base64'), ...(isOwn ? { own: true } : {}) };
     await writeJsonState(path, { version: 1, signed: { ...signed, [origin]: head } });
   } finally {
     await held.release();

@@ -6,6 +6,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
 import { isSignedBy, readPublicKey, type SignerName } from '../../statement/signed-note.ts';
 import {
+  borderOf,
   readHeader,
   readLine,
   readSignature,
@@ -56,7 +57,8 @@ export async function openStatement(path: string): Promise<OpenedStatement> {
       try {
         const content = createHash('sha256');
         const tree = new CompactRange();
-        let [number, last, lastByte] = [0, '', 0];
+        let [number, last, lastByte, accepted] = [0, '', 0, 0];
+        const [since, until] = [Date.parse(header.since), Date.parse(header.until)];
         const hashed = async function* () {
           for await (const chunk of chunksOf(file, 0, size)) {
             content.update(chunk);
@@ -73,6 +75,9 @@ export async function openStatement(path: string): Promise<OpenedStatement> {
             if (line === undefined || line.digest <= last) {
               throw wrong(`line ${number} ${line === undefined ? 'is not in its form' : 'is not in order'}`);
             }
+            const border = borderOf(line.at, { since, until });
+            if (line.border !== border) throw wrong(`line ${number} is not marked as its time is`);
+            if (border === undefined) accepted += 1;
             last = line.digest;
             tree.append(leafHash(bytes));
             yield { ...line, text };
@@ -81,6 +86,8 @@ export async function openStatement(path: string): Promise<OpenedStatement> {
         const { lines, root } = header;
         if (lastByte !== 0x0a || tree.size !== lines)
           throw wrong(`it says ${lines} lines, and has ${tree.size}`);
+        if (accepted !== header.counts.accepted)
+          throw wrong(`it counts ${header.counts.accepted} leads, and has lines of ${accepted}`);
         if (Buffer.from(tree.root()).toString('base64') !== root) throw wrong('its root is another one');
         if (!isSignedBy(signedMessage(content.digest()), signature, signer)) {
           throw wrong('its signature is not of these bytes');

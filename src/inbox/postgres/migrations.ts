@@ -133,7 +133,8 @@ export const countRemoved = (schema: Sql, gone: Sql): Sql =>
 
 /**
  * The ledger of the leads (`inbox/ledger.ts`). Leads that were pruned before are entered first: their deliveries do not say
- * where they are. An erasure deletes the salt of its leads, whichever release does it and whatever its role may do. What
+ * where they are. An erasure deletes the salt of its leads, whichever release does it and whatever its role may do, once
+ * nobody is entering them. What
  * the roles of receivers may do with `ids`, they may do with the new tables.
  */
 const ledger: Migration = {
@@ -148,10 +149,12 @@ CREATE TABLE ${schema}.leaves (position int8 PRIMARY KEY, seq int8 NOT NULL UNIQ
 CREATE TABLE ${schema}.statements (since int8 NOT NULL, until int8 NOT NULL, made_at int8 NOT NULL);
 CREATE FUNCTION ${schema}.forget_salt() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $forget$
 ${block(sql`BEGIN
+  PERFORM FROM ${schema}.ledger FOR UPDATE;
   UPDATE ${schema}.leaves SET salt = NULL WHERE seq = NEW.seq;
   RETURN NULL;
 END`)} $forget$;
 CREATE TRIGGER lead_erased AFTER INSERT ON ${schema}.erased FOR EACH ROW EXECUTE FUNCTION ${schema}.forget_salt();
+REVOKE ALL ON FUNCTION ${schema}.forget_salt(), ${schema}.count_removed() FROM PUBLIC;
 DO $grant$
 ${block(sql`DECLARE
   held record;

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
 import { drawFor } from '../../../src/sandbox/data/seeded-random.ts';
+import {
+  checkpointText,
+  readPrivateKey,
+  signatureLine,
+  signText,
+} from '../../../src/statement/signed-note.ts';
+import { signatureText, signedMessage } from '../../../src/statement/statement-format.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type Run } from '../../support/run.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
@@ -168,6 +176,43 @@ describe('leads statement', () => {
       exitCode: 7,
       stderr: expect.stringContaining('not shown') as string,
     });
+  });
+
+  it('does not hold where its count is not that of its lines', async () => {
+    const party = await Party.of('acme.example', month(4));
+    const text = readFileSync(await party.made('first.ndjson'), 'utf8').replace(
+      '"accepted":4',
+      '"accepted":9',
+    );
+    const body = text.slice(0, text.lastIndexOf('{"signature"'));
+    const key = readPrivateKey(party.text('config/statement.key').trim());
+    if (key === undefined) throw new Error('there is no key');
+    const signature = signText(signedMessage(createHash('sha256').update(body).digest()), key);
+    const signed = party.file('more.ndjson');
+    writeFileSync(signed, body + signatureText(signature));
+    expect(await party.run('verify', signed)).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining('it counts 9 leads, and has lines of 4') as string,
+    });
+    if (!python) return;
+    const verifier = promisify(execFile)('python3', [join(docs, 'verify.py'), signed, party.file('key.pub')]);
+    await expect(verifier).rejects.toThrow(/other lines than it says/);
+  });
+
+  it('signs no checkpoint of its own ledger that somebody else made', async () => {
+    const party = await Party.of('acme.example', month(2));
+    const partner = await Party.of('their.example', []);
+    const [origin = ''] = readFileSync(await party.checkpoint(), 'utf8').split('\n');
+    const text = checkpointText({ origin, size: 5000, root: Buffer.alloc(32, 7), extensions: [] });
+    const theirs = readPrivateKey(partner.text('config/statement.key').trim());
+    if (theirs === undefined) throw new Error('there is no key');
+    writeFileSync(party.file('forged'), `${text}\n${signatureLine(text, theirs)}`);
+    const pub = partner.file('key.pub');
+    expect(await party.run('sign', party.file('forged'), '--public-key', pub)).toMatchObject({
+      exitCode: 7,
+      stdout: '',
+    });
+    expect(await party.run('checkpoint')).toMatchObject({ exitCode: 0 });
   });
 
   it('knows signers that are named or pinned, and no others', async () => {

@@ -68,6 +68,28 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
     expect((await all(ledgerOf(quick).leaves())).flat().map(({ seq }) => seq)).toEqual([1, 2, 4]);
   });
 
+  it('begins anew while others store and enter', async () => {
+    const inbox = inboxIn(address);
+    const hasty = { clock: new FakeClock(1000, { hasty: true }) };
+    const [one, other] = [await open(inbox.location(), hasty), await open(inbox.location(), hasty)];
+    const end = new AbortController();
+    const storing = (async () => {
+      for (let round = 0; !end.signal.aborted; round += 1) {
+        await other.take(leads(`round-${round}`, 20));
+        await ledgerOf(other).sequence();
+      }
+    })();
+    for (let n = 0; n < 5; n += 1) {
+      await ledgerOf(one).sequence();
+      await ledgerOf(one).restart(`before ${n}`);
+    }
+    end.abort();
+    await storing;
+    const { size, ...found } = await sequencedLedger(one);
+    expect(found).toMatchObject(unchangedLedger);
+    expect(size).toBe((await all(one.leads({}))).length);
+  });
+
   it('is written by the roles that wrote the inbox before, with leads that were pruned and received before', async () => {
     const inbox = inboxIn(address, { database: await newDatabase(address) });
     const connections = await connect(inbox.location());

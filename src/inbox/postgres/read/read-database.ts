@@ -43,10 +43,13 @@ const lockNumbers = 2 ** 31;
  */
 export const horizon = async (database: OpenedSchema): Promise<number> => (await readHorizon(database)).last;
 
-/** The same, and whether a transaction that is under way keeps it below the last number that was drawn. */
-export async function readHorizon(
-  database: OpenedSchema,
-): Promise<{ readonly last: number; readonly isHeldBack: boolean }> {
+export interface Horizon {
+  readonly last: number;
+  /** The last number that was drawn: a greater one where a transaction is under way. */
+  readonly drawn: number;
+}
+
+export async function readHorizon(database: OpenedSchema): Promise<Horizon> {
   const { schema, lockKey } = database;
   const lastDrawn = sql`SELECT last_value FROM ${schema}.delivery_numbers;`;
   const [before = [], locks = [], after = []] = await ask(
@@ -58,7 +61,7 @@ export async function readHorizon(
   const lastNow = numberOf(after[0]?.['last_value']);
   const locked = locks.map(({ part }) => lastNow - ((lastNow - numberOf(part)) % lockNumbers));
   const last = Math.min(numberOf(before[0]?.['last_value']), ...locked);
-  return { last, isHeldBack: last < lastNow };
+  return { last, drawn: lastNow };
 }
 
 /** A text that was stored as bytes. */

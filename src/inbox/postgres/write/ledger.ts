@@ -17,7 +17,7 @@ import type { StoreOptions } from '../../store-options.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { newOrigin } from '../migrations.ts';
 import { cannotRead, cannotWrite, isForbidden } from '../postgres-errors.ts';
-import { askOne, type OpenedSchema, readHorizon, storedText } from '../read/read-database.ts';
+import { askOne, type Horizon, type OpenedSchema, readHorizon, storedText } from '../read/read-database.ts';
 import {
   bytesOf,
   isNull,
@@ -54,8 +54,8 @@ export class PostgresLedger implements Ledger {
     this.#sequencing = new DelayedSequencing(
       clock,
       async () => {
-        const { isMore, isHeldBack } = await enterNext(database);
-        if (isHeldBack) this.#sequencing.soon();
+        const { isMore, horizon } = await enterNext(database);
+        if (horizon.last < horizon.drawn) this.#sequencing.soon();
         return isMore;
       },
       (error) => {
@@ -77,14 +77,16 @@ export class PostgresLedger implements Ledger {
   }
 
   async sequence(): Promise<void> {
-    while (await this.sequenceVisible()) await this.#clock.sleep(heldBackMs, this.#closed.signal);
+    const { drawn } = await this.#written(() => readHorizon(this.#database));
+    // Later numbers are of leads that are stored meanwhile.
+    while ((await this.sequenceVisible()) < drawn) await this.#clock.sleep(heldBackMs, this.#closed.signal);
   }
 
-  /** Enters what no transaction that is under way holds back, and says whether one does. */
-  async sequenceVisible(): Promise<boolean> {
+  /** Enters what no transaction that is under way holds back. Resolves to the last number that was looked at. */
+  async sequenceVisible(): Promise<number> {
     for (;;) {
-      const { isMore, isHeldBack } = await this.#written(() => enterNext(this.#database));
-      if (!isMore) return isHeldBack;
+      const { isMore, horizon } = await this.#written(() => enterNext(this.#database));
+      if (!isMore) return horizon.last;
     }
   }
 
@@ -104,9 +106,10 @@ export class PostgresLedger implements Ledger {
 
   async restart(supersedes: string): Promise<void> {
     const { schema } = this.#database;
-    await this.#write(sql`DELETE FROM ${schema}.leaves;
-      UPDATE ${schema}.ledger SET origin = ${newOrigin}, size = 0, parts = '', seq = 0, pruned_after = '',
-        supersedes = ${own(supersedes)}::text;`);
+    // The head first: whoever enters leads holds its lock.
+    await this.#write(sql`UPDATE ${schema}.ledger SET origin = ${newOrigin}, size = 0, parts = '', seq = 0,
+        pruned_after = '', supersedes = ${own(supersedes)}::text;
+      DELETE FROM ${schema}.leaves;`);
   }
 
   async statements(): Promise<readonly MadeStatement[]> {
@@ -165,20 +168,20 @@ export class PostgresLedger implements Ledger {
 
 interface Entered {
   readonly isMore: boolean;
-  /** A transaction that is under way may be in front of leads that are stored: they can be entered once it has ended. */
-  readonly isHeldBack: boolean;
+  /** Behind its last number may be leads that are stored: they can be entered once a transaction in front of them has ended. */
+  readonly horizon: Horizon;
 }
 
 /** Enters the leads that come next, in one transaction. Receivers of one database wait for each other by the head's lock. */
 async function enterNext(database: OpenedSchema): Promise<Entered> {
-  const { last, isHeldBack } = await readHorizon(database);
+  const horizon = await readHorizon(database);
   return transact(database, async (connection) => {
     const { schema } = database;
     const [rows = []] = await connection.run(sql`${headOf(schema)} FOR UPDATE`);
     const head = headIn(rows);
     const prunedAfter = rows[0]?.['pruned_after'];
     const found = isNull(prunedAfter)
-      ? await nextLeads(connection, schema, head.seq, last)
+      ? await nextLeads(connection, schema, head.seq, horizon.last)
       : await nextPruned(connection, schema, head.seq, bytesOf(prunedAfter));
     const { size, parts, leaves } = grown(head, found.leads);
     const added = sql`INSERT INTO ${schema}.leaves (position, seq, leaf, salt)
@@ -191,7 +194,7 @@ async function enterNext(database: OpenedSchema): Promise<Entered> {
         : sql`${added} UPDATE ${schema}.ledger SET size = ${size}, parts = ${parts}, seq = ${found.seq},
             pruned_after = ${found.prunedAfter ?? sql`NULL`} WHERE size = ${head.size}; COMMIT;`,
     );
-    return { isMore: found.isMore, isHeldBack };
+    return { isMore: found.isMore, horizon };
   });
 }
 
