@@ -64,13 +64,18 @@ export async function walkLedger(
 
 /**
  * Whether the inbox has all that was signed of it from here, and says so where it has not: it was restored from a backup,
- * or another server has taken over, and to sign now would sign two different histories.
+ * or another server has taken over, and to sign now would sign two different histories. `visit` gets each leaf on the way.
  */
-export async function holdsWhatWasSigned(ledger: Ledger, context: Context): Promise<boolean> {
+export async function holdsWhatWasSigned(
+  ledger: Ledger,
+  context: Context,
+  visit?: (leaf: Leaf) => void,
+): Promise<boolean> {
   const { origin } = await ledger.head();
   const signed = (await signedHeads(context))[origin];
+  if (signed === undefined && visit === undefined) return true;
+  const { head, rootBefore } = await walkLedger(ledger, signed?.size ?? 0, visit);
   if (signed === undefined) return true;
-  const { head, rootBefore } = await walkLedger(ledger, signed.size);
   if (rootBefore !== undefined && Buffer.from(rootBefore).toString('base64') === signed.root) return true;
   const what = rootBefore === undefined ? `has ${head.size} leaves` : 'has others now';
   context.messages.warn(

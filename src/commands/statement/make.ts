@@ -12,6 +12,7 @@ import { limitYoungGeneration } from '../../limit-young-generation.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
 import { writeWhole } from '../../output/write-whole.ts';
+import type { Leaf } from '../../statement/leaf.ts';
 import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
 import { publicText, type Signer, signText } from '../../statement/signed-note.ts';
 import {
@@ -80,9 +81,20 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
     }
     const isMade = await withLedger(options, context, async (ledger, inbox) => {
       await ledger.sequence();
-      if (!(await holdsWhatWasSigned(ledger, context))) return false;
+      let [sizeBefore, isIn] = [0, false];
+      const countBefore = ({ receivedAt }: Leaf): void => {
+        isIn ||= receivedAt >= since;
+        if (!isIn) sizeBefore += 1;
+      };
+      if (!(await holdsWhatWasSigned(ledger, context, countBefore))) return false;
       const counts = await collect(inbox, lines, wanted, context);
-      const found = await headsOf(ledger, period, counts, options.previous, context);
+      const found = await headsOf(
+        ledger,
+        period,
+        counts,
+        { previous: options.previous, sizeBefore },
+        context,
+      );
       if (found === undefined) return false;
       await written({ ...wanted, counts, basis: 'received', ledger: found }, ledger);
       return true;
@@ -172,19 +184,12 @@ async function headsOf(
   ledger: Ledger,
   { since, until }: Wanted['period'],
   counts: Counts,
-  previous: string | undefined,
+  begin: { readonly previous: string | undefined; readonly sizeBefore: number },
   context: Context,
 ): Promise<StatementLedger | undefined> {
+  const { previous } = begin;
   const before = previous === undefined ? undefined : (await openStatement(previous)).header.ledger;
-  let sizeBefore = before?.until.size;
-  if (sizeBefore === undefined) {
-    sizeBefore = 0;
-    let isIn = false;
-    await walkLedger(ledger, 0, ({ receivedAt }) => {
-      isIn ||= receivedAt >= since;
-      if (!isIn) sizeBefore = (sizeBefore ?? 0) + 1;
-    });
-  }
+  const sizeBefore = before?.until.size ?? begin.sizeBefore;
   const { head, root, rootBefore, consistency } = await walkLedger(ledger, sizeBefore, (leaf, isErased) => {
     const isIn = leaf.receivedAt >= since && leaf.receivedAt < until && leaf.kind !== 'test';
     if (isErased && isIn) counts.erased += 1;

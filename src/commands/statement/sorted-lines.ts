@@ -55,10 +55,11 @@ export class SortedLines {
   /** After `sort`, as often as is wanted. */
   async *texts(): AsyncGenerator<readonly string[]> {
     const page = this.#database.prepare(
-      `SELECT line FROM lines WHERE line > ? ORDER BY line LIMIT ${rowsAtOnce}`,
+      `SELECT json_group_array(line) AS lines FROM (
+        SELECT line FROM lines WHERE line > ? ORDER BY line LIMIT ${rowsAtOnce})`,
     );
     for (let last = ''; ;) {
-      const rows = page.all([last]).map((row) => textOf(row['line']));
+      const rows = JSON.parse(textOf(page.get([last])?.['lines'])) as string[];
       if (rows.length === 0) return;
       yield rows;
       last = rows.at(-1) ?? last;
