@@ -95,14 +95,25 @@ export class Receivers {
       const path = machine.disk.real(fileOf(receiver));
       if (!existsSync(path)) continue;
       this.#rotations += 1;
-      if (how === 'rename')
-        this.#files.renameSync(fileOf(receiver), `${fileOf(receiver)}.${this.#rotations}`);
-      else {
+      if (how === 'rename') {
+        if (!this.#renamed(fileOf(receiver), `${fileOf(receiver)}.${this.#rotations}`)) continue;
+      } else {
         for (const id of idsIn(path)) countIn(truth.taken.file, id);
         if (how === 'remove') this.#files.rmSync(fileOf(receiver));
         else this.#files.truncateSync(fileOf(receiver));
       }
       if (random.chance(0.5)) this.#running.get(receiver)?.hangup();
+    }
+  }
+
+  /** A disk that fails refuses it, and the file stays as it is. */
+  #renamed(from: string, to: string): boolean {
+    try {
+      this.#files.renameSync(from, to);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
+      return false;
     }
   }
 
