@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { sha256 } from '../sha256.ts';
 import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
 import type { FileProblem } from '../files/problems.ts';
@@ -119,7 +119,7 @@ export class LeadDatabase implements ReceivedLeads {
   }
 
   #addSome(leads: readonly FiledLead[]): void {
-    const digests = leads.map(({ body }) => (body === undefined ? noBytes : hash('sha256', body, 'buffer')));
+    const digests = leads.map(({ body }) => (body === undefined ? noBytes : sha256(body)));
     const ids = JSON.stringify(leads.map(({ id }) => toColumn(id)));
     this.#size += this.#addIds.run([this.#nextSeq, Buffer.concat(digests), ids]).changes;
     for (let start = 0; start < leads.length; start += bodiesInRow) {

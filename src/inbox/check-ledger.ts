@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { sha256 } from '../sha256.ts';
 import { commitment, decodeLeaf, encodeLeaf, kindOf, type LeafKind } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
 import type { Inbox } from './inbox.ts';
@@ -106,7 +106,7 @@ const lookedUp = async (
 
 /** What is kept of the id must say the same as its first delivery. */
 function isAsEntered(leaf: StoredLeaf, lead: StoredLead, known: ReceivedLead | undefined): boolean {
-  const digest = hash('sha256', lead.body, 'buffer');
+  const digest = sha256(lead.body);
   const { leadId, receivedAt, source } = lead;
   return (
     known?.seq === leaf.seq &&

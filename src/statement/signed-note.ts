@@ -1,4 +1,5 @@
-import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { sha256 } from '../sha256.ts';
 import { ed25519Private, ed25519Public } from '../webhook/crypto/asymmetric-key.ts';
 
 /** Who signs: a name and an Ed25519 key, as C2SP signed-note names them. */
@@ -28,7 +29,7 @@ export function base64Bytes(text: string): Buffer | undefined {
 }
 
 function named(name: string, publicKey: Buffer): SignerName {
-  const id = hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), ed25519, publicKey]), 'buffer');
+  const id = sha256(Buffer.concat([Buffer.from(`${name}\n`), ed25519, publicKey]));
   return { name, id: id.subarray(0, 4), publicKey };
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { sha256 } from './sha256.ts';
+import { sha256 } from '../sha256.ts';
 import { base64Bytes } from './signed-note.ts';
 
 /** What a line may say of its lead beside its digest and time. */

@@ -1,4 +1,5 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../sha256.ts';
 import { link, open, rm } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
@@ -264,7 +265,7 @@ function completeLeads(from: Database, to: Database, copier: RowCopier): void {
       copier.copy('leads', old);
       continue;
     }
-    const digest = hash('sha256', leadBytesAt(to, Number(row['seq'])), 'buffer');
+    const digest = sha256(leadBytesAt(to, Number(row['seq'])));
     const state = row['accepted'] === 1 ? 'accepted' : 'pending';
     to.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, ?, ?)').run([
       id,

@@ -1,4 +1,5 @@
-import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../../sha256.ts';
 import { configError } from '../problems.ts';
 import type { Key, PairSignatures } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
@@ -147,7 +148,7 @@ function pairOf({ pair }: Key): PairSignatures {
  * `equalMacs`.
  */
 export function equalInConstantTime(expected: Uint8Array, received: Uint8Array): boolean {
-  return timingSafeEqual(digest(expected), digest(received));
+  return timingSafeEqual(sha256(expected), sha256(received));
 }
 
 /** The digest of each key, since exporting a key costs more than comparing it. */
@@ -155,9 +156,9 @@ const digests = new WeakMap<Key, Buffer>();
 
 /** The same for a key that is compared with what each delivery carries. */
 export function equalsKey(key: Key, received: Uint8Array): boolean {
-  const own = digests.get(key) ?? digest(key.material.export());
+  const own = digests.get(key) ?? sha256(key.material.export());
   digests.set(key, own);
-  return timingSafeEqual(own, digest(received));
+  return timingSafeEqual(own, sha256(received));
 }
 
 /**
@@ -165,5 +166,3 @@ export function equalsKey(key: Key, received: Uint8Array): boolean {
  */
 const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
   expected.length === received.length && timingSafeEqual(expected, received);
-
-const digest = (bytes: Uint8Array): Buffer => fromPool(hash('sha256', bytes, 'binary'));

@@ -8,7 +8,7 @@ import {
 import { memberIds } from '../../erase/remaining-delivery.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import { leadBytes } from '../../lead-bytes.ts';
-import { sha256 } from '../../../statement/sha256.ts';
+import { sha256 } from '../../../sha256.ts';
 import type { RedactDelivery } from '../../store-options.ts';
 import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOfText, hexOf, qualifiedName, type Sql, sql } from '../sql.ts';
