@@ -5,24 +5,19 @@ import { isTestId } from '../../lead/test-id.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Evidence } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
-import { borderMs, type StatementHeader } from '../../statement/statement-format.ts';
-import { lineOfLead, none, recordIn, type Wanted } from './lead-line.ts';
+import { borderMs } from '../../statement/statement-format.ts';
+import { lineOfLead, recordIn, type Wanted } from './lead-line.ts';
 import type { SortedLines } from './sorted-lines.ts';
 
-interface Listed {
-  readonly counts: StatementHeader['counts'];
-  readonly evidence: Evidence;
-}
-
 /**
- * A line for each lead that was created in the period, or within a day of it, as the service lists them. Throws an
+ * A line for each lead that was created in the period, or within a day of it, as the service lists them, and what showed that
+ * the list was whole. Throws an
  * `IncompleteError` where the list is not proven complete, and a `DataError` for a lead without an id or a time.
  */
-export async function collectListed(lines: SortedLines, wanted: Wanted, context: Context): Promise<Listed> {
+export async function collectListed(lines: SortedLines, wanted: Wanted, context: Context): Promise<Evidence> {
   const { since, until } = wanted.period;
   const around = { since: since - borderMs, until: until + borderMs };
   const listing = listLeads(await openService(context), { query: around });
-  let accepted = 0;
   for await (const { leads } of listing) {
     const dated = leads.map(({ id, createdAt, bytes }) => {
       const at = readCreatedAt(createdAt);
@@ -32,7 +27,6 @@ export async function collectListed(lines: SortedLines, wanted: Wanted, context:
     const near = dated.filter(
       ({ leadId, at }) => at >= around.since && at < around.until && !isTestId(leadId),
     );
-    accepted += near.filter(({ at }) => at >= since && at < until).length;
     lines.add(near.map(({ bytes, ...lead }) => lineOfLead({ ...lead, record: recordIn(bytes) }, wanted)));
   }
   const { completion } = listing;
@@ -41,7 +35,7 @@ export async function collectListed(lines: SortedLines, wanted: Wanted, context:
       hint: "'leads doctor' finds out how it pages",
     });
   }
-  return { counts: { ...none, accepted }, evidence: completion.evidence };
+  return completion.evidence;
 }
 
 const undated = (id: string | undefined): DataError =>

@@ -17,6 +17,7 @@ import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
 import { publicText, type Signer, signText } from '../../statement/signed-note.ts';
 import {
   borderMs,
+  borderOf,
   lineText,
   saltOf,
   signatureText,
@@ -76,7 +77,8 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   };
   try {
     if (isListed) {
-      await written({ ...wanted, basis: 'created', ...(await collectListed(lines, wanted, context)) });
+      const evidence = await collectListed(lines, wanted, context);
+      await written({ ...wanted, counts: none, basis: 'created', evidence });
       return 'done';
     }
     const isMade = await withLedger(options, context, async (ledger, inbox) => {
@@ -133,19 +135,17 @@ async function saltFor({ salt, output }: MakeOptions, context: Context): Promise
   };
 }
 
-/** A line for each lead in the period, or within a day of it. Of test leads there is none. */
+/** A line for each lead in the period, or within a day of it, of which `headerOf` counts the accepted. Of test leads there is none. */
 async function collect(
   inbox: Inbox,
   lines: SortedLines,
-  { period, by, salt }: Wanted,
+  wanted: Wanted,
   { signal }: Pick<Context, 'signal'>,
 ): Promise<Counts> {
-  const { since, until } = period;
+  const { since, until } = wanted.period;
   const counts: Counts = { ...none };
   const rejected = new Map<string, number>();
   const around = { since: since - borderMs, until: until + borderMs };
-  const wanted = { period, by, salt };
-  const isIn = (at: number): boolean => at >= since && at < until;
   for await (const batch of inbox.receipts({ ...around, withRepeats: false })) {
     const added: StatementLine[] = [];
     for (const { receivedAt: at, leadId, verdict, reason, attempt, source, lead } of batch) {
@@ -153,11 +153,10 @@ async function collect(
       const isFirst = reason === undefined && attempt === 1 && leadId !== undefined;
       const record = isFirst ? recordIn(lead) : undefined;
       if (isFirst) added.push(lineOfLead({ leadId, at, record }, wanted));
-      if (!isIn(at)) continue;
+      if (borderOf(at, wanted.period) !== undefined) continue;
       if (reason !== undefined) rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
       else if (attempt > 1) counts.duplicate += 1;
       else {
-        counts.accepted += 1;
         if (source === 'backfill') counts.repaired += 1;
         const createdAt = readCreatedAt(fieldAt(record, ['createdAt']));
         if (createdAt !== undefined && at - createdAt > lateAfterMs) counts.late += 1;
@@ -169,7 +168,6 @@ async function collect(
   }
   for await (const batch of inbox.prunedSince(around.since)) {
     const leads = batch.filter(({ leadId, receivedAt }) => receivedAt < around.until && !isTestId(leadId));
-    counts.accepted += leads.filter(({ receivedAt }) => isIn(receivedAt)).length;
     lines.add(
       leads.map(({ leadId, receivedAt: at }) => lineOfLead({ leadId, at, record: undefined }, wanted)),
     );
@@ -225,7 +223,7 @@ async function headerOf(
 ): Promise<StatementHeader> {
   const size = lines.sort();
   const tree = new CompactRange();
-  // A lead that was pruned meanwhile was counted twice, and has one line.
+  // Of the lines: a lead that is pruned meanwhile is read twice, and has one.
   let accepted = 0;
   for await (const texts of lines.texts()) {
     for (const text of texts) {

@@ -121,7 +121,7 @@ function postgresInbox(
     async take(arrivals) {
       months.check(connections);
       const results = await written(() => takeQueue.add(takeWork(arrivals, redact)));
-      // Once it is visible to whoever enters it.
+      // Once it is visible to the transaction that enters it.
       ledger.soon();
       return results;
     },

@@ -106,7 +106,7 @@ export class PostgresLedger implements Ledger {
 
   async restart(supersedes: string): Promise<void> {
     const { schema } = this.#database;
-    // The head first: whoever enters leads holds its lock.
+    // The head first: a receiver that enters leads holds its lock.
     await this.#write(sql`UPDATE ${schema}.ledger SET origin = ${newOrigin}, size = 0, parts = '', seq = 0,
         pruned_after = '', supersedes = ${own(supersedes)}::text;
       DELETE FROM ${schema}.leaves;`);
