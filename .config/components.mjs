@@ -8,7 +8,7 @@ import { root } from './library.mjs';
 
 const read = (path) => readFileSync(root + path, 'utf8');
 const git = (...words) => execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();
-const { name, version, license, dependencies } = JSON.parse(read('package.json'));
+const { name, version, license, optionalDependencies } = JSON.parse(read('package.json'));
 const { packages } = JSON.parse(read('package-lock.json'));
 
 const what = process.argv[2];
@@ -16,7 +16,7 @@ const found = new Map();
 switch (what) {
   case 'package':
     addLicensed(read('dist/THIRD-PARTY-LICENSES.txt'));
-    for (const dependency of Object.keys(dependencies)) addInstalled(dependency, '', 'required');
+    for (const dependency of Object.keys(optionalDependencies)) addInstalled(dependency, '', 'optional');
     break;
   case 'executable':
     addLicensed(read('.cache/binary/licences.txt'));

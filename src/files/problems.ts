@@ -31,6 +31,8 @@ export type FileProblem =
   | { readonly kind: 'addon-not-loaded'; readonly directory: string; readonly why: string }
   | { readonly kind: 'addon-altered' }
   | { readonly kind: 'page-not-installed'; readonly path: string }
+  /** One that npm may be told to leave out. */
+  | { readonly kind: 'package-not-installed'; readonly name: string; readonly version: string }
   /** `what` was read, such as a bookmark. */
   | { readonly kind: 'state-unreadable'; readonly what: string; readonly path: string; readonly why: string }
   | { readonly kind: 'state-not-json'; readonly what: string; readonly path: string }

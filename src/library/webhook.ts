@@ -46,7 +46,7 @@ export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './
  */
 export async function verify(request: WebhookRequest, options: VerifyOptions): Promise<Verified | Refused> {
   const { verifyDelivery } = await import('./webhook/verify-delivery.ts');
-  return verifyDelivery(request, options);
+  return verifyDelivery(request, options, () => import('./webhook/defined-scheme.ts'));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { packageError } from '../../files/optional-package.ts';
 import type { Span } from '../../json/members.ts';
 import { leadBytes } from '../lead-bytes.ts';
 
@@ -34,17 +35,18 @@ interface AsyncDatabase {
 /** `timeout`: how long a transaction waits for another process's, in milliseconds, without an event loop. */
 type Opens<T> = new (path: string, options: { timeout: number }) => T;
 
-/** Loads the native module. */
-export async function loadLibsql(): Promise<Opens<Database>> {
-  const { default: Libsql } = (await import('libsql')) as unknown as { default: Opens<Database> };
-  return Libsql;
-}
+/** Loads the native module. Rejects with a `ConfigError` where it is not installed. */
+export const loadLibsql = (load: () => Promise<unknown> = () => import('libsql')): Promise<Opens<Database>> =>
+  loaded(load);
 
-export async function loadLibsqlAsync(): Promise<Opens<AsyncDatabase>> {
-  const { default: Libsql } = (await import('libsql/promise')) as unknown as {
-    default: Opens<AsyncDatabase>;
-  };
-  return Libsql;
+export const loadLibsqlAsync = (): Promise<Opens<AsyncDatabase>> => loaded(() => import('libsql/promise'));
+
+async function loaded<T>(load: () => Promise<unknown>): Promise<T> {
+  try {
+    return ((await load()) as { readonly default: T }).default;
+  } catch (error) {
+    throw packageError('libsql', error);
+  }
 }
 
 /** Of a file that must exist, and that is not written to. */

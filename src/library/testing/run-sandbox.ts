@@ -103,7 +103,10 @@ async function webhookOptions(webhook: TestWebhook): Promise<WebhookOptions> {
 /** Rejects with a `ConfigError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */
 async function signerOf({ scheme, secrets }: TestWebhook): Promise<Signer> {
   if (scheme === undefined && secrets === undefined) return { scheme: unverified, key: undefined };
-  const { scheme: named, keys } = await makeVerifier({ scheme: scheme ?? 'token', secrets: secrets ?? [] });
+  const { scheme: named, keys } = await makeVerifier(
+    { scheme: scheme ?? 'token', secrets: secrets ?? [] },
+    () => import('../webhook/defined-scheme.ts'),
+  );
   const [key] = keys;
   if (key !== undefined) rejectUnableToSign(named, key);
   return { scheme: named, key };

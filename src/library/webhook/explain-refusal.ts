@@ -13,7 +13,7 @@ export async function explainRefusal(
   await checkOptions(options, verifyOptions, 'explain');
   const { now = Date.now() } = options;
   if (typeof options.scheme === 'function') return [];
-  const verifier = await makeVerifier(options);
+  const verifier = await makeVerifier(options, () => import('./defined-scheme.ts'));
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return [];
   const { finding } = search(delivery, verifier, now);

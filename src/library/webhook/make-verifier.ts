@@ -9,13 +9,17 @@ import { presetScheme } from '../../webhook/schemes/preset-scheme.ts';
 import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
 import { token } from '../../webhook/schemes/token.ts';
 import { asBytes } from './lead.ts';
+import type * as definedSchemes from './defined-scheme.ts';
 import type { SchemeChoice } from './options.ts';
+
+/** Loads what makes the schemes that need more than a shared secret. */
+export type OtherSchemes = () => Promise<Pick<typeof definedSchemes, 'definedScheme'>>;
 
 /**
  * The scheme with its keys. Rejects with a `ConfigError` for an unknown scheme, parts that do not belong together, no
  * secret, or one that the scheme cannot read: never with a weaker check.
  */
-export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
+export async function makeVerifier(choice: SchemeChoice, others: OtherSchemes): Promise<Verifier> {
   const { scheme: given } = choice;
   if (typeof given === 'function') return (await import('./own-verifier.ts')).ownVerifier(given, choice);
   try {
@@ -23,7 +27,7 @@ export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
     const secrets = secretsOf(choice.secrets);
     const scheme =
       sharedSecretScheme(choice.scheme, options, secrets) ??
-      (await import('./defined-scheme.ts')).definedScheme(choice.scheme, options);
+      (await others()).definedScheme(choice.scheme, options);
     return withKeys(scheme, choice);
   } catch (thrown) {
     const { schemeError } = await import('./scheme-errors.ts');
@@ -58,19 +62,20 @@ function sharedSecretScheme(
 }
 
 const noPair = (): never => {
-  throw new TypeError('a public or private key where a shared secret was expected');
+  throw new TypeError('a key pair, and no shared secret');
 };
 
 function publicUrlOf({ publicUrl }: SchemeChoice): URL | undefined {
   if (publicUrl === undefined) return undefined;
-  if (URL.canParse(String(publicUrl))) return new URL(publicUrl);
-  throw new ConfigError(`publicUrl '${String(publicUrl)}' is not a URL`);
+  const text = String(publicUrl);
+  if (URL.canParse(text)) return new URL(text);
+  throw new ConfigError(`publicUrl '${text}' is not a URL`);
 }
 
 function checkTolerance(toleranceMs: number | undefined, scheme: Scheme): void {
   if (toleranceMs === undefined) return;
   if (!Number.isFinite(toleranceMs) || toleranceMs < 0) {
-    throw new ConfigError('toleranceMs must be a number of milliseconds');
+    throw new ConfigError('toleranceMs must be a number');
   }
   if (scheme.toleranceMs === undefined) {
     throw new ConfigError(`toleranceMs: the scheme '${scheme.name}' signs no time`);
@@ -86,7 +91,7 @@ function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
     if (typeof one === 'string') return new Secret(one);
     if (one !== undefined) throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`);
     throw new ConfigError(`secret ${i + 1} is undefined`, {
-      hint: 'is the environment variable set that it comes from?',
+      hint: 'is its environment variable set?',
     });
   });
 }
@@ -95,5 +100,5 @@ function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
 export function leadPlace(leadAt = 'auto'): Pick<Policy, 'leadAt' | 'leadAtNames'> {
   const place = leadAt === 'auto' ? leadAt : parsePointer(leadAt);
   if (place !== undefined) return { leadAt: place, leadAtNames: { saidBy: 'leadAt', option: 'leadAt' } };
-  throw new ConfigError(`leadAt '${leadAt}' is no JSON Pointer`, { hint: "such as '/data', or 'auto'" });
+  throw new ConfigError(`leadAt '${leadAt}' is no JSON Pointer`, { hint: "'/data', or 'auto'" });
 }

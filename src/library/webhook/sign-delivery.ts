@@ -17,7 +17,10 @@ const signOptions: OptionNames<SignOptions & SchemeChoice> = {
 export async function signDelivery(lead: SignedLead, options: SignOptions): Promise<SignedDelivery> {
   await checkOptions(options, signOptions, 'sign');
   const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;
-  const { scheme, keys } = await makeVerifier({ scheme: options.scheme, secrets: options.secrets });
+  const { scheme, keys } = await makeVerifier(
+    { scheme: options.scheme, secrets: options.secrets },
+    () => import('./defined-scheme.ts'),
+  );
   if (scheme.signsUrl && url === undefined) {
     throw new ConfigError(`the scheme '${scheme.name}' signs the URL, and none is given`, {
       hint: 'give url, the address that the delivery is sent to',

@@ -2,7 +2,7 @@ import { checkCredential, checkDelivery } from '../../webhook/check-delivery.ts'
 import type { Rejection } from '../../webhook/rejection.ts';
 import { checkOptions, verifyOptions } from './option-names.ts';
 import { LazyLead } from './lead.ts';
-import { leadPlace, makeVerifier } from './make-verifier.ts';
+import { leadPlace, makeVerifier, type OtherSchemes } from './make-verifier.ts';
 import { readDelivery } from './read-body.ts';
 import type { WebhookRequest } from './request.ts';
 import type { Refused, Verified, VerifyOptions } from './options.ts';
@@ -10,10 +10,11 @@ import type { Refused, Verified, VerifyOptions } from './options.ts';
 export async function verifyDelivery(
   request: WebhookRequest,
   options: VerifyOptions,
+  others: OtherSchemes,
 ): Promise<Verified | Refused> {
   await checkOptions(options, verifyOptions, 'verify');
   const { now = Date.now() } = options;
-  const { scheme, keys } = await makeVerifier(options);
+  const { scheme, keys } = await makeVerifier(options, others);
   const idField =
     options.idField === undefined
       ? { name: 'id', option: 'idField' }

@@ -3,6 +3,7 @@ import type * as Vm from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../../errors.ts';
 import type { OutputProblem } from '../problems.ts';
+import { packageError } from '../../files/optional-package.ts';
 import { assetBytes, assetText } from '../../files/embedded/asset.ts';
 
 interface Pending {
@@ -171,7 +172,11 @@ interface JqAssets {
 /** jq-web as npm installed it, or as the executable file contains it. */
 function jqPackage(): JqPackage {
   if (!LEADS_SINGLE_FILE) {
-    return { load: 'require', workerData: createRequire(import.meta.url).resolve('jq-web') };
+    try {
+      return { load: 'require', workerData: createRequire(import.meta.url).resolve('jq-web') };
+    } catch (error) {
+      throw packageError('jq-web', error);
+    }
   }
   const workerData: JqAssets = { source: assetText('jq.js'), wasm: assetBytes('jq.wasm') };
   return { load: `(${loadFromAssets.toString()})(require)`, workerData };

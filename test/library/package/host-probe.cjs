@@ -67,7 +67,7 @@ async function use() {
 
 async function main() {
   const states = [state()];
-  for (const name of ['webhook', 'receiver', 'client', 'testing']) {
+  for (const name of ['webhook', 'shared-secret', 'receiver', 'client', 'testing']) {
     require(`leads-cli/${name}`);
     await import(`leads-cli/${name}`);
     states.push(state());

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { beforeAll, expect, it } from 'vitest';
+import { optionalPackages } from '../../../src/files/optional-package.ts';
 import { entries, projectWithPackage } from './installed-package.ts';
 
 const run = promisify(execFile);
@@ -112,17 +113,58 @@ it('answer 503 where the files of the receiver vanished under the process', asyn
   ]);
 });
 
+it.each([
+  ['libsql', 'listen', ['listen', '--http', '--port', '0', '--token', 'a']],
+  ['libsql', 'inbox list', ['inbox', 'list', '--inbox', import.meta.filename]],
+  ['jq-web', 'inbox list', ['inbox', 'list', '--jq', '.']],
+] as const)('without %s, %s names what installs it and is exit 3', async (name, _, words) => {
+  const leads = join(project, 'node_modules/leads-cli/bin/leads.js');
+  const env = { PATH: process.env['PATH'], HOME: join(project, `without-${name}`) };
+  const failed = await run(process.execPath, [leads, ...words], { env }).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 3, stdout: '' });
+  const { stderr } = failed as { stderr: string };
+  expect(stderr).toContain('is not installed, or not for this platform');
+  expect(stderr).toContain(`npm install ${name}@${optionalPackages[name]}, with --global`);
+});
+
+it.each(['import', 'require'] as const)(
+  'without libsql, ready() of a receiver rejects with a ConfigError: %s',
+  async (how) => {
+    const file = join(project, `receiver-by-${how}.${how === 'import' ? 'mjs' : 'cjs'}`);
+    const names = '{ ConfigError, createReceiver, fileInbox }';
+    const load = {
+      import: `import ${names} from 'leads-cli/receiver'`,
+      require: `const ${names} = require('leads-cli/receiver')`,
+    };
+    writeFileSync(
+      file,
+      `${load[how]};
+     const receiver = createReceiver({ scheme: 'token', secrets: 'a', inbox: fileInbox('a.db'), onLead() {} });
+     receiver.ready().catch((error) => {
+       console.log(JSON.stringify([error instanceof ConfigError, error.message, error.hint]));
+       return receiver.close();
+     });`,
+    );
+    const { stdout } = await run(process.execPath, [file], { cwd: project });
+    expect(JSON.parse(stdout)).toEqual([
+      true,
+      expect.stringContaining('the package libsql is not installed'),
+      expect.stringContaining(`npm install libsql@${optionalPackages.libsql}`),
+    ]);
+  },
+);
+
 it('and the program load nothing but what node has and what is installed with them, and all of that', () => {
   const place = join(project, 'node_modules/leads-cli');
-  const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
+  const { optionalDependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
   };
   const loaded = readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.c?js$/.test(name))
     .flatMap((name) => loadsOf(readFileSync(join(place, 'dist', name), 'utf8')))
     .map(({ name }) => name.replace(/^libsql\/promise$/, 'libsql'))
     .filter(isLibrary);
-  expect([...new Set(loaded)].sort()).toEqual(Object.keys(dependencies).sort());
+  expect([...new Set(loaded)].sort()).toEqual(Object.keys(optionalDependencies).sort());
 });
 
 /** What a file loads: `isCall` when it does so while it runs. */
@@ -156,6 +198,7 @@ function librariesOf(entry: string): { readonly now: Set<string>; readonly later
 
 it.each([
   ['webhook', []],
+  ['shared-secret', []],
   ['receiver', ['libsql', 'libsql/promise']],
   ['client', []],
   ['testing', []],
