@@ -101,7 +101,6 @@ const mostRows = 200;
 
 const defaultBuckets = 60;
 const mostBuckets = 240;
-const defaultWindowMs = 86_400_000;
 
 async function inboxAnswer({ location, isReceiving, queries, replays }: ApiParts): Promise<ApiAnswer> {
   const newestSeq = await queries.newestSeq();
@@ -159,8 +158,8 @@ async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise
 
 async function chartsAnswer({ queries, clock }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
   const until = query.number('until') ?? clock.now();
-  const since = query.number('since') ?? until - defaultWindowMs;
-  if (since >= until) throw badRequest("The query's since must be before its until.");
+  const since = query.number('since');
+  if (since !== undefined && since >= until) throw badRequest("The query's since must be before its until.");
   const buckets = query.number('buckets', 1, mostBuckets) ?? defaultBuckets;
   return { status: 200, body: await queries.charts({ since, until, buckets }) };
 }

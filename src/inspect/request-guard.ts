@@ -69,12 +69,12 @@ const foreignPage: ApiProblem = {
   problem: 'The request does not come from the page of this server.',
 };
 
-/** Nothing but our own files is loaded, nothing is sent elsewhere, and no text becomes markup or script. */
+/** Nothing but our own files is loaded (an image may be a chart of the page), nothing is sent elsewhere, and no text becomes markup or script. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self'",
+  "img-src 'self' blob:",
   "connect-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",

@@ -155,6 +155,9 @@ export interface WireSaved {
   readonly path: string;
 }
 
+/** Of a body in hexadecimal, in bytes. */
+export const mostDumped = 8 * 1024;
+
 /** `GET /api/deliveries/SEQ` */
 export interface WireDelivery extends WireRow {
   readonly remote: string;
@@ -168,6 +171,8 @@ export interface WireDelivery extends WireRow {
   readonly isCut: boolean;
   /** The body has bytes that are not UTF-8. */
   readonly hasInvalidText: boolean;
+  /** Its first `mostDumped` bytes, 16 a line, in hexadecimal and ASCII; null where it is text. */
+  readonly hex: string | null;
   /** The body was pruned or erased, or only its beginning was kept: why there is no more than this; null: it is all there. */
   readonly missing: string | null;
   /** JSON, indented by two spaces, every number digit by digit; null where the body is none or is too large. */
@@ -235,7 +240,7 @@ export interface WireDiffLine {
   readonly right: string | null;
 }
 
-/** `GET /api/charts?since=&until=&buckets=`: at most 240 buckets of the same length. */
+/** `GET /api/charts?since=&until=&buckets=`: at most 240 buckets of the same length; without `since` the window fits the last day. */
 export interface WireCharts {
   readonly since: number;
   readonly until: number;

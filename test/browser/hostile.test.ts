@@ -42,16 +42,21 @@ inChromium('hostile deliveries', (browser) => {
     for (const text of texts) expect(await rowNames(page)).toContain(text);
 
     const rows = await page.locator('.row').count();
+    const body = page.getByRole('region', { name: 'Text of the body' });
+    const inHex: (string | null)[] = [];
     for (let i = 0; i < rows; i++) {
       const old = page.url();
       await page.keyboard.press('j');
       await expect.poll(() => page.url()).not.toBe(old);
       await page.locator('.delivery[aria-busy="false"]').waitFor();
-      if (await page.getByRole('button', { name: 'Raw' }).isVisible()) {
+      const hex = page.getByRole('button', { name: 'Hex', pressed: true });
+      if (await hex.isVisible()) inHex.push(await body.textContent());
+      if (await page.getByRole('button', { name: 'Formatted' }).isVisible()) {
         await page.getByRole('button', { name: 'Raw' }).click();
         await page.getByRole('button', { name: 'Formatted' }).click();
       }
     }
+    expect(inHex).toEqual([expect.stringMatching(/ ff c3 28 22 7d +\|s","n":"\.\.\("}\|\n$/)]);
     const open = async (id: string): Promise<void> => {
       await page.locator('.row', { hasText: id }).click();
       await page.locator('.delivery-id', { hasText: id }).waitFor();
@@ -60,7 +65,6 @@ inChromium('hostile deliveries', (browser) => {
     const title = page.locator('.delivery-title h2');
     expect(await title.textContent()).toBe('abcU+202Egnp.exe U+2066xU+2069 U+0007U+001B[31m');
     await open('lead_numbers');
-    const body = page.getByRole('region', { name: 'Text of the body' });
     expect(await body.textContent()).toContain('12345678901234567890');
     expect(await body.textContent()).toContain('1e400');
     await open('lead_long');

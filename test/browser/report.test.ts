@@ -111,6 +111,40 @@ inChromium('Save on the page', (browser) => {
   });
 });
 
+inChromium('a chart', (browser) => {
+  it('saves as SVG with its title, legend and colours, and as PNG at twice its size', async () => {
+    const { url } = await inspect(await received(['Ada Lovelace']));
+    const context = await freshContext(browser(), { acceptDownloads: true, colorScheme: 'dark' });
+    const { page, expectClean } = await shownPage(context, url);
+    await page.getByRole('button', { name: 'Charts' }).click();
+    const saved = async (form: string): Promise<Buffer> => {
+      const waiting = page.waitForEvent('download');
+      await page.getByRole('button', { name: `Save Deliveries per 1 min as ${form}` }).click();
+      const download = await waiting;
+      expect(download.suggestedFilename()).toBe(`deliveries-per-1-min.${form.toLowerCase()}`);
+      return readFileSync(await download.path());
+    };
+    const svg = (await saved('SVG')).toString('utf8');
+    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    for (const text of ['Deliveries per 1 min', 'Accepted', 'Rejected'])
+      expect(svg).toContain(`>${text}</text>`);
+    expect(svg).not.toContain('var(');
+    const png = await saved('PNG');
+    const size = [png.readUInt32BE(16), png.readUInt32BE(20)];
+    expect(size).toEqual(
+      ['width', 'height'].map((name) => 2 * Number(RegExp(`^<svg[^>]* ${name}="(\\d+)"`).exec(svg)?.[1])),
+    );
+
+    const alone = await (await freshContext(browser())).newPage();
+    await alone.setContent(svg);
+    const bar = alone.locator('.bar.is-accepted');
+    expect(await bar.evaluate((one) => getComputedStyle(one).fill)).toBe('rgb(63, 174, 119)');
+    const [width = 0] = await bar.evaluateAll((bars) => bars.map((one) => one.getBoundingClientRect().width));
+    expect(width).toBeGreaterThan(20);
+    await expectClean();
+  });
+});
+
 inChromium('the page on paper', (browser) => {
   it('has all of a delivery and all bars, light, and nothing to press', async () => {
     const { home, deliver } = await receiver();

@@ -113,6 +113,11 @@ describe('a delivery', () => {
     expect(delivery.text).toBe(hostile);
     const invalid = await detail(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]));
     expect(invalid.delivery).toMatchObject({ text: '{\ufffd\ufffd}', hasInvalidText: true, formatted: null });
+    expect(invalid.delivery.hex).toBe(`00000000  7b ff fe 7d${' '.repeat(38)}|{..}|`);
+    const binary = await detail(new Uint8Array(9000));
+    expect(binary.delivery).toMatchObject({ hasInvalidText: false, size: 9000 });
+    expect(binary.delivery.hex?.split('\n').at(-1)).toBe(`00001ff0  ${'00 '.repeat(16)} |${'.'.repeat(16)}|`);
+    expect((await detail('{"id":"a",\r\n\t"t":"é"}')).delivery.hex).toBe(null);
     const deep = await detail(`{"id":"a","d":${'['.repeat(200)}${']'.repeat(200)}}`);
     expect(deep.delivery.formatted?.split('\n')).toHaveLength(402);
     const deeper = await detail(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
@@ -323,5 +328,22 @@ describe('the charts', () => {
       },
     ]);
     expect(charts).toMatchObject({ bucketMs: 1000, unknownBefore: null });
+  });
+
+  it('fit their window to what came in the last day, around a single one of it', async () => {
+    const page = await inspect();
+    const [minute, hour] = [60_000, 3_600_000];
+    const until = 30 * 24 * hour;
+    const at = (ms: number, id: string) => arrival(id, JSON.stringify({ id }), until - ms);
+    const empty = await asked<WireCharts>(page, `charts?until=${until}`);
+    expect(empty).toMatchObject({ since: until - 24 * hour, until, bucketMs: 30 * minute });
+    await page.inbox.take([at(25 * hour, 'older'), at(2 * minute, 'a')]);
+    const one = await asked<WireCharts>(page, `charts?until=${until}`);
+    expect(one).toMatchObject({ since: until - 7 * minute, bucketMs: minute });
+    expect(one.buckets.map(({ accepted }) => accepted)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+    await page.inbox.take([at(3 * hour, 'b')]);
+    const three = await asked<WireCharts>(page, `charts?until=${until}`);
+    expect(three).toMatchObject({ since: until - 3 * hour, until, bucketMs: 5 * minute });
+    expect(three.buckets.map(({ accepted }) => accepted)).toEqual([1, ...new Array<number>(34).fill(0), 1]);
   });
 });

@@ -112,7 +112,7 @@ describe('the page over the inbox, attacked', () => {
     ];
     for (const text of answers) {
       expect(text).toContain(
-        "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'\r\n",
+        "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'\r\n",
       );
       expect(text).toContain('x-content-type-options: nosniff\r\n');
       expect(text).toContain('referrer-policy: no-referrer\r\n');

@@ -13,8 +13,13 @@ interface Counts {
 /** Counts all that was received in a window, also what is not stored any more. */
 export async function countCharts(
   inbox: Pick<InboxReader, 'counts' | 'extent'>,
-  { since, until, buckets: most }: ChartQuery,
+  query: ChartQuery,
 ): Promise<WireCharts> {
+  const {
+    since,
+    until,
+    buckets: most,
+  } = query.since === undefined ? await fittedWindow(inbox, query.until) : { ...query, since: query.since };
   const bucketMs = Math.max(1, Math.ceil((until - since) / most));
   const { countedSince } = await inbox.extent();
   const buckets = Array.from({ length: Math.max(1, Math.ceil((until - since) / bucketMs)) }, (): Counts => ({
@@ -45,6 +50,31 @@ export async function countCharts(
     removed,
     unknownBefore: countedSince > since ? Math.min(countedSince, until) : null,
   };
+}
+
+const minute = 60_000;
+const day = 1440 * minute;
+
+/** Fewer buckets than that would make one delivery a bar as wide as the chart. */
+const fewestBuckets = 12;
+
+/** The part of the last day in which something came, in whole minutes; around a short one so much that it is in the middle. */
+async function fittedWindow(
+  inbox: Pick<InboxReader, 'counts'>,
+  until: number,
+): Promise<ChartQuery & { readonly since: number }> {
+  const start = Math.ceil(until / minute) * minute - day;
+  let [first, last] = [Infinity, 0];
+  for await (const step of inbox.counts({ since: start, until, partMs: minute })) {
+    for (const { part } of step) [first, last] = [Math.min(first, part), Math.max(last, part)];
+  }
+  if (first === Infinity) [first, last] = [0, day / minute - 1];
+  const length = [1, 2, 5, 10].find((one) => (last - first) / one < 60) ?? 30;
+  const from = Math.floor((start / minute + first) / length);
+  const count = Math.floor((start / minute + last) / length) - from + 1;
+  const buckets = Math.max(count, fewestBuckets);
+  const since = (from - Math.floor((buckets - count) / 2)) * length * minute;
+  return { since, until: since + buckets * length * minute, buckets };
 }
 
 /** More pending leads are not counted: they are read one by one. */

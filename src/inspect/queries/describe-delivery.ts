@@ -5,13 +5,17 @@ import { utf8 } from '../../json/bytes.ts';
 import { storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
-import { formatJson } from './format-json.ts';
 import { rowOf } from './delivery-row.ts';
+import { formatJson } from './format-json.ts';
+import { hexDump } from './hex-dump.ts';
 
 /** Of the body, in bytes. */
 const shownBytes = 1024 * 1024;
 
 const mostAttempts = 100;
+
+/** What no text has. */
+const controls = /(?!\s)\p{Cc}/u;
 
 export async function describeDelivery(
   inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
@@ -20,15 +24,18 @@ export async function describeDelivery(
   const delivery = await storedDelivery(inbox, seq);
   if (delivery === undefined) return undefined;
   const { body, place, leadId, results } = delivery;
+  const text = utf8(body.subarray(0, shownBytes));
+  const hasInvalidText = !isUtf8(body);
   return {
     ...rowOf(delivery),
     remote: delivery.remote,
     method: delivery.method,
     path: delivery.path,
     headers: delivery.headers,
-    text: utf8(body.subarray(0, shownBytes)),
+    text,
     isCut: body.length > shownBytes,
-    hasInvalidText: !isUtf8(body),
+    hasInvalidText,
+    hex: hasInvalidText || controls.test(text) ? hexDump(body) : null,
     missing: whatIsMissing(delivery),
     formatted: formatJson(body) ?? null,
     place: place ?? null,

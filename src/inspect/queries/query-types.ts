@@ -45,7 +45,8 @@ export interface SaveQuery extends ReportQuery {
 }
 
 export interface ChartQuery {
-  readonly since: number;
+  /** Undefined: of the last day what has deliveries, in as many buckets as that needs. */
+  readonly since: number | undefined;
   readonly until: number;
   readonly buckets: number;
 }

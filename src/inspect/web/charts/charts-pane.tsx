@@ -12,6 +12,7 @@ import { DelayChart, percent, RateChart } from './charts.tsx';
 /** Whole minutes: by them is counted what is not stored any more. */
 const minute = 60_000;
 const ranges = [
+  { name: 'Last day, fitted', ms: null, bucketMs: minute },
   { name: 'Last hour', ms: 60 * minute, bucketMs: minute },
   { name: 'Last 24 hours', ms: 1440 * minute, bucketMs: 30 * minute },
   { name: 'Last 7 days', ms: 10_080 * minute, bucketMs: 180 * minute },
@@ -21,12 +22,13 @@ const readEveryMs = 10_000;
 
 export function ChartsPane(): VNode {
   const model = useModel();
-  const [range, setRange] = useState(1);
+  const [range, setRange] = useState(0);
   const version = useValue(model.version);
   const round = useEvery(readEveryMs);
-  const { ms, bucketMs } = ranges[range] ?? ranges[1];
+  const { ms, bucketMs } = ranges[range] ?? ranges[0];
   const until = useMemo(() => endOfBucket(Date.now(), bucketMs), [bucketMs, version, round]);
-  const path = `/api/charts?since=${until - ms}&until=${until}&buckets=${ms / bucketMs}`;
+  const window = ms === null ? '' : `&since=${until - ms}&buckets=${ms / bucketMs}`;
+  const path = `/api/charts?until=${until}${window}`;
   const { answer: charts, problem } = useLoaded<WireCharts>(model.api, path, version);
   if (problem !== null) return <PaneProblem problem={problem} title="The charts cannot be shown" />;
   return (

@@ -2,7 +2,9 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireBucket, WireCharts } from '../../wire.ts';
 import { Button } from '../elements.tsx';
+import { useModel } from '../state/page-model.ts';
 import { goFilter, listFilter } from '../state/route.ts';
+import { saveChart } from './save-chart.ts';
 
 interface Tick {
   /** Of the scale, 0 at the bottom. */
@@ -51,14 +53,17 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
     (width - frame.left);
   const pointedAt = pointed === null ? undefined : buckets[pointed]?.at;
   const bucket = shown[pointed ?? 0] ?? null;
-  const caption =
-    pointedAt === undefined
-      ? legend.map(([mark, name]) => (
-          <span key={name} class="legend-item">
-            {mark} {name}
-          </span>
-        ))
-      : `${bucketTime(pointedAt, charts)}: ${bucket === null ? 'none' : reading(bucket)}`;
+  const caption = (
+    <>
+      {pointedAt !== undefined &&
+        `${bucketTime(pointedAt, charts)}: ${bucket === null ? 'none' : reading(bucket)}`}
+      {legend.map(([mark, name]) => (
+        <span key={name} class="legend-item" hidden={pointedAt !== undefined}>
+          {mark} {name}
+        </span>
+      ))}
+    </>
+  );
   return (
     <ChartFigure title={title} legend={caption}>
       <div
@@ -117,10 +122,37 @@ export function ChartFigure({ title, legend, children }: ChartFigureProps): VNod
     <figure class="chart" aria-labelledby={id}>
       <figcaption>
         <h3 id={id}>{title}</h3>
-        {legend !== undefined && <p class="chart-legend">{legend}</p>}
+        {legend !== undefined && (
+          <>
+            <p class="chart-legend">{legend}</p>
+            <SaveChart title={title} />
+          </>
+        )}
       </figcaption>
       {children}
     </figure>
+  );
+}
+
+function SaveChart({ title }: { title: string }): VNode {
+  const model = useModel();
+  const save = (figure: Element | null, form: 'svg' | 'png'): void => {
+    const failed = (): void => model.announcer.show('This browser cannot save the chart.');
+    if (figure !== null) saveChart(figure, form).catch(failed);
+  };
+  return (
+    <span class="save-chart">
+      {(['svg', 'png'] as const).map((form) => (
+        <Button
+          key={form}
+          class="link"
+          aria-label={`Save ${title} as ${form.toUpperCase()}`}
+          onClick={({ currentTarget }) => save(currentTarget.closest('figure'), form)}
+        >
+          {form.toUpperCase()}
+        </Button>
+      ))}
+    </span>
   );
 }
 
@@ -213,6 +245,9 @@ const hour = 3_600_000;
 
 /** Between two ticks of a time axis. */
 const steps = [
+  hour / 60,
+  hour / 30,
+  hour / 12,
   hour / 6,
   hour / 2,
   hour,

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { searchWords, type WireDelivery } from '../../wire.ts';
+import { mostDumped, searchWords, type WireDelivery } from '../../wire.ts';
 import { Button, Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { copyText, openDelivery } from '../state/delivery-actions.ts';
@@ -80,29 +80,34 @@ export function orderedPair(a: number, b: number): { view: 'compare'; left: numb
   return { view: 'compare', left: Math.min(a, b), right: Math.max(a, b) };
 }
 
-type Form = 'formatted' | 'raw';
+const formNames = { formatted: 'Formatted', raw: 'Raw', hex: 'Hex' } as const;
+
+type Form = keyof typeof formNames;
 
 /** Of this page's visit: who reads raw bodies reads the next one raw, too. */
-let preferred: Form = 'formatted';
+let preferred: Form | undefined;
 
 export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
   const model = useModel();
   const [chosen, setChosen] = useState(preferred);
   const search = useValue(model.search.state);
-  const { formatted, text, isCut, size, missing } = delivery;
-  const form = formatted === null ? 'raw' : chosen;
-  const shownText = form === 'formatted' && formatted !== null ? formatted : text;
+  const { formatted, text, hex, isCut, size, missing } = delivery;
+  const texts = { formatted, hex, raw: text };
+  const forms = (['formatted', 'hex', 'raw'] as const).filter((one) => texts[one] !== null);
+  const form = forms.find((one) => one === chosen) ?? forms[0] ?? 'raw';
+  const shownText = texts[form] ?? '';
+  const shownBytes = form === 'hex' ? mostDumped : isCut ? text.length : size;
   const choose = (next: Form): void => {
     preferred = next;
     setChosen(next);
   };
   const tools = (
     <div class="section-tools">
-      {formatted !== null && (
+      {forms.length > 1 && (
         <div class="choice" role="group" aria-label="Form of the body">
-          {(['formatted', 'raw'] as const).map((one) => (
+          {forms.map((one) => (
             <Button key={one} aria-pressed={form === one} onClick={() => choose(one)}>
-              {one === 'formatted' ? 'Formatted' : 'Raw'}
+              {formNames[one]}
             </Button>
           ))}
         </div>
@@ -122,14 +127,15 @@ export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
         <Code
           key={form}
           text={shownText}
-          isJson={formatted !== null}
+          isJson={form !== 'hex' && formatted !== null}
+          isTable={form === 'hex'}
           label="Text of the body"
           wanted={searchWords(search?.text ?? '').map((word) => word.text.toLowerCase())}
         />
       )}
-      {isCut && (
+      {size > shownBytes && (
         <p class="note">
-          The first {shownSize(text.length)} of {shownSize(size)}. The download has all of it.
+          The first {shownSize(shownBytes)} of {shownSize(size)}. The download has all of it.
         </p>
       )}
     </Section>

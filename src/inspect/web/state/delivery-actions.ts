@@ -107,11 +107,15 @@ export function saveFrom(url: string, name: string): void {
   link.click();
 }
 
+export function saveBlob(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  saveFrom(url, name);
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
 /** A link cannot send the token: the body is fetched, and the link is to what was fetched. */
 export const downloadBody = (model: PageModel): Promise<void> =>
-  withCurrent(model, async ({ seq }) => {
-    const url = URL.createObjectURL(await model.api.blob(`/api/deliveries/${seq}/body`));
-    saveFrom(url, `delivery-${seq}.txt`);
-    // The browser reads it after the click.
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  });
+  withCurrent(model, async ({ seq }) =>
+    saveBlob(await model.api.blob(`/api/deliveries/${seq}/body`), `delivery-${seq}.txt`),
+  );

@@ -51,13 +51,15 @@ const linesInBlock = 200;
 interface CodeProps {
   readonly text: string;
   readonly isJson: boolean;
+  /** Its columns line up: it scrolls to the side and does not wrap. */
+  readonly isTable?: boolean;
   readonly label: string;
   /** In small letters: where one of them is only in what is not drawn at first, all is drawn. */
   readonly wanted?: readonly string[];
 }
 
 /** A body, line by line; a wrapped line goes on below its own indentation. */
-export function Code({ text, isJson, label, wanted = [] }: CodeProps): VNode {
+export function Code({ text, isJson, isTable = false, label, wanted = [] }: CodeProps): VNode {
   const [isAsked, setWhole] = useState(false);
   const beginning = useMemo(
     () => text.slice(0, shortLength).split('\n').slice(0, shortLines).join('\n'),
@@ -80,7 +82,7 @@ export function Code({ text, isJson, label, wanted = [] }: CodeProps): VNode {
     [text, beginning, isJson, isLong, isWhole],
   );
   return (
-    <div class="code">
+    <div class={isTable ? 'code is-table' : 'code'}>
       <pre tabIndex={0} role="region" aria-label={label}>
         {lines}
       </pre>
