@@ -6,6 +6,9 @@ import type { Config, Profile } from './settings.ts';
 
 // Without the schema library, since every command checks the file at its start and would have to load that first.
 
+/** Of a file whose names are spelled as `leads config` spells them. */
+export const configVersion = 2;
+
 type Place =
   | { readonly isValue: (value: Json) => boolean }
   | { readonly members: ReadonlyMap<string, Place> }

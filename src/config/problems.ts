@@ -14,6 +14,7 @@ export type ConfigProblem =
       readonly line: number;
       readonly isComma: boolean;
     }
+  | { readonly kind: 'config-of-newer-version'; readonly path: string }
   | { readonly kind: 'config-invalid'; readonly path: string; readonly at: readonly string[] }
   | { readonly kind: 'not-a-base-url'; readonly shown: string }
   | { readonly kind: 'base-url-with-password' }

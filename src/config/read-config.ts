@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { ConfigError } from '../errors.ts';
 import type { Json } from '../json/exact.ts';
-import { configFrom } from './check-config.ts';
+import { configFrom, configVersion } from './check-config.ts';
 import { configFile } from './directories.ts';
 import { configError } from './problems.ts';
 import type { Config } from './settings.ts';
@@ -51,6 +51,7 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
   }
   const { config, wrong, unknown } = configFrom(json);
   if (wrong !== undefined) throw configError({ kind: 'config-invalid', path, at: wrong });
+  if ((config.version ?? 0) > configVersion) throw configError({ kind: 'config-of-newer-version', path });
   unknown.forEach(onUnknown);
   return config;
 }

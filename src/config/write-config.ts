@@ -3,16 +3,13 @@ import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withOutputErrors } from '../files/output-error.ts';
 import type { Host } from '../host.ts';
-import { inKebabCase, valueAt, withValue } from './check-config.ts';
+import { configVersion, inKebabCase, valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
 import { readConfig } from './read-config.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
-
-/** Of a file whose names are spelled as `leads config` spells them. */
-const currentVersion = 2;
 
 /**
  * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the
@@ -32,7 +29,7 @@ export async function updateConfig(
     try {
       const before = readConfig(configDir);
       const isRenewed = renews || Object.keys(before).length === 0;
-      const version = isRenewed ? Math.max(currentVersion, before.version ?? 0) : before.version;
+      const version = isRenewed ? configVersion : before.version;
       const changed = change(before);
       const store = version === undefined ? { ...changed } : { ...inKebabCase({ ...changed, version }) };
       const conf = new Conf<Record<string, unknown>>({

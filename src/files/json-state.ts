@@ -30,8 +30,15 @@ export async function readJsonState<S extends z.ZodMiniType>(
   const parsed = z.safeParse(schema, json);
   if (parsed.success) return parsed.data;
   const at = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw dataError({ kind: 'state-invalid', what, path, at }, parsed.error);
+  const kind = at === 'version' && isVersion(json) ? 'state-of-newer-version' : 'state-invalid';
+  throw dataError({ kind, what, path, at }, parsed.error);
 }
+
+/** Each one so far can be read, so another one is of a newer release. */
+export const isVersion = (json: unknown): boolean => {
+  const { version } = Object(json) as { readonly version?: unknown };
+  return Number.isSafeInteger(version) && Number(version) > 1;
+};
 
 const dataError = (problem: FileProblem, cause: unknown): DataError => new DataError(problem, { cause });
 

@@ -35,5 +35,6 @@ export type FileProblem =
   | { readonly kind: 'package-not-installed'; readonly name: string; readonly version: string }
   /** `what` was read, such as a bookmark. */
   | { readonly kind: 'state-unreadable'; readonly what: string; readonly path: string; readonly why: string }
+  | { readonly kind: 'state-of-newer-version'; readonly what: string; readonly path: string }
   | { readonly kind: 'state-not-json'; readonly what: string; readonly path: string }
   | { readonly kind: 'state-invalid'; readonly what: string; readonly path: string; readonly at: string };

@@ -1,6 +1,6 @@
 import type { ConfigProblem, HeaderObjection } from '../config/problems.ts';
 import { loginCommand } from './login-command.ts';
-import type { Messages } from './message.ts';
+import { type Messages, updateLeads } from './message.ts';
 
 const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
 
@@ -28,6 +28,10 @@ export const configMessages: Messages<ConfigProblem> = {
   'config-not-json': ({ path, line, isComma }) => ({
     message: `the configuration file ${path} is not JSON in line ${line}${isComma ? ', which ends with a comma too many' : ''}`,
     hint: () => 'repair it, or move it away and log in again; leads does not overwrite it',
+  }),
+  'config-of-newer-version': ({ path }) => ({
+    message: `the configuration file ${path} was made by a newer version of leads`,
+    hint: () => updateLeads,
   }),
   'config-invalid': ({ path, at }) => ({
     message: `the configuration file ${path} is not valid${at.length === 0 ? '' : ` at '${at.join('.')}'`}`,

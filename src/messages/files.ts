@@ -1,5 +1,5 @@
 import type { FileProblem } from '../files/problems.ts';
-import type { Messages } from './message.ts';
+import { type Messages, updateLeads } from './message.ts';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the device',
@@ -69,6 +69,10 @@ export const fileMessages: Messages<FileProblem> = {
   }),
   'state-unreadable': ({ what, path, why }) => `cannot read the ${what} ${path}: ${why}`,
   'state-not-json': ({ what, path }) => ({ message: `the ${what} ${path} is not JSON`, hint: moveAway }),
+  'state-of-newer-version': ({ what, path }) => ({
+    message: `the ${what} ${path} was made by a newer version of leads`,
+    hint: () => updateLeads,
+  }),
   'state-invalid': ({ what, path, at }) => ({
     message: `the ${what} ${path} is not one that this leads can read, at '${at}'`,
     hint: moveAway,

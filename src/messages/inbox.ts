@@ -6,7 +6,7 @@ import type {
   StoreFault,
   WeakSslMode,
 } from '../inbox/problems.ts';
-import { type Message, messageIn, type Messages, type Words } from './message.ts';
+import { type Message, messageIn, type Messages, updateLeads, type Words } from './message.ts';
 
 const migrated = (words: Words): string =>
   `'${words.command('inbox migrate')}' with a role that may create tables makes it`;
@@ -296,7 +296,7 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   }),
   'inbox-of-newer-version': ({ inbox }) => ({
     message: `the inbox ${inbox} was made by a newer version of leads`,
-    hint: (words) => `update leads, or name another ${words.option('inbox')}`,
+    hint: (words) => `${updateLeads}; or name another ${words.option('inbox')}`,
   }),
   'inbox-is-empty-database': ({ inbox }) => ({
     message: `${inbox} is an empty database, not an inbox`,

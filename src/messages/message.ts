@@ -38,6 +38,10 @@ export interface Message {
   readonly join?: string | undefined;
 }
 
+/** What reads a file of a newer release. */
+export const updateLeads =
+  "update leads: 'npm install leads-cli@latest', with --global where it was installed so";
+
 /** Its sentence in the words of a front. */
 export const sentenceIn = ({ option, message }: Message, words: Words): string =>
   option === undefined ? message : `${words.option(option)}: ${message}`;

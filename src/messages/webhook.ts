@@ -1,6 +1,6 @@
 import type { WebhookProblem } from '../webhook/problems.ts';
 import type { Algorithm } from '../webhook/scheme-options.ts';
-import type { Message, Messages } from './message.ts';
+import { type Message, type Messages, updateLeads } from './message.ts';
 
 const encodingNames = {
   utf8: 'text',
@@ -30,6 +30,10 @@ export const webhookMessages: Messages<WebhookProblem> = {
   'unknown-scheme': ({ name, known }) => ({
     message: `the webhook scheme '${name}' is unknown`,
     hint: () => `it must be one of ${known.join(', ')}`,
+  }),
+  'scheme-of-newer-version': ({ version }) => ({
+    message: `the scheme has the version ${version}, and 1 is known`,
+    hint: () => updateLeads,
   }),
   'scheme-is-no-object': () => 'a scheme is a JSON object',
   'unknown-scheme-part': ({ part, known }) => ({

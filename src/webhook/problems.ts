@@ -5,6 +5,7 @@ import type { Algorithm, SecretEncoding } from './scheme-options.ts';
 export type WebhookProblem =
   | { readonly kind: 'unknown-scheme'; readonly name: string; readonly known: readonly string[] }
   | { readonly kind: 'scheme-is-no-object' }
+  | { readonly kind: 'scheme-of-newer-version'; readonly version: string }
   | { readonly kind: 'unknown-scheme-part'; readonly part: string; readonly known: readonly string[] }
   | { readonly kind: 'wrong-scheme-part'; readonly part: string; readonly expected: string }
   | {

@@ -27,7 +27,8 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw configError({ kind: 'scheme-is-no-object' });
   }
-  const { scheme: name = 'custom', tolerance, publicUrl, require, ...others } = json as Members;
+  const { version = 1, scheme: name = 'custom', tolerance, publicUrl, require, ...others } = json as Members;
+  if (version !== 1) throw configError({ kind: 'scheme-of-newer-version', version: String(version) });
   // A list may be written as one text, as in the settings of earlier releases.
   const list = typeof require === 'string' ? require.split(',').map((part) => part.trim()) : require;
   const parts = list === undefined ? others : { ...others, require: list };

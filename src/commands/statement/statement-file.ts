@@ -45,7 +45,11 @@ export async function openStatement(path: string): Promise<OpenedStatement> {
       header: readHeader(head.toString('utf8').split('\n', 1)[0] ?? ''),
     };
   });
-  if (header === undefined) throw wrong('its first line is none of leads/statement version 1');
+  if (header === undefined) {
+    throw wrong(
+      "its first line is none of leads/statement version 1; a newer leads may read it: 'npm install leads-cli@latest'",
+    );
+  }
   if (signature === undefined) throw wrong('its last line is no signature: it may be cut');
   const signer = readPublicKey(header.signer);
   if (signer === undefined) throw wrong('it names no signer');

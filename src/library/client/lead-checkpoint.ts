@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
+import { isVersion } from '../../files/json-state.ts';
 import type { IdSet } from '../../lead/id-set.ts';
 import { positionSchema } from '../../service/pagination/position-schema.ts';
 
@@ -36,7 +37,8 @@ export function readLeadCheckpoint(
 ): StoredCheckpoint {
   const parsed = z.safeParse(checkpointSchema, value);
   if (!parsed.success) {
-    throw new UsageError('from is not what checkpoint() gave', { cause: parsed.error });
+    const hint = isVersion(value) ? "a newer version made it: 'npm install leads-cli@latest'" : undefined;
+    throw new UsageError('from is not what checkpoint() gave', { cause: parsed.error, hint });
   }
   const { data } = parsed;
   const identity = identityAt(data.startedAt);
