@@ -83,30 +83,26 @@ export const prunedAtOnce = 2000;
 /** Deliveries that one transaction looks at. */
 export const leavesAtOnce = 500;
 
-/** The leaves of leads that come next, and what the ledger is with them. */
-export function grown(
-  head: Pick<LedgerHead, 'size' | 'parts'>,
-  leads: readonly UnsealedLead[],
-): Pick<LedgerHead, 'size' | 'parts'> & {
-  readonly leaves: readonly (StoredLeaf & { readonly salt: Uint8Array })[];
-} {
-  const tree = new CompactRange(head.size, head.parts);
+/** The leaves of leads that come next, and what the ledger is with them. Of each kind of bytes those of all leads, after each other. */
+export function grown({ size, parts }: Pick<LedgerHead, 'size' | 'parts'>, leads: readonly UnsealedLead[]) {
+  const tree = new CompactRange(size, parts);
   const salts = randomBytes(leads.length * saltBytes);
-  const leaves = leads.map(({ seq, leadId, receivedAt, digest, source }, i) => {
+  const leaves = leads.map(({ leadId, receivedAt, digest, source }, i) => {
     const salt = salts.subarray(i * saltBytes, (i + 1) * saltBytes);
     const kind = kindOf(leadId, source);
     const leaf = encodeLeaf({ kind, receivedAt, commitment: commitment(salt, leadId, digest) });
     tree.append(leafHash(leaf));
-    return { seq, leaf, salt };
+    return leaf;
   });
-  return { size: tree.size, parts: tree.toBytes(), leaves };
+  const seqs = leads.map(({ seq }) => seq);
+  return { size: tree.size, parts: tree.toBytes(), seqs, leaves: Buffer.concat(leaves), salts };
 }
 
 /** How long a lead waits to be entered, in milliseconds: with it are entered those that come meanwhile. */
-const delayMs = 1000;
+export const delayMs = 1000;
 
 /** Between two transactions that follow each other, in milliseconds: deliveries go first. */
-const pauseMs = 20;
+export const pauseMs = 20;
 
 /** Of transactions in a row; then a later delivery begins anew. */
 const mostFailures = 10;
@@ -114,16 +110,16 @@ const mostFailures = 10;
 /** Enters leads behind their commits, and never in the way of a delivery. */
 export class DelayedSequencing {
   readonly #clock: Pick<Clock, 'sleep'>;
-  readonly #sequence: () => Promise<boolean>;
+  readonly #sequence: () => Promise<number | undefined>;
   readonly #failed: (error: unknown) => void;
   readonly #closed = new AbortController();
   #running: Promise<void> | undefined;
   #isWanted = false;
 
-  /** `sequence`: one transaction; whether there may be more to enter. `failed`: told what it threw. */
+  /** `sequence`: one transaction; milliseconds until the next where there may be more. `failed`: told what it threw. */
   constructor(
     clock: Pick<Clock, 'sleep'>,
-    sequence: () => Promise<boolean>,
+    sequence: () => Promise<number | undefined>,
     failed: (error: unknown) => void = () => undefined,
   ) {
     this.#clock = clock;
@@ -148,9 +144,9 @@ export class DelayedSequencing {
     while (this.#isWanted && (await slept(this.#clock, wait, signal))) {
       this.#isWanted = false;
       try {
-        const isMore = await this.#sequence();
-        this.#isWanted ||= isMore;
-        wait = isMore ? pauseMs : delayMs;
+        const next = await this.#sequence();
+        this.#isWanted ||= next !== undefined;
+        wait = next ?? delayMs;
         failures = 0;
       } catch (error) {
         this.#failed(error);

@@ -100,15 +100,15 @@ export class LedgerTable {
   }
 
   #append(head: LedgerHead, seq: number, leads: readonly UnsealedLead[], prunedAfter: string | null): void {
-    const { size, parts, leaves } = grown(head, leads);
+    const { size, parts, seqs, leaves, salts } = grown(head, leads);
     // To hand over a value costs more than to cut it out of a longer one.
     this.#sql.run(
       `INSERT INTO leaves SELECT ?1 + key, value, substr(?3, key * ${leafBytes} + 1, ${leafBytes}),
          substr(?4, key * ${saltBytes} + 1, ${saltBytes}) FROM json_each(?2) WHERE true`,
       head.size,
-      JSON.stringify(leaves.map((one) => one.seq)),
-      Buffer.concat(leaves.map(({ leaf }) => leaf)),
-      Buffer.concat(leaves.map(({ salt }) => salt)),
+      JSON.stringify(seqs),
+      leaves,
+      salts,
     );
     const changed = this.#sql.run(
       'UPDATE ledger SET size = ?, parts = ?, seq = ?, pruned_after = ? WHERE size = ?',

@@ -1,5 +1,5 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
-import { DelayedSequencing, handedOut, leavesFrom } from '../ledger.ts';
+import { DelayedSequencing, handedOut, leavesFrom, pauseMs } from '../ledger.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
@@ -130,7 +130,9 @@ function sqliteInbox(
     return writer.ledger.sequence();
   };
   // Where another process writes, deliveries are the ones that wait for it.
-  const sequencing = new DelayedSequencing(clock, () => commits.add(sequenceNext, [], true));
+  const sequencing = new DelayedSequencing(clock, async () =>
+    (await commits.add(sequenceNext, [], true)) ? pauseMs : undefined,
+  );
   const sequenceAll = async (): Promise<void> => {
     for (let isMore = true; isMore;) isMore = await add(sequenceNext);
   };

@@ -38,6 +38,41 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
     expect(first && (await sequencedLedger(first))).toMatchObject({ ...unchangedLedger, size: 803 });
   });
 
+  it('is grown by one receiver at a time, and by another one once that one has gone', async () => {
+    const inbox = inboxIn(address);
+    const [first, second] = [new FakeClock(1000), new FakeClock(1000)];
+    const one = await open(inbox.location(), { clock: first });
+    const other = await open(inbox.location(), { clock: second });
+    const size = async (): Promise<number> => (await ledgerOf(one).head()).size;
+    const isGrownTo = (leaves: number): Promise<void> => until(async () => (await size()) === leaves);
+    /** Looks, sees that another one enters leads, and waits. */
+    const standsBy = async (clock: FakeClock): Promise<void> => {
+      const before = clock.sleeps.length;
+      clock.advance(1000);
+      await until(() => clock.sleeps.length > before);
+    };
+    await ledgerOf(one).sequence();
+    await one.take(leads('a', 1));
+    first.advance(1000);
+    await isGrownTo(1);
+    await other.take(leads('b', 1));
+    second.advance(1000);
+    await isGrownTo(2);
+    await one.take(leads('c', 1));
+    await standsBy(first);
+    expect(await size()).toBe(2);
+    await other.take(leads('d', 1));
+    second.advance(1000);
+    await isGrownTo(4);
+    await other.take(leads('e', 1));
+    await other.take(leads('f', 1));
+    first.advance(1500);
+    await standsBy(first);
+    expect(await size()).toBe(4);
+    first.advance(1500);
+    await isGrownTo(6);
+  });
+
   it('has no lead before those in front of it, which a transaction that is under way may still store', async () => {
     const inbox = inboxIn(address);
     const [held, quick] = [await open(inbox.location()), await open(inbox.location())];

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../time/clock.ts';
 import {
   DelayedSequencing,
+  delayMs,
   grown,
   type Ledger,
   type LedgerHead,
@@ -8,10 +9,12 @@ import {
   leavesAtOnce,
   leavesFrom,
   type MadeStatement,
+  pauseMs,
   prunedAtOnce,
   type StoredLeaf,
   type UnsealedLead,
 } from '../../ledger.ts';
+import { leafBytes, saltBytes } from '../../../statement/leaf.ts';
 import type { Source } from '../../query-types.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import type { Connection } from '../connection/database-connections.ts';
@@ -20,6 +23,7 @@ import { cannotRead, cannotWrite, isForbidden } from '../postgres-errors.ts';
 import { askOne, type Horizon, type OpenedSchema, readHorizon, storedText } from '../read/read-database.ts';
 import {
   bytesOf,
+  integerLiteral,
   isNull,
   numberOf,
   own,
@@ -46,6 +50,8 @@ export class PostgresLedger implements Ledger {
   readonly #clock: LedgerOptions['clock'];
   readonly #sequencing: DelayedSequencing;
   readonly #closed = new AbortController();
+  /** How far the leads were entered when this receiver last looked. */
+  #seen: number | undefined;
 
   constructor(database: OpenedSchema, { clock, warn }: LedgerOptions) {
     this.#database = database;
@@ -53,11 +59,7 @@ export class PostgresLedger implements Ledger {
     let isSaid = false;
     this.#sequencing = new DelayedSequencing(
       clock,
-      async () => {
-        const { isMore, horizon } = await enterNext(database);
-        if (horizon.last < horizon.drawn) this.#sequencing.soon();
-        return isMore;
-      },
+      () => this.#enterInTurn(),
       (error) => {
         if (!isForbidden(error) || isSaid) return;
         isSaid = true;
@@ -129,6 +131,26 @@ export class PostgresLedger implements Ledger {
     await this.#write(sql`INSERT INTO ${schema}.statements VALUES (${since}, ${until}, ${madeAt});`);
   }
 
+  /**
+   * One receiver of a database enters leads, and the others only look whether it still does: for as long as the ledger
+   * grows by what they did not enter. Resolves as what `DelayedSequencing` calls.
+   */
+  async #enterInTurn(): Promise<number | undefined> {
+    const { schema } = this.#database;
+    const [row = {}] = await askOne(
+      this.#database,
+      sql`SELECT seq, pruned_after IS NULL AND seq >= last_value AS is_done FROM ${schema}.ledger, ${schema}.delivery_numbers`,
+    );
+    const [before, seq] = [this.#seen, numberOf(row['seq'])];
+    this.#seen = seq;
+    if (row['is_done'] === true) return undefined;
+    if (seq !== (before ?? seq)) return standbyMs;
+    const { isMore, horizon, entered } = await enterNext(this.#database);
+    this.#seen = entered;
+    if (isMore) return pauseMs;
+    return horizon.last < horizon.drawn ? delayMs : undefined;
+  }
+
   async #leaves(condition: Sql): Promise<readonly StoredLeaf[]> {
     const { schema } = this.#database;
     const rows = await this.#rows(
@@ -166,8 +188,16 @@ export class PostgresLedger implements Ledger {
   }
 }
 
+/**
+ * Until a receiver looks again whether another one enters leads, in milliseconds: longer than that one waits, and short
+ * enough for the second look to find a dead one within the time that the ledger may lag.
+ */
+const standbyMs = 1.5 * delayMs;
+
 interface Entered {
   readonly isMore: boolean;
+  /** Number of the delivery that was looked at last. */
+  readonly entered: number;
   /** Behind its last number may be leads that are stored: they can be entered once a transaction in front of them has ended. */
   readonly horizon: Horizon;
 }
@@ -177,24 +207,23 @@ async function enterNext(database: OpenedSchema): Promise<Entered> {
   const horizon = await readHorizon(database);
   return transact(database, async (connection) => {
     const { schema } = database;
-    const [rows = []] = await connection.run(sql`${headOf(schema)} FOR UPDATE`);
+    const [rows = []] = await connection.run(sql`${headOf(schema)} FOR UPDATE; ${byIndex}`);
     const head = headIn(rows);
     const prunedAfter = rows[0]?.['pruned_after'];
     const found = isNull(prunedAfter)
       ? await nextLeads(connection, schema, head.seq, horizon.last)
       : await nextPruned(connection, schema, head.seq, bytesOf(prunedAfter));
-    const { size, parts, leaves } = grown(head, found.leads);
+    const { size, parts, seqs, leaves, salts } = grown(head, found.leads);
     const added = sql`INSERT INTO ${schema}.leaves (position, seq, leaf, salt)
-      SELECT ${head.size} + place - 1, seq, leaf, salt FROM unnest(${leaves.map(({ seq }) => seq)}::int8[],
-        ${leaves.map(({ leaf }) => leaf)}::bytea[], ${leaves.map(({ salt }) => salt)}::bytea[])
-        WITH ORDINALITY AS new (seq, leaf, salt, place);`;
+      SELECT ${head.size} + place, seq, ${cut(leaves, leafBytes)}, ${cut(salts, saltBytes)} FROM (
+        SELECT seq, (place - 1)::int4 AS place FROM unnest(${own(`{${seqs.join()}}`)}::int8[]) WITH ORDINALITY AS new (seq, place)) AS new;`;
     await connection.run(
       found.seq === head.seq && isNull(prunedAfter)
         ? sql`ROLLBACK;`
         : sql`${added} UPDATE ${schema}.ledger SET size = ${size}, parts = ${parts}, seq = ${found.seq},
             pruned_after = ${found.prunedAfter ?? sql`NULL`} WHERE size = ${head.size}; COMMIT;`,
     );
-    return { isMore: found.isMore, horizon };
+    return { isMore: found.isMore, entered: found.seq, horizon };
   });
 }
 
@@ -207,6 +236,14 @@ interface NextLeads {
   readonly isMore: boolean;
 }
 
+/** For tables that grow faster than they are analysed: what is read is few rows of many. */
+const byIndex: Sql = sql`SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+  set_config('enable_sort', 'off', true);`;
+
+/** The part of `bytes` that belongs to the lead at `place`: to hand over a value costs more than to cut it out of a longer one. */
+const cut = (bytes: Uint8Array, length: number): Sql =>
+  sql`substr(${bytes}::bytea, place * ${integerLiteral(length)} + 1, ${integerLiteral(length)})`;
+
 /** By the numbers of their first deliveries, up to `last`. */
 async function nextLeads(
   connection: Connection,
@@ -214,14 +251,15 @@ async function nextLeads(
   after: number,
   last: number,
 ): Promise<NextLeads> {
-  const [rows = []] = await connection.run(
-    sql`SELECT d.seq, encode(id, 'hex') AS id, first_at, encode(digest, 'hex') AS digest, source FROM (
+  const [[row = {}] = []] = await connection.run(
+    sql`SELECT max(d.seq) AS last, count(*) AS looked_at, ${leadTexts(sql`source`)} FILTER (WHERE id IS NOT NULL) AS leads FROM (
         SELECT seq, lead, source, attempt, reason FROM ${schema}.deliveries WHERE seq > ${after} AND seq <= ${last}
         ORDER BY seq LIMIT ${leavesAtOnce}) AS d
-      LEFT JOIN ${schema}.ids AS i ON attempt = 1 AND reason IS NULL AND i.id = d.lead AND i.seq = d.seq ORDER BY d.seq`,
+      LEFT JOIN ${schema}.ids AS i ON attempt = 1 AND reason IS NULL AND i.id = d.lead AND i.seq = d.seq`,
   );
-  const seq = numberOf(rows.at(-1)?.['seq'] ?? after);
-  return { leads: leadsIn(rows), seq, prunedAfter: undefined, isMore: rows.length === leavesAtOnce };
+  const seq = numberOf(row['last'] ?? after);
+  const isMore = numberOf(row['looked_at']) === leavesAtOnce;
+  return { leads: leadsIn(row), seq, prunedAfter: undefined, isMore };
 }
 
 /** By their ids, those whose deliveries were pruned before there was a ledger. */
@@ -231,32 +269,37 @@ async function nextPruned(
   seq: number,
   after: Uint8Array,
 ): Promise<NextLeads> {
-  const [rows = []] = await connection.run(
-    sql`SELECT seq, encode(id, 'hex') AS id, first_at, encode(digest, 'hex') AS digest,
-        CASE WHEN pushed THEN 'push' ELSE 'backfill' END AS source,
-        NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = i.seq AND d.received_at = i.first_at)
-          AND NOT EXISTS (SELECT FROM ${schema}.leaves AS l WHERE l.seq = i.seq) AS is_pruned
+  const [[row = {}] = []] = await connection.run(
+    sql`SELECT (array_agg(encode(id, 'hex') ORDER BY id DESC))[1] AS last, ${leadTexts(sql`CASE WHEN pushed THEN 'push' ELSE 'backfill' END`)} FILTER (
+        WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = i.seq AND d.received_at = i.first_at)
+          AND NOT EXISTS (SELECT FROM ${schema}.leaves AS l WHERE l.seq = i.seq)) AS leads
       FROM (SELECT id, seq, first_at, digest, pushed FROM ${schema}.ids WHERE id > ${after}
-        ORDER BY id LIMIT ${prunedAtOnce}) AS i ORDER BY id`,
+        ORDER BY id LIMIT ${prunedAtOnce}) AS i`,
   );
-  const leads = leadsIn(rows.filter(({ is_pruned: isPruned }) => isPruned === true));
-  const prunedAfter = rows.length === 0 ? undefined : bytesOf(rows.at(-1)?.['id']);
-  return { leads: [...leads].sort((a, b) => a.seq - b.seq), seq, prunedAfter, isMore: true };
+  const prunedAfter = isNull(row['last']) ? undefined : bytesOf(row['last']);
+  return { leads: leadsIn(row), seq, prunedAfter, isMore: true };
 }
 
-/** Rows without an id are deliveries that are no lead's first. */
-const leadsIn = (rows: Rows): readonly UnsealedLead[] =>
-  rows.flatMap((row) =>
-    isNull(row['id'])
-      ? []
-      : {
-          seq: numberOf(row['seq']),
-          leadId: storedText(row['id']),
-          receivedAt: numberOf(row['first_at']),
-          digest: bytesOf(row['digest']),
-          source: row['source'] as Source,
-        },
-  );
+/** Of rows of `ids`, as `leadsIn` takes them apart: a row of its own for each takes longer to read. */
+const leadTexts = (source: Sql): Sql =>
+  sql`string_agg(concat_ws(':', i.seq, encode(id, 'hex'), first_at, encode(digest, 'hex'), ${source}), ',')`;
+
+const leadsIn = ({ leads }: Row): readonly UnsealedLead[] =>
+  isNull(leads)
+    ? []
+    : textOf(leads)
+        .split(',')
+        .map((text) => {
+          const [seq, id, receivedAt, digest, source] = text.split(':');
+          return {
+            seq: numberOf(seq),
+            leadId: storedText(id),
+            receivedAt: numberOf(receivedAt),
+            digest: bytesOf(digest),
+            source: source as Source,
+          };
+        })
+        .sort((a, b) => a.seq - b.seq);
 
 const headOf = (schema: Sql): Sql =>
   sql`SELECT origin, size, encode(parts, 'hex') AS parts, seq, encode(pruned_after, 'hex') AS pruned_after, supersedes
