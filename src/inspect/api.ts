@@ -88,7 +88,7 @@ type ApiAnswer = Answer | StreamedAnswer;
 interface ApiParts {
   /** Path of the file, `:memory:`, or the URL of the database without its password. */
   readonly location: string;
-  readonly isReceiving: boolean;
+  readonly receiver: 'http' | 'https' | undefined;
   readonly keys: InspectKeys;
   readonly queries: InboxQueries;
   readonly feed: EventFeed;
@@ -102,9 +102,10 @@ const mostRows = 200;
 const defaultBuckets = 60;
 const mostBuckets = 240;
 
-async function inboxAnswer({ location, isReceiving, queries, replays }: ApiParts): Promise<ApiAnswer> {
+async function inboxAnswer({ location, receiver, queries, replays }: ApiParts): Promise<ApiAnswer> {
   const newestSeq = await queries.newestSeq();
   const program = `leads ${LEADS_VERSION}`;
+  const isReceiving = receiver !== undefined;
   const body: WireInbox = { location, newestSeq, targets: replays.targets, isReceiving, program };
   return { status: 200, body };
 }
@@ -139,13 +140,16 @@ async function bodyAnswer({ queries }: ApiParts, { seq }: ApiRequest): Promise<A
   };
 }
 
-async function curlAnswer({ queries, replays }: ApiParts, { query, seq }: ApiRequest): Promise<ApiAnswer> {
+async function curlAnswer(
+  { queries, replays, receiver }: ApiParts,
+  { query, seq }: ApiRequest,
+): Promise<ApiAnswer> {
   const target = query.text('target');
   const url = target === undefined ? undefined : replays.urlOf(target);
   if (target !== undefined && url === undefined) {
     throw badRequest('The target is none of those that were named.');
   }
-  const body: WireCurl = { command: inInbox(await queries.curl(seq, url), seq) };
+  const body: WireCurl = { command: inInbox(await queries.curl(seq, url, receiver), seq) };
   return { status: 200, body };
 }
 
@@ -318,12 +322,12 @@ function saveRoutes(): readonly Route[] {
     {
       method: 'GET',
       path: ticketPath,
-      answer({ queries, clock, location, isReceiving }, { path }) {
+      answer({ queries, clock, location, receiver }, { path }) {
         const { form, verdicts, since, until, text, zone, personalData } = take(path, clock.steady());
         const madeAt = clock.now();
         const pieces = queries.save({
           ...{ form, text, zone, madeAt, location, keepsPersonalData: personalData },
-          program: `leads ${isReceiving ? 'listen' : 'inspect'} ${LEADS_VERSION}`,
+          program: `leads ${receiver === undefined ? 'inspect' : 'listen'} ${LEADS_VERSION}`,
           verdicts: verdicts.length === 0 ? undefined : verdicts,
           since: since ?? undefined,
           until: until ?? undefined,

@@ -33,8 +33,8 @@ export interface InspectServerOptions {
   /** Closed with the server, and where it cannot be opened. */
   readonly queries: InboxQueries;
   readonly replays: Replayer;
-  /** A receiver that stores into the same inbox runs in this process. */
-  readonly isReceiving: boolean;
+  /** How a receiver of this process listens, which stores into the same inbox; undefined: there is none. */
+  readonly receiver: 'http' | 'https' | undefined;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
   /** Gives the files of the page. Default: as the build wrote them. */
   readonly pageFile?: ReadPageFile | undefined;

@@ -195,6 +195,37 @@ describe('the command for a shell', () => {
       expect(command).toMatch(/^curl -i https:\/\/receiver\.example\/leads /);
     }
   });
+
+  it('names the scheme that a proxy says, or the one of the receiver that was asked itself', async () => {
+    const page = await inspect({ receiver: 'http' });
+    const hosts = [
+      [['Host', '127.0.0.1:8080']],
+      [['Host', 'leads.example.com']],
+      [
+        ['Host', 'leads.example.com:8443'],
+        ['X-Forwarded-Proto', 'https, http'],
+      ],
+      [
+        ['Host', 'leads.example.com'],
+        ['Forwarded', 'for=192.0.2.1;proto=http;by=198.51.100.1'],
+      ],
+    ] as const;
+    await page.inbox.take(
+      hosts.map((rawHeaders, i) => ({ leadId: `${i}`, delivery: deliveryOf('{}', { rawHeaders }) })),
+    );
+    const addresses = await Promise.all(
+      hosts.map(async (_, i) => {
+        const { command } = await asked<{ command: string }>(page, `deliveries/${i + 1}/curl`);
+        return command.split(' ')[2];
+      }),
+    );
+    expect(addresses).toEqual([
+      'http://127.0.0.1:8080/leads',
+      'https://leads.example.com/leads',
+      'https://leads.example.com:8443/leads',
+      'http://leads.example.com/leads',
+    ]);
+  });
 });
 
 describe('two deliveries', () => {

@@ -44,7 +44,9 @@ describe('reading in another thread', () => {
     expect(await remote.delivery(1)).toEqual(await queries.delivery(1));
     expect(await remote.delivery(9)).toBeUndefined();
     expect(Buffer.from((await remote.body(1)) ?? []).toString()).toBe('{"id":"a"}');
-    expect(await remote.curl(1, 'http://localhost/')).toBe(await queries.curl(1, 'http://localhost/'));
+    expect(await remote.curl(1, 'http://localhost/', undefined)).toBe(
+      await queries.curl(1, 'http://localhost/', undefined),
+    );
     await remote.close();
   });
 

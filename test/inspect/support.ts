@@ -44,6 +44,7 @@ interface InspectOptions {
   readonly isDispatching?: (leadId: string) => boolean;
   readonly queries?: (inbox: Inbox) => InboxQueries;
   readonly clock?: Clock;
+  readonly receiver?: 'http' | 'https';
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -66,7 +67,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
       isDispatching: options.isDispatching,
       clock: systemClock,
     }),
-    isReceiving: false,
+    receiver: options.receiver,
     clock: options.clock ?? systemClock,
     pageFile: (name) => Buffer.from(`the file ${name} ${'.'.repeat(2000)}`),
     onError: (error) => {

@@ -48,7 +48,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     },
     clock,
   });
-  const place = { location: locationText(location), queries, replays, isReceiving: false };
+  const place = { location: locationText(location), queries, replays, receiver: undefined };
   const page = await servePage({ ...place, port, portOption: 'port', open }, context);
   if (!signal.aborted) await once(signal, 'abort');
   await page.close();

@@ -34,7 +34,10 @@ export async function startInspect(
     isDispatching: (leadId) => receiver.isDispatching(leadId),
     clock: context.clock,
   });
-  const place = { location: inbox.location, queries, replays, isReceiving: true };
+  const place = {
+    ...{ location: inbox.location, queries, replays },
+    receiver: flags.http ? ('http' as const) : ('https' as const),
+  };
   const page = await servePage({ ...place, port, portOption: 'inspect', open: false }, context);
   const unsubscribe = receiver.events.subscribe(() => page.wake());
   return {

@@ -81,8 +81,12 @@ export interface InboxQueries {
   /** As it is stored. */
   body(seq: number): Promise<Uint8Array | undefined>;
   diff(left: number, right: number): Promise<WireDiff | undefined>;
-  /** `url`: where the command sends it; undefined: a placeholder. */
-  curl(seq: number, url: string | undefined): Promise<string | undefined>;
+  /** `url`: where the command sends it; undefined: where it was sent to. `receiver`: how the one of this process listens. */
+  curl(
+    seq: number,
+    url: string | undefined,
+    receiver: 'http' | 'https' | undefined,
+  ): Promise<string | undefined>;
   charts(query: ChartQuery): Promise<WireCharts>;
   verdicts(query: Pick<InboxQuery, 'since' | 'until'>): Promise<WireCounts>;
   since(after: number): Promise<Arrived>;

@@ -30,9 +30,9 @@ export function queriesInThisThread(
       const [one, other] = [await storedDelivery(inbox, left), await storedDelivery(inbox, right)];
       return one === undefined || other === undefined ? undefined : diffDeliveries(one, other);
     },
-    async curl(seq, url) {
+    async curl(seq, url, receiver) {
       const delivery = await storedDelivery(inbox, seq);
-      return delivery && curlOfDelivery(delivery, url);
+      return delivery && curlOfDelivery(delivery, url ?? addressOf(delivery, receiver));
     },
     charts: (query) => countCharts(inbox, query),
     verdicts: (query) => countVerdicts(inbox, query),
@@ -77,25 +77,28 @@ async function stateOf(
 const placeholder = 'https://receiver.example';
 
 /**
- * Where a delivery was sent to. Of a rejected one anybody chose the host, to whom a person might send credentials. That it
- * came without TLS is not known but by what a proxy says.
+ * Where a delivery was sent to. Of a rejected one anybody chose the host, to whom a person might send credentials. Whether it
+ * came with TLS is what a proxy says of it; without one, a host with a port is the receiver itself.
  */
-function receiverOf({ verdict, headers }: StoredDelivery): string {
+function addressOf({ verdict, path, headers }: StoredDelivery, receiver: 'http' | 'https' = 'https'): string {
+  const own = path.startsWith('/') ? path : '/';
   const header = (name: string): string =>
     headers.find(([known]) => known.toLowerCase() === name)?.[1].toLowerCase() ?? '';
   const host = header('host');
   const isHost = /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(host);
-  if (!isHost || verdict === 'rejected' || verdict === 'other') return placeholder;
-  return `${header('x-forwarded-proto') === 'http' ? 'http' : 'https'}://${host}`;
+  if (!isHost || verdict === 'rejected' || verdict === 'other') return `${placeholder}${own}`;
+  const [, said] =
+    /^\s*(https?)\b/.exec(header('x-forwarded-proto')) ??
+    /\bproto="?(https?)\b/.exec(header('forwarded')) ??
+    [];
+  return `${said ?? (/:\d+$/.test(host) ? receiver : 'https')}://${host}${own}`;
 }
 
 /** The delivery as a command for a shell. Credentials are not stored: `$CREDENTIAL` stands for each. */
-function curlOfDelivery(delivery: StoredDelivery, url: string | undefined): string {
-  const { method, path, headers, body } = delivery;
-  const own = path.startsWith('/') ? path : '/';
+function curlOfDelivery({ method, headers, body }: StoredDelivery, url: string): string {
   return curlCommand({
     method: method === '' ? 'POST' : method,
-    url: url ?? `${receiverOf(delivery)}${own}`,
+    url,
     headers: endToEndHeaders({ rawHeaders: headers }),
     body,
     secrets: [{ secret: new Secret(redacted), variable: 'CREDENTIAL' }],
