@@ -56,6 +56,7 @@ export type InboxWarning =
   | { readonly kind: 'inbox-months-missing' }
   | { readonly kind: 'ledger-forbidden'; readonly inbox: string }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
+  | { readonly kind: 'inbox-term-not-kept'; readonly path: string; readonly detail: string }
   /** Though there are standbys, or other hosts in the URL. */
   | {
       readonly kind: 'inbox-in-one-copy';
@@ -142,7 +143,23 @@ export type DatabaseProblem =
   | { readonly kind: 'database-is-another' }
   /** Of a lead, when it is acknowledged. */
   | { readonly kind: 'database-too-few-copies'; readonly copies: number; readonly wanted: number }
+  | TermProblem
   | DatabaseUrlProblem;
+
+/** That the server is not the one that has the newest leads. */
+export type TermProblem =
+  | {
+      readonly kind: 'database-behind-term';
+      readonly host: string;
+      readonly term: number;
+      readonly seen: number;
+    }
+  | {
+      readonly kind: 'database-of-lower-timeline';
+      readonly host: string;
+      readonly timeline: string;
+      readonly seen: string;
+    };
 
 export const isDatabaseProblem = (found: Problem): found is DatabaseProblem =>
   found.kind.startsWith('database-');

@@ -110,6 +110,9 @@ const urlOf = (what: string, hint?: string): Message => ({
   hint: hint === undefined ? undefined : () => hint,
 });
 
+const acceptance: Message['hint'] = (words) =>
+  `stop a primary that was replaced; where this one is right, let receivers write to it by '${words.command('inbox migrate')} --accept-server'`;
+
 const databaseMessages: Messages<DatabaseProblem> = {
   'database-socket-failed': ({ fault, seconds }) => socketFaults[fault](seconds),
   'database-unreachable': ({ host, why }) => {
@@ -139,6 +142,14 @@ const databaseMessages: Messages<DatabaseProblem> = {
     hint: () => 'pg_hba.conf of the server says who may connect from where, and whether with TLS',
   }),
   'database-too-few-copies': tooFewCopies,
+  'database-behind-term': ({ host, term, seen }) => ({
+    message: `the database on ${host} is not the one that took the newest leads: it has term ${term} of the inbox, and another server term ${seen}`,
+    hint: acceptance,
+  }),
+  'database-of-lower-timeline': ({ host, timeline, seen }) => ({
+    message: `the database on ${host} was restored or upgraded: its timeline is ${timeline}, and was ${seen}`,
+    hint: acceptance,
+  }),
   'database-is-another': () => ({
     message: 'the URL differs in more than user and password, and a receiver stays with its inbox',
     hint: () => 'start it again for another one',
@@ -252,6 +263,8 @@ const inboxWarnings: Messages<InboxWarning> = {
   }),
   'inbox-months-failed': ({ fault }) =>
     `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
+  'inbox-term-not-kept': ({ path, detail }) =>
+    `which server took the newest leads is forgotten when this receiver ends, since ${path} cannot be written: ${detail}`,
   'postgres-without-full-pages': ({ inbox }) =>
     `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
   'database-parameters-ignored': ({ names }) =>

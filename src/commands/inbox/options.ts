@@ -87,6 +87,7 @@ export type InboxRecoverOptions = OptionsOf<typeof recoverFlags>;
 
 export const migrateFlags = {
   print: { help: 'print the SQL instead, and change nothing' },
+  acceptServer: { help: 'let receivers write to this server, though another one took newer leads' },
   ...inboxFlags,
 } satisfies Flags;
 

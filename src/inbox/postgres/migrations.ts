@@ -1,5 +1,6 @@
 import { createdAtNotKept } from '../delivery-record.ts';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
+import { timeline } from './write/server-terms.ts';
 import { block, identifier, integerLiteral, qualifiedName, Sql, sql } from './sql.ts';
 
 /** One step of the schema. Between neighbouring releases a step only adds: both write the database while it is updated. */
@@ -134,8 +135,7 @@ export const countRemoved = (schema: Sql, gone: Sql): Sql =>
 /**
  * The ledger of the leads (`inbox/ledger.ts`). Leads that were pruned before are entered first: their deliveries do not say
  * where they are. An erasure deletes the salt of its leads, whichever release does it and whatever its role may do, once
- * nobody is entering them. What
- * the roles of receivers may do with `ids`, they may do with the new tables.
+ * nobody is entering them.
  */
 const ledger: Migration = {
   writableFrom: 1,
@@ -155,21 +155,36 @@ ${block(sql`BEGIN
 END`)} $forget$;
 CREATE TRIGGER lead_erased AFTER INSERT ON ${schema}.erased FOR EACH ROW EXECUTE FUNCTION ${schema}.forget_salt();
 REVOKE ALL ON FUNCTION ${schema}.forget_salt(), ${schema}.count_removed() FROM PUBLIC;
-DO $grant$
+${grantAsOnIds(schema, ['ledger', 'leaves', 'statements'])}`,
+};
+
+/** What the roles of receivers may do with `ids`, they may do with tables that a step adds. */
+function grantAsOnIds(schema: Sql, tables: readonly [string, ...string[]]): Sql {
+  const [first, ...rest] = tables.map((table) => qualifiedName(schema, table));
+  const names = rest.reduce((all, name) => sql`${all} || ', ' || ${name}`, first ?? sql``);
+  return sql`DO $grant$
 ${block(sql`DECLARE
   held record;
 BEGIN
   FOR held IN SELECT privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
     FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = ${qualifiedName(schema, 'ids')}::regclass AND grantee <> relowner
   LOOP
-    EXECUTE format('GRANT %s ON %s, %s, %s TO %s', held.privilege_type, ${qualifiedName(schema, 'ledger')},
-      ${qualifiedName(schema, 'leaves')}, ${qualifiedName(schema, 'statements')}, held.role);
+    EXECUTE format('GRANT %s ON %s TO %s', held.privilege_type, ${names}, held.role);
   END LOOP;
-END`)} $grant$;`,
+END`)} $grant$;`;
+}
+
+/** Which servers took the writes, one after another (`write/server-terms.ts`); `timeline`: theirs, eight hex digits. */
+const terms: Migration = {
+  writableFrom: 1,
+  statements: (schema) => sql`
+CREATE TABLE ${schema}.terms (number int8 PRIMARY KEY, id uuid NOT NULL, timeline text NOT NULL, is_accepted boolean NOT NULL);
+INSERT INTO ${schema}.terms SELECT 1, gen_random_uuid(), ${timeline}, false;
+${grantAsOnIds(schema, ['terms'])}`,
 };
 
 /** The name of a ledger that begins. */
 export const newOrigin: Sql = sql`'leads-ledger/' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16)`;
 
 /** `meta.version` counts those that a schema has had. */
-export const migrations: readonly Migration[] = [first, tries, counts, ledger];
+export const migrations: readonly Migration[] = [first, tries, counts, ledger, terms];

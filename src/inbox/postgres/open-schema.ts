@@ -4,8 +4,10 @@ import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { copiesColumns, copiesWarning } from './acknowledgement-copies.ts';
 import { connect } from './connection/connect.ts';
-import { WriteGuard } from './write/write-guard.ts';
+import { ServerTerms } from './write/server-terms.ts';
+import { requireNewestServer, type WriteGuard } from './write/write-guard.ts';
 import type { Connection } from './connection/database-connections.ts';
+import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
@@ -37,14 +39,26 @@ export async function openSchema(
   location: DatabaseLocation,
   { now, warn }: WriteOptions,
 ): Promise<OpenedSchema> {
-  return opened(location, async (connection, schema) => {
+  const prepare = async (connection: Connection, schema: Sql): Promise<void> => {
     await checkServer(connection, location, warn);
     const found = await schemaVersion(connection, schema);
     if (found !== undefined) requireUsable(found, location.shown);
     if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
     await checkTables(connection, schema, location.shown);
     await checkRights(connection, schema, location.shown);
-  });
+  };
+  for (let hosts = location.url.hosts.length; ; hosts -= 1) {
+    const found = await opened(location, prepare);
+    try {
+      await found.connections.use((connection) => requireNewestServer(connection, found.guard));
+      return found;
+    } catch (error) {
+      await found.connections.close();
+      // The next one goes to another host, if the URL has one.
+      if (hosts === 1 || !(error instanceof DatabaseUnavailableError))
+        throw cannotOpen(location.shown, error);
+    }
+  }
 }
 
 /** Opens the schema for reading only, which changes nothing. Throws as `openSchema` does. */
@@ -75,13 +89,15 @@ async function opened(
         sql`SELECT lock_key, encode(target_key, 'hex') AS target_key FROM ${schema}.meta`,
       );
       const [row] = rows;
-      return {
-        connections,
+      const targetKey = bytesOf(row?.['target_key']);
+      const { termsDirectory: directory, warn } = location;
+      const guard: WriteGuard = {
+        copies: location.url.copies,
         schema,
-        guard: new WriteGuard(location.url.copies),
-        lockKey: numberOf(row?.['lock_key']),
-        targetKey: bytesOf(row?.['target_key']),
+        terms: await ServerTerms.open({ schema, key: targetKey, directory, warn }),
+        avoid: (host) => (location.avoidedHost = host),
       };
+      return { connections, schema, guard, lockKey: numberOf(row?.['lock_key']), targetKey };
     });
   } catch (error) {
     await connections.close();

@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
 import { Confirmations } from '../../../src/inbox/postgres/write/unconfirmed-commits.ts';
-import { WriteGuard } from '../../../src/inbox/postgres/write/write-guard.ts';
+import { ServerTerms } from '../../../src/inbox/postgres/write/server-terms.ts';
 import { TransactionQueue } from '../../../src/inbox/postgres/write/transaction-queue.ts';
 import { identifier, sql } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const commitMs = 10;
+const schema = identifier('s');
+const terms = await ServerTerms.open({
+  schema,
+  key: Buffer.of(1),
+  directory: undefined,
+  warn: () => undefined,
+});
 
 /** A queue whose transactions take `commitMs`, and the row of another receiver's. */
 function queueBeside(
@@ -21,18 +28,19 @@ function queueBeside(
   const batches: number[] = [];
   let calls = 0;
   const connection: Connection = {
+    host: '',
     run({ text }) {
       calls += 1;
       // Behind what the only transaction asks and writes.
       if (calls === 3 && confirm !== undefined) return confirm();
-      const guarded = [{ standby_names: '' }];
+      const guarded = [{ standby_names: '', term: '1', continues: true }];
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
       const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
       return Promise.resolve([guarded, other === undefined ? [] : [row]]);
     },
   };
-  const confirmations = new Confirmations(identifier('s'));
+  const confirmations = new Confirmations(schema);
   const queue = new TransactionQueue<number, number>({
     connections: {
       ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },
@@ -40,7 +48,7 @@ function queueBeside(
       close: () => Promise.resolve(),
     },
     confirmations,
-    guard: new WriteGuard(1),
+    guard: { copies: 1, schema, terms, avoid: () => undefined },
     planOf: (works) => ({
       questions: { unconfirmed: confirmations.question },
       decide: () =>

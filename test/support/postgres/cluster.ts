@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  cpSync,
+  readdirSync,
   mkdtempSync,
   openSync,
   closeSync,
@@ -10,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type PostgresAddress, superuser } from './address.ts';
@@ -70,12 +72,7 @@ export class Cluster {
       if (process.env['CI'] === undefined) return undefined;
       throw new Error('no PostgreSQL for this platform, and CI is set: its tests must not be skipped');
     }
-    const place = mkdtempSync(join(sharedTmpdir(), 'leads-postgres-'));
-    const watching = spawn('sh', ['-c', watcher, 'sh', place], {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      cwd: '/',
-    });
+    const { place, watching } = newPlace();
     const programs = runnableBinaries(binaries, join(place, 'install'));
     giveAway(place);
     const password = randomBytes(12).toString('hex');
@@ -105,6 +102,31 @@ export class Cluster {
     await cluster.start();
     await cluster.#createRoles();
     return cluster;
+  }
+
+  /**
+   * A standby of that name, which follows this server. It begins with a copy of the files, for which this one is shut down and
+   * started again.
+   */
+  async standby(name: string): Promise<Cluster> {
+    await this.shutDown();
+    const { place, watching } = newPlace();
+    const data = join(place, 'data');
+    cpSync(join(this.#place, 'data'), data, { recursive: true });
+    const conninfo = `host=${this.#place} port=${this.address.port} user=postgres application_name=${name}`;
+    appendFileSync(
+      join(data, 'postgresql.conf'),
+      `unix_socket_directories = '${place}'\nprimary_conninfo = '${conninfo}'\n`,
+    );
+    writeFileSync(join(data, 'standby.signal'), '');
+    for (const path of [place, ...readdirSync(place, { recursive: true, encoding: 'utf8' })]) {
+      giveAway(join(place, relative(place, resolve(place, path))));
+    }
+    const address = { ...this.address, port: await freePort(), socketDirectory: place };
+    const standby = new Cluster(address, this.#programs, watching);
+    await this.start();
+    await standby.start();
+    return standby;
   }
 
   /** What the server said. */
@@ -208,6 +230,16 @@ export class Cluster {
     await sql`create database leads owner leads`;
     await sql.end();
   }
+}
+
+function newPlace(): { readonly place: string; readonly watching: ChildProcess } {
+  const place = mkdtempSync(join(sharedTmpdir(), 'leads-postgres-'));
+  const watching = spawn('sh', ['-c', watcher, 'sh', place], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+  });
+  return { place, watching };
 }
 
 const environment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };

@@ -13,13 +13,14 @@ import { Session } from './session.ts';
 import { sql } from '../sql.ts';
 
 /**
- * Connects to the first host that is what the URL asks for, in its order. Throws a `ConfigError` or a
+ * Connects to the first host that is what the URL asks for, in its order but for one that must not be written to. Throws a `ConfigError` or a
  * `DatabaseUnavailableError`.
  */
 export async function openSession(location: DatabaseLocation): Promise<Session> {
+  const isAvoided = (host: DatabaseHost): boolean => hostText(host) === location.avoidedHost;
   const { hosts } = location.url;
   const failures: LeadsError[] = [];
-  for (const host of hosts) {
+  for (const host of [...hosts.filter((one) => !isAvoided(one)), ...hosts.filter(isAvoided)]) {
     try {
       return await openOn(host, location);
     } catch (error) {
@@ -65,7 +66,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
       tls: await tlsOptions(url, host),
       timeoutMs: url.connectTimeoutMs,
     });
-    session = await Session.open(socket, url, password);
+    session = await Session.open(socket, { url, host: hostText(host), password });
     await checkSession(session, host, url);
     return session;
   } catch (error) {

@@ -41,10 +41,18 @@ interface Asked {
   failure: Error | undefined;
 }
 
+interface Login {
+  readonly url: DatabaseUrl;
+  /** That the socket leads to. */
+  readonly host: string;
+  readonly password: Secret | undefined;
+}
+
 /** One session with the database, on a socket that is open. It ends with the socket, and never connects anew. */
 export class Session implements Connection {
   /** That it was opened with. */
   readonly url: DatabaseUrl;
+  readonly host: string;
   readonly #socket: Socket;
   readonly #parser = new Parser();
   readonly #authentication: Authentication;
@@ -53,8 +61,9 @@ export class Session implements Connection {
   #isIdle = false;
   #isOpen = false;
 
-  private constructor(socket: Socket, url: DatabaseUrl, password: Secret | undefined) {
+  private constructor(socket: Socket, { url, host, password }: Login) {
     this.url = url;
+    this.host = host;
     this.#socket = socket;
     this.#authentication = new Authentication({ user: url.user, password });
     let fault: Error | undefined;
@@ -64,8 +73,9 @@ export class Session implements Connection {
   }
 
   /** Logs in. Rejects with what the server says, or with what became of the socket. */
-  static async open(socket: Socket, url: DatabaseUrl, password: Secret | undefined): Promise<Session> {
-    const session = new Session(socket, url, password);
+  static async open(socket: Socket, login: Login): Promise<Session> {
+    const { url } = login;
+    const session = new Session(socket, login);
     const parameters = {
       user: url.user,
       database: url.database,

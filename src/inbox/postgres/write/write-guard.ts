@@ -4,24 +4,17 @@ import { DatabaseUnavailableError } from '../connection/database-errors.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { isAnswered } from '../postgres-errors.ts';
 import { type Row, type Rows, type Sql, sql, statements } from '../sql.ts';
+import type { ServerTerms } from './server-terms.ts';
 import { begin } from './transaction.ts';
 
 /** What has to hold of the server in each transaction that writes: a pooler may have another session for each. */
-export class WriteGuard {
+export interface WriteGuard {
   /** Of an acknowledgement. */
-  readonly #copies: number;
-
-  constructor(copies: number) {
-    this.#copies = copies;
-  }
-
-  /** Throws a `DatabaseUnavailableError` where nothing may be acknowledged. `row`: the answer to `guardQuestion`. */
-  check(row: Row): void {
-    const copies = copiesIn(row);
-    if (copies >= this.#copies) return;
-    const found: DatabaseProblem = { kind: 'database-too-few-copies', copies, wanted: this.#copies };
-    throw new DatabaseUnavailableError(found);
-  }
+  readonly copies: number;
+  readonly schema: Sql;
+  readonly terms: ServerTerms;
+  /** A host that must not be written to is connected to after the others. */
+  readonly avoid: (host: string) => void;
 }
 
 /** Does what is done inside an open transaction. Where it fails, and the server answered, the transaction is rolled back. */
@@ -37,11 +30,17 @@ export async function orRollBack<T>(connection: Connection, work: () => Promise<
 
 const guardColumn = 'standby_names';
 
-const guardQuestion: Sql = sql`SELECT current_setting('synchronous_standby_names') AS standby_names;`;
+const guardQuestion = ({ schema, terms }: WriteGuard): Sql =>
+  sql`SELECT current_setting('synchronous_standby_names') AS standby_names, ${terms.columns}
+    FROM ${schema}.terms ORDER BY number DESC LIMIT 1;`;
+
+/** How often a transaction is begun on a server whose term is raised meanwhile, by this receiver or another. */
+const maxRaises = 3;
 
 /**
  * Begins a transaction, and gives the rows of the statements that follow at once. `before`: statements in front of it. Throws
- * what the guard throws, once the transaction was rolled back.
+ * a `DatabaseUnavailableError` where nothing may be acknowledged: the transaction is rolled back, or its connection is not
+ * used again.
  */
 export async function openTransaction(
   connection: Connection,
@@ -49,15 +48,44 @@ export async function openTransaction(
   first?: Sql,
   before?: Sql,
 ): Promise<readonly Rows[]> {
-  const answers = await connection.run(statements(before, begin, guardQuestion, first));
-  const at = answers.findIndex(([row]) => row !== undefined && guardColumn in row);
-  const [row] = answers[at] ?? [];
-  if (row === undefined) throw new Error('the database gave less than was asked for');
-  try {
-    guard.check(row);
-  } catch (error) {
+  const [row, ...answers] = await beginOnNewest(connection, guard, first, before);
+  const copies = copiesIn(row);
+  if (copies < guard.copies) {
     await connection.run(sql`ROLLBACK`);
-    throw error;
+    const found: DatabaseProblem = { kind: 'database-too-few-copies', copies, wanted: guard.copies };
+    throw new DatabaseUnavailableError(found);
   }
-  return answers.slice(at + 1);
+  await guard.terms.note(row);
+  return answers;
+}
+
+/** Throws a `DatabaseUnavailableError` where another server took newer leads. */
+export async function requireNewestServer(connection: Connection, guard: WriteGuard): Promise<void> {
+  const [row] = await beginOnNewest(connection, guard);
+  await connection.run(sql`ROLLBACK`);
+  await guard.terms.note(row);
+}
+
+/** The answer to the guard's question, and those to what was asked behind it. */
+async function beginOnNewest(
+  connection: Connection,
+  guard: WriteGuard,
+  first?: Sql,
+  before?: Sql,
+): Promise<readonly [Row, ...Rows[]]> {
+  for (let raises = 0; ; raises += 1) {
+    const question = statements(raises === 0 ? before : undefined, begin, guardQuestion(guard), first);
+    const answers = await connection.run(question);
+    const at = answers.findIndex(([row]) => row !== undefined && guardColumn in row);
+    const [row] = answers[at] ?? [];
+    if (row === undefined) throw new Error('the database gave less than was asked for');
+    const found = guard.terms.check(row, connection.host);
+    if (found === undefined) return [row, ...answers.slice(at + 1)];
+    if (found.kind !== 'new timeline') {
+      guard.avoid(connection.host);
+      throw new DatabaseUnavailableError(found);
+    }
+    if (raises === maxRaises) throw new Error('the term of the inbox cannot be raised');
+    await connection.run(statements(sql`ROLLBACK;`, begin, found.raise, sql`COMMIT;`));
+  }
 }

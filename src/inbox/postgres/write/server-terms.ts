@@ -1,0 +1,111 @@
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { messageOf } from '../../../errors.ts';
+import { readJsonState, writeJsonState } from '../../../files/json-state.ts';
+import { makeDirectory } from '../../../files/make-directory.ts';
+import { sha256 } from '../../../sha256.ts';
+import type { TermProblem } from '../../problems.ts';
+import type { StoreOptions } from '../../store-options.ts';
+import { hexOf, integerLiteral, numberOf, own, type Row, type Sql, sql, textOf } from '../sql.ts';
+
+/**
+ * A stretch of an inbox's history in which one server took its writes. The first session on a new timeline, which a promotion
+ * begins, raises the number; two standbys that are both promoted share number and timeline, and have other ids.
+ */
+interface Term {
+  readonly number: number;
+  readonly id: string;
+}
+
+const keptTerm = z.strictObject({ version: z.literal(1), number: z.int(), id: z.string() });
+
+/**
+ * The timeline that the server writes now, eight hex digits. `pg_control_checkpoint()` would lag behind a promotion.
+ */
+export const timeline: Sql = sql`substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+
+/** How far an operator's acceptance raises the number: above whatever a receiver may have seen elsewhere. */
+const acceptanceRaise = 1000;
+
+/** Lets receivers that saw a later term write to this server, as after a restore. */
+export const acceptServer = (schema: Sql): Sql =>
+  sql`INSERT INTO ${schema}.terms SELECT max(number) + ${integerLiteral(acceptanceRaise)}, gen_random_uuid(), ${timeline}, true FROM ${schema}.terms;`;
+
+interface ServerTermsOptions {
+  readonly schema: Sql;
+  /** What tells this inbox from others, wherever it is copied to. */
+  readonly key: Uint8Array;
+  /** Where the highest term is kept; undefined: in memory only. */
+  readonly directory: string | undefined;
+  readonly warn: StoreOptions['warn'];
+}
+
+/** Tells a server that is behind one that this receiver, or another on this machine, has written to. */
+export class ServerTerms {
+  readonly #options: ServerTermsOptions;
+  readonly #path: string | undefined;
+  #seen: Term | undefined;
+
+  private constructor(options: ServerTermsOptions, path: string | undefined, seen: Term | undefined) {
+    this.#options = options;
+    this.#path = path;
+    this.#seen = seen;
+  }
+
+  /** Throws a `DataError` where the file of the term cannot be read. */
+  static async open(options: ServerTermsOptions): Promise<ServerTerms> {
+    const { directory, key } = options;
+    if (directory === undefined) return new ServerTerms(options, undefined, undefined);
+    const path = join(directory, `${hexOf(sha256(key)).slice(0, 16)}.json`);
+    return new ServerTerms(options, path, await readJsonState(path, keptTerm, 'term'));
+  }
+
+  /** Columns, of the rows of `terms`: the newest is asked for. */
+  get columns(): Sql {
+    const { schema } = this.#options;
+    const continues =
+      this.#seen === undefined
+        ? sql`true`
+        : sql`EXISTS (SELECT FROM ${schema}.terms AS known WHERE known.id = ${own(this.#seen.id)}::uuid
+            OR (known.is_accepted AND known.number > ${this.#seen.number}))`;
+    return sql`number AS term, id::text AS term_id, timeline AS term_timeline, ${timeline} AS timeline, ${continues} AS continues`;
+  }
+
+  /** Undefined: the server may be written to; where it began a new timeline, after the statement that is given. */
+  check(
+    row: Row,
+    host: string,
+  ): TermProblem | { readonly kind: 'new timeline'; readonly raise: Sql } | undefined {
+    const term = { number: numberOf(row['term']), id: textOf(row['term_id']) };
+    const seen = this.#seen;
+    if (row['continues'] !== true) {
+      return { kind: 'database-behind-term', host, term: term.number, seen: seen?.number ?? 0 };
+    }
+    const [now, before] = [textOf(row['timeline']), textOf(row['term_timeline'])];
+    // A standby's timeline only rises.
+    if (now < before) return { kind: 'database-of-lower-timeline', host, timeline: now, seen: before };
+    if (now === before) return undefined;
+    const { schema } = this.#options;
+    const raise = sql`INSERT INTO ${schema}.terms SELECT ${term.number + 1}, gen_random_uuid(), ${timeline}, false
+      WHERE ${timeline} = ${own(now)}::text ON CONFLICT (number) DO NOTHING;`;
+    return { kind: 'new timeline', raise };
+  }
+
+  /** Keeps the term of a server that was checked. */
+  async note(row: Row): Promise<void> {
+    const term = { number: numberOf(row['term']), id: textOf(row['term_id']) };
+    if (this.#seen?.id === term.id) return;
+    this.#seen = term;
+    const path = this.#path;
+    if (path === undefined) return;
+    try {
+      const kept = await readJsonState(path, keptTerm, 'term');
+      if (kept !== undefined && kept.number > term.number) return;
+      makeDirectory(dirname(path), 0o700);
+      await writeJsonState(path, { version: 1, ...term });
+    } catch (error) {
+      // It holds as long as this process runs.
+      this.#options.warn({ kind: 'inbox-term-not-kept', path, detail: messageOf(error) });
+    }
+  }
+}

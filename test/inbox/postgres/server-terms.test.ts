@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { databaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
+import { acceptServer } from '../../../src/inbox/postgres/write/server-terms.ts';
+import { identifier } from '../../../src/inbox/postgres/sql.ts';
+import { describeWarning } from '../../../src/messages/command-line.ts';
+import { urlOf } from '../../support/postgres/address.ts';
+import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
+import { open, takeOne } from '../stores.ts';
+import { arrivalOf, freshDirectory } from '../support.ts';
+import { inboxIn } from './database.ts';
+
+const address = await sharedPostgres();
+
+if (address === undefined) test.skip(postgresNeeded);
+else {
+  describe('the term of an inbox', () => {
+    const started = (dataDir = freshDirectory()) => {
+      const inbox = inboxIn(address);
+      const warnings: string[] = [];
+      const location = databaseLocation(urlOf(address, { parameters: { schema: inbox.name } }), {
+        env: { HOME: '/nonexistent' },
+        platform: 'linux',
+        dataDir,
+        warn: (found) => void warnings.push(describeWarning(found)),
+      });
+      return { ...inbox, dataDir, warnings, location: () => location };
+    };
+
+    it('is kept, and one beside it with the same number is another', async () => {
+      const { location, query, dataDir } = started();
+      await takeOne(await open(location()), arrivalOf({ id: 'a' }));
+      const [name = ''] = readdirSync(join(dataDir, 'terms'));
+      expect(JSON.parse(readFileSync(join(dataDir, 'terms', name), 'utf8'))).toMatchObject({
+        version: 1,
+        number: 1,
+      });
+      await query('UPDATE S.terms SET id = gen_random_uuid()');
+      await expect(open(location())).rejects.toMatchObject({ problem: { kind: 'database-behind-term' } });
+    });
+
+    it('refuses a running receiver whose server was exchanged, until it is accepted', async () => {
+      const { name, location, query, client } = started();
+      const inbox = await open(location());
+      await takeOne(inbox, arrivalOf({ id: 'a' }));
+      await query('UPDATE S.terms SET id = gen_random_uuid()');
+      await expect(takeOne(inbox, arrivalOf({ id: 'b' }))).rejects.toThrow();
+      await client.unsafe(acceptServer(identifier(name)).text);
+      expect(await takeOne(inbox, arrivalOf({ id: 'b' }))).toMatchObject({ kind: 'accepted' });
+      expect(await query('SELECT number::int AS number FROM S.terms ORDER BY 1')).toEqual([
+        { number: 1 },
+        { number: 1001 },
+      ]);
+    });
+
+    it('is raised on a higher timeline by one of those that meet it, and not on a lower one', async () => {
+      const { location, query } = started();
+      const [one, other] = [await open(location()), await open(location())];
+      await query(`UPDATE S.terms SET timeline = '00000000'`);
+      await Promise.all([takeOne(one, arrivalOf({ id: 'a' })), takeOne(other, arrivalOf({ id: 'b' }))]);
+      expect(await query('SELECT number::int AS number FROM S.terms ORDER BY 1')).toEqual([
+        { number: 1 },
+        { number: 2 },
+      ]);
+      await query(`UPDATE S.terms SET timeline = 'FFFFFFFF'`);
+      await expect(takeOne(one, arrivalOf({ id: 'c' }))).rejects.toThrow();
+      await expect(open(location())).rejects.toMatchObject({
+        problem: { kind: 'database-of-lower-timeline' },
+      });
+    });
+
+    it('that cannot be kept is said once, and holds while the receiver runs', async () => {
+      // Where nobody makes a directory.
+      const { location, query, warnings } = started('/proc/none');
+      const inbox = await open(location());
+      await takeOne(inbox, arrivalOf({ id: 'a' }));
+      await takeOne(inbox, arrivalOf({ id: 'b' }));
+      expect(warnings).toEqual([expect.stringContaining('cannot be written')]);
+      await query('UPDATE S.terms SET id = gen_random_uuid()');
+      await expect(takeOne(inbox, arrivalOf({ id: 'c' }))).rejects.toThrow();
+    });
+  });
+}
