@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterKill, afterPowerLoss, type DatabaseImage, readImage, writeImage } from './database-images.ts';
 import { type Disk, diskPath } from './disk.ts';
@@ -58,8 +58,11 @@ class DatabaseFiles {
   readonly #users = new Map<string, Set<SimProcess>>();
   readonly #images = new Map<string, DatabaseImage>();
   readonly #real: RealDatabase[] = [];
-  readonly #logs = new Map<string, number>();
+  /** Those whose log is in a directory that was synced since. */
+  readonly #logs = new Set<string>();
   readonly #disk: Disk;
+  /** How often what a new connection would see may have changed. */
+  changes = 0;
 
   constructor(disk: Disk) {
     this.#disk = disk;
@@ -86,6 +89,8 @@ class DatabaseFiles {
     const users = this.#users.get(path);
     users?.delete(process);
     if (users?.size !== 0) return;
+    this.#logs.delete(path);
+    this.changes += 1;
     const image = this.#images.get(path) ?? readImage(path);
     this.#images.delete(path);
     const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -103,14 +108,17 @@ class DatabaseFiles {
 
   /** Something was made durable: with the first sync of a new log, its directory is synced as well. */
   synced(path: string): void {
-    const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.ino ?? 0;
-    if (this.#logs.get(path) === log) return;
-    this.#logs.set(path, log);
+    this.changes += 1;
+    if (this.#logs.has(path)) return;
+    if (existsSync(`${path}-wal`)) this.#logs.add(path);
     this.#disk.durability.syncDirectory(dirname(path));
   }
 }
 
 const filesOf = new WeakMap<Disk, DatabaseFiles>();
+
+/** Another number once what a database holds may have changed. */
+export const changesOf = (disk: Disk): number => filesOf.get(disk)?.changes ?? 0;
 
 /**
  * Opens a copy of a database as it is now, to look at it from outside of the world: a connection to the files themselves
@@ -163,6 +171,8 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     }
 
     exec(sql: string): void {
+      // It may be a script with a transaction of its own.
+      files.changes += 1;
       this.#step(sql, () => this.#database.exec(sql));
     }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { openCopy } from '../kernel/database.ts';
+import { changesOf, openCopy } from '../kernel/database.ts';
 import type { Disk } from '../kernel/disk.ts';
 import type { Plan } from './plan.ts';
 
@@ -23,7 +23,18 @@ interface Row {
 
 const nothing: StoredLeads = { ids: new Set(), outstanding: new Set(), givenUp: new Map() };
 
+const lastRead = new WeakMap<Disk, { readonly changes: number; readonly stored: StoredLeads }>();
+
 export function readInboxFile(disk: Disk): StoredLeads {
+  const changes = changesOf(disk);
+  const last = lastRead.get(disk);
+  if (last?.changes === changes) return last.stored;
+  const stored = read(disk);
+  lastRead.set(disk, { changes, stored });
+  return stored;
+}
+
+function read(disk: Disk): StoredLeads {
   const path = '/sim/inbox.db';
   if (!existsSync(disk.real(path))) return nothing;
   const database = openCopy(disk, path);
