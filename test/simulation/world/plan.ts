@@ -53,36 +53,35 @@ export interface Plan {
 }
 
 const minute = 60_000;
-const hour = 60 * minute;
 
 export function planOf(seed: number, styles: readonly string[]): Plan {
   const random = randomOf(seed, 'plan');
   const lengthMs = random.between(20, 35) * minute;
   const inbox = random.pick(['file', 'file', 'file', 'memory'] as const);
-  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 1, 2, 2, 3, 4]);
+  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 1, 1, 2, 2, 3, 4]);
   const targets = (['application', 'file', 'command'] as const).filter(() => random.chance(0.6));
-  const copies = random.between(2, 4);
+  const copies = random.pick([2, 3, 3, 4, 4, 5]);
   const plan: Omit<Plan, 'happenings'> = {
     seed,
     lengthMs,
     inbox,
     receivers,
-    leads: Math.round(random.between(290, 320) / meanCopiesOf(copies)),
+    leads: Math.round(random.between(284, 312) / meanCopiesOf(copies)),
     copies,
     // What is only in memory is not stored: the program refuses to say so.
     acknowledge:
       inbox === 'memory' ? 'delivered' : random.pick(['delivered', 'delivered', 'stored'] as const),
     targets: targets.length === 0 ? (['application'] as const) : targets,
-    style: random.pick(styles),
+    style: random.pick(random.chance(0.3) ? styles.filter((style) => /offset/.test(style)) : styles),
     pageCap: random.pick([7, 15, 40, 60]),
   };
-  const crashes = Array.from({ length: random.between(4, 6) }, () => crash(random, plan));
-  const faults = Array.from({ length: random.between(10, 15) }, () => fault(random, plan));
+  const crashes = Array.from({ length: random.between(3, 5) }, () => crash(random, plan));
+  const faults = Array.from({ length: random.between(8, 11) }, () => fault(random, plan));
   const actions = Array.from({ length: random.between(3, 4) }, () => operation(random, plan)).flat();
-  const sleeps = Array.from({ length: random.between(3, 4) }, (): Happening => ({
+  const sleeps = Array.from({ length: 3 }, (): Happening => ({
     at: random.between(0, lengthMs),
     kind: 'suspend',
-    forMs: random.between(13, 18) * hour,
+    forMs: random.between(940, 1060) * minute,
   }));
   const happenings = [...crashes, ...faults, ...actions, ...sleeps].sort((a, b) => a.at - b.at);
   return { ...plan, happenings };
@@ -155,7 +154,7 @@ function operation(random: Random, { lengthMs, targets }: Omit<Plan, 'happenings
   if (action === 'audit') return [outage(random, at, targets), calm];
   if ((action !== 'export' && action !== 'bookmark') || random.chance(0.2)) return [calm];
   const again = { ...calm, at: at + random.between(10_000, 5 * minute) };
-  if (random.chance(0.5)) return [disturbance(random, at), calm, again];
+  if (random.chance(0.5)) return [...disturbances(random, at), calm, again];
   if (random.chance(0.5)) {
     // A walk that has come far enough to be resumed.
     const slow: Happening = { at, kind: 'service', fault: 'slow', forMs: 2 * minute };
@@ -176,13 +175,19 @@ function outage(random: Random, auditAt: number, targets: readonly TargetKind[])
 }
 
 /** What a walk meets from its first request on. */
-function disturbance(random: Random, at: number): Happening {
+function disturbances(random: Random, at: number): readonly Happening[] {
   const forMs = random.pick([5_000, 20_000, 2 * minute]);
-  if (random.chance(0.15))
-    return { at, kind: 'network', fault: random.pick(['reset', 'silent', 'slow']), to: 'service', forMs };
-  if (random.chance(0.1)) return { at, kind: 'disk', code: random.pick(['ENOSPC', 'EIO']), forMs: 1_000 };
+  if (random.chance(0.2)) {
+    // So long that the walk gives up, and says why.
+    const fault = random.pick(['reset', 'silent', 'slow'] as const);
+    return [{ at, kind: 'network', fault, to: 'service', forMs: random.pick([forMs, 10 * minute]) }];
+  }
+  if (random.chance(0.1)) return [{ at, kind: 'disk', code: random.pick(['ENOSPC', 'EIO']), forMs: 1_000 }];
   const fault = random.pick([
-    'down', 'limited', 'cut', 'cut', 'slow', 'deletes', 'deletes', 'creates', 'creates', 'repeats', 'repeats',
+    'down', 'limited', 'cut', 'cut', 'slow', 'deletes', 'deletes', 'creates', 'creates', 'repeats', 'repeats', 'repeats',
   ] as const); // prettier-ignore
-  return { at, kind: 'service', fault, forMs };
+  const service = (one: ServiceFault): Happening => ({ at, kind: 'service', fault: one, forMs });
+  // A list that repeats leads while it becomes shorter or longer.
+  const other = random.pick(['deletes', 'deletes', 'creates'] as const);
+  return fault === 'repeats' && random.chance(0.6) ? [service(fault), service(other)] : [service(fault)];
 }
