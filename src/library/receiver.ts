@@ -18,7 +18,8 @@ export type {
   ReceiverOptions,
 } from './receiver/receiver-options.ts';
 export type { NodeResponse, WebhookReceiver } from './receiver/start-receiver.ts';
-export type { Lead } from './webhook/lead.ts';
+export type { Lead, LeadFields } from './webhook/lead.ts';
+export type { Fitted, LeadIssue, LeadSchema } from './webhook/lead-schema.ts';
 export { ParsedBodyError } from './webhook/parsed-body-error.ts';
 
 /**
@@ -37,7 +38,7 @@ export { ParsedBodyError } from './webhook/parsed-body-error.ts';
  * });
  * http.createServer(receiver.node).listen(8080);
  */
-export function createReceiver(options: ReceiverOptions): WebhookReceiver {
+export function createReceiver<Output = never>(options: ReceiverOptions<Output>): WebhookReceiver {
   const checked = checkOptions(options);
   // Most of the code is not needed to refuse options that cannot work, and would slow the import down.
   const loaded = import('./receiver/start-receiver.ts').then(({ startReceiver }) => startReceiver(checked));

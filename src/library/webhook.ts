@@ -2,6 +2,7 @@
  * `leads-cli/webhook`: is a delivery genuine, and which leads does it bring? Without dependencies, for Node and runtimes with
  * `node:crypto` (Bun, Deno); those that have WebCrypto alone are not served.
  */
+import { anyScheme } from './webhook/any-scheme.ts';
 import type {
   Refused,
   SignedDelivery,
@@ -14,7 +15,8 @@ import type { WebhookRequest } from './webhook/request.ts';
 
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/rejection.ts';
-export type { Lead } from './webhook/lead.ts';
+export type { Lead, LeadFields } from './webhook/lead.ts';
+export type { Fitted, LeadIssue, LeadSchema } from './webhook/lead-schema.ts';
 export type {
   OwnReason,
   OwnRequest,
@@ -44,9 +46,12 @@ export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './
  * if (!checked.ok) return new Response(checked.reason, { status: checked.status });
  * for (const lead of checked.leads) console.log(lead.id, lead.value.category);
  */
-export async function verify(request: WebhookRequest, options: VerifyOptions): Promise<Verified | Refused> {
+export async function verify<Output = never>(
+  request: WebhookRequest,
+  options: VerifyOptions<Output>,
+): Promise<Verified<Output> | Refused> {
   const { verifyDelivery } = await import('./webhook/verify-delivery.ts');
-  return verifyDelivery(request, options, () => import('./webhook/defined-scheme.ts'));
+  return verifyDelivery(request, options, anyScheme);
 }
 
 /**
@@ -58,7 +63,10 @@ export async function verify(request: WebhookRequest, options: VerifyOptions): P
  * @example
  * if (!checked.ok) console.error(checked.hint, await explain(request, options));
  */
-export async function explain(request: WebhookRequest, options: VerifyOptions): Promise<readonly string[]> {
+export async function explain(
+  request: WebhookRequest,
+  options: VerifyOptions<unknown>,
+): Promise<readonly string[]> {
   const { explainRefusal } = await import('./webhook/explain-refusal.ts');
   return explainRefusal(request, options);
 }

@@ -87,10 +87,11 @@ export type LeadOfDelivery = Pick<StoredDelivery, 'seq' | 'leadId' | 'place'>;
 
 /** A stored delivery as it was received, with some of its leads. Throws a `DataError` where one of them is none. */
 export function asReceived(stored: StoredDelivery, leads: readonly LeadOfDelivery[]): CheckedDelivery {
-  const { method, path, headers, body, remote, receivedAt } = stored;
+  const { method, path, headers, body, remote, receivedAt, source } = stored;
   const rawHeaders = headers.filter(([, value]) => !value.includes(redacted));
   return {
     kind: 'leads',
+    source,
     delivery: { method, path, url: '', rawHeaders, body, remote, receivedAt },
     leads: leads.map((lead) => leadIn(stored, lead)),
     key: -1,

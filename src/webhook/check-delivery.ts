@@ -49,6 +49,8 @@ export interface CheckedLead {
 export interface CheckedDelivery {
   readonly kind: 'leads';
   readonly delivery: Delivery;
+  /** How it came, where that is known not to be by a push. */
+  readonly source?: 'push' | 'backfill' | undefined;
   /** At least one. */
   readonly leads: readonly CheckedLead[];
   /** Index of the key that matched; -1 when nothing was verified. */

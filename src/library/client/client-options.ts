@@ -8,6 +8,7 @@ import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
 import { requireKnownOptions } from '../webhook/option-fault.ts';
 import type { OptionNames } from '../webhook/option-names.ts';
+import type { LeadSchema } from '../webhook/lead-schema.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';
 
 /** One account, and how its service is asked. */
@@ -78,7 +79,9 @@ export function checkKey(apiKey: unknown): asserts apiKey is string {
 const withoutUndefined = (dialect: object): Json => JSON.parse(JSON.stringify(dialect)) as Json;
 
 /** How one iteration runs. */
-export interface LeadsOptions {
+export interface LeadsOptions<Output = never> {
+  /** Reads each lead: `value` is what it makes of it. One that does not fit comes with its `issues`. */
+  readonly schema?: LeadSchema<Output> | undefined;
   /** Ends the iteration with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -125,15 +128,16 @@ const filterOptions: OptionNames<LeadFilterOptions> = {
   where: true,
 };
 
-const leadsOptions: OptionNames<LeadsOptions> = {
+const leadsOptions: OptionNames<LeadsOptions<unknown>> = {
   signal: true,
   acceptIncomplete: true,
   onNote: true,
   from: true,
+  schema: true,
 };
 
 /** Throws a `TypeError` for what is unknown: of a misspelt filter, all leads would come. */
-export function requireLeadsOptions(filter: LeadFilterOptions, options: LeadsOptions): void {
+export function requireLeadsOptions(filter: LeadFilterOptions, options: LeadsOptions<unknown>): void {
   requireKnownOptions(filter, filterOptions, 'the filter of leads()');
   requireKnownOptions(options, leadsOptions, 'leads()');
 }

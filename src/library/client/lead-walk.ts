@@ -22,6 +22,7 @@ import {
   resolveFilterOptions,
 } from './client-options.ts';
 import { LazyLead, type PulledLead } from '../webhook/lead.ts';
+import { fitterOf } from '../webhook/lead-schema.ts';
 import { UsageError } from '../../errors.ts';
 import { createAgent } from '../../http/client/agent.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -34,7 +35,7 @@ import { formatSeconds } from '../../time/time-text.ts';
 export class LeadWalk {
   readonly #account: ClientAccount;
   readonly #filter: LeadFilterOptions;
-  readonly #options: LeadsOptions;
+  readonly #options: LeadsOptions<unknown>;
   readonly #startedAt: number;
   readonly #seen = new IdSet();
   /** Where the page begins that is being read; null at a complete end. */
@@ -45,7 +46,12 @@ export class LeadWalk {
   readonly #handedOut = new HandedOut();
 
   /** `startedAt` in milliseconds. Throws a `UsageError` for a checkpoint of another iteration. */
-  constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions, startedAt: number) {
+  constructor(
+    account: ClientAccount,
+    filter: LeadFilterOptions,
+    options: LeadsOptions<unknown>,
+    startedAt: number,
+  ) {
     this.#account = account;
     this.#filter = filter;
     this.#options = options;
@@ -73,7 +79,8 @@ export class LeadWalk {
 
   async *leads(): AsyncGenerator<PulledLead, void, undefined> {
     if (this.#here === null) return;
-    const { acceptIncomplete } = this.#options;
+    const { acceptIncomplete, schema } = this.#options;
+    const fitAll = schema && fitterOf(schema);
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
     const { matches } = leadFilter(filter);
     let close: (() => Promise<void>) | undefined;
@@ -94,8 +101,11 @@ export class LeadWalk {
       });
       for await (const { leads, next } of walk) {
         for (const lead of leads) {
-          if (!matches(lead) || !this.#handedOut.add(lead)) continue;
-          yield new LazyLead(lead.id, lead.bytes);
+          if (!matches(lead)) continue;
+          const given = new LazyLead(lead.id, lead.bytes);
+          // What a schema throws ends the iteration before the lead counts as handed out.
+          if (fitAll !== undefined) await fitAll([given]);
+          if (this.#handedOut.add(lead)) yield given;
         }
         if (next !== undefined) this.#turnPage(next);
       }
@@ -192,7 +202,7 @@ const defaultRetries = 5;
 /** The service with connections of its own; `close` cuts them. Throws what the function that gives the key throws. */
 async function openClientService(
   account: ClientAccount,
-  { signal, onNote = () => undefined }: Pick<LeadsOptions, 'signal' | 'onNote'>,
+  { signal, onNote = () => undefined }: Pick<LeadsOptions<unknown>, 'signal' | 'onNote'>,
 ): Promise<{ readonly service: Service; readonly close: () => Promise<void> }> {
   signal?.throwIfAborted();
   const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;

@@ -10,11 +10,14 @@ import { ownVerifier } from '../webhook/own-verifier.ts';
 import { requireKnownOptions } from '../webhook/option-fault.ts';
 import { type OptionNames, sharedOptions } from '../webhook/option-names.ts';
 import { withSchemeErrors } from '../webhook/scheme-errors.ts';
+import type { LazyLead, Lead } from '../webhook/lead.ts';
+import { type Fitted, fitterOf } from '../webhook/lead-schema.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
-import type { ReceiverOptions } from './receiver-options.ts';
+import type { LeadContext, ReceiverOptions } from './receiver-options.ts';
 
 /** The options with their defaults. Durations in milliseconds. */
-export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead' | 'onDelivery'> {
+export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onDelivery'> {
+  readonly onLead: (lead: LazyLead<string>, context: LeadContext) => unknown;
   readonly onLeadTimeoutMs: number;
   readonly concurrency: number;
   readonly retryEveryMs: number;
@@ -31,7 +34,7 @@ export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead'
   readonly onWarning: NonNullable<ReceiverOptions['onWarning']>;
 }
 
-const receiverOptions: OptionNames<ReceiverOptions> = {
+const receiverOptions: OptionNames<ReceiverOptions<unknown>> = {
   ...sharedOptions,
   inbox: true,
   onLead: true,
@@ -47,13 +50,14 @@ const receiverOptions: OptionNames<ReceiverOptions> = {
   onError: true,
   onWarning: true,
   clock: true,
+  schema: true,
 };
 
 /**
  * Throws a `TypeError` for an option that is unknown, and a `ConfigError` for what is missing, of another kind or out of
  * range: a receiver that starts can receive.
  */
-export function checkOptions(options: ReceiverOptions): CheckedOptions {
+export function checkOptions<Output>(options: ReceiverOptions<Output>): CheckedOptions {
   requireKnownOptions(options, receiverOptions, 'createReceiver');
   const { inbox, onLead, onDelivery, path, name = 'onLead' } = options;
   if (typeof onLead !== 'function') throw new ConfigError('onLead is no function');
@@ -73,9 +77,13 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     typeof scheme === 'function'
       ? ownVerifier(scheme, options, options.clock)
       : withSchemeErrors(() => withKeys(definedScheme(scheme, schemeOptions(options)), options));
+  const fitAll = options.schema && fitterOf(options.schema);
   return {
     inbox,
-    onLead,
+    onLead: async (lead, context) => {
+      await fitAll?.([lead]);
+      await onLead(lead as unknown as Fitted<Lead, Output>, context);
+    },
     onDelivery,
     policy: { path, ...verifier, ...leadPlace(options.leadAt), idField: idFieldOption(options.idField) },
     otherEvents: { areTaken: otherEvents === 'accept', option: "otherEvents: 'accept'" },

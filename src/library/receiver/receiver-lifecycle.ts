@@ -7,9 +7,13 @@ import { deliverPending } from '../../receiver/deliver-pending.ts';
 import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';
 import { functionTarget } from '../../receiver/targets/function.ts';
 import type { Target } from '../../receiver/targets/target.ts';
+import { utf8 } from '../../json/bytes.ts';
+import type { AttemptedLead } from '../../receiver/targets/target.ts';
+import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import { LazyLead } from '../webhook/lead.ts';
+import { headersOf } from '../webhook/own-verifier.ts';
 import { callHook, type CheckedOptions } from './checked-options.ts';
-import type { ReceivedDelivery, ReceiverInbox } from './receiver-options.ts';
+import type { LeadContext, ReceivedDelivery, ReceiverInbox } from './receiver-options.ts';
 
 /**
  * A receiver from its start to its end: opens the inbox, and hands over what is outstanding, now and from time to time. An
@@ -29,8 +33,8 @@ export class ReceiverLife {
     this.#options = options;
     this.#target = functionTarget({
       name,
-      call: async ({ leadId, bytes, attempt }, signal) => {
-        await onLead(new LazyLead(leadId, bytes), { attempt, signal });
+      call: async (lead, from, signal) => {
+        await onLead(new LazyLead(lead.leadId, lead.lead.bytes), contextOf(lead, from, signal));
       },
       timeoutMs,
       concurrency,
@@ -121,6 +125,23 @@ export class ReceiverLife {
     if (!this.isClosing) await handOver(some);
   }
 }
+
+const contextOf = (
+  { attempt, place }: AttemptedLead,
+  { delivery, source = 'push' }: CheckedDelivery,
+  signal: AbortSignal,
+): LeadContext => ({
+  attempt,
+  signal,
+  source,
+  path: delivery.path,
+  get headers() {
+    return headersOf(delivery);
+  },
+  get envelope() {
+    return place && (JSON.parse(utf8(delivery.body)) as unknown);
+  },
+});
 
 /** A receiver whose inbox is open. */
 interface OpenReceiver {

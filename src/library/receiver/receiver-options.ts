@@ -1,9 +1,10 @@
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
+import type { Inbox, Source } from '../../inbox/inbox.ts';
 import type { RedactDelivery } from '../../inbox/store-options.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { OtherReason, RejectReason } from '../../webhook/rejection.ts';
 import type { Lead } from '../webhook/lead.ts';
+import type { Fitted, LeadSchema } from '../webhook/lead-schema.ts';
 import type { RequestLimits, SchemeChoice } from '../webhook/options.ts';
 
 /** What `onLead` is told besides the lead. */
@@ -12,6 +13,14 @@ export interface LeadContext {
   readonly attempt: number;
   /** Aborts when it takes too long: the lead is handed over again later, and what goes on then overlaps with that. */
   readonly signal: AbortSignal;
+  /** Of its delivery; of one that comes from the inbox, those that held a credential are left out. */
+  readonly headers: Headers;
+  /** Of its delivery, without the query. */
+  readonly path: string;
+  /** The whole body, parsed when it is first asked for; undefined where the body is the lead. */
+  readonly envelope: unknown;
+  /** `backfill`: `leads listen --backfill` put it into the same inbox. */
+  readonly source: Source;
 }
 
 /** What became of one lead of a delivery, of one that was handed over again, or of a delivery that was rejected. */
@@ -35,14 +44,16 @@ export interface ReceivedDelivery {
   readonly durationMs: number;
 }
 
-export interface ReceiverOptions extends SchemeChoice, RequestLimits {
+export interface ReceiverOptions<Output = never> extends SchemeChoice, RequestLimits {
+  /** Reads each lead for `onLead`: `value` is what it makes of it. One that does not fit is handed over with its `issues`. */
+  readonly schema?: LeadSchema<Output> | undefined;
   /** Where deliveries are kept: `fileInbox(path)`, `postgresInbox(url)`, `memoryInbox()`, or an object of your own, which stays yours to close. */
   readonly inbox: InboxOpener | ReceiverInbox;
   /**
    * Takes a lead by resolving. Called at least once for each lead, one call at a time for one lead, and again after it has
    * rejected or taken too long, until it resolves: make what it does safe to repeat.
    */
-  readonly onLead: (lead: Lead, context: LeadContext) => unknown;
+  readonly onLead: (lead: Fitted<Lead, Output>, context: LeadContext) => unknown;
   /** Of one call of `onLead`, in milliseconds. The lease on a lead is more than twice as long. Default 10 s. */
   readonly onLeadTimeoutMs?: number | undefined;
   /** Calls of `onLead` at the same time. Default 16. */

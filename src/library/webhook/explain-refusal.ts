@@ -1,3 +1,4 @@
+import { anyScheme } from './any-scheme.ts';
 import { explanationText } from '../../messages/explanations.ts';
 import { explain as search } from '../../webhook/explain/explain-delivery.ts';
 import { checkOptions, verifyOptions } from './option-names.ts';
@@ -8,12 +9,12 @@ import type { VerifyOptions } from './options.ts';
 
 export async function explainRefusal(
   request: WebhookRequest,
-  options: VerifyOptions,
+  options: VerifyOptions<unknown>,
 ): Promise<readonly string[]> {
   await checkOptions(options, verifyOptions, 'explain');
   const { now = Date.now() } = options;
   if (typeof options.scheme === 'function') return [];
-  const verifier = await makeVerifier(options, () => import('./defined-scheme.ts'));
+  const verifier = await makeVerifier(options, anyScheme);
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return [];
   const { finding } = search(delivery, verifier, now);

@@ -1,6 +1,23 @@
 import { isAnyArrayBuffer } from 'node:util/types';
 import { utf8 } from '../../json/bytes.ts';
 
+/** The fields of the specification, as a sender says them: nothing but a schema checks their kinds. */
+export interface LeadFields {
+  readonly id?: string;
+  readonly category?: string;
+  readonly contact?: {
+    readonly name?: string;
+    readonly email?: string;
+    /** Free-form text. */
+    readonly phone?: string;
+    readonly [more: string]: unknown;
+  };
+  readonly metadata?: { readonly source?: string; readonly [more: string]: unknown };
+  /** ISO 8601 in UTC. */
+  readonly createdAt?: string;
+  readonly [more: string]: unknown;
+}
+
 /** A lead as it was delivered. */
 export interface Lead {
   /** At most 512 bytes; of an integer its digits. Deliveries that repeat it are of the same lead. */
@@ -8,7 +25,7 @@ export interface Lead {
   /** One JSON object in UTF-8 without white space: the sender's own tokens, so that every digit is there. */
   readonly bytes: Uint8Array;
   /** The same, parsed when it is first asked for; integers beyond 2^53 lose digits here. */
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: LeadFields;
 }
 
 /** A lead as the service listed it. */
@@ -18,14 +35,14 @@ export interface PulledLead {
   /** One compact JSON object in UTF-8, exactly the service's tokens: numbers keep all their digits here. */
   readonly bytes: Uint8Array;
   /** The same as `JSON.parse` reads it, when it is first asked for: integers beyond 2^53 lose digits. */
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: LeadFields;
 }
 
 /** A lead whose value is parsed when it is first asked for. */
 export class LazyLead<Id extends string | undefined> {
   readonly id: Id;
   readonly bytes: Uint8Array;
-  #value: Readonly<Record<string, unknown>> | undefined;
+  #value: LeadFields | undefined;
 
   /** Copies the bytes: a lead may be kept, and the body or page that it stands in is not to be kept with it. */
   constructor(id: Id, bytes: Uint8Array) {
@@ -33,13 +50,13 @@ export class LazyLead<Id extends string | undefined> {
     this.bytes = new Uint8Array(bytes);
   }
 
-  get value(): Readonly<Record<string, unknown>> {
-    return (this.#value ??= JSON.parse(utf8(this.bytes)) as Readonly<Record<string, unknown>>);
+  get value(): LeadFields {
+    return (this.#value ??= JSON.parse(utf8(this.bytes)) as LeadFields);
   }
 
-  /** `JSON.stringify` gives the lead itself, not the numbers of its bytes. */
+  /** `JSON.stringify` gives the lead as it came, not the numbers of its bytes. */
   toJSON(): unknown {
-    return this.value;
+    return JSON.parse(utf8(this.bytes));
   }
 }
 

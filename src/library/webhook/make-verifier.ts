@@ -9,11 +9,17 @@ import { presetScheme } from '../../webhook/schemes/preset-scheme.ts';
 import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
 import { token } from '../../webhook/schemes/token.ts';
 import { asBytes } from './lead.ts';
-import type * as definedSchemes from './defined-scheme.ts';
+import type * as Defined from './defined-scheme.ts';
+import type * as Own from './own-verifier.ts';
+import type * as Errors from './secret-errors.ts';
 import type { SchemeChoice } from './options.ts';
 
-/** Loads what makes the schemes that need more than a shared secret. */
-export type OtherSchemes = () => Promise<Pick<typeof definedSchemes, 'definedScheme'>>;
+/** What a scheme needs that is more than a shared secret. */
+export interface OtherSchemes {
+  readonly defined: () => Promise<Pick<typeof Defined, 'definedScheme'>>;
+  readonly own: () => Promise<Pick<typeof Own, 'ownVerifier'>>;
+  readonly errors: () => Promise<Pick<typeof Errors, 'schemeError'>>;
+}
 
 /**
  * The scheme with its keys. Rejects with a `ConfigError` for an unknown scheme, parts that do not belong together, no
@@ -21,16 +27,16 @@ export type OtherSchemes = () => Promise<Pick<typeof definedSchemes, 'definedSch
  */
 export async function makeVerifier(choice: SchemeChoice, others: OtherSchemes): Promise<Verifier> {
   const { scheme: given } = choice;
-  if (typeof given === 'function') return (await import('./own-verifier.ts')).ownVerifier(given, choice);
+  if (typeof given === 'function') return (await others.own()).ownVerifier(given, choice);
   try {
     const options = schemeOptions(choice);
     const secrets = secretsOf(choice.secrets);
     const scheme =
       sharedSecretScheme(choice.scheme, options, secrets) ??
-      (await others()).definedScheme(choice.scheme, options);
+      (await others.defined()).definedScheme(choice.scheme, options);
     return withKeys(scheme, choice);
   } catch (thrown) {
-    const { schemeError } = await import('./scheme-errors.ts');
+    const { schemeError } = await others.errors();
     throw schemeError(thrown);
   }
 }

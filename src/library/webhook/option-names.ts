@@ -18,11 +18,12 @@ export const sharedOptions: OptionNames<SchemeChoice & RequestLimits> = {
   bodyTimeoutMs: true,
 };
 
-export const verifyOptions: OptionNames<VerifyOptions> = {
+export const verifyOptions: OptionNames<VerifyOptions<unknown>> = {
   ...sharedOptions,
   leadAt: true,
   idField: true,
   lead: true,
+  schema: true,
   now: true,
 };
 
@@ -31,7 +32,7 @@ export const verifyOptions: OptionNames<VerifyOptions> = {
  * say the same, and JavaScript does not read them.
  */
 export async function checkOptions(
-  options: Partial<VerifyOptions> | undefined,
+  options: Partial<VerifyOptions<unknown>> | undefined,
   known: Readonly<Record<string, true>>,
   of: string,
 ): Promise<void> {

@@ -2,6 +2,7 @@ import type { RejectReason } from '../../webhook/rejection.ts';
 import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { PresetName } from '../../webhook/presets.ts';
 import type { Lead } from './lead.ts';
+import type { Fitted, LeadSchema } from './lead-schema.ts';
 
 /** How a delivery is authenticated; `leads help schemes` says what each of them signs. */
 export type SchemeName = 'token' | PresetName | 'rfc9421';
@@ -77,7 +78,9 @@ export interface RequestLimits {
   readonly bodyTimeoutMs?: number | undefined;
 }
 
-export interface VerifyOptions extends SchemeChoice, RequestLimits {
+export interface VerifyOptions<Output = never> extends SchemeChoice, RequestLimits {
+  /** Reads each lead: `value` is what it makes of it. A lead that does not fit has `issues`, and is no reason to refuse. */
+  readonly schema?: LeadSchema<Output> | undefined;
   /**
    * Where the lead is in the body: a JSON Pointer such as `/data` (an array there is several leads), or `auto`, which finds
    * it in an envelope where that is clear. Default `auto`.
@@ -92,10 +95,10 @@ export interface VerifyOptions extends SchemeChoice, RequestLimits {
 }
 
 /** A genuine delivery. Whether its leads came before is not known here: the receiver's inbox knows. */
-export interface Verified {
+export interface Verified<Output = never> {
   readonly ok: true;
   /** At least one; none with `lead: false`. */
-  readonly leads: readonly Lead[];
+  readonly leads: readonly Fitted<Lead, Output>[];
   /** Index of the secret that matched, -1 where a verifier of your own took it: while it is not 0, an old secret is still in use. */
   readonly secret: number;
 }

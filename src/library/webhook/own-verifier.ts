@@ -30,21 +30,22 @@ const cannotSign = (): never => {
   throw new ConfigError('a verifier of your own cannot sign');
 };
 
+export const headersOf = ({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): Headers =>
+  new Headers(rawHeaders.filter(([name]) => !name.startsWith(':')).map(([...pair]) => pair));
+
 /** Nothing but `true`, in time, is taken. */
 async function verification(
-  { method, url, rawHeaders, body }: Delivery,
+  delivery: Delivery,
   check: OwnVerifier,
   timeoutMs: number,
   clock: Clock,
 ): Promise<Verification> {
+  const { method, url, body } = delivery;
   const over = new AbortController();
   const { signal } = over;
   const late = Symbol('late');
   const asked = async (): Promise<unknown> => {
-    const headers = new Headers(
-      rawHeaders.filter(([name]) => !name.startsWith(':')).map(([...pair]) => pair),
-    );
-    return check({ method, url, headers, body }, { signal });
+    return check({ method, url, headers: headersOf(delivery), body }, { signal });
   };
   const slept = clock.sleep(timeoutMs, signal).then(
     () => late,

@@ -1,3 +1,4 @@
+import { anyScheme } from './any-scheme.ts';
 import { randomUUID } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import { signRequest } from '../../sender/sign-request.ts';
@@ -19,7 +20,7 @@ export async function signDelivery(lead: SignedLead, options: SignOptions): Prom
   const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;
   const { scheme, keys } = await makeVerifier(
     { scheme: options.scheme, secrets: options.secrets },
-    () => import('./defined-scheme.ts'),
+    anyScheme,
   );
   if (scheme.signsUrl && url === undefined) {
     throw new ConfigError(`the scheme '${scheme.name}' signs the URL, and none is given`, {

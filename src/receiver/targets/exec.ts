@@ -39,9 +39,9 @@ export function execTarget({ messages, ...options }: ExecOptions): Target {
     name: host === undefined ? command : `${host} ${command}`,
     concurrency,
     now: () => performance.now(),
-    async run({ leadId, place, attempt }, body) {
+    async run({ leadId, place, attempt }, { delivery }) {
       const lead = { LEAD_ID: leadId.replaceAll('\0', '\ufffd'), LEAD_ATTEMPT: String(attempt) };
-      const input = leadBytes(body, place);
+      const input = leadBytes(delivery.body, place);
       const end = await runCommand({
         command,
         env: { ...env, ...lead },

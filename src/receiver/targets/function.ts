@@ -1,22 +1,14 @@
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { TargetProblem } from '../problems.ts';
-import { limitedTarget, type Target } from './target.ts';
-
-/** A lead that a function of the same process is called with. */
-interface CalledLead {
-  readonly leadId: string;
-  /** Compact. */
-  readonly bytes: Uint8Array;
-  /** Which delivery of this id it is, from 1. */
-  readonly attempt: number;
-}
+import { type AttemptedLead, limitedTarget, type Target } from './target.ts';
 
 interface FunctionOptions {
   /** Distinguishes the function from others that get the leads of the same inbox. */
   readonly name: string;
   /** Takes a lead by resolving; the signal aborts when that is too late. */
-  readonly call: (lead: CalledLead, signal: AbortSignal) => Promise<unknown>;
+  readonly call: (lead: AttemptedLead, from: CheckedDelivery, signal: AbortSignal) => Promise<unknown>;
   /** Of one call, in milliseconds. */
   readonly timeoutMs: number;
   /** Calls at the same time. */
@@ -37,12 +29,12 @@ export function functionTarget({ call, onError, clock, ...options }: FunctionOpt
     ...options,
     to: 'call',
     now: () => clock.steady(),
-    async run({ leadId, lead, attempt }) {
+    async run(lead, from) {
       try {
-        await withTimeout((signal) => call({ leadId, bytes: lead.bytes, attempt }, signal), timeoutMs, clock);
+        await withTimeout((signal) => call(lead, from, signal), timeoutMs, clock);
         return { ok: true, answer: 'resolved' };
       } catch (error) {
-        onError(error, leadId);
+        onError(error, lead.leadId);
         return { ok: false, answer: messageOf(error).slice(0, keptAnswer) };
       }
     },

@@ -64,15 +64,15 @@ interface LimitedTargetOptions extends Pick<Target, 'bestEffort'> {
   readonly sentenceOf: (found: TargetProblem) => string;
   /** Of a clock that goes on evenly. */
   readonly now: () => number;
-  /** Hands one lead over; `body` is that of its delivery. Never rejects for a failure of the target. */
-  readonly run: (lead: AttemptedLead, body: Uint8Array) => Promise<Pick<TargetResult, 'ok' | 'answer'>>;
+  /** Hands one lead of a delivery over. Never rejects for a failure of the target. */
+  readonly run: (lead: AttemptedLead, from: CheckedDelivery) => Promise<Pick<TargetResult, 'ok' | 'answer'>>;
 }
 
 /** A target that gets each lead by itself, and few of them at the same time. */
 export function limitedTarget(options: LimitedTargetOptions): Target {
   const { to, name, concurrency, timeoutMs, bestEffort, signal, sentenceOf, now, run } = options;
   const limit = new ConcurrencyLimit(concurrency);
-  const deliver = async (lead: AttemptedLead, body: Uint8Array): Promise<TargetResult> => {
+  const deliver = async (lead: AttemptedLead, from: CheckedDelivery): Promise<TargetResult> => {
     const queued = now();
     if (!(await limit.acquire(timeoutMs, signal))) {
       const answer = sentenceOf({ kind: 'target-busy' });
@@ -80,7 +80,7 @@ export function limitedTarget(options: LimitedTargetOptions): Target {
     }
     const started = now();
     try {
-      const { ok, answer } = await run(lead, body);
+      const { ok, answer } = await run(lead, from);
       return { to, ok, answer, durationMs: Math.round(now() - started) };
     } finally {
       limit.release();
@@ -91,7 +91,7 @@ export function limitedTarget(options: LimitedTargetOptions): Target {
     longestMs: 2 * timeoutMs + 1000,
     bestEffort,
     concurrency,
-    deliver: ({ delivery }, leads) => leads.map((lead) => deliver(lead, delivery.body)),
+    deliver: (from, leads) => leads.map((lead) => deliver(lead, from)),
   };
 }
 
