@@ -225,6 +225,7 @@ export interface WireCurl {
 
 /** `GET /api/diff?left=SEQ&right=SEQ`: of the two bodies, formatted, and of the headers, line by line. */
 export interface WireDiff {
+  readonly rows: readonly [left: WireRow, right: WireRow];
   /** Dotted names of the fields with other values, at most 20. */
   readonly fields: readonly string[];
   readonly headers: readonly WireDiffLine[];

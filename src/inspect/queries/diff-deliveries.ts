@@ -4,6 +4,7 @@ import { payloadDiff } from '../../inbox/payload-diff.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { readDocument } from '../../json/scanner.ts';
 import type { WireDiff, WireDiffLine } from '../wire.ts';
+import { rowOf } from './delivery-row.ts';
 import { formatJson } from './format-json.ts';
 
 /** What differs between two deliveries. */
@@ -11,6 +12,7 @@ export function diffDeliveries(left: StoredDelivery, right: StoredDelivery): Wir
   const bodies = [left, right].map(bodyLines);
   const [one = [], other = []] = bodies;
   return {
+    rows: [rowOf(left), rowOf(right)],
     fields: differingFields(left, right),
     headers: compareLines(headerLines(left), headerLines(right)),
     body: compareLines(one.slice(0, mostLines), other.slice(0, mostLines)),

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import type { WireDelivery, WireRow } from '../../wire.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { WireDelivery, WireFound, WireRow } from '../../wire.ts';
+import { problemOf } from '../api-client/problem.ts';
 import { Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { orderedPair } from '../panes/delivery-sections.tsx';
@@ -12,11 +13,15 @@ import { ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
 import { Dialog, Option, Options } from './dialog.tsx';
 
-/** With which one: the other deliveries of this lead, then the ones around it in the list. */
+/** With which one: what is searched for; else the other deliveries of this lead, then the ones around it in the list. */
 export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
   const model = useModel();
   const { ofLead, around } = comparable(delivery, model.rows);
-  const [other, setOther] = useState((ofLead[0] ?? around[0])?.seq ?? null);
+  const [text, setText] = useState('');
+  const found = useFound(text.trim(), delivery.seq);
+  const rows = found ?? [...ofLead, ...around];
+  const [chosen, setOther] = useState<number | null>(null);
+  const other = (rows.find(({ seq }) => seq === chosen) ?? rows[0])?.seq ?? null;
   const compare = (event: Event): void => {
     event.preventDefault();
     if (other === null) return;
@@ -47,10 +52,25 @@ export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
   return (
     <Dialog title="Compare with">
       <form onSubmit={compare}>
+        <input
+          type="search"
+          aria-label="Search the other delivery"
+          placeholder="Search"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
         <div class="option-groups">
-          {group('Deliveries of the same lead', ofLead)}
-          {group('Others in the list', around)}
-          {other === null && <p>There is no other delivery in the list.</p>}
+          {found === null ? (
+            <>
+              {group('Deliveries of the same lead', ofLead)}
+              {group('Others in the list', around)}
+            </>
+          ) : (
+            group('Found, newest first', found)
+          )}
+          {other === null && (
+            <p>{found === null ? 'There is no other delivery in the list.' : 'Nothing found'}</p>
+          )}
         </div>
         <div class="dialog-actions">
           <button type="submit" class="button primary" disabled={other === null}>
@@ -60,6 +80,41 @@ export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
       </form>
     </Dialog>
   );
+}
+
+/** A search begins when nothing was typed for this long; ms. */
+const pauseMs = 120;
+const mostFound = 20;
+
+/** The newest deliveries with these words; null where there are none to search for. */
+function useFound(text: string, without: number): readonly WireRow[] | null {
+  const { api, announcer } = useModel();
+  const [found, setFound] = useState<readonly WireRow[] | null>(null);
+  useEffect(() => {
+    if (text === '') {
+      setFound(null);
+      return undefined;
+    }
+    const abort = new AbortController();
+    const search = async (): Promise<void> => {
+      const rows: WireRow[] = [];
+      const path = `/api/search?${new URLSearchParams({ q: text }).toString()}`;
+      for await (const line of api.lines<WireFound>(path, abort.signal)) {
+        if (line.type === 'found' && line.row.seq !== without) rows.push(line.row);
+        if (rows.length === mostFound) break;
+      }
+      setFound(rows);
+    };
+    const failed = (error: unknown): void => {
+      if (!abort.signal.aborted) announcer.show(problemOf(error).message);
+    };
+    const timer = setTimeout(() => void search().catch(failed), pauseMs);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text, without]);
+  return found;
 }
 
 /** How many of a lead's deliveries are offered, and how many of the list on each side. */

@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { WireDiff, WireDiffLine } from '../../wire.ts';
-import { Button } from '../elements.tsx';
+import { Button, Time } from '../elements.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { plural } from '../text/format.ts';
-import { coloured, FieldNames, shown } from '../text/received-text.tsx';
+import { deliveryTitle, plural } from '../text/format.ts';
+import { coloured, FieldNames, ReceivedText, shown } from '../text/received-text.tsx';
 import { Section } from './delivery-sections.tsx';
 import { changedPart, diffBlocks } from './diff-blocks.ts';
 import { ClosePane, PaneProblem } from './pane-parts.tsx';
@@ -18,18 +18,23 @@ export function ComparePane({ left, right }: { left: number; right: number }): V
   const { answer, problem } = useLoaded<WireDiff>(model.api, path, version);
   if (problem !== null) return <PaneProblem problem={problem} title="The two cannot be compared" />;
   if (answer === null) return <div class="pane-loading" aria-busy="true" />;
-  const { fields, headers, body, isCut } = answer;
+  const { rows, fields, headers, body, isCut } = answer;
   const isSame = (lines: WireDiff['body']): boolean => lines.every(({ kind }) => kind === 'same');
-  const side = (seq: number): VNode => (
-    <Button class="link" onClick={() => openDelivery(model, seq)}>
-      delivery {seq}
-    </Button>
-  );
   return (
     <article class="compare">
       <header class="compare-head">
         <h2>
-          {side(left)} and {side(right)}
+          {rows.map((row) => (
+            <Button
+              key={row.seq}
+              class="link"
+              title={`Open delivery ${row.seq}`}
+              onClick={() => openDelivery(model, row.seq)}
+            >
+              <ReceivedText text={deliveryTitle(row)} />
+              <Time at={row.receivedAt} />
+            </Button>
+          ))}
         </h2>
         <ClosePane />
       </header>
