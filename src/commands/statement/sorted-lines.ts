@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { messageOf, OutputError } from '../../errors.ts';
 import type { FileProblem } from '../../files/problems.ts';
 import { type Database, loadLibsql, textOf } from '../../inbox/sqlite/libsql.ts';
@@ -10,7 +11,6 @@ const schema = `
   ATTACH '' AS sorting;
   PRAGMA sorting.journal_mode = OFF;
   PRAGMA sorting.synchronous = OFF;
-  PRAGMA sorting.cache_size = -16384;
   BEGIN;
   CREATE TABLE sorting.added (line TEXT NOT NULL);
 `;
@@ -18,7 +18,7 @@ const schema = `
 /** All lines begin with the digest, in as many bytes: they are in its order. */
 const sorted = `
   CREATE TABLE sorting.lines (line TEXT PRIMARY KEY) WITHOUT ROWID;
-  INSERT INTO sorting.lines SELECT line FROM added GROUP BY substr(line, 1, 76) ORDER BY line;
+  INSERT INTO sorting.lines SELECT line FROM added GROUP BY substr(line, 1, 76) ORDER BY substr(line, 1, 76);
   DROP TABLE sorting.added;
 `;
 
@@ -63,7 +63,7 @@ export class SortedLines {
       if (rows.length === 0) return;
       yield rows;
       last = rows.at(-1) ?? last;
-      await Promise.resolve();
+      await setImmediate();
     }
   }
 
