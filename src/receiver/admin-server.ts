@@ -26,7 +26,8 @@ interface AdminServerOptions {
   readonly port: number;
   /** The option of the run that names the address, for errors. */
   readonly addressOption: string;
-  readonly readiness: Readiness;
+  /** Why nothing is to be sent here, in one line; undefined when it is ready. */
+  readonly readiness: { readonly whyNot: () => Promise<string | undefined> };
   readonly metrics: () => Promise<readonly MetricFamily[]>;
   readonly clock: Pick<Clock, 'now'>;
   readonly onError: (error: unknown) => void;

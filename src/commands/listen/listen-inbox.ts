@@ -9,7 +9,7 @@ import { isAlive, lock, parseHolder } from '../../files/lock.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { type InboxLocation, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, type InboxOptions, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -59,8 +59,7 @@ export async function openListenInbox(
   const location = named ?? (temporary = await createTemporaryInbox(context)).location;
   if (typeof named === 'string') await adoptTemporaryInbox(named, context);
   const requirements = inboxRequirements(verifier, targets);
-  const inbox = await openInbox({
-    location,
+  const inbox = await openOnceThere(location, flags, context, {
     clock,
     pid,
     warn: (found) => messages.warn(describeWarning(found)),
@@ -92,6 +91,19 @@ export async function openListenInbox(
       else if (isOver) await temporary?.remove();
     },
   };
+}
+
+/** Waits for a database, but for one whose URL says `wait=0`. */
+async function openOnceThere(
+  location: InboxLocation,
+  flags: ListenOptions,
+  context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
+  options: Omit<InboxOptions, 'location'>,
+): Promise<Inbox> {
+  const open = (): Promise<Inbox> => openInbox({ ...options, location });
+  if (typeof location === 'string' || !location.url.isWaitedFor) return open();
+  const { openOnceAvailable } = await import('./wait-for-database.ts');
+  return openOnceAvailable(open, flags, context);
 }
 
 async function credentialFiles(location: InboxLocation): Promise<readonly RenewedFiles[]> {

@@ -94,8 +94,8 @@ interface Certificate {
 }
 
 /** The certificate that the flags name, or one of the local authority. Throws a `UsageError` for contradicting flags. */
-async function certificateFor(
-  flags: ListenOptions,
+export async function certificateFor(
+  flags: Pick<ListenOptions, 'http' | 'cert' | 'key'>,
   { paths, clock }: Pick<Context, 'paths' | 'clock'>,
 ): Promise<Certificate> {
   const { http, cert, key } = flags;

@@ -28,10 +28,10 @@ export async function startAdmin(session: ListenSession) {
   let connections = (): number => 0;
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
-      return backlogFamilies(await backlog(), names, clock.now());
+      return [gauge(inboxUp, 1), ...backlogFamilies(await backlog(), names, clock.now())];
     } catch (error) {
       messages.note('backlog', `the metrics lack what is outstanding: ${sentenceOf(error)}`);
-      return [];
+      return [gauge(inboxUp, 0)];
     }
   };
   const server = await openAdminServer({
@@ -74,6 +74,11 @@ export async function startAdmin(session: ListenSession) {
 const acknowledgementCopies = {
   name: 'leads_acknowledgement_copies',
   help: 'Database servers that have a lead on disk when it is answered 200, as read a minute ago at most.',
+};
+
+export const inboxUp = {
+  name: 'leads_inbox_up',
+  help: 'Whether the inbox answered this scrape: what is outstanding in it is absent where it did not.',
 };
 
 const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;

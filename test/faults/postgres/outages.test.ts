@@ -1,4 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { execa } from 'execa';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { freePort } from '../../support/free-port.ts';
+import { freshHome } from '../../support/run.ts';
 import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { superuser } from '../../support/postgres/address.ts';
@@ -7,6 +12,8 @@ import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { until } from '../../support/until.ts';
 import { fleetInbox, startFleet } from './fleet.ts';
 import { deliveriesOf, printed, untilTaken, verdictOf } from './sender.ts';
+
+const bin = fileURLToPath(new URL('../../../bin/leads.js', import.meta.url));
 
 const clean: (() => unknown)[] = [];
 afterEach(async () => {
@@ -118,6 +125,84 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
       expect(await untilTaken(receiver, { id: `read-only-${n}` })).toBe('accepted');
       const all = ['before', ...Array.from({ length: n }, (_, i) => `read-only-${i + 1}`)];
       await expect.poll(() => printed([receiver])).toEqual(all);
+    });
+  });
+
+  describe('a database that is started after its receivers', () => {
+    it('is waited for with 503, and used within seconds of its start', async () => {
+      const inbox = fleetInbox(cluster.address);
+      await cluster.shutDown();
+      const started = await Promise.all(
+        Array.from({ length: 3 }, async () => {
+          const [port, admin] = [await freePort(), await freePort()];
+          const argv = [
+            'listen',
+            '--http',
+            '--port',
+            String(port),
+            '--admin',
+            String(admin),
+            '--token',
+            'tok',
+          ];
+          const child = execa(process.execPath, [bin, ...argv, ...inbox.argv], {
+            env: { ...inbox.env, LEADS_DATA_DIR: freshHome(), LEADS_CONFIG_DIR: freshHome() },
+            reject: false,
+          });
+          clean.push(() => child.kill('SIGKILL'));
+          return { child, port, admin };
+        }),
+      );
+      clean.push(() => cluster.start().catch(() => undefined));
+      const statusOf = (port: number, path: string, options = {}): Promise<number> =>
+        request(`http://127.0.0.1:${port}${path}`, options).then(
+          async ({ statusCode, body }) => {
+            await body.dump();
+            return statusCode;
+          },
+          () => 0,
+        );
+      const delivered = (port: number, id: string): Promise<number> =>
+        statusOf(port, '/', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-webhook-token': 'tok' },
+          body: JSON.stringify({ id }),
+        });
+      for (const { port, admin } of started) {
+        await until(async () => (await delivered(port, 'early')) === 503, '503');
+        await until(async () => (await statusOf(admin, '/readyz')) === 503, 'not ready');
+        expect(await statusOf(admin, '/livez')).toBe(200);
+      }
+      await cluster.start();
+      const since = performance.now();
+      for (const [i, { port, admin }] of started.entries()) {
+        await until(async () => (await statusOf(admin, '/readyz')) === 200, 'readiness');
+        expect(await delivered(port, `late-${i}`)).toBe(200);
+      }
+      expect(performance.now() - since).toBeLessThan(5000);
+      expect([...(await deliveriesOf(inbox)).keys()].toSorted()).toEqual(['late-0', 'late-1', 'late-2']);
+      for (const { child } of started) child.kill('SIGINT');
+      for (const { child } of started) {
+        const { stderr } = await child;
+        expect(stderr.match(/waits for the database/g)).toHaveLength(1);
+      }
+    });
+
+    it('is not waited for where the URL says so, and its receiver ends on a signal while it waits', async () => {
+      const { url } = fleetInbox(cluster.address, { port: await freePort() });
+      const env = { LEADS_DATA_DIR: freshHome(), LEADS_CONFIG_DIR: freshHome() };
+      const listen = (inbox: string) =>
+        execa(process.execPath, [bin, 'listen', '--http', '--port', '0', '--token', 't'], {
+          env: { ...env, LEADS_INBOX: inbox },
+          reject: false,
+        });
+      expect(await listen(`${url}&wait=0`)).toMatchObject({ exitCode: 5 });
+      const waiting = listen(url);
+      let stderr = '';
+      waiting.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      await until(() => stderr.includes('waits for the database'), 'the notice');
+      waiting.kill('SIGINT');
+      expect(await waiting).toMatchObject({ exitCode: 130 });
     });
   });
 });

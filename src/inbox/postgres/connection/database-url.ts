@@ -41,6 +41,8 @@ export interface DatabaseUrl {
   readonly ignored: readonly string[];
   /** Servers that must have a lead on disk before it is acknowledged. */
   readonly copies: number;
+  /** A receiver that starts before its database waits for it. */
+  readonly isWaitedFor: boolean;
   /** `sslmode=disable` is meant for other machines, too. */
   readonly isInsecure: boolean;
 }
@@ -50,6 +52,7 @@ const wrong = (found: DatabaseProblem): ConfigError => new ConfigError(found);
 const parameterNames = [
   'schema',
   'copies',
+  'wait',
   'host',
   'port',
   'user',
@@ -102,6 +105,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     options: given('options'),
     ignored: [...parameters.keys()].filter((name) => ignoredNames.test(name)),
     copies: Number(choice('copies', given('copies'), ['1', '2', '3']) ?? 1),
+    isWaitedFor: choice('wait', given('wait'), ['0', '1']) !== '0',
     isInsecure: choice('insecure', given('insecure'), ['true', 'false']) === 'true',
   };
 }
