@@ -112,6 +112,18 @@ describe('inspect --html', () => {
     expect((await run('inspect', '--html', report, '--open')).exitCode).toBe(2);
   });
 
+  it('is of --since and --until, and without them begins with the first delivery', async () => {
+    expect((await run('inspect', '--html', report)).exitCode).toBe(0);
+    expect(textOf(written())).toMatch(/from 2026-01-31 11:\d\d to 2026-01-31 12:/);
+    const window = ['--since', '2026-01-30', '--until', '2026-01-31'];
+    expect((await run('inspect', '--html', report, ...window)).exitCode).toBe(0);
+    expect(textOf(written())).toMatch(
+      /from 2026-01-30 00:00 to 2026-01-31 00:00[^]*No delivery that is still stored matches/,
+    );
+    const { exitCode, stderr } = await run('inspect', ...window);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('needs --html FILE')]);
+  });
+
   it('counts all that came, also what is not stored any more, and shows the newest rows', async () => {
     const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
     for (let i = 0; i < 12; i += 1) {

@@ -11,6 +11,7 @@ import {
 } from '../../inbox/open-inbox.ts';
 import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
+import { resolveWindow } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { openQueries, servePage } from './serve-page.ts';
 import { type InspectOptions, rejectContradictions } from './options.ts';
@@ -58,20 +59,21 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
 async function writeInboxReport(
   path: string,
   location: InboxLocation,
-  { personalData }: InspectOptions,
+  options: InspectOptions,
   context: Context,
 ): Promise<Outcome> {
-  const { clock } = context;
+  const { clock, messages } = context;
+  const { zone } = await context.settings();
+  const { since, until } = resolveWindow({ ...options, in: undefined, zone }, clock.now(), messages);
   const { checkReportPlace, writeReport } = await import('../flags/report-file.ts');
   const { inboxReport } = await import('../../inspect/queries/inbox-report.ts');
   await checkReportPlace(path);
-  const { zone } = await context.settings();
   const inbox = await openInboxReader({ location, clock });
   try {
     const report = await inboxReport(inbox, {
-      ...{ verdicts: undefined, since: undefined, until: undefined, text: undefined },
+      ...{ verdicts: undefined, since, until, text: undefined },
       ...{ location: locationText(location), program: `leads inspect ${LEADS_VERSION}` },
-      ...{ madeAt: clock.now(), zone, keepsPersonalData: personalData },
+      ...{ madeAt: clock.now(), zone, keepsPersonalData: options.personalData },
     });
     await writeReport(path, report, context);
     return 'done';

@@ -27,7 +27,7 @@ export async function inboxReport(
     if (isSearch) found.push({ ...delivery, body: nothing, headers: [], results: [] });
   }
   const end = until ?? madeAt + 1;
-  const first = since ?? (await earliest(inbox, end));
+  const first = since ?? Math.min(await earliest(inbox, end), end - shortest);
   const counts = new Counts(first, end, zone, wanted ?? verdicts);
   if (isSearch) counts.addFound(found);
   else await counts.addAll(inbox);
@@ -60,16 +60,26 @@ const nothing = new Uint8Array();
 
 const day = 86_400_000;
 
-/** The day of the first delivery that was counted; of an empty inbox the day before the end. */
-async function earliest(inbox: Pick<InboxReader, 'counts'>, until: number): Promise<number> {
-  let part = Infinity;
-  for await (const step of inbox.counts({ since: 0, until, partMs: day })) {
-    for (const one of step) part = Math.min(part, one.part);
-  }
-  return part === Infinity ? until - day : part * day;
-}
-
 const minute = 60_000;
+
+/** In less time one delivery would be a bar as wide as the chart. */
+const shortest = 12 * minute;
+
+/** The minute of the first delivery that was counted; of an empty inbox the day before the end. */
+async function earliest(inbox: Pick<InboxReader, 'counts'>, until: number): Promise<number> {
+  let since = 0;
+  // Parts of all time in minutes would be as many as the deliveries.
+  for (const partMs of [day, minute]) {
+    let part = Infinity;
+    const end = since === 0 ? until : Math.min(until, since + day);
+    for await (const step of inbox.counts({ since, until: end, partMs })) {
+      for (const one of step) part = Math.min(part, one.part);
+    }
+    if (part === Infinity) return until - day;
+    since += part * partMs;
+  }
+  return since;
+}
 
 /** What is removed is counted by the minute, so that each is of whole ones. */
 const bucketLengths = [1, 5, 10, 30, 60, 180, 360, 720, 1440, 2880, 10_080, 40_320, 161_280];
