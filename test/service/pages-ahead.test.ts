@@ -84,7 +84,9 @@ it('a walk that breaks off and goes on elsewhere has all leads that were there t
 it.each([5, 21, 100, 1000])(
   '%i pages of a sorted list that does not move take few more requests',
   async (pages) => {
-    for (const style of numbered.slice(1)) {
+    for (const style of numbered) {
+      // Whether its first page has a number, and which one.
+      const probes = style === 'array, page' ? 2 : 0;
       for (const honoursLimit of [true, false]) {
         const list = Array.from({ length: pages * 10 - 4 }, (_, i) => `l${i}`);
         const born = new Map(list.map((id, i) => [id, i]));
@@ -100,7 +102,34 @@ it.each([5, 21, 100, 1000])(
         let leads = 0;
         for await (const batch of walk) leads += batch.leads.length;
         expect([style, leads, walk.completion?.kind]).toEqual([style, list.length, 'complete']);
-        expect(requests).toBeLessThanOrEqual(Math.ceil(1.15 * pages) + 3);
+        expect(requests).toBeLessThanOrEqual(Math.ceil(1.15 * pages) + 3 + probes);
+      }
+    }
+  },
+);
+
+it.each(['array, page', 'page'] as const)(
+  'whichever request of a list of full pages (%s) a lead arrives or goes before, no other is lost',
+  async (style) => {
+    for (const change of ['arrive', 'go'] as const) {
+      for (let at = 2; at < 24; at += 1) {
+        const list = Array.from({ length: 100 }, (_, i) => `l${i}`);
+        const record = (id: string): object => {
+          const age = id === 'new' ? -1 : Number(id.slice(1));
+          return { id, createdAt: new Date(Date.UTC(2026) - age * 1000).toISOString() };
+        };
+        let requests = 0;
+        const service = serviceInMemory((url) => {
+          requests += 1;
+          if (requests === at && change === 'arrive') list.unshift('new');
+          if (requests === at && change === 'go') list.splice(3, 1);
+          return pageAt(url, list, new Map(), { style, cap: 10, record });
+        });
+        const walk = listLeads(service, { query: {}, prefetch: true });
+        const met = new Set<string | undefined>();
+        for await (const { leads } of walk) for (const { id } of leads) met.add(id);
+        const lost = list.filter((id) => id !== 'new' && !met.has(id));
+        expect([change, at, walk.completion?.kind, lost]).toEqual([change, at, 'complete', []]);
       }
     }
   },

@@ -276,12 +276,6 @@ export class GapDetector {
       : leads;
   }
 
-  /** Probes have found what follows the first page; `verifies` is whether every border is checked. */
-  noteFirst(count: number, verifies: boolean): void {
-    this.notePageLength(count);
-    this.verifies = verifies;
-  }
-
   /** The number that the first page turned out to have. */
   countFrom(first: number | undefined): void {
     if (first === undefined) return;

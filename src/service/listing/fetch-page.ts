@@ -202,7 +202,7 @@ export function pageUrl(
   return url;
 }
 
-interface PagePart {
+export interface PagePart {
   readonly leads: readonly ScannedRecord[];
   /** An earlier attempt broke off after it had handed out leads: some of these may have come before. */
   readonly again: boolean;
@@ -322,6 +322,8 @@ export type Peeked =
       readonly total: number | undefined;
       /** It says that there is more behind it. */
       readonly saysMore: boolean;
+      /** Undefined where no more than its beginning was read. */
+      readonly facts?: PageFacts | undefined;
     }
   /** The service rejected the request with a 4xx, or answered something else than a page. */
   | { readonly kind: 'rejected'; readonly status: number | undefined };
@@ -358,12 +360,14 @@ export function peekAt(
     const ids: (string | undefined)[] = [];
     let firstMark = '';
     let [total, saysMore]: [number | undefined, boolean] = [undefined, false];
+    let whole: PageFacts | undefined;
     try {
       for await (const { leads, facts } of fetchPage(service, params, url, counters, signal)) {
         for (const lead of leads) {
           ids.push(lead.id);
           part?.read(lead);
         }
+        whole = facts;
         if (facts !== undefined) {
           const hints = hintsOf(params, facts);
           total = hints.total;
@@ -383,7 +387,7 @@ export function peekAt(
         return { kind: 'rejected', status: error.status };
       throw error;
     }
-    return { kind: 'page', count: ids.length, ids, firstMark, total, saysMore };
+    return { kind: 'page', count: ids.length, ids, firstMark, total, saysMore, facts: whole };
   };
 }
 

@@ -2,12 +2,21 @@ import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
+import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { countOfPosition, isTellingNumber, type Position, recordBefore } from '../pagination/position.ts';
 import { asksForPart, type RequestParams, requestParamsOf } from '../pagination/request-params.ts';
 import type { Border } from './check-page-border.ts';
 import { ComparedReadings } from './compare-readings.ts';
 import { GapDetector } from './detect-gaps.ts';
-import { fetchPage, pageUrl, type Peek, peekAt, Prefetch, recordFingerprint } from './fetch-page.ts';
+import {
+  fetchPage,
+  type PagePart,
+  pageUrl,
+  type Peek,
+  peekAt,
+  Prefetch,
+  recordFingerprint,
+} from './fetch-page.ts';
 import type { Batch, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 import { addTallies, dropKnown, noRecords, Passes, totalsFrom, totalsSoFar } from './passes.ts';
 import { noteOtherStatus, PageCensus, statusFieldsOf } from './page-census.ts';
@@ -108,8 +117,10 @@ class LeadPages implements PageReader<Batch> {
     const census = isFirst ? new PageCensus(statusFieldsOf(this.#service.dialect)) : undefined;
     if (this.#gapDetector.isLookDue(position, size))
       await this.#gapDetector.ahead.look(position, size, seen.longest);
+    const isAskedAgain = seen.newest?.kind === 'page' && seen.newest.position === position;
+    const end = isAskedAgain ? undefined : this.#gapDetector.ahead.emptyAt(position);
     try {
-      for await (const part of this.#prefetch.take(position)) {
+      for await (const part of end === undefined ? this.#prefetch.take(position) : [emptyPart(end)]) {
         let { leads } = part;
         this.#gapDetector.ahead.noteOrder(leads);
         if (isBeginning) {
@@ -227,6 +238,7 @@ class LeadPages implements PageReader<Batch> {
     if (probed?.found.kind === 'next') {
       gapDetector.notePageLength(first?.count ?? 0);
       gapDetector.verifies = totals.last === undefined;
+      gapDetector.ahead.firstOfSecond = probed.found.firstThere;
       if (probed.found.isFirst === true && position.style === 'page') gapDetector.countFrom(position.page);
       return position;
     }
@@ -239,7 +251,8 @@ class LeadPages implements PageReader<Batch> {
       size: this.#sizes.current,
       totals: gapDetector.verifies ? undefined : totalsSoFar(totals, countOfPosition(position) !== undefined),
     };
-    if (gapDetector.isLookDue(next, this.#sizes.current)) return next;
+    if (gapDetector.isLookDue(next, this.#sizes.current) || gapDetector.ahead.emptyAt(next) !== undefined)
+      return next;
     const concurrency = gapDetector.canReadAhead ? this.#options.concurrency : 1;
     this.#prefetch.requestAhead(next, covers?.count ?? 0, totals.last, { ...this.#options, concurrency });
     return next;
@@ -273,6 +286,8 @@ class LeadPages implements PageReader<Batch> {
 
 /** The dialect was learnt from a list that this service gave. */
 const isLearnt = ({ nextSeen, provenUpTo }: RequestParams): boolean => nextSeen || provenUpTo > 0;
+
+const emptyPart = (facts: PageFacts): PagePart => ({ leads: [], again: false, facts });
 
 const readAnew: ReadAgain = { kind: 'again', isStepBack: false };
 

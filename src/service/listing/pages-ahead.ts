@@ -1,5 +1,6 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
+import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { countOfPosition, type Position, withNumber } from '../pagination/position.ts';
 import type { Peek } from './fetch-page.ts';
 
@@ -15,7 +16,8 @@ const mostLooks = 32;
  * A lead that is deleted in front of a border moves the leads behind it forward, and only arrivals move them back, which
  * push known leads onto the next page. So when its turn comes, each page that was looked at has to begin with the same
  * lead, as many places further back as known leads were pushed; otherwise what was read since the one before is read again.
- * No deletion goes unseen between the first page and the looks, because that page has to come again behind the second.
+ * No deletion goes unseen between the first page and the looks, because that page has to come again behind the second; or
+ * behind a look at the second, which then has to begin as it did.
  */
 export class PagesAhead {
   readonly #peek: Peek;
@@ -25,10 +27,13 @@ export class PagesAhead {
   readonly #firsts = new Map<number, string>();
   /** Places by which known leads were pushed onto pages. */
   #pushed = 0;
-  /** Behind the last page. */
+  /** Behind the last page, and the answer that came there, if it was a page. */
   #end = Infinity;
+  #behindEnd: PageFacts | undefined;
   /** The page up to which nothing was passed over. */
   #shownUpTo: Position | undefined;
+  /** What the second page began with, if the first one came again whole after that. */
+  firstOfSecond: string | undefined;
   /** When the first lead of the list was created, and the last one that was read; ms. */
   #newest: number | undefined;
   #oldest = Infinity;
@@ -82,7 +87,10 @@ export class PagesAhead {
       const found = await this.#peek(withNumber(second, number, undefined), size);
       const ids = found.kind === 'page' ? found.ids : [];
       if (ids.length < length) this.#end = ids.length === 0 ? number : number + 1;
-      if (ids.length === 0) continue;
+      if (ids.length === 0) {
+        this.#behindEnd = found.kind === 'page' ? found.facts : undefined;
+        continue;
+      }
       const [first] = ids;
       // The same page for several numbers, or one of another list.
       const isOther =
@@ -96,6 +104,15 @@ export class PagesAhead {
   /** Whether the list ends in front of this page, as it did before the others were read, and nothing moved since. */
   isEnd(number: number): boolean {
     return this.isInUse && this.#end === number && this.#firsts.size === 0;
+  }
+
+  /**
+   * The empty page behind the last one, as it was when pages were looked at: no lead that was there then can stand behind
+   * the pages that were read since, if none arrived in front.
+   */
+  emptyAt(position: Position): PageFacts | undefined {
+    const number = countOfPosition(position)?.value ?? 0;
+    return this.isEnd(number) && this.#pushed === 0 ? this.#behindEnd : undefined;
   }
 
   /**
@@ -113,7 +130,8 @@ export class PagesAhead {
     if (position === this.#shownUpTo) {
       // Leads that arrived around the looks: it is not known in front of which.
       if (at >= 0 || !isInOrder) this.close();
-      return undefined;
+      const isShown = this.#isOpen && this.firstOfSecond !== undefined && leads[0]?.id === this.firstOfSecond;
+      return isShown ? 'joined' : undefined;
     }
     this.#pushed += at + 1;
     if (!this.#isOpen || !isInOrder) return 'gap';
