@@ -1,6 +1,7 @@
 import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
+import type { ErrorLine } from './output/everywhere-schema.ts';
 import { escapeJson, sanitize } from './output/sanitize.ts';
 
 type Texts = Pick<LeadsError, 'message' | 'hint'>;
@@ -18,7 +19,8 @@ export async function report(
   if (wantsJson(argv)) {
     const { code, status, requestId } =
       failure instanceof LeadsError ? failure : { code: 'bug', status: undefined, requestId: undefined };
-    const json = JSON.stringify({ error: { code, message, hint, status, requestId } });
+    const said: ErrorLine = { error: { code, message, hint, status, requestId } };
+    const json = JSON.stringify(said);
     stderr.write(`${stderr.isTTY === true ? escapeJson(json) : json}\n`);
   } else {
     stderr.write(`error: ${sanitize(message)}\n`);

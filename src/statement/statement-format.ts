@@ -21,7 +21,7 @@ const ledgerSchema = z.strictObject({
 /** Where the ledger was at the beginning of a statement, and at its end. */
 export type StatementLedger = z.output<typeof ledgerSchema>;
 
-const headerSchema = z.strictObject({
+export const headerSchema = z.strictObject({
   type: z.literal('leads/statement'),
   version: z.literal(1),
   signer: z.string(),
@@ -50,7 +50,7 @@ const headerSchema = z.strictObject({
 /** The first line of a statement. */
 export type StatementHeader = z.output<typeof headerSchema>;
 
-const lineSchema = z.strictObject({
+export const lineSchema = z.strictObject({
   digest: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
   at: count,
   category: z.optional(z.string()),

@@ -8,6 +8,7 @@ import { type Clock } from '../../src/time/clock.ts';
 import type { ExitCode } from '../../src/exit-codes.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
+import { requireValidJson } from './valid-json.ts';
 
 export interface RunOptions {
   readonly stdin?: string | Readable;
@@ -91,11 +92,11 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     resources: () => ({ startedAt: 0, cpuSeconds: 1.5, residentBytes: 64e6, heapBytes: 32e6 }),
     program: [process.execPath, fileURLToPath(new URL('../../bin/leads.js', import.meta.url))],
   };
-  const done = main(argv, host).then((exitCode) => ({
-    exitCode,
-    stdout: stdout.text(),
-    stderr: stderr.text(),
-  }));
+  const done = main(argv, host).then((exitCode) => {
+    const run = { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+    requireValidJson(argv, run.stdout, run.stderr);
+    return run;
+  });
   return {
     stdout,
     stderr,

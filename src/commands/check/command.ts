@@ -13,6 +13,7 @@ export default command({
   flags,
   everyday: ['token', 'scheme', 'secret', 'only', 'list', 'junit', 'json'],
   exits: { 5: 'the receiver could not be reached', 7: 'a must fails, or with --strict a should' },
+  schema: 'check',
   output: [
     {
       what: 'one for each probe',

@@ -8,6 +8,7 @@ import { type Marks, marksFor, type Palette, paletteFor } from '../../output/ter
 import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { wrap } from '../help/layout.ts';
+import type { CheckLine } from './output-schema.ts';
 import type { DescribedReport, Summary } from './report.ts';
 
 /** Writes reports to stdout as they come. */
@@ -26,7 +27,7 @@ export function jsonPrinter(
 ): ReportPrinter {
   const waiting = probes.map(({ name }) => name);
   const ended = new Map<string, DescribedReport>();
-  const line = (value: object): Promise<void> => writeJson(stdout, value);
+  const line = (value: CheckLine): Promise<void> => writeJson(stdout, value);
   return {
     async probe(report) {
       ended.set(report.name, report);

@@ -2,6 +2,7 @@ import { describe, describeProblem } from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import type { CheckOutcome, CheckResult } from '../../doctor/check-result.ts';
 import type { LearntChange } from '../../doctor/dialect/learnt-keys.ts';
+import type { DoctorLine } from './output-schema.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor } from '../../output/terminal/colour.ts';
@@ -19,7 +20,7 @@ type PrintContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
 
 /** `--json`: one object a line, the last one the summary. */
 export function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPrinter {
-  const line = (value: object): Promise<void> => writeJson(stdout, value);
+  const line = (value: DoctorLine): Promise<void> => writeJson(stdout, value);
   return {
     async group(_title, results) {
       for (const { name, result, detail, hint } of results.map(inWords)) {
@@ -121,14 +122,7 @@ function alike(results: readonly CheckInWords[]): Alike[] {
 const shown = (value: unknown): string =>
   typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 
-interface DoctorSummary extends Readonly<Record<CheckOutcome, number>> {
-  /** Requests that the service was asked for its dialect. */
-  readonly requests: number;
-  /** Keys that `--learn` found. */
-  readonly learnt: number;
-  /** Keys that were written; null where nothing was to be. */
-  readonly written: number | null;
-}
+type DoctorSummary = Omit<Extract<DoctorLine, { type: 'summary' }>, 'type'>;
 
 export const countOf = (results: readonly CheckResult[], outcome: CheckOutcome): number =>
   results.filter(({ result }) => result === outcome).length;

@@ -62,6 +62,8 @@ const describeSpec = (path: string, spec: CommandSpec) => ({
   exitCodes: spec.prepare === undefined ? [] : exitsOf(spec),
   /** The objects of its JSON forms; empty without one. */
   output: (spec.output ?? []).map(describeRecord),
+  /** A file of the package: a JSON Schema (2020-12) of them. */
+  schema: spec.schema === undefined ? null : `dist/schemas/${spec.schema}.json`,
   /** Command lines that run as printed. */
   examples: spec.examples,
 });

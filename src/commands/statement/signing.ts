@@ -79,7 +79,7 @@ export async function readSalt(path: string, context: Place): Promise<StatementS
   return saltOf(Buffer.from(text, 'hex'));
 }
 
-const stateSchema = z.object({
+export const stateSchema = z.object({
   version: z.literal(1),
   signed: z.record(z.string(), z.object({ size: z.int(), root: z.string(), own: z.optional(z.boolean()) })),
 });

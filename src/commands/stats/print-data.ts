@@ -1,19 +1,17 @@
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { CountedWindow, CountedWindows, Window } from './plan.ts';
+import type { StatsDocument, StatsFigures } from './output-schema.ts';
 import { rankedFacets, rankedMatrix } from './ranked.ts';
 
-type Document = Readonly<Record<string, unknown>>;
-
-/** What `--json` prints; the fields are public API. Times are ISO 8601 in UTC, durations milliseconds. */
 export function statsDocument(
   counted: CountedWindows,
   checked: readonly CheckedExpectation[] | undefined,
   top: number,
-): Document {
+): StatsDocument {
   const { current, previous } = counted;
   const facets = rankedFacets(counted, top);
-  const document = (one: CountedWindow, column: 'count' | 'before'): Document => ({
+  const document = (one: CountedWindow, column: 'count' | 'before'): StatsFigures => ({
     window: isoWindow(one.window),
     total: one.leads.total,
     undated: one.leads.undated,
@@ -41,18 +39,18 @@ export function statsDocument(
   };
 }
 
-function matrixOf(one: CountedWindow, top: number): Document {
+function matrixOf(one: CountedWindow, top: number): Pick<StatsFigures, 'matrix'> {
   const matrix = rankedMatrix(one, top, top);
   if (matrix === undefined) return {};
   const { rows, columns, cells } = matrix;
-  const rowOf = (counts: readonly number[]): Document =>
+  const rowOf = (counts: readonly number[]): Record<string, number> =>
     Object.fromEntries(
       columns.map((column, i) => [column, counts[i] ?? 0] as const).filter(([, count]) => count > 0),
     );
   return { matrix: Object.fromEntries(rows.map((row, i) => [row, rowOf(cells[i] ?? [])])) };
 }
 
-function receiptsOf(receipts: ReceiptFigures): Document {
+function receiptsOf(receipts: ReceiptFigures): StatsFigures['inbox'] {
   const { received, accepted, duplicate, pending, rejected, other, backfilled } = receipts;
   return {
     received,
@@ -69,7 +67,7 @@ function receiptsOf(receipts: ReceiptFigures): Document {
   };
 }
 
-const isoWindow = ({ since, until }: Window): Document => ({
+const isoWindow = ({ since, until }: Window): StatsFigures['window'] => ({
   since: since === undefined ? null : iso(since),
   until: until === undefined ? null : iso(until),
 });

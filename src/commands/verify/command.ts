@@ -11,6 +11,7 @@ export default command({
   flags,
   everyday: ['scheme', 'secret', 'token', 'id', 'header', 'url', 'json'],
   exits: { 6: 'the capture cannot be read', 7: 'the delivery is not genuine' },
+  schema: 'verify',
   output: [
     {
       what: 'one document',

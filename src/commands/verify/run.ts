@@ -9,7 +9,8 @@ import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
-import { type Check, printText, redact, redactReport, type Report } from './report.ts';
+import type { Check, Report } from './output-schema.ts';
+import { printText, redact, redactReport } from './report.ts';
 import {
   detectScheme,
   isSchemeOpen,
