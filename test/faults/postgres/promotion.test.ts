@@ -100,7 +100,7 @@ describe('a standby that is promoted under load', () => {
   for (let round = 0; round < (full ? 10 : 1); round += 1) {
     it(
       `has every acknowledged lead once, where the primary waited for it (${round})`,
-      { timeout: 120_000 },
+      { timeout: 300_000 },
       async () => {
         const { primary, standby, receiver, idsOn, warnings } = await startPair();
         await waitFor(primary, 'ANY 1 (s)');
@@ -138,7 +138,7 @@ describe('a standby that is promoted under load', () => {
 
     it(
       `is written to alone, though the old primary comes back (${round})`,
-      { timeout: 120_000 },
+      { timeout: 300_000 },
       async () => {
         const { primary, standby, schema, location, receiver, idsOn, warnings } = await startPair();
         const attributes = { target_session_attrs: 'read-write', connect_timeout: '2' };

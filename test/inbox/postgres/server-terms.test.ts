@@ -55,10 +55,13 @@ else {
     });
 
     it('is raised on a higher timeline by one of those that meet it, and not on a lower one', async () => {
-      const { location, query } = started();
+      const { location, query, dataDir, warnings } = started();
       const [one, other] = [await open(location()), await open(location())];
       await query(`UPDATE S.terms SET timeline = '00000000'`);
       await Promise.all([takeOne(one, arrivalOf({ id: 'a' })), takeOne(other, arrivalOf({ id: 'b' }))]);
+      expect(warnings).toEqual([]);
+      const [file = ''] = readdirSync(join(dataDir, 'terms'));
+      expect(JSON.parse(readFileSync(join(dataDir, 'terms', file), 'utf8'))).toMatchObject({ number: 2 });
       expect(await query('SELECT number::int AS number FROM S.terms ORDER BY 1')).toEqual([
         { number: 1 },
         { number: 2 },

@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../../errors.ts';
-import { readJsonState, writeJsonState } from '../../../files/json-state.ts';
+import { readJsonState } from '../../../files/json-state.ts';
 import { makeDirectory } from '../../../files/make-directory.ts';
+import { replaceFile } from '../../../files/replace.ts';
 import { sha256 } from '../../../sha256.ts';
 import type { TermProblem } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
@@ -102,7 +103,8 @@ export class ServerTerms {
       const kept = await readJsonState(path, keptTerm, 'term');
       if (kept !== undefined && kept.number > term.number) return;
       makeDirectory(dirname(path), 0o700);
-      await writeJsonState(path, { version: 1, ...term });
+      // Receivers of one machine may write it at the same moment: each has a temporary file of its own.
+      await replaceFile(path, `${JSON.stringify({ version: 1, ...term })}\n`);
     } catch (error) {
       // It holds as long as this process runs.
       this.#options.warn({ kind: 'inbox-term-not-kept', path, detail: messageOf(error) });
