@@ -356,12 +356,15 @@ function compare(page: SilentPage, peeked: Peeked): Found {
   const isOld = (id: string | undefined): boolean => id !== undefined && isKnown(id);
   const old = ids.filter(isOld);
   if (old.length >= count) return 'same';
-  const isFirstThere = ids.includes(firstId);
+  const fromFirst = ids.slice(ids.indexOf(firstId));
+  const isFirstThere = fromFirst[0] === firstId;
   // One record that is another one than the first: the list has grown by as much.
   if (ids.length === 1) return isFirstThere ? 'same' : 'different';
   const isLong = ids.length >= count;
   const isMostlyOld = old.filter((id) => id !== lastId).length * 2 > Math.max(count, ids.length);
-  if (!isMostlyOld && !(isLong && isFirstThere)) return 'different';
+  // Leads that arrive stand in front of the first one; a second page that repeats it has others behind it.
+  const isPushed = isLong && isFirstThere && fromFirst.filter(isOld).length * 2 > fromFirst.length;
+  if (!isMostlyOld && !isPushed) return 'different';
   // A longer page shows that the first one was not cut where it ended.
   return ids.length === count && old.length < ids.length ? 'cut' : 'same';
 }
