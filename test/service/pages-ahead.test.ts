@@ -135,6 +135,31 @@ it.each(['array, page', 'page'] as const)(
   },
 );
 
+it.each([3, 5, 9, 12, 13, 14, 17])('a page %i that is shorter than others ends no list', async (short) => {
+  for (const style of numbered) {
+    const ids = Array.from({ length: 900 }, (_, i) => `l${i}`);
+    // The service leaves out what was deleted once it has taken a page.
+    const isGone = (id: string): boolean => [1, 2].includes(Number(id.slice(1)) - 50 * (short - 1));
+    const record = (id: string): object => ({
+      ...{ id, createdAt: new Date(Date.UTC(2026) - Number(id.slice(1)) * 1000).toISOString() },
+    });
+    const service = serviceInMemory((url) => {
+      const page = pageAt(url, ids, new Map(), { style, cap: 50, record });
+      const left = (records: readonly { readonly id: string }[]) => records.filter(({ id }) => !isGone(id));
+      const body = page.body as { data?: { id: string }[] } | { id: string }[];
+      return {
+        ...page,
+        body: Array.isArray(body) ? left(body) : { ...body, ...(body.data && { data: left(body.data) }) },
+      };
+    });
+    const walk = listLeads(service, { query: {}, prefetch: true, acceptUnproven: () => undefined });
+    const met = new Set<string | undefined>();
+    for await (const { leads } of walk) for (const { id } of leads) met.add(id);
+    const lost = ids.filter((id) => !isGone(id) && !met.has(id));
+    expect([style, walk.completion?.kind === 'complete' ? lost : []]).toEqual([style, []]);
+  }
+});
+
 it('a reader that may stop early is spared the looks ahead', async () => {
   const list = Array.from({ length: 200 }, (_, i) => `l${i}`);
   const asked: string[] = [];

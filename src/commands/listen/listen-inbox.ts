@@ -93,17 +93,26 @@ export async function openListenInbox(
   };
 }
 
-/** Waits for a database, but for one whose URL says `wait=0`. */
+/** Waits for a database, unless its URL says `wait=0` or the run is to end by itself. What is found meanwhile is said once. */
 async function openOnceThere(
   location: InboxLocation,
   flags: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
-  options: Omit<InboxOptions, 'location'>,
+  options: Omit<InboxOptions, 'location'> & Required<Pick<InboxOptions, 'warn'>>,
 ): Promise<Inbox> {
-  const open = (): Promise<Inbox> => openInbox({ ...options, location });
-  if (typeof location === 'string' || !location.url.isWaitedFor) return open();
+  const open = (warn = options.warn): Promise<Inbox> => openInbox({ ...options, warn, location });
+  const isShort = flags.for !== undefined || flags.count !== undefined;
+  if (typeof location === 'string' || !location.url.isWaitedFor || isShort) return open();
   const { openOnceAvailable } = await import('./wait-for-database.ts');
-  return openOnceAvailable(open, flags, context);
+  const said = new Set<string>();
+  let isOpen = false;
+  const warn: typeof options.warn = (found) => {
+    if (isOpen || !said.has(found.kind)) options.warn(found);
+    said.add(found.kind);
+  };
+  const inbox = await openOnceAvailable(() => open(warn), flags, context);
+  isOpen = true;
+  return inbox;
 }
 
 async function credentialFiles(location: InboxLocation): Promise<readonly RenewedFiles[]> {

@@ -167,7 +167,7 @@ ${block(sql`DECLARE
   held record;
 BEGIN
   FOR held IN SELECT privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
-    FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = ${qualifiedName(schema, 'ids')}::regclass AND grantee <> relowner
+    FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE pg_class.oid = ${qualifiedName(schema, 'ids')}::regclass
   LOOP
     EXECUTE format('GRANT %s ON %s TO %s', held.privilege_type, ${names}, held.role);
   END LOOP;

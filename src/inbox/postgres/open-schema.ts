@@ -48,7 +48,7 @@ export async function openSchema(
     await checkRights(connection, schema, location.shown);
   };
   for (let hosts = location.url.hosts.length; ; hosts -= 1) {
-    const found = await opened(location, prepare);
+    const found = await opened(location, prepare, location.termsDirectory);
     try {
       await found.connections.use((connection) => requireNewestServer(connection, found.guard));
       return found;
@@ -79,6 +79,7 @@ export async function openPostgresReader(location: DatabaseLocation): Promise<In
 async function opened(
   location: DatabaseLocation,
   prepare: (connection: Connection, schema: Sql) => Promise<void>,
+  directory?: string,
 ): Promise<OpenedSchema> {
   const connections = await connect(location);
   try {
@@ -90,12 +91,14 @@ async function opened(
       );
       const [row] = rows;
       const targetKey = bytesOf(row?.['target_key']);
-      const { termsDirectory: directory, warn } = location;
+      const { warn } = location;
       const guard: WriteGuard = {
         copies: location.url.copies,
         schema,
         terms: await ServerTerms.open({ schema, key: targetKey, directory, warn }),
-        avoid: (host) => (location.avoidedHost = host),
+        avoid(host) {
+          location.avoidedHosts = [...location.avoidedHosts.filter((one) => one !== host), host];
+        },
       };
       return { connections, schema, guard, lockKey: numberOf(row?.['lock_key']), targetKey };
     });
@@ -191,7 +194,7 @@ async function checkRights(connection: Connection, schema: Sql, location: string
     await connection.run(sql`SELECT quote_ident(current_user) AS role, relname, relkind = 'S' AS is_sequence
     FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
       ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass,
-      ${qualifiedName(schema, 'unconfirmed')}::regclass)
+      ${qualifiedName(schema, 'unconfirmed')}::regclass, ${qualifiedName(schema, 'terms')}::regclass)
     AND NOT CASE relkind
       WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
       ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')

@@ -10,6 +10,7 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { AttemptedLead } from '../../receiver/targets/target.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
+import { pathOf } from '../../webhook/delivery.ts';
 import { LazyLead } from '../webhook/lead.ts';
 import { headersOf } from '../webhook/own-verifier.ts';
 import { callHook, type CheckedOptions } from './checked-options.ts';
@@ -134,7 +135,7 @@ const contextOf = (
   attempt,
   signal,
   source,
-  path: delivery.path,
+  path: pathOf(delivery),
   get headers() {
     return headersOf(delivery);
   },

@@ -86,11 +86,12 @@ export class PagesAhead {
       const number = last + (last + step < this.#end ? step : Math.floor((this.#end - last) / 2));
       const found = await this.#peek(withNumber(second, number, undefined), size);
       const ids = found.kind === 'page' ? found.ids : [];
-      if (ids.length < length) this.#end = ids.length === 0 ? number : number + 1;
-      if (ids.length === 0) {
-        this.#behindEnd = found.kind === 'page' ? found.facts : undefined;
-        continue;
+      if (ids.length < length) {
+        this.#end = ids.length === 0 ? number : number + 1;
+        // A short page may have others behind it: nobody has asked for the next one.
+        this.#behindEnd = ids.length === 0 && found.kind === 'page' ? found.facts : undefined;
       }
+      if (ids.length === 0) continue;
       const [first] = ids;
       // The same page for several numbers, or one of another list.
       const isOther =

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { databaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
-import { acceptServer } from '../../../src/inbox/postgres/write/server-terms.ts';
+import { acceptServer, ServerTerms } from '../../../src/inbox/postgres/write/server-terms.ts';
 import { identifier } from '../../../src/inbox/postgres/sql.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { urlOf } from '../../support/postgres/address.ts';
@@ -12,6 +12,30 @@ import { arrivalOf, freshDirectory } from '../support.ts';
 import { inboxIn } from './database.ts';
 
 const address = await sharedPostgres();
+
+describe('a server', () => {
+  const schema = identifier('s');
+  const row = (term: number, timeline: string | null) => ({
+    ...{ term: String(term), term_id: `id-${term}`, term_timeline: '00000001', timeline, continues: true },
+  });
+  const opened = () =>
+    ServerTerms.open({ schema, key: Buffer.of(1), directory: undefined, warn: () => undefined });
+
+  it('whose answer was under way while another one was seen to be newer is behind', async () => {
+    const terms = await opened();
+    await terms.note(row(2, '00000001'));
+    await terms.note(row(1, '00000001'));
+    expect(terms.check(row(1, '00000001'), 'a:1')).toMatchObject({ kind: 'database-behind-term', seen: 2 });
+    expect(terms.check(row(2, '00000001'), 'b:1')).toBeUndefined();
+  });
+
+  it('that still recovers is a standby', async () => {
+    expect((await opened()).check(row(1, null), 'a:1')).toMatchObject({
+      kind: 'database-unfit',
+      host: 'a:1',
+    });
+  });
+});
 
 if (address === undefined) test.skip(postgresNeeded);
 else {

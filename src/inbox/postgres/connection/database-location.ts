@@ -26,8 +26,8 @@ export interface DatabaseLocation {
   readonly shown: string;
   /** Where the newest term of each inbox is kept (`write/server-terms.ts`); undefined: in memory only. */
   readonly termsDirectory: string | undefined;
-  /** A host of the URL that was found to be behind another server. */
-  avoidedHost?: string;
+  /** Hosts of the URL that must not be written to; the one that was found to be so last is at the end. */
+  avoidedHosts: readonly string[];
   /** Says what the operator has to know of the connection. */
   readonly warn: StoreOptions['warn'];
 }
@@ -61,6 +61,7 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
       file: { path: env['PGPASSFILE'] || usualFile(env, platform), hasMode: platform !== 'win32' },
     },
     shown,
+    avoidedHosts: [],
     termsDirectory: dataDir === undefined ? undefined : join(dataDir, 'terms'),
     warn,
   };

@@ -13,14 +13,15 @@ import { Session } from './session.ts';
 import { sql } from '../sql.ts';
 
 /**
- * Connects to the first host that is what the URL asks for, in its order but for one that must not be written to. Throws a `ConfigError` or a
+ * Connects to the first host that is what the URL asks for, in its order, and one that must not be written to
+ * behind the others. Throws a `ConfigError` or a
  * `DatabaseUnavailableError`.
  */
 export async function openSession(location: DatabaseLocation): Promise<Session> {
-  const isAvoided = (host: DatabaseHost): boolean => hostText(host) === location.avoidedHost;
+  const rank = (host: DatabaseHost): number => location.avoidedHosts.indexOf(hostText(host));
   const { hosts } = location.url;
   const failures: LeadsError[] = [];
-  for (const host of [...hosts.filter((one) => !isAvoided(one)), ...hosts.filter(isAvoided)]) {
+  for (const host of hosts.toSorted((a, b) => rank(a) - rank(b))) {
     try {
       return await openOn(host, location);
     } catch (error) {

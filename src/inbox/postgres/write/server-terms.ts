@@ -5,7 +5,7 @@ import { readJsonState } from '../../../files/json-state.ts';
 import { makeDirectory } from '../../../files/make-directory.ts';
 import { replaceFile } from '../../../files/replace.ts';
 import { sha256 } from '../../../sha256.ts';
-import type { TermProblem } from '../../problems.ts';
+import type { DatabaseProblem, TermProblem } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import { hexOf, integerLiteral, numberOf, own, type Row, type Sql, sql, textOf } from '../sql.ts';
 
@@ -18,12 +18,15 @@ interface Term {
   readonly id: string;
 }
 
+type UnfitServer = TermProblem | Extract<DatabaseProblem, { readonly kind: 'database-unfit' }>;
+
 const keptTerm = z.strictObject({ version: z.literal(1), number: z.int(), id: z.string() });
 
 /**
- * The timeline that the server writes now, eight hex digits. `pg_control_checkpoint()` would lag behind a promotion.
+ * The timeline that the server writes now, eight hex digits; null on a standby. `pg_control_checkpoint()` would lag behind a
+ * promotion.
  */
-export const timeline: Sql = sql`substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+export const timeline: Sql = sql`CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`;
 
 /** How far an operator's acceptance raises the number: above whatever a receiver may have seen elsewhere. */
 const acceptanceRaise = 1000;
@@ -41,7 +44,7 @@ interface ServerTermsOptions {
   readonly warn: StoreOptions['warn'];
 }
 
-/** Tells a server that is behind one that this receiver, or another on this machine, has written to. */
+/** Tells a server that is behind one that this receiver has written to, or another on this machine before this one started. */
 export class ServerTerms {
   readonly #options: ServerTermsOptions;
   readonly #path: string | undefined;
@@ -76,10 +79,15 @@ export class ServerTerms {
   check(
     row: Row,
     host: string,
-  ): TermProblem | { readonly kind: 'new timeline'; readonly raise: Sql } | undefined {
+  ): UnfitServer | { readonly kind: 'new timeline'; readonly raise: Sql } | undefined {
     const term = { number: numberOf(row['term']), id: textOf(row['term_id']) };
     const seen = this.#seen;
-    if (row['continues'] !== true) {
+    if (row['timeline'] === null) {
+      return { kind: 'database-unfit', host, isStandby: true, asked: 'read-write' };
+    }
+    // What was seen may have become more since the question was sent.
+    const isBehind = seen !== undefined && seen.id !== term.id && seen.number >= term.number;
+    if (row['continues'] !== true || isBehind) {
       return { kind: 'database-behind-term', host, term: term.number, seen: seen?.number ?? 0 };
     }
     const [now, before] = [textOf(row['timeline']), textOf(row['term_timeline'])];
@@ -95,7 +103,7 @@ export class ServerTerms {
   /** Keeps the term of a server that was checked. */
   async note(row: Row): Promise<void> {
     const term = { number: numberOf(row['term']), id: textOf(row['term_id']) };
-    if (this.#seen?.id === term.id) return;
+    if (this.#seen !== undefined && this.#seen.number >= term.number) return;
     this.#seen = term;
     const path = this.#path;
     if (path === undefined) return;

@@ -49,22 +49,22 @@ export async function openTransaction(
   before?: Sql,
 ): Promise<readonly Rows[]> {
   const [row, ...answers] = await beginOnNewest(connection, guard, first, before);
-  const copies = copiesIn(row);
-  if (copies < guard.copies) {
-    await connection.run(sql`ROLLBACK`);
-    const found: DatabaseProblem = { kind: 'database-too-few-copies', copies, wanted: guard.copies };
-    throw new DatabaseUnavailableError(found);
-  }
   await guard.terms.note(row);
   return answers;
 }
 
-/** Throws a `DatabaseUnavailableError` where another server took newer leads. */
+/** Throws a `DatabaseUnavailableError` where another server took newer leads; one without copies refuses each write. */
 export async function requireNewestServer(connection: Connection, guard: WriteGuard): Promise<void> {
-  const [row] = await beginOnNewest(connection, guard);
-  await connection.run(sql`ROLLBACK`);
-  await guard.terms.note(row);
+  try {
+    const [row] = await beginOnNewest(connection, guard);
+    await connection.run(sql`ROLLBACK`);
+    await guard.terms.note(row);
+  } catch (error) {
+    if (!(error instanceof TooFewCopiesError)) throw error;
+  }
 }
+
+class TooFewCopiesError extends DatabaseUnavailableError {}
 
 /** The answer to the guard's question, and those to what was asked behind it. */
 async function beginOnNewest(
@@ -80,6 +80,7 @@ async function beginOnNewest(
     const [row] = answers[at] ?? [];
     if (row === undefined) throw new Error('the database gave less than was asked for');
     const found = guard.terms.check(row, connection.host);
+    if (found === undefined || found.kind === 'new timeline') await requireCopies(connection, guard, row);
     if (found === undefined) return [row, ...answers.slice(at + 1)];
     if (found.kind !== 'new timeline') {
       guard.avoid(connection.host);
@@ -88,4 +89,13 @@ async function beginOnNewest(
     if (raises === maxRaises) throw new Error('the term of the inbox cannot be raised');
     await connection.run(statements(sql`ROLLBACK;`, begin, found.raise, sql`COMMIT;`));
   }
+}
+
+/** Before the term is raised: a standby that was promoted by mistake has no copies, and must not keep the primary out. */
+async function requireCopies(connection: Connection, guard: WriteGuard, row: Row): Promise<void> {
+  const copies = copiesIn(row);
+  if (copies >= guard.copies) return;
+  await connection.run(sql`ROLLBACK`);
+  const found: DatabaseProblem = { kind: 'database-too-few-copies', copies, wanted: guard.copies };
+  throw new TooFewCopiesError(found);
 }
