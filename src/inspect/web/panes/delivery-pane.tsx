@@ -5,7 +5,7 @@ import { Button, Key } from '../elements.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
 import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { go } from '../state/route.ts';
+import { go, route } from '../state/route.ts';
 import { deliveryTitle, exactTime, sentence, shortTime, shownSize } from '../text/format.ts';
 import { FieldNames, ReceivedText, shown } from '../text/received-text.tsx';
 import { markFound } from '../text/mark-found.ts';
@@ -27,7 +27,9 @@ export function DeliveryPane({ seq }: { seq: number }): VNode {
     document.getElementById('pane')?.scrollTo(0, 0);
   }, [answer?.seq]);
   useEffect(() => {
-    model.selected.value = seq;
+    // This runs behind the drawing: a key may have gone on to another one meanwhile.
+    const { value: current } = route;
+    if (current.view === 'delivery' && current.seq === seq) model.selected.value = seq;
   }, [model, seq]);
   useFoundInView(answer);
   if (problem !== null && path === `/api/deliveries/${seq}`) {
