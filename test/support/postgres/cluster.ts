@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   readdirSync,
   mkdtempSync,
@@ -113,6 +114,8 @@ export class Cluster {
     const { place, watching } = newPlace();
     const data = join(place, 'data');
     cpSync(join(this.#place, 'data'), data, { recursive: true });
+    // The copy of a folder has the mode of a new one in some versions of node, and PostgreSQL refuses what others may read.
+    chmodSync(data, 0o700);
     const conninfo = `host=${this.#place} port=${this.address.port} user=postgres application_name=${name}`;
     appendFileSync(
       join(data, 'postgresql.conf'),
