@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '../sha256.ts';
 import { commitment, decodeLeaf, encodeLeaf, kindOf, type LeafKind } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
@@ -51,7 +52,7 @@ export async function checkLedger(inbox: Inbox, ledger: Ledger, size: number): P
     }
   }
   for await (const batch of inbox.prunedSince(everything)) {
-    for (const leads of slices(batch)) {
+    for await (const leads of slices(batch)) {
       const entered = new Map(
         (await ledger.leavesOf(leads.map(({ seq }) => seq))).map((leaf) => [leaf.seq, leaf]),
       );
@@ -76,7 +77,7 @@ export async function checkLedger(inbox: Inbox, ledger: Ledger, size: number): P
     }
   }
   for await (const batch of inbox.seqsSince(everything)) {
-    for (const seqs of slices(batch.filter((seq) => seq <= head.seq))) {
+    for await (const seqs of slices(batch.filter((seq) => seq <= head.seq))) {
       const entered = new Set((await ledger.leavesOf(seqs)).map(({ seq }) => seq));
       for (const seq of seqs) if (!entered.has(seq)) name(inserted, seq);
     }
@@ -131,7 +132,10 @@ function isLeafOf(
   return Buffer.compare(made, leaf) === 0;
 }
 
-/** As many as are looked up at once. */
-function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += 1000) yield items.slice(at, at + 1000);
+/** As many as are looked up at once, each in a turn of the event loop of its own. */
+async function* slices<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let at = 0; at < items.length; at += 1000) {
+    yield items.slice(at, at + 1000);
+    await setImmediate();
+  }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { commitment, encodeLeaf, kindOf, saltBytes } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -57,6 +58,8 @@ export async function* leavesFrom(
     if (page.length === 0) return;
     yield page;
     position += page.length;
+    // A file is read without the event loop, in which signals and deliveries get their turn.
+    await setImmediate();
   }
 }
 

@@ -51,6 +51,18 @@ describe.each(sharedStores)('the ledger of an inbox in $name', ({ newLocation })
     expect((await check(again, size)).root).toEqual(new CompactRange(size, parts).root());
   });
 
+  it('enters what a receiver left that ended before it did, once the next one has started', async () => {
+    const location = newLocation();
+    const first = await open(location);
+    await first.take([lead('a'), lead('b')]);
+    await first.close();
+    const next = await open(location);
+    await until(async () => {
+      clock.advance(1000);
+      return (await ledgerOf(next).head()).size === 2;
+    });
+  });
+
   it('keeps the leaf of a lead that is erased or pruned, and its root', async () => {
     const inbox = await open(newLocation());
     await inbox.take([lead('gone', 1), lead('old', 1), lead('new', 9)]);

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
@@ -52,8 +51,6 @@ export async function walkLedger(
       if (decoded !== undefined) visit(decoded, salt === undefined);
     }
     if (tree.size === head.size) break;
-    // Signals, and what keeps the young generation small, get their turn.
-    await setImmediate();
   }
   return {
     head,

@@ -113,6 +113,8 @@ function postgresInbox(
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
     written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
   const ledger = new PostgresLedger(context, { clock, warn });
+  // What one that was killed has left.
+  ledger.soon();
   const end = new AbortController();
   const watched = copies.run(connections, clock, end.signal);
   let rejectedWaiting = 0;

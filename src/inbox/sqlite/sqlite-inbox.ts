@@ -133,6 +133,8 @@ function sqliteInbox(
   const sequencing = new DelayedSequencing(clock, async () =>
     (await commits.add(sequenceNext, [], true)) ? pauseMs : undefined,
   );
+  // What one that was killed has left.
+  sequencing.soon();
   const sequenceAll = async (): Promise<void> => {
     for (let isMore = true; isMore;) isMore = await add(sequenceNext);
   };

@@ -1,3 +1,4 @@
+import type { Sql } from 'postgres';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
 import { migrate } from '../../../src/inbox/postgres/migrate.ts';
@@ -18,6 +19,13 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
 
   const leads = (from: string, count: number) =>
     Array.from({ length: count }, (_, i) => arrivalOf({ id: `${from}-${i}` }));
+
+  /** Until a transaction waits for what another one holds. */
+  const isWaitedFor = (client: Sql): Promise<void> =>
+    until(
+      async () =>
+        (await client`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`).length > 0,
+    );
 
   it('is one for receivers that store and enter at the same moment', async () => {
     const inbox = inboxIn(address);
@@ -81,11 +89,7 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
     await inbox.client.begin(async (blocking) => {
       await blocking.unsafe(`SELECT FROM "${inbox.name}".ids FOR UPDATE`);
       void held.take([arrivalOf({ id: 'late' }), ...leads('known', 1)]);
-      await until(
-        async () =>
-          (await inbox.client`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`).length >
-          0,
-      );
+      await isWaitedFor(inbox.client);
       await quick.take(leads('quick', 1));
       void ledgerOf(quick)
         .sequence()
@@ -101,6 +105,22 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
       return isEntered;
     });
     expect((await all(ledgerOf(quick).leaves())).flat().map(({ seq }) => seq)).toEqual([1, 2, 4]);
+  });
+
+  it('grows as far as the transaction that enters leads sees, not as far as another session saw before', async () => {
+    const inbox = inboxIn(address);
+    const [one, other] = [await open(inbox.location()), await open(inbox.location())];
+    await ledgerOf(one).sequence();
+    await one.take(leads('first', 1));
+    const pruned: Promise<unknown>[] = [];
+    await inbox.client.begin(async (blocking) => {
+      await blocking.unsafe(`SELECT FROM "${inbox.name}".ledger FOR UPDATE`);
+      pruned.push(one.prune(0));
+      await isWaitedFor(inbox.client);
+      await other.take(leads('second', 1));
+    });
+    await Promise.all(pruned);
+    expect((await ledgerOf(one).head()).size).toBe(2);
   });
 
   it('begins anew while others store and enter', async () => {

@@ -41,7 +41,9 @@ const lockNumbers = 2 ** 31;
  *
  * The locks of a primary are not seen on a standby: there, and nowhere else, a reader may pass a number.
  */
-export const horizon = async (database: OpenedSchema): Promise<number> => (await readHorizon(database)).last;
+export async function horizon(database: OpenedSchema): Promise<number> {
+  return horizonIn(await ask(database, horizonQuestions(database))).last;
+}
 
 export interface Horizon {
   readonly last: number;
@@ -49,15 +51,15 @@ export interface Horizon {
   readonly drawn: number;
 }
 
-export async function readHorizon(database: OpenedSchema): Promise<Horizon> {
-  const { schema, lockKey } = database;
+/** What `horizonIn` finds it in. */
+export function horizonQuestions({ schema, lockKey }: OpenedSchema): Sql {
   const lastDrawn = sql`SELECT last_value FROM ${schema}.delivery_numbers;`;
-  const [before = [], locks = [], after = []] = await ask(
-    database,
-    sql`${lastDrawn} SELECT objid::int8 AS part FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted
+  return sql`${lastDrawn} SELECT objid::int8 AS part FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted
       AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
-      AND classid = ${lockKey}::oid AND objsubid = 2 AND objid::int8 < ${lockNumbers}; ${lastDrawn}`,
-  );
+      AND classid = ${lockKey}::oid AND objsubid = 2 AND objid::int8 < ${lockNumbers}; ${lastDrawn}`;
+}
+
+export function horizonIn([before = [], locks = [], after = []]: readonly Rows[]): Horizon {
   const lastNow = numberOf(after[0]?.['last_value']);
   const locked = locks.map(({ part }) => lastNow - ((lastNow - numberOf(part)) % lockNumbers));
   const last = Math.min(numberOf(before[0]?.['last_value']), ...locked);

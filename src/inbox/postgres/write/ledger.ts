@@ -20,7 +20,14 @@ import type { StoreOptions } from '../../store-options.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { newOrigin } from '../migrations.ts';
 import { cannotRead, cannotWrite, isForbidden } from '../postgres-errors.ts';
-import { askOne, type Horizon, type OpenedSchema, readHorizon, storedText } from '../read/read-database.ts';
+import {
+  askOne,
+  type Horizon,
+  horizonIn,
+  horizonQuestions,
+  type OpenedSchema,
+  storedText,
+} from '../read/read-database.ts';
 import {
   bytesOf,
   integerLiteral,
@@ -79,16 +86,17 @@ export class PostgresLedger implements Ledger {
   }
 
   async sequence(): Promise<void> {
-    const { drawn } = await this.#written(() => readHorizon(this.#database));
+    const { last, drawn } = await this.sequenceVisible();
     // Later numbers are of leads that are stored meanwhile.
-    while ((await this.sequenceVisible()) < drawn) await this.#clock.sleep(heldBackMs, this.#closed.signal);
+    for (let entered = last; entered < drawn; entered = (await this.sequenceVisible()).last)
+      await this.#clock.sleep(heldBackMs, this.#closed.signal);
   }
 
-  /** Enters what no transaction that is under way holds back. Resolves to the last number that was looked at. */
-  async sequenceVisible(): Promise<number> {
+  /** Enters what no transaction that is under way holds back. */
+  async sequenceVisible(): Promise<Horizon> {
     for (;;) {
       const { isMore, horizon } = await this.#written(() => enterNext(this.#database));
-      if (!isMore) return horizon.last;
+      if (!isMore) return horizon;
     }
   }
 
@@ -173,7 +181,7 @@ export class PostgresLedger implements Ledger {
 
   #write(change: Sql): Promise<void> {
     return this.#written(() =>
-      transact(this.#database, async (connection) => {
+      transact(this.#database, undefined, async (connection) => {
         await connection.run(statements(change, sql`COMMIT;`));
       }),
     );
@@ -202,13 +210,15 @@ interface Entered {
   readonly horizon: Horizon;
 }
 
-/** Enters the leads that come next, in one transaction. Receivers of one database wait for each other by the head's lock. */
-async function enterNext(database: OpenedSchema): Promise<Entered> {
-  const horizon = await readHorizon(database);
-  return transact(database, async (connection) => {
-    const { schema } = database;
-    const [rows = []] = await connection.run(sql`${headOf(schema)} FOR UPDATE; ${byIndex}`);
-    const head = headIn(rows);
+/**
+ * Enters the leads that come next, in one transaction. Receivers of one database wait for each other by the head's lock.
+ * The horizon is read in that transaction, since another session may be one with another server.
+ */
+function enterNext(database: OpenedSchema): Promise<Entered> {
+  const { schema } = database;
+  const questions = sql`${headOf(schema)} FOR UPDATE; ${byIndex} ${horizonQuestions(database)}`;
+  return transact(database, questions, async (connection, [rows = [], , ...answers]) => {
+    const [head, horizon] = [headIn(rows), horizonIn(answers)];
     const prunedAfter = rows[0]?.['pruned_after'];
     const found = isNull(prunedAfter)
       ? await nextLeads(connection, schema, head.seq, horizon.last)
@@ -316,14 +326,12 @@ function headIn([row]: readonly Row[]): LedgerHead {
   };
 }
 
-/** `work` ends the transaction. */
+/** `work` gets what `first` answers, and ends the transaction. */
 const transact = <T>(
   { connections, guard }: OpenedSchema,
-  work: (connection: Connection) => Promise<T>,
+  first: Sql | undefined,
+  work: (connection: Connection, answers: readonly Rows[]) => Promise<T>,
 ): Promise<T> =>
   connections.use((connection) =>
-    orRollBack(connection, async () => {
-      await openTransaction(connection, guard);
-      return work(connection);
-    }),
+    orRollBack(connection, async () => work(connection, await openTransaction(connection, guard, first))),
   );
