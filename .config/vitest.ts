@@ -13,6 +13,16 @@ const shared = {
   expect: { poll: { timeout: 15_000, interval: 20 } },
 } as const;
 
+/** One test for each row of a long table, each drawn history, each night: what a change elsewhere seldom breaks takes longest. */
+const exhaustive = [
+  'test/services/**/*.test.ts',
+  'test/doctor/learn-*.test.ts',
+  'test/service/{arrivals-and-probes,drawn-histories,pages-ahead,paginations}.test.ts',
+  'test/commands/export/lone-nights.test.ts',
+  'test/commands/verify/every-fix.test.ts',
+  'test/check/{broken-receivers,hostile-answers}.test.ts',
+];
+
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   define: {
@@ -43,8 +53,19 @@ export default defineConfig({
             'test/oracles/**',
             'test/model/**',
             'test/docs/**',
+            ...exhaustive,
           ],
           testTimeout: 20_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'exhaustive',
+          globalSetup: ['test/support/temporary.ts'],
+          include: exhaustive,
+          testTimeout: 120_000,
         },
       },
       {
