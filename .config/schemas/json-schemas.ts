@@ -21,10 +21,9 @@ export function breaks(before: unknown, now: unknown, at = ''): readonly string[
   if (typeof now !== 'object' || now === null) return [at];
   const known = now as Readonly<Record<string, unknown>>;
   return Object.entries(before as Readonly<Record<string, unknown>>).flatMap(([key, value]) => {
-    if (key !== 'required') return breaks(value, known[key], `${at}/${key}`);
+    // A field may have that name too.
+    if (key !== 'required' || !Array.isArray(value)) return breaks(value, known[key], `${at}/${key}`);
     const still = Array.isArray(known[key]) ? known[key] : [];
-    return (value as unknown[])
-      .filter((name) => !still.includes(name))
-      .map((name) => `${at}/${String(name)}`);
+    return value.filter((name) => !still.includes(name)).map((name) => `${at}/${String(name)}`);
   });
 }

@@ -1,7 +1,15 @@
-import { DataError, messageOf } from '../errors.ts';
-import { readIfExists } from '../files/read.ts';
+import * as z from 'zod/mini';
+import { DataError } from '../errors.ts';
+import { readJsonState } from '../files/json-state.ts';
 import type { CheckProblem } from './problems.ts';
 import type { ProbeReport } from './run-probes.ts';
+
+export const baselineSchema = z.object({
+  /** A file that a person wrote may leave it out. */
+  version: z.optional(z.literal(1)),
+  /** Names of probes. */
+  failing: z.array(z.string()),
+});
 
 /** Probes that are known to fail at a receiver, as `--write-baseline` wrote them. */
 export interface Baseline {
@@ -10,23 +18,9 @@ export interface Baseline {
 
 /** Throws a `DataError` for a file that is missing or was not written by this program. */
 export async function readBaseline(path: string): Promise<Baseline> {
-  const fail = (problem: CheckProblem, cause?: unknown): DataError => new DataError(problem, { cause });
-  const text = await readIfExists(path).catch((cause: unknown) => {
-    throw fail({ kind: 'baseline-unreadable', path, why: messageOf(cause) }, cause);
-  });
-  if (text === undefined) throw fail({ kind: 'baseline-missing', path });
-  const failing = failingOf(text);
-  if (failing === undefined) throw fail({ kind: 'no-baseline', path });
-  return { failing: new Set(failing) };
-}
-
-function failingOf(text: string): readonly string[] | undefined {
-  try {
-    const { failing } = JSON.parse(text) as { readonly failing?: unknown };
-    return Array.isArray(failing) && failing.every((name) => typeof name === 'string') ? failing : undefined;
-  } catch {
-    return undefined;
-  }
+  const stored = await readJsonState(path, baselineSchema, 'baseline');
+  if (stored === undefined) throw new DataError({ kind: 'baseline-missing', path } satisfies CheckProblem);
+  return { failing: new Set(stored.failing) };
 }
 
 /** The file for these reports; probes that did not run keep what `known` says of them. */

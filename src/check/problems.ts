@@ -8,6 +8,4 @@ export type CheckProblem =
   | { readonly kind: 'writes-not-allowed' }
   | { readonly kind: 'pattern-without-probe'; readonly option: 'only' | 'skip'; readonly pattern: string }
   | { readonly kind: 'no-probe-left' }
-  | { readonly kind: 'baseline-unreadable'; readonly path: string; readonly why: string }
-  | { readonly kind: 'baseline-missing'; readonly path: string }
-  | { readonly kind: 'no-baseline'; readonly path: string };
+  | { readonly kind: 'baseline-missing'; readonly path: string };

@@ -1,7 +1,5 @@
 import type { CheckProblem } from '../check/problems.ts';
-import type { Messages, Words } from './message.ts';
-
-const writeIt = (path: string) => (words: Words) => `write it with ${words.option('write-baseline', path)}`;
+import type { Messages } from './message.ts';
 
 /** Of the command line alone: a check is no part of the library. */
 export const checkMessages: Messages<CheckProblem> = {
@@ -16,7 +14,8 @@ export const checkMessages: Messages<CheckProblem> = {
     hint: (words) => `'${words.command('check --list')}' shows their names`,
   }),
   'no-probe-left': () => '--only and --skip leave no probe',
-  'baseline-unreadable': ({ path, why }) => `cannot read the baseline in ${path}: ${why}`,
-  'baseline-missing': ({ path }) => ({ message: `there is no baseline in ${path}`, hint: writeIt(path) }),
-  'no-baseline': ({ path }) => ({ message: `${path} is not a baseline of leads check`, hint: writeIt(path) }),
+  'baseline-missing': ({ path }) => ({
+    message: `there is no baseline in ${path}`,
+    hint: (words) => `write it with ${words.option('write-baseline', path)}`,
+  }),
 };

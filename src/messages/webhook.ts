@@ -21,7 +21,7 @@ export const webhookMessages: Messages<WebhookProblem> = {
     hint: () => `it must be one of ${known.join(', ')}`,
   }),
   'scheme-of-newer-version': ({ version }) => ({
-    message: `the scheme has the version ${version}, and 1 is known`,
+    message: `the scheme is of version ${version}, and was made for a newer version of leads`,
     hint: () => updateLeads,
   }),
   'scheme-is-no-object': () => 'a scheme is a JSON object',

@@ -119,7 +119,7 @@ function leadIn({ body, source }: StoredDelivery, { seq, leadId, place }: LeadOf
 export const isoText = (ms: number): string => new Date(ms).toISOString();
 
 /** A delivery as one JSON object, without headers and body. */
-export const deliverySummary = (delivery: StoredDelivery): Record<string, unknown> => ({
+export const deliverySummary = (delivery: StoredDelivery) => ({
   number: delivery.seq,
   receivedAt: isoText(delivery.receivedAt),
   verdict: delivery.verdict,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { binary, environment, type ListenProcess, listenProcess } from '../support/listen-process.ts';
+import { requireValidJson } from '../support/valid-json.ts';
 
 const secret = 'a-Shared-Secret-of-the-Tests';
 let listener: ListenProcess;
@@ -24,6 +25,7 @@ async function leads(...argv: readonly string[]) {
     env,
     reject: false,
   });
+  requireValidJson(argv, stdout, stderr);
   return { stdout, stderr, exitCode };
 }
 

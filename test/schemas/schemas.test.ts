@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { breaks, jsonSchemas } from '../../.config/schemas/json-schemas.ts';
+import { freshHome, leads } from '../support/run.ts';
 
 const published = fileURLToPath(new URL('published.json', import.meta.url));
 const now = Object.fromEntries(jsonSchemas('open'));
@@ -24,6 +26,43 @@ describe('published schemas', () => {
     const closed = jsonSchemas('closed').get('version');
     expect(ajv.compile(now['version'] ?? false)(said)).toBe(true);
     expect(new Ajv({ strict: false }).compile(closed ?? false)(said)).toBe(false);
+  });
+});
+
+describe('files', () => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const valid = (name: string, text: string): void => {
+    const validate = ajv.compile(now[name] ?? false);
+    expect(validate(JSON.parse(text)), ajv.errorsText(validate.errors)).toBe(true);
+  };
+
+  it.each([
+    ['bookmark', 'bookmark.json'],
+    ['checkpoint', 'export.ndjson.checkpoint'],
+    ['client-checkpoint', 'client.checkpoint'],
+    ['config', 'config.json'],
+    ['scheme', 'scheme.json'],
+    ['statement-signed', 'statement-signed.json'],
+  ])('a %s of the first release is what its schema says', (name, file) => {
+    valid(
+      `file.${name}`,
+      readFileSync(new URL(`../fixtures/releases/0.1.0/${file}`, import.meta.url), 'utf8'),
+    );
+  });
+
+  it('a configuration with settings of every kind is', async () => {
+    const home = freshHome();
+    const file = join(home, 'config/config.json');
+    for (const words of [
+      'base-url https://a.example',
+      'retries 3',
+      'api.headers {"x-a":"b"}',
+      'api.params.page null',
+      'api.next-seen true',
+      'webhook.token s3cret',
+    ])
+      expect(await leads(['config', 'set', ...words.split(' ')], { home })).toMatchObject({ exitCode: 0 });
+    valid('file.config', readFileSync(file, 'utf8'));
   });
 });
 

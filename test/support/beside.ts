@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { binary, environment } from './listen-process.ts';
+import { requireValidJson } from './valid-json.ts';
 
 export interface RunningProgram {
   readonly child: ChildProcess;
@@ -25,7 +26,10 @@ export function startProgram(
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const done = new Promise<{ exitCode: number | null }>((resolve) => {
-    child.on('close', (exitCode) => resolve({ exitCode }));
+    child.on('close', (exitCode) => {
+      if (exitCode !== null) requireValidJson(argv, stdout, stderr);
+      resolve({ exitCode });
+    });
   });
   return {
     child,

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freshHome } from './run.ts';
+import { requireValidJson } from './valid-json.ts';
 
 export const binary = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 
@@ -49,7 +50,10 @@ export async function listenProcess(
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
   const ended = new Promise<number | string>((resolve) => {
-    child.on('close', (code, signal) => resolve(code ?? signal ?? ''));
+    child.on('close', (code, signal) => {
+      if (code !== null) requireValidJson(['listen', ...argv], stdout, stderr);
+      resolve(code ?? signal ?? '');
+    });
   });
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {

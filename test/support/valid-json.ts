@@ -2,10 +2,11 @@ import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
 import { jsonSchemas } from '../../.config/schemas/json-schemas.ts';
 
 const ajv = new Ajv({ strict: false, validateFormats: false });
+const closed = jsonSchemas('closed');
 const validators = new Map<string, ValidateFunction>();
 
 function validatorOf(name: string): ValidateFunction | undefined {
-  const schema = jsonSchemas('closed').get(name);
+  const schema = closed.get(name);
   if (schema === undefined) return undefined;
   const known = validators.get(name) ?? ajv.compile(schema);
   validators.set(name, known);
@@ -14,29 +15,29 @@ function validatorOf(name: string): ValidateFunction | undefined {
 
 /** Throws where what a run printed as JSON is not what its schema says, to the last field. */
 export function requireValidJson(argv: readonly string[], stdout: string, stderr: string): void {
-  const isJson = argv.includes('--json') || argv.join(' ').includes('--format json');
-  if (!isJson || argv.some((word) => word.startsWith('--jq') || word === '--help')) return;
-  const [command = ''] = argv;
-  if (command in oneDocument) check(command, stdout === '' ? [] : [stdout]);
-  check(
-    'error',
-    stderr.split('\n').filter((line) => line.startsWith('{"error":')),
-  );
+  const typed = argv.join(' ');
+  const isJson = /(^| )--json\b|--format[ =](json|ndjson|events|redacted)\b/.test(typed);
+  if (!isJson || /--jq|--help|--junit/.test(typed)) return;
+  const [command = '', below = ''] = argv;
+  const name = [`${command}.${below}`, command].find((one) => validatorOf(one) !== undefined);
+  if (name !== undefined) check(name, documentsIn(stdout));
+  check('error', documentsIn(stderr.replace(/^(?!\{"error":).*$/gm, '')));
 }
 
-/** Whether a command prints one document, or one a line. */
-const oneDocument: Readonly<Record<string, boolean>> = {
-  stats: true,
-  verify: true,
-  check: false,
-  doctor: false,
-};
+/** A document, the elements of an array, or a document on each line. */
+function documentsIn(stdout: string): readonly unknown[] {
+  try {
+    return [JSON.parse(stdout) as unknown].flat();
+  } catch {
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]));
+  }
+}
 
-function check(name: string, texts: readonly string[]): void {
+function check(name: string, documents: readonly unknown[]): void {
   const validate = validatorOf(name);
-  const documents = oneDocument[name] === false ? texts.flatMap((text) => text.trim().split('\n')) : texts;
-  for (const text of documents) {
-    if (validate === undefined || validate(JSON.parse(text))) continue;
-    throw new Error(`not what the schema of ${name} says: ${ajv.errorsText(validate.errors)}\n${text}`);
+  for (const document of documents) {
+    if (validate === undefined || validate(document)) continue;
+    const said = ajv.errorsText(validate.errors);
+    throw new Error(`not what the schema of ${name} says: ${said}\n${JSON.stringify(document)}`);
   }
 }

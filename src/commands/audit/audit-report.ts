@@ -10,7 +10,8 @@ import { withoutContacts } from '../../report/reduce-personal-data.ts';
 import { type Cell, mostReportRows, type Report, type Section, type Tone } from '../../report/report.ts';
 import { countText, secondText, shareText } from '../../report/report-html.ts';
 import type { RepairedFindings } from './repair.ts';
-import { type AuditSummary, horizonDoubt, meanings, rowOf, windowText } from './print.ts';
+import type { AuditSummary } from './output-schema.ts';
+import { horizonDoubt, meanings, rowOf, windowText } from './print.ts';
 
 interface AuditReportOptions {
   readonly madeAt: number;

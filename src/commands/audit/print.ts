@@ -15,6 +15,7 @@ import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts'
 import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
+import type { AuditLine, AuditSummary } from './output-schema.ts';
 import type { RepairedFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
@@ -202,33 +203,11 @@ export async function printJson(
   { stdout }: Pick<Context, 'stdout'>,
 ): Promise<void> {
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
-  const print = (line: object): Promise<void> => writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
+  const print = (line: AuditLine): Promise<void> =>
+    writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
   for await (const finding of audit.findings()) await print({ type: 'finding', ...finding });
   await print(summary);
   await writer.end();
-}
-
-/** The last line of `--json`; its fields are public. Times are ISO 8601. */
-export interface AuditSummary {
-  readonly type: 'summary';
-  readonly window: { readonly since: string | null; readonly until: string | null };
-  /** When the oldest lead was created that the service listed. */
-  readonly horizon: string | null;
-  readonly pulled: number;
-  readonly received: number;
-  readonly matched: number;
-  /** Of these, the leads that were fetched and never pushed. */
-  readonly backfilled: number;
-  /** Leads on both sides of which only the list has some fields that no push carries, and these fields. */
-  readonly richer: number;
-  readonly richerFields: readonly string[];
-  /** null: cannot be told. */
-  readonly byClass: AuditCounts['byClass'];
-  /** Records of the list that nothing can be said about: no receiver takes a lead in that has no usable id. */
-  readonly withoutId: number;
-  /** Of the leads that are old enough, the share that was not received; null when there are none. */
-  readonly lossRate: number | null;
-  readonly repaired: number;
 }
 
 export function summarize(

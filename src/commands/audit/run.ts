@@ -1,5 +1,6 @@
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
+import type { AuditSummary } from './output-schema.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
@@ -8,7 +9,6 @@ import { pointInTime } from '../flags/flag-values.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import {
-  type AuditSummary,
   horizonDoubt,
   printJson,
   printMissing,

@@ -10,6 +10,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
+import type { EffectiveSetting, StoredProfile } from './output-schema.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 
 interface ListOptions {
@@ -27,13 +28,6 @@ export async function listSettings({ format }: ListOptions, context: Context): P
   const fit = { whole: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
   await writeTable(['KEY', 'VALUE', 'FROM'], rows, fit, context);
   return 'done';
-}
-
-interface EffectiveSetting {
-  readonly key: string;
-  /** A secret shows its last four characters only. */
-  readonly value: string;
-  readonly from: 'flag' | 'environment' | 'profile' | 'default';
 }
 
 type Sources = Pick<Context, 'env' | 'globals'>;
@@ -96,12 +90,14 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
   const { stdout, paths, messages } = context;
   const { profile: current } = await context.settings();
   const stored = readConfig(paths.configDir).profiles ?? {};
-  const profiles = Object.entries(stored).map(([name, { baseUrl, apiKey, apiKeyCommand }]) => ({
-    name,
-    current: name === current,
-    baseUrl: baseUrl ?? null,
-    hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
-  }));
+  const profiles = Object.entries(stored).map(
+    ([name, { baseUrl, apiKey, apiKeyCommand }]): StoredProfile => ({
+      name,
+      current: name === current,
+      baseUrl: baseUrl ?? null,
+      hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
+    }),
+  );
   if (format === 'json') {
     await writeJson(stdout, profiles, 2);
     return 'done';

@@ -102,9 +102,9 @@ export async function storableScheme(typed: string): Promise<string> {
   return own.isName || isJson(typed) ? typed : resolve(typed);
 }
 
-/** What is wrong with the value of a flag, and would be a `ConfigError` in a profile. */
+/** What is wrong with the value of a flag, and would be a `ConfigError` in a profile: a file of a newer release is one anyway. */
 export const asUsageError = (error: unknown): unknown =>
-  error instanceof ConfigError
+  error instanceof ConfigError && error.problem?.kind !== 'scheme-of-newer-version'
     ? new UsageError(error.problem ?? error.message, { hint: error.hint, cause: error })
     : error;
 

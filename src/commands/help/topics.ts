@@ -3,6 +3,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { handshakes, presets, vendorSecrets } from '../../webhook/presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
+import type { TopicData } from './output-schema.ts';
 import type { TopicName } from './root-help.ts';
 
 /** The environment variables that are read. */
@@ -166,8 +167,7 @@ const topics = {
   targets: targetsTopic,
 } satisfies Readonly<Record<TopicName, Topic>>;
 
-/** A help topic as `help --json` describes it. */
-export function describeTopic(name: TopicName) {
+export function describeTopic(name: TopicName): TopicData {
   const { about, rows, tables, after = '', examples = [] }: Topic = topics[name];
   return { name, about, rows: rows(), tables: tables?.() ?? [], after, examples };
 }

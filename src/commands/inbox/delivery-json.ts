@@ -5,6 +5,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { deliverySummary, isoText } from '../../receiver/stored-deliveries.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Output } from '../../host.ts';
+import type { DeliveryDetails, DeliverySummary, RetriedLead } from './output-schema.ts';
 
 /**
  * The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in
@@ -13,7 +14,7 @@ import type { Output } from '../../host.ts';
 export function deliveryDetails(
   delivery: StoredDelivery,
   lacking: readonly LackingTarget[],
-): Record<string, unknown> {
+): DeliveryDetails {
   const body = Buffer.from(delivery.body);
   return {
     ...deliverySummary(delivery),
@@ -41,7 +42,8 @@ export function deliveryDetails(
 export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output) {
   const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
   return {
-    write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
+    write: (record: DeliverySummary | DeliveryDetails | RetriedLead) =>
+      writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
     end: () => writer.end(),
   };
 }

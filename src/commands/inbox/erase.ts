@@ -4,10 +4,11 @@ import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
 import type { Erased, InboxReader } from '../../inbox/inbox.ts';
-import { write } from '../../output/stdout.ts';
+import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { InboxEraseOptions } from './options.ts';
+import type { ErasedDocument } from './output-schema.ts';
 import { withInbox, withInboxReader } from './with-inbox.ts';
 
 /** Shorter numbers would be found in too much. */
@@ -170,7 +171,7 @@ async function printJson(
   { stdout }: Context,
 ): Promise<void> {
   const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = found ?? {};
-  const document = {
+  await writeJson(stdout, {
     dryRun: erased === undefined,
     leads: leads.map(({ leadId: id, deliveries, receivedAt, isPending: pending }) => ({
       id,
@@ -196,8 +197,7 @@ async function printJson(
           },
     remains: erased?.remains ?? null,
     outOfReach: [...everywhere, ...(erased?.outOfReach ?? [])],
-  };
-  await write(stdout, `${JSON.stringify(document)}\n`);
+  } satisfies ErasedDocument);
 }
 
 function sayElsewhere({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 'messages'>): void {

@@ -50,26 +50,25 @@ async function draw(
   const { bold, dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const parts = found.map((delivery) => {
-    const { body, bodyBase64, lead, differs, ...rest } = deliveryDetails(delivery, lacking);
-    const { headers, results } = delivery;
-    const fields: [string, string][] = Object.entries(rest)
-      .filter(([name]) => !['headers', 'outstanding', 'results'].includes(name))
+    const { headers, results, outstanding, ...rest } = deliveryDetails(delivery, lacking);
+    const { body, bodyBase64, lead, differs, ...plain } = rest;
+    const fields: [string, string][] = Object.entries(plain)
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, String(value)]);
-    if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
+    if (differs !== null) fields.push(['differs', differs.join(', ')]);
     for (const { target, kind, answer, durationMs, at } of results) {
-      const took = `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`;
-      fields.push([target, kind === undefined ? took : `${took}, ${kind}`]);
+      const took = `${answer} (${formatDuration(durationMs)}) at ${at}`;
+      fields.push([target, kind === null ? took : `${took}, ${kind}`]);
     }
-    for (const { target, tries, dueAt, dead } of lacking) {
-      const next = dueAt === undefined ? '' : `, due at ${new Date(dueAt).toISOString()}`;
+    for (const { target, tries, dueAt, dead } of outstanding) {
+      const next = dueAt === null ? '' : `, due at ${dueAt}`;
       fields.push([
         target,
         `${dead ? 'dead' : 'outstanding'} after ${tries} ${tries === 1 ? 'try' : 'tries'}${next}`,
       ]);
     }
     for (const [name, value] of headers) fields.push([name, value]);
-    if (typeof lead === 'string') fields.push(['lead', lead]);
+    if (lead !== undefined) fields.push(['lead', lead]);
     fields.push(['body', String(body ?? bodyBase64)]);
     return renderFields(fields, { width, name: dim });
   });

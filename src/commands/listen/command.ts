@@ -24,6 +24,7 @@ export default command({
     'json',
   ],
   exits: { 7: '--count was not reached' },
+  schema: 'listen',
   output: [
     {
       what: 'the first line',
@@ -34,8 +35,8 @@ export default command({
     {
       what: 'one for each lead that was delivered, or handed on from the inbox',
       type: 'delivery',
-      fields: members('receivedAt verdict reason status durationMs leadId remote attempt lead'),
-      sometimes: members('detail leadNumber leadCount firstAt source differs warnings handed explanation'),
+      fields: members('receivedAt verdict reason status durationMs leadId remote attempt source lead'),
+      sometimes: members('detail leadNumber leadCount firstAt differs warnings handed explanation'),
     },
     {
       what: 'one for each round of --backfill',

@@ -1,7 +1,6 @@
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
 import { LeadsError, messageOf, type Problem, ServiceError } from '../../errors.ts';
-import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Messages } from '../../output/messages.ts';
 import { escapeJson, sanitize } from '../../output/sanitize.ts';
@@ -15,6 +14,7 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
+import type { DeliveryLine, ListenLine, RedactedLine, Tally } from './output-schema.ts';
 
 /**
  * What a run prints: data to stdout in the form of `--format`, the count of deliveries and requests to stderr. Its duration
@@ -205,13 +205,14 @@ function isoTimes(): (ms: number) => string {
 function eventsPrinter(isTerminal: boolean): Printer {
   const iso = isoTimes();
   const line = (json: string): string => `${isTerminal ? escapeJson(json) : json}\n`;
+  const whole = (event: ListenLine): string => line(JSON.stringify(event));
   return {
     listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
-      line(JSON.stringify({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin })),
+      whole({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin }),
     delivery(event) {
       const { verdict, reason, detail, status, durationMs, leadId, remote, attempt } = event;
       const { position, source, differs, warnings, targetResults, explanation } = event;
-      const record = JSON.stringify({
+      const told: DeliveryLine = {
         type: 'delivery',
         receivedAt: iso(event.receivedAt),
         verdict,
@@ -230,7 +231,8 @@ function eventsPrinter(isTerminal: boolean): Printer {
         warnings: warnings === undefined || warnings.length === 0 ? undefined : warnings,
         handed: targetResults === undefined || targetResults.length === 0 ? undefined : targetResults,
         explanation,
-      });
+      };
+      const record = JSON.stringify(told);
       const lead = event.lead === undefined ? 'null' : utf8(event.lead);
       return line(`${record.slice(0, -1)},"lead":${lead}}`);
     },
@@ -238,9 +240,9 @@ function eventsPrinter(isTerminal: boolean): Printer {
       const counts = { fetched, known, handedOn, pending, notStored };
       const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
       const ended = { durationMs, ...counts, complete: error === null, error };
-      return line(JSON.stringify({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended }));
+      return whole({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended });
     },
-    summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
+    summary: (tally, durationMs) => whole({ type: 'summary', ...tally, durationMs }),
   };
 }
 
@@ -250,8 +252,9 @@ function redactedPrinter(): Printer {
   return {
     ...eventsPrinter(true),
     delivery({ receivedAt, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
-      const at = { type: 'delivery', receivedAt: iso(receivedAt) };
-      return `${escapeJson(JSON.stringify({ ...at, verdict, reason, status, durationMs, leadId, attempt }))}\n`;
+      const at = { type: 'delivery', receivedAt: iso(receivedAt) } as const;
+      const told: RedactedLine = { ...at, verdict, reason, status, durationMs, leadId, attempt };
+      return `${escapeJson(JSON.stringify(told))}\n`;
     },
   };
 }
@@ -357,9 +360,6 @@ function remarks(
 const longest = 80;
 
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
-
-/** Deliveries by verdict, and rejected ones by reason. */
-type Tally = Record<VerdictKind, number> & { readonly reasons: Partial<Record<string, number>> };
 
 /** Why a round did not read everything, in a few words. */
 function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {

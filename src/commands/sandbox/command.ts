@@ -29,6 +29,7 @@ export default command({
       ['host, port, tls', 'where it listens'],
     ],
   },
+  schema: 'sandbox',
   output: [
     {
       what: 'the first line',

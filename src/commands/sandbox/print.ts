@@ -6,6 +6,7 @@ import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import type { Sandbox } from '../../sandbox/start-sandbox.ts';
 import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
 import { explainFailure } from '../../messages/sender.ts';
+import type { ReadyLine, SandboxSummary } from './output-schema.ts';
 import type { Account } from './sandbox-options.ts';
 
 /** Where the sandbox is, and commands to use it that run as printed. */
@@ -52,23 +53,25 @@ export function readyBanner(
 }
 
 /** One JSON object for scripts: the same, in fields. */
-export function readyRecord({ url, port, accounts: states }: Sandbox, accounts: readonly Account[]): object {
-  const shown = accounts.map(({ name, showsKey, apiKeys, seed, webhooks }, i) => ({
-    name,
+export function readyRecord(
+  { url, port, accounts: states }: Sandbox,
+  accounts: readonly [Account, ...Account[]],
+): ReadyLine {
+  const shown = ({ showsKey, apiKeys, seed, webhooks }: Account, i: number) => ({
     apiKey: showsKey ? apiKeys[0] : undefined,
     leads: states[i]?.leads.size ?? 0,
     seed,
     webhooks: webhooks.map((webhook) => webhook.url),
-  }));
-  const { name: _, ...first } = shown[0] ?? {};
+  });
+  const each = accounts.map((account, i) => ({ name: account.name, ...shown(account, i) }));
   return {
-    ...{ type: 'ready', url, port, ...first, openapi: `${url}/openapi.json` },
-    accounts: shown.length > 1 ? shown : undefined,
+    ...{ type: 'ready', url, port, ...shown(accounts[0], 0), openapi: `${url}/openapi.json` },
+    accounts: each.length > 1 ? each : undefined,
   };
 }
 
 /** What the sandbox did, as a record. */
-export function summaryRecord({ accounts }: Sandbox) {
+export function summaryRecord({ accounts }: Sandbox): SandboxSummary {
   const sum = (of: (account: SandboxState) => number): number =>
     accounts.reduce((total, account) => total + of(account), 0);
   return {
@@ -86,7 +89,7 @@ export function summaryRecord({ accounts }: Sandbox) {
 }
 
 /** The same as one line. */
-export function summaryLine(record: ReturnType<typeof summaryRecord>): string {
+export function summaryLine(record: SandboxSummary): string {
   const { leads, requests, attempts, acknowledged, pending } = record;
   const parts = [
     counted(leads, 'lead'),

@@ -4,7 +4,7 @@ import { InterruptedError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
-import { write } from '../../output/stdout.ts';
+import { write, writeJson } from '../../output/stdout.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { type Account, resolveSandbox } from './sandbox-options.ts';
 import { eventLine, failureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
@@ -28,7 +28,7 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
   }
   try {
     if (flags.format === 'json') {
-      await write(stdout, `${JSON.stringify(readyRecord(sandbox, accounts))}\n`);
+      await writeJson(stdout, readyRecord(sandbox, accounts));
     } else if (!context.globals.quiet) {
       const lines = readyBanner(sandbox, accounts, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
@@ -38,7 +38,7 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
   } finally {
     const summary = summaryRecord(sandbox);
     await sandbox.close();
-    if (flags.format === 'json') await write(stdout, `${JSON.stringify(summary)}\n`);
+    if (flags.format === 'json') await writeJson(stdout, summary);
     else messages.say(summaryLine(summary));
   }
   // Ctrl-C is the usual end; a SIGTERM is reported.

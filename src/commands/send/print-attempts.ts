@@ -9,11 +9,12 @@ import type { Attempt } from '../../sender/sender.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Secret } from '../../secret.ts';
 import { explainFailure } from '../../messages/sender.ts';
+import type { AttemptLine, SendLine, SendSummary } from './output-schema.ts';
 
 /** Makes the text of stdout, whole lines. */
 interface AttemptPrinter {
   attempt(timed: TimedAttempt): string;
-  summary(summary: ReturnType<typeof sendSummary>, elapsedMs: number): string;
+  summary(summary: SendSummary, elapsedMs: number): string;
 }
 
 /** The printer for `--format`. */
@@ -27,13 +28,13 @@ export async function attemptPrinter(
 ): Promise<AttemptPrinter> {
   const { stdout } = context;
   if (format === 'json') {
-    const line = (record: object): string => {
+    const line = (record: SendLine): string => {
       const json = JSON.stringify(record);
       return `${stdout.isTTY === true ? escapeJson(json) : json}\n`;
     };
     return {
       attempt: ({ attempt, latencyMs }) => line(attemptRecord(attempt, latencyMs, answerText(attempt))),
-      summary: (summary) => line({ type: 'summary', ...summary }),
+      summary: line,
     };
   }
   const colours = await paletteFor(stdout, context);
@@ -48,8 +49,7 @@ export async function attemptPrinter(
   };
 }
 
-/** Its fields are public. */
-function attemptRecord(attempt: TimedAttempt['attempt'], latencyMs: number, answer: string): object {
+function attemptRecord(attempt: TimedAttempt['attempt'], latencyMs: number, answer: string): AttemptLine {
   const { delivery, number, result, retryInMs } = attempt;
   return {
     type: 'attempt',
@@ -102,16 +102,16 @@ function attemptLine(
 /** `0.8ms`, `41ms`, `1.2s`. */
 const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` : formatDuration(ms));
 
-/** What a run did; its fields are public. */
+/** What a run did. */
 export function sendSummary(
   tally: RunTally,
   { started, late, startingMs }: DeliveryRunResult,
   openLoop: boolean,
-) {
+): SendSummary {
   const { attempts, acknowledged, failed, byStatus, latency, service } = tally;
   return {
+    type: 'summary',
     openLoop,
-    /** Leads times repeats, as far as they were started. */
     deliveries: started,
     attempts,
     acknowledged,
@@ -119,14 +119,13 @@ export function sendSummary(
     byStatus: Object.fromEntries([...byStatus].sort(([, a], [, b]) => b - a)),
     latencyMs: latency.percentiles() ?? null,
     serviceMs: service.percentiles() ?? null,
-    /** Deliveries a second, while some were started. */
     achievedRate: Math.round((started * 1_000_000) / Math.max(startingMs, 1)) / 1000,
     late,
   };
 }
 
 /** The same for a person, in a few lines. */
-function summaryLines(summary: ReturnType<typeof sendSummary>, elapsedMs: number): string[] {
+function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
   const { openLoop, deliveries, attempts, acknowledged, failed, achievedRate, late } = summary;
   const cutOff = deliveries - acknowledged - failed;
   const parts = [

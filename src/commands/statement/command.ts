@@ -70,6 +70,7 @@ export default command({
       flags: verifyFlags,
       everyday: ['publicKey', 'previous', 'inbox', 'checkpoint'],
       exits: { 6: '', 7: 'it does not hold, or its signer is unknown' },
+      schema: 'statement.verify',
       examples: [
         'leads statement verify october.ndjson --public-key partner.pub',
         'leads statement verify --inbox inbox.db --checkpoint acme.checkpoint',
@@ -82,6 +83,7 @@ export default command({
       arguments: compareArgs,
       flags: compareFlags,
       exits: { 6: '', 7: 'they are not equal' },
+      schema: 'statement.compare',
       output: [
         {
           what: 'one document',

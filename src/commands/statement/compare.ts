@@ -16,6 +16,7 @@ import {
   type StatementSalt,
 } from '../../statement/statement-format.ts';
 import type { CompareOptions } from './options.ts';
+import type { ComparisonDocument } from './output-schema.ts';
 import { knownSigners, readSalt } from './signing.ts';
 import { SortedLines } from './sorted-lines.ts';
 import { openStatement } from './statement-file.ts';
@@ -61,7 +62,7 @@ export async function run(options: CompareOptions, context: Context): Promise<Ou
     for await (const difference of compareLines(here.lines(), other, fields, counts)) {
       if (differences.length < (format === 'json' ? mostListed : mostShown)) differences.push(difference);
     }
-    if (format === 'json') await writeJson(stdout, { ...counts, differences });
+    if (format === 'json') await writeJson(stdout, { ...counts, differences } satisfies ComparisonDocument);
     else await write(stdout, drawn(counts, differences, context));
     return counts.both === total(counts) ? 'done' : 'problems';
   } finally {

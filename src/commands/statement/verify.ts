@@ -8,6 +8,7 @@ import { isNoteSignedBy, readCheckpoint, readNote } from '../../statement/signed
 import { idDigest, type StatementHeader, type StatementLedger } from '../../statement/statement-format.ts';
 import { withLedger } from './ledger-walk.ts';
 import { profilesInbox, type VerifyOptions } from './options.ts';
+import type { LeadProof } from './output-schema.ts';
 import { knownSigners, readSalt, readText } from './signing.ts';
 import { openStatement, type OpenedStatement } from './statement-file.ts';
 
@@ -123,10 +124,10 @@ async function proveLead(
     path: roots.roots().map((root) => Buffer.from(root).toString('base64')),
   }));
   const rest = { lines: header.lines, root: header.root };
-  await writeJson(
-    context.stdout,
-    isIn ? { ...shown[0], ...rest } : { absent: digest, between: shown, ...rest },
-  );
+  const [first] = shown;
+  const proof: LeadProof =
+    isIn && first !== undefined ? { ...first, ...rest } : { absent: digest, between: shown, ...rest };
+  await writeJson(context.stdout, proof);
   context.messages.say(isIn ? 'the lead is in it' : 'the lead is not in it');
   return isIn;
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { type CommandData, describeProgram } from '../../../src/commands/help/help-data.ts';
+import { describeProgram } from '../../../src/commands/help/help-data.ts';
+import type { CommandData } from '../../../src/commands/help/output-schema.ts';
 import { commands } from '../../../src/program.ts';
 
 const withBelow = (command: CommandData): CommandData[] => [command, ...command.commands.flatMap(withBelow)];

@@ -177,6 +177,17 @@ describe('leads inbox erase', () => {
     expect((await run(home, ['--email', 'ada@example.com', '--yes'])).stdout).toBe(dry.stdout);
   });
 
+  it('prints nothing on a terminal that could drive it, and the same JSON', async () => {
+    const home = await filled();
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+    const leadId = 'lead\u009b31m';
+    await inbox.take([{ leadId, delivery: deliveryOf(JSON.stringify({ ...ada, id: leadId })) }]);
+    await inbox.close();
+    const { stdout } = await run(home, ['--id', leadId, '--dry-run', '--json'], { terminal: 100 });
+    expect(stdout).not.toContain('\u009b');
+    expect(JSON.parse(stdout)).toMatchObject({ leads: [{ id: leadId }] });
+  });
+
   it('erases nothing without a confirmation', async () => {
     const home = await filled();
     const before = await idsIn(home);
