@@ -197,7 +197,7 @@ describe('leads inbox retry', () => {
     await listener.stop();
     await mended.close();
     expect(await inbox.nextDueAt(lease.target)).toBeUndefined();
-    await leads(['inbox', 'retry', '--pending', '--to', url], { home });
+    await leads(['inbox', 'retry', '--pending', '--to', url], { home, clock: systemClock });
     expect(await inbox.nextDueAt(lease.target)).toBeLessThanOrEqual(Date.now());
     expect(await inbox.outstanding()).toMatchObject([{ leads: 1, dead: 0, unscheduled: 0 }]);
     await inbox.lease([lease]);
