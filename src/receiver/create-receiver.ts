@@ -43,14 +43,16 @@ export interface ReceiverOptions {
   /** Asked first of each delivery; default: any host is taken. */
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
-  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release'>;
+  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease'>;
   /** What each new lead is delivered to. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
   /** What a delivery waits for before it is acknowledged: its targets (the default), or that it is stored. */
   readonly acknowledge?: 'delivered' | 'stored' | undefined;
   /** Tries the targets again for what they have not had. Default: nobody does. */
   readonly outbox?: OutboxOfReceiver | undefined;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
+  /** The receiver ends: no delivery waits for another one any more. */
+  readonly signal?: AbortSignal | undefined;
   readonly note: (found: ReceiverNote) => void;
   /** The neutral sentence of an error, for events and notes. */
   readonly sentenceOf: (error: unknown) => string;
@@ -148,12 +150,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const following = new InFlightCount();
-  const dispatcher = new TargetDeliverer(
-    inbox,
-    targets,
-    clock,
-    outbox && ((...tried) => outbox.tried(...tried)),
-  );
+  const dispatcher = new TargetDeliverer(inbox, targets, clock, {
+    onTry: outbox && ((...tried) => outbox.tried(...tried)),
+    signal: options.signal,
+  });
   const isSelective = targets.some(({ takes }) => takes !== undefined);
   const { path: redactPath } = deliveryRedactor(policy);
 

@@ -2,6 +2,7 @@ import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '..
 import { targetLabel } from '../inbox/target-name.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
+import { LeaseWatch } from './lease-watch.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 /** A target that is to be tried for a lead. */
@@ -42,19 +43,21 @@ export type OnTry = (
 /** What came of a lead at one target. */
 interface HandedLead extends Pick<DispatchedLead, 'kind'> {
   readonly isTaken: boolean;
-  readonly result: LabelledResult;
+  /** None of another receiver. */
+  readonly result?: LabelledResult;
 }
 
-/** What a lead waits for at one target. `isOwn` is false for a try that was in flight before. */
+/** What a lead waits for at one target. `isOwn` is false for a try that was in flight before, here or at another receiver. */
 interface AwaitedTry {
   readonly target: string;
-  readonly isOwn: boolean;
+  isOwn: boolean;
   readonly handed: Promise<HandedLead>;
 }
 
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
+  readonly #leases: LeaseWatch;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
   readonly #clock: Pick<Clock, 'now'>;
@@ -62,14 +65,15 @@ export class TargetDeliverer {
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
 
-  /** `targets` in the order of their results. */
+  /** `targets` in the order of their results; `signal`: nobody waits for other receivers any more. */
   constructor(
-    inbox: Pick<Inbox, 'settle' | 'release'>,
+    inbox: Pick<Inbox, 'settle' | 'release' | 'lease'>,
     targets: readonly Target[],
-    clock: Pick<Clock, 'now'>,
-    onTry?: OnTry,
+    clock: Clock,
+    { onTry, signal }: { readonly onTry?: OnTry | undefined; readonly signal?: AbortSignal | undefined } = {},
   ) {
     this.#inbox = inbox;
+    this.#leases = new LeaseWatch(inbox, clock, signal);
     this.#targets = targets;
     this.#labels = new Map(targets.map(({ name }) => [name, targetLabel(name)]));
     this.#clock = clock;
@@ -78,7 +82,7 @@ export class TargetDeliverer {
 
   /**
    * Dispatches leads of one delivery to all their targets at the same time; one result for each, in order. Where a lead is on
-   * its way to a target already, its result there is shared. Rejects with a `CannotStoreError` when the inbox cannot write
+   * its way to a target already, its result there is shared; where other receivers hand it on, it waits for them. Rejects with a `CannotStoreError` when the inbox cannot write
    * that a target has had a lead.
    */
   async dispatch(
@@ -119,18 +123,27 @@ export class TargetDeliverer {
     for (const one of awaited.keys()) {
       const { leadId, targets } = one.stored;
       const wanted = targets.find((each) => each.name === name);
-      if (wanted === undefined) continue;
+      if (wanted === undefined) {
+        if (one.stored.busy && target.takes?.(one.lead.lead) !== false) {
+          awaited.get(one)?.push(this.#afterOther(target, checked, one));
+        }
+        continue;
+      }
       waiting.push(one);
       const isKnown = own.has(leadId) || this.#inFlight.get(leadId)?.has(name) === true;
       if (!isKnown) own.set(leadId, { one, wanted });
     }
     const tried = [...own.values()];
     const attempted = tried.map(({ one, wanted }) => ({ ...one.lead, attempt: wanted.tries + 1 }));
-    const results = tried.length === 0 ? [] : target.deliver(checked, attempted);
+    let abandon: (() => void) | undefined;
+    const results =
+      tried.length === 0 ? [] : target.deliver(checked, attempted, (how) => void (abandon = how));
     for (const [i, { one, wanted }] of tried.entries()) {
-      const atTargets = this.#inFlight.get(one.stored.leadId) ?? new Map<string, Promise<HandedLead>>();
-      atTargets.set(name, this.#keep(target, one.stored, wanted, results[i]));
-      this.#inFlight.set(one.stored.leadId, atTargets);
+      const { leadId, seq } = one.stored;
+      const given = this.#whileLeased({ leadId, seq, target: name }, results[i], () => abandon?.());
+      const atTargets = this.#inFlight.get(leadId) ?? new Map<string, Promise<HandedLead>>();
+      atTargets.set(name, this.#keep(target, one.stored, wanted, given));
+      this.#inFlight.set(leadId, atTargets);
     }
     for (const one of waiting) {
       const { leadId } = one.stored;
@@ -147,15 +160,56 @@ export class TargetDeliverer {
     };
   }
 
+  /** Hands the lead on where the other receiver did not. */
+  #afterOther(target: Target, checked: CheckedDelivery, one: PendingLead): AwaitedTry {
+    const { leadId, seq } = one.stored;
+    const { name } = target;
+    const handed = this.#leases.afterOther({ leadId, seq, target: name }).then(async (answer) => {
+      if (answer?.state !== 'leased')
+        return { isTaken: answer?.state === 'settled', kind: 'pending' } as const;
+      const targets = [{ name, tries: answer.tries }];
+      const tries: AwaitedTry[] = [];
+      const end = this.#begin(
+        target,
+        checked,
+        new Map([[{ ...one, stored: { ...one.stored, targets } }, tries]]),
+      );
+      try {
+        awaited.isOwn = tries[0]?.isOwn === true;
+        return (await tries[0]?.handed) ?? ({ isTaken: false, kind: 'pending' } as const);
+      } finally {
+        setImmediate(end);
+      }
+    });
+    const awaited: AwaitedTry = { target: name, isOwn: false, handed };
+    return awaited;
+  }
+
+  /** Undefined: another receiver has the lead now. */
+  async #whileLeased(
+    lease: TargetLease,
+    handed: Promise<TargetResult> | undefined,
+    abandon: () => void,
+  ): Promise<TargetResult | undefined> {
+    const end = this.#leases.keep(lease, abandon);
+    try {
+      const given = await handed;
+      if (given === undefined) throw new Error('a target gave no result');
+      return end() || given.ok ? given : undefined;
+    } finally {
+      end();
+    }
+  }
+
   /** Each lead by itself: what took one is stored although another one of the delivery takes longer, or is never done. */
   async #keep(
     target: Target,
     { leadId, seq }: StoredRef,
     wanted: WantedTry,
-    handed: Promise<TargetResult> | undefined,
+    handed: Promise<TargetResult | undefined>,
   ): Promise<HandedLead> {
     const given = await handed;
-    if (given === undefined) throw new Error('a target gave no result');
+    if (given === undefined) return { isTaken: false, kind: 'pending' };
     const next = this.#onTry?.(target, wanted, given);
     const result = { ...given, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
@@ -184,7 +238,7 @@ export class TargetDeliverer {
         shared.push(target);
         continue;
       }
-      targetResults.push(ended.value.result);
+      if (ended.value.result !== undefined) targetResults.push(ended.value.result);
       // Whichever target was the last to have the lead.
       if (ended.value.kind !== 'pending') kind = ended.value.kind;
     }

@@ -2,21 +2,19 @@ import type { RedactDelivery } from '../inbox/store-options.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import { redactHeaders } from '../webhook/headers.ts';
 import { type Key, unverified, type Verifier } from '../webhook/scheme.ts';
+import { leaseMs } from './lease-watch.ts';
 import { redacted } from './stored-deliveries.ts';
 import type { Target } from './targets/target.ts';
 
 /** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
 const timelessNonceMs = 30 * 86_400_000;
 
-/** Added to each target's longest time for what surrounds the delivery, such as noting its end, in milliseconds. */
-const marginMs = 1000;
-
 /** What an inbox has to know of the receiver in front of it. Durations in milliseconds. */
 export function inboxRequirements(verifier: Verifier, targets: readonly Target[]) {
   const { toleranceMs } = verifier.scheme;
   return {
     targets: targets.map((target) => target.name),
-    leaseMs: Math.max(0, ...targets.map(({ longestMs }) => longestMs + marginMs)),
+    leaseMs,
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
     redact: deliveryRedactor(verifier),
   };

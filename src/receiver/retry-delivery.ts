@@ -3,9 +3,6 @@ import type { Clock } from '../time/clock.ts';
 import { asReceived, type FirstDelivery, storedDelivery } from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
-/** Added to the longest time of a target for what surrounds a delivery, such as noting its end, in milliseconds. */
-export const leaseMarginMs = 1000;
-
 interface RetryOptions {
   readonly target: Target;
   readonly inbox: Pick<Inbox, 'list' | 'lease' | 'settle' | 'markDoneAtNewAddress' | 'release'>;

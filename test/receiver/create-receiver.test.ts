@@ -52,7 +52,6 @@ function target(name: string, results: readonly boolean[], bestEffort = false): 
   const leads: string[] = [];
   return {
     name,
-    longestMs: 1000,
     bestEffort,
     leads,
     deliver(_, delivered) {

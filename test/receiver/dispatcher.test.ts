@@ -3,10 +3,10 @@ import { TargetDeliverer } from '../../src/receiver/deliver-to-targets.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { CannotStoreError, type Inbox, type TargetLease } from '../../src/inbox/inbox.ts';
 import type { CheckedDelivery, CheckedLead } from '../../src/webhook/check-delivery.ts';
+import { FakeClock } from '../support/clock.ts';
 
 const failing: Target = {
   name: 'app',
-  longestMs: 1000,
   deliver: (_, leads) =>
     leads.map(() => Promise.resolve({ to: 'forward', ok: false, answer: '500', durationMs: 1 })),
 };
@@ -23,7 +23,7 @@ const lead = { leadId: 'a' } as CheckedLead;
 const pending = [{ lead, stored: { ...leased, attempt: 1, firstAt: 0 } }];
 
 const dispatcherWith = (release: Inbox['release']): TargetDeliverer =>
-  new TargetDeliverer({ release } as Partial<Inbox> as Inbox, [failing], { now: () => 0 });
+  new TargetDeliverer({ release } as Partial<Inbox> as Inbox, [failing], new FakeClock(0));
 
 it('reports a lead as pending only when the lease of the target that failed is released', async () => {
   const released: string[] = [];
@@ -60,9 +60,11 @@ it('hands a lead to every target at once, and keeps what each made of it', async
       await released(leases);
     },
   };
-  const dispatched = new TargetDeliverer(inbox as Inbox, ['slow', 'app', 'later'].map(waiting), {
-    now: () => 0,
-  }).dispatch(checked, [
+  const dispatched = new TargetDeliverer(
+    inbox as Inbox,
+    ['slow', 'app', 'later'].map(waiting),
+    new FakeClock(0),
+  ).dispatch(checked, [
     { lead, stored: { ...leased, targets: named('slow', 'app', 'later'), attempt: 1, firstAt: 0 } },
   ]);
   await expect.poll(() => answers.length).toBe(3);
@@ -86,7 +88,6 @@ it('marks each lead of a delivery as soon as its target has had it, whatever the
   const result = { to: 'exec', ok: true, answer: 'exit 0', durationMs: 1 } as const;
   const slow: Target = {
     name: 'app',
-    longestMs: 1000,
     deliver: () => [new Promise((resolve) => (finish = resolve)), Promise.resolve(result)],
   };
   const inbox = {
@@ -95,7 +96,7 @@ it('marks each lead of a delivery as soon as its target has had it, whatever the
       return Promise.resolve(leases.map(() => 'accepted' as const));
     },
   };
-  const dispatched = new TargetDeliverer(inbox as Partial<Inbox> as Inbox, [slow], { now: () => 0 }).dispatch(
+  const dispatched = new TargetDeliverer(inbox as Partial<Inbox> as Inbox, [slow], new FakeClock(0)).dispatch(
     checked,
     ['a', 'b'].map((leadId) => ({
       lead: { leadId } as CheckedLead,

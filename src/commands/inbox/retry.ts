@@ -7,7 +7,8 @@ import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
-import { leaseMarginMs, type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
+import { leaseMs } from '../../receiver/lease-watch.ts';
+import { type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
 import { problemSentence } from '../../messages/find-message.ts';
 import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
@@ -35,7 +36,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
     signal: context.signal,
   });
   const { pid, clock, signal } = context;
-  const store = { pid, targets: [target.name], leaseMs: target.longestMs + leaseMarginMs };
+  const store = { pid, targets: [target.name], leaseMs: timeoutMs + leaseMs };
   const printer = await retryPrinter(options.format, context.stdout);
   const retried: Retried[] = [];
   try {

@@ -9,7 +9,7 @@ import {
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
-import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
+import { leaseMs } from '../../receiver/lease-watch.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
@@ -20,7 +20,8 @@ import { replaySigner, replayTargets } from './replay-targets.ts';
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
   const { clock, pid, messages, signal } = context;
-  const location = await resolveInbox(options, await context.settings(), context);
+  const settings = await context.settings();
+  const location = await resolveInbox(options, settings, context);
   rejectMissing(location);
   if (options.html !== undefined) return writeInboxReport(options.html, location, options, context);
   const { replayTo, port, open } = options;
@@ -38,7 +39,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
         clock,
         pid,
         targets: [target.name],
-        leaseMs: target.longestMs + leaseMarginMs,
+        leaseMs: settings.timeoutMs + leaseMs,
         warn: (found) => messages.warn(describeWarning(found)),
       });
       try {

@@ -11,7 +11,6 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { type InboxLocation, type InboxOptions, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
-import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
@@ -50,7 +49,6 @@ export const namedInbox = async (
 /** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
 export async function openListenInbox(
   flags: ListenOptions,
-  settings: Settings,
   context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
   { named, verifier, targets, onCommit }: ListenInboxParts,
 ) {
@@ -58,18 +56,13 @@ export async function openListenInbox(
   let temporary: Awaited<ReturnType<typeof createTemporaryInbox>> | undefined;
   const location = named ?? (temporary = await createTemporaryInbox(context)).location;
   if (typeof named === 'string') await adoptTemporaryInbox(named, context);
-  const requirements = inboxRequirements(verifier, targets);
   const inbox = await openOnceThere(location, flags, context, {
     clock,
     pid,
     warn: (found) => messages.warn(describeWarning(found)),
     onCommit,
-    ...requirements,
+    ...inboxRequirements(verifier, targets),
     onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
-    leaseMs: Math.max(
-      requirements.leaseMs,
-      flags.replayTo.length > 0 ? settings.timeoutMs + leaseMarginMs : 0,
-    ),
   });
   await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
   return {

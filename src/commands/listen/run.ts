@@ -100,7 +100,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     targets.push(target);
   }
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(clock, targets);
-  const opened = await openListenInbox(flags, settings, context, {
+  const opened = await openListenInbox(flags, context, {
     named,
     verifier,
     targets,
@@ -263,6 +263,7 @@ function receiverFor(
     acknowledge: flags.acknowledge,
     outbox,
     clock,
+    signal,
     note: noteWith(messages, verifier),
     sentenceOf,
     failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),

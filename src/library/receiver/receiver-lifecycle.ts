@@ -52,7 +52,7 @@ export class ReceiverLife {
 
   /** Rejects with what opening the inbox failed with. */
   opened(): Promise<OpenReceiver> {
-    this.#opened ??= openReceiver(this.#options, this.#target).catch((error: unknown) => {
+    this.#opened ??= openReceiver(this.#options, this.#target, this.#stop.signal).catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
     });
@@ -153,8 +153,12 @@ interface OpenReceiver {
 }
 
 /** Opens the inbox, and puts the CLI's receiver in front of it. Rejects when the inbox cannot be opened. */
-async function openReceiver(options: CheckedOptions, target: Target): Promise<OpenReceiver> {
-  const { policy, otherEvents, clock, onDelivery, onError, onWarning } = options;
+async function openReceiver(
+  options: CheckedOptions,
+  target: Target,
+  signal: AbortSignal,
+): Promise<OpenReceiver> {
+  const { policy, otherEvents, clock, background, onDelivery, onError, onWarning } = options;
   const requirements = { ...inboxRequirements(policy, [target]), clock, warn: onWarning };
   const isOwn = 'open' in options.inbox;
   const inbox = 'open' in options.inbox ? await options.inbox.open(requirements) : options.inbox;
@@ -163,7 +167,8 @@ async function openReceiver(options: CheckedOptions, target: Target): Promise<Op
     otherEvents,
     inbox: reportStorageErrors(inbox, onError),
     targets: [target],
-    clock,
+    clock: background,
+    signal,
     note: (found) => onWarning(problemSentence(found)),
     sentenceOf,
   });
@@ -186,7 +191,7 @@ function deliveryOf(event: AnsweredDelivery): ReceivedDelivery {
 function reportStorageErrors(
   inbox: ReceiverInbox,
   onError: CheckedOptions['onError'],
-): Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release'> {
+): Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release' | 'lease'> {
   const reported = async <T>(refs: readonly Pick<StoredRef, 'leadId'>[], work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -201,6 +206,7 @@ function reportStorageErrors(
   return {
     take: (arrivals) => reported(arrivals, inbox.take(arrivals)),
     reject: (rejected) => inbox.reject(rejected),
+    lease: (leases) => inbox.lease(leases),
     settle: (leases) => reported(leases, inbox.settle(leases)),
     release: (leases) => reported(leases, inbox.release(leases)),
   };

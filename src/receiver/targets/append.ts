@@ -17,9 +17,6 @@ import type { ReceiverNote } from '../problems.ts';
 import { asReceived, storedDelivery } from '../stored-deliveries.ts';
 import type { Target, TargetResult } from './target.ts';
 
-/** A disk has no time-out: this is long for a slow one to sync. */
-const longestMs = 30_000;
-
 /** The name of such a target in the inbox; in one that is shared, two hosts have two files. */
 const appendTargetName = (path: string, host: string | undefined): string =>
   ['output', host, resolve(path)].filter((part) => part !== undefined).join(' ');
@@ -47,7 +44,6 @@ export async function openAppendTarget(path: string, options: AppendTargetOption
   });
   return {
     name: appendTargetName(path, options.host),
-    longestMs,
     deliver: (_, leads) =>
       leads.map(async ({ lead }): Promise<TargetResult> => {
         const started = performance.now();

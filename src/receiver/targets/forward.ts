@@ -50,12 +50,15 @@ export function forwardTarget(options: ForwardOptions): Target {
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
-  const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
+  const forward = async (
+    message: ReturnType<typeof forwardRequest>,
+    onBegun?: (abandon: () => void) => void,
+  ): Promise<TargetResult> => {
     if (message === undefined) {
       const answer = sentenceOf({ kind: 'target-path-left', url: keepPath?.urlSaidBy ?? url.href });
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
-    const posted = await poster.post(message, { timeoutMs, signal });
+    const posted = await poster.post(message, { timeoutMs, signal, onBegun });
     const durationMs = Math.round(posted.durationMs);
     if (!posted.ok) {
       const answer = sentenceOf({
@@ -79,10 +82,9 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
   return {
     name: `forward ${url.href}`,
-    longestMs: timeoutMs,
     bestEffort,
     concurrency: connections,
-    deliver(checked, leads) {
+    deliver(checked, leads, onBegun) {
       const result = forward(
         forwardRequest(checked, leads, {
           url,
@@ -91,6 +93,7 @@ export function forwardTarget(options: ForwardOptions): Target {
           scheme,
           headersOf,
         }),
+        onBegun,
       );
       return leads.map(() => result);
     },

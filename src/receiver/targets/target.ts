@@ -30,8 +30,6 @@ export interface AttemptedLead extends CheckedLead {
 export interface Target {
   /** Its name in the inbox, by which a later run knows what was done: `forward https://app.test/hook`. */
   readonly name: string;
-  /** Longest time that all leads of one delivery take, in milliseconds; no other receiver delivers them meanwhile. */
-  readonly longestMs: number;
   /** How long a lead that it does not take is tried again, in milliseconds. */
   readonly giveUpMs?: number | undefined;
   /** Whether a lead is for this target; undefined: each one is. */
@@ -42,9 +40,13 @@ export interface Target {
   readonly concurrency?: number | undefined;
   /**
    * Delivers those leads of one delivery that it has not had: one result for each, in order, known as soon as that lead's
-   * is. Never rejects for a failure of the target: that is a result.
+   * is. Never rejects for a failure of the target: that is a result. `onBegun` is given what cuts it short, where that can be.
    */
-  deliver(delivery: CheckedDelivery, leads: readonly AttemptedLead[]): readonly Promise<TargetResult>[];
+  deliver(
+    delivery: CheckedDelivery,
+    leads: readonly AttemptedLead[],
+    onBegun?: (abandon: () => void) => void,
+  ): readonly Promise<TargetResult>[];
   /** The next lead goes to a file that is opened anew. */
   reopen?(): void;
   close?(): Promise<void>;
@@ -88,7 +90,6 @@ export function limitedTarget(options: LimitedTargetOptions): Target {
   };
   return {
     name: `${to} ${name}`,
-    longestMs: 2 * timeoutMs + 1000,
     bestEffort,
     concurrency,
     deliver: (from, leads) => leads.map((lead) => deliver(lead, from)),

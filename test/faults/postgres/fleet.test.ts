@@ -13,6 +13,7 @@ import { until } from '../../support/until.ts';
 import { Balancer } from '../balancer.ts';
 import { type App, startApp } from './app.ts';
 import { Fleet, fleetInbox } from './fleet.ts';
+import { verdictOf } from './sender.ts';
 
 const deliveries = full ? 20_000 : 600;
 const ids = Math.ceil(deliveries * 0.7);
@@ -20,6 +21,8 @@ const receiverKills = full ? 40 : 3;
 const databaseKills = full ? 5 : 1;
 const restarts = full ? 12 : 2;
 const inFlight = 40;
+/** Leads of which each receiver gets a copy at the same moment. */
+const copiedLeads = full ? 2000 : 50;
 /** Between two deliveries of a sender during a restart, so that a small run leaves the machine to others. */
 const pauseMs = full ? 0 : 40;
 
@@ -93,6 +96,26 @@ await withCluster({}, (cluster) => {
       expect(failed).toEqual([]);
       expect(delivered.length).toBeGreaterThan(50);
       expect(delivered.filter((id) => app.got.get(id) !== 1)).toEqual([]);
+    });
+
+    it('answer copies of a lead that each of them gets at the same moment, and forward one', async () => {
+      const copied = Array.from({ length: copiedLeads }, (_, n) => `copied-${n}`);
+      let attempts = 0;
+      const deliver = async (receiver: number, id: string): Promise<string> => {
+        for (;;) {
+          attempts += 1;
+          const answer = await fleet.at(receiver).deliver({ id });
+          if (answer.status === 200) return verdictOf(answer);
+          await systemClock.sleep(5 + Math.random() * 20);
+        }
+      };
+      await inParallel(copied, inFlight / 4, async (id) => {
+        const verdicts = await Promise.all([0, 1, 2, 3].map((receiver) => deliver(receiver, id)));
+        expect(verdicts.toSorted()).toEqual(['accepted', 'duplicate', 'duplicate', 'duplicate']);
+      });
+      console.log(`fleet: ${copied.length} leads in 4 copies each at the same moment: ${attempts} attempts`);
+      expect(copied.filter((id) => app.got.get(id) !== 1)).toEqual([]);
+      expect(attempts).toBeLessThan(4 * copied.length * 1.01);
     });
 
     it('lose and repeat nothing when any of them, or the database, is killed', async () => {

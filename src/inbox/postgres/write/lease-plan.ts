@@ -36,6 +36,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     this.#context = context;
     const { schema } = context;
     const leases = works.flatMap((work) => work.leases);
+    const ended = works.flatMap(({ kind, leases }) => (kind === 'lease' ? [] : leases));
     const sorted = [...new Map(leases.map(({ key, id }) => [key, id]))].sort(([a], [b]) => (a < b ? -1 : 1));
     const ids = sql`${sorted.map(([, id]) => id)}::bytea[]`;
     this.questions = {
@@ -44,7 +45,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
         lease, tries, due_at, dead, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
         WHERE lead = ANY(${ids});`,
-      deliveries: LeasedDeliveries.question(schema, [...new Set(leases.map(({ lease }) => lease.seq))]),
+      deliveries: LeasedDeliveries.question(schema, [...new Set(ended.map(({ lease }) => lease.seq))]),
       receivers: works.some(({ kind }) => kind === 'done at new address')
         ? sql`SELECT DISTINCT encode(target, 'hex') AS target FROM ${schema}.receivers;`
         : sql`SELECT NULL AS target;`,

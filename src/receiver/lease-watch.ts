@@ -1,0 +1,127 @@
+import type { Inbox, LeaseAnswer, TargetLease } from '../inbox/inbox.ts';
+import { type Clock, slept } from '../time/clock.ts';
+
+/** How long a lease holds whose receiver does not renew it, in milliseconds. */
+export const leaseMs = 5000;
+const renewEveryMs = 1500;
+
+/** Between two questions, each of which is for all leads together, in milliseconds. */
+const askEveryMs = 250;
+
+/** So long a delivery waits for what another receiver makes of its lead, and so many do at the same time. */
+const longestWaitMs = 5000;
+const mostWaiting = 1000;
+
+/** A lease that is asked for again and again. Times are of the clock that goes on evenly. */
+interface Asked {
+  readonly lease: TargetLease;
+  readonly everyMs: number;
+  askAt: number;
+  /** Only of one that another receiver has. */
+  readonly endsAt?: number;
+  /** Undefined where it ends without an answer. */
+  readonly heard: (answer?: LeaseAnswer) => void;
+}
+
+/** Leases that change while leads are on their way: its own, which it renews, and those of others, which end. */
+export class LeaseWatch {
+  readonly #inbox: Pick<Inbox, 'lease'>;
+  readonly #clock: Pick<Clock, 'steady' | 'sleep'>;
+  readonly #signal: AbortSignal | undefined;
+  readonly #asked = new Set<Asked>();
+  #waiting = 0;
+  #isRunning = false;
+  #isAsking = false;
+
+  /** `signal`: nobody waits for another receiver any more. */
+  constructor(
+    inbox: Pick<Inbox, 'lease'>,
+    clock: Pick<Clock, 'steady' | 'sleep'>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#inbox = inbox;
+    this.#clock = clock;
+    this.#signal = signal;
+  }
+
+  /**
+   * Renews a lease until the function that it returns is called, which tells whether it still held. `onLost`: somebody else
+   * has the lead now.
+   */
+  keep(lease: TargetLease, onLost: () => void): () => boolean {
+    const asked: Asked = {
+      lease,
+      everyMs: renewEveryMs,
+      askAt: this.#clock.steady() + renewEveryMs,
+      heard: (answer) => {
+        if (answer?.state === 'leased') return;
+        this.#asked.delete(asked);
+        onLost();
+      },
+    };
+    this.#add(asked);
+    return () => this.#asked.delete(asked);
+  }
+
+  /**
+   * What another receiver made of its lease: `settled`, or `leased` to this one where it is free. Undefined where too many
+   * wait already, it takes too long, or the receiver ends.
+   */
+  async afterOther(lease: TargetLease): Promise<LeaseAnswer | undefined> {
+    if (this.#waiting >= mostWaiting || this.#signal?.aborted === true) return undefined;
+    this.#waiting += 1;
+    const answer = await new Promise<LeaseAnswer | undefined>((resolve) => {
+      const now = this.#clock.steady();
+      const asked: Asked = {
+        lease,
+        everyMs: askEveryMs,
+        askAt: now,
+        endsAt: now + longestWaitMs,
+        heard: (answer) => {
+          if (answer?.state === 'busy') return;
+          this.#asked.delete(asked);
+          resolve(answer);
+        },
+      };
+      this.#add(asked);
+    });
+    this.#waiting -= 1;
+    return answer;
+  }
+
+  #add(asked: Asked): void {
+    this.#asked.add(asked);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#asked.size > 0) {
+      const isOver = this.#signal?.aborted === true;
+      await slept(this.#clock, askEveryMs, isOver ? undefined : this.#signal);
+      const now = this.#clock.steady();
+      const latest = this.#signal?.aborted === true ? Number.POSITIVE_INFINITY : now;
+      for (const { endsAt, heard } of this.#asked) if (endsAt !== undefined && endsAt <= latest) heard();
+      if (!this.#isAsking) void this.#ask([...this.#asked].filter(({ askAt }) => askAt <= now));
+    }
+    this.#isRunning = false;
+  }
+
+  async #ask(due: readonly Asked[]): Promise<void> {
+    if (due.length === 0) return;
+    this.#isAsking = true;
+    let answers: readonly LeaseAnswer[] = [];
+    try {
+      answers = await this.#inbox.lease(due.map(({ lease }) => lease));
+    } catch {
+      // It is asked again; what cannot be renewed meanwhile is free for others, and is not lost before one takes it.
+    }
+    this.#isAsking = false;
+    const now = this.#clock.steady();
+    for (const [i, one] of due.entries()) {
+      const answer = answers[i];
+      one.askAt = now + one.everyMs;
+      if (answer !== undefined && this.#asked.has(one)) one.heard(answer);
+    }
+  }
+}
