@@ -13,7 +13,6 @@ import type { InspectKeys } from './inspect-keys.ts';
 import { ticketPath, unwantedRequest } from './request-guard.ts';
 import {
   verdicts,
-  type WireCurl,
   type WireInbox,
   type WireReplay,
   type WireSave,
@@ -149,8 +148,7 @@ async function curlAnswer(
   if (target !== undefined && url === undefined) {
     throw badRequest('The target is none of those that were named.');
   }
-  const body: WireCurl = { command: inInbox(await queries.curl(seq, url, receiver), seq) };
-  return { status: 200, body };
+  return { status: 200, body: inInbox(await queries.curl(seq, url, receiver), seq) };
 }
 
 async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {

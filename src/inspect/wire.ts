@@ -221,6 +221,8 @@ export interface WireResult {
 export interface WireCurl {
   /** For a POSIX shell, ready to paste. */
   readonly command: string;
+  /** That it has https, and nothing says how the delivery came. */
+  readonly isHttpsAssumed: boolean;
 }
 
 /** `GET /api/diff?left=SEQ&right=SEQ`: of the two bodies, formatted, and of the headers, line by line. */

@@ -57,7 +57,7 @@ inChromium('the keyboard alone', (browser) => {
     await title.waitFor();
 
     await press('c');
-    await page.locator('.message', { hasText: 'Copied as a curl command.' }).waitFor();
+    await page.locator('.message', { hasText: 'Copied as a curl command. It has https:' }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl [^]*lead_1/);
 
     await press('r');
@@ -172,7 +172,7 @@ inChromium('the keyboard alone', (browser) => {
       return context;
     });
     await page.keyboard.press('c');
-    await page.getByRole('dialog', { name: 'Copy as curl' }).waitFor();
+    await page.getByRole('dialog', { name: 'Copy as curl' }).getByText('It has https:').waitFor();
     expect(await page.evaluate(() => getSelection()?.toString())).toMatch(/^curl /);
     await expectClean();
   });

@@ -6,6 +6,7 @@ import type {
   WireFound,
   WirePage,
   WireRow,
+  WireCurl,
 } from '../../src/inspect/wire.ts';
 import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
@@ -175,7 +176,7 @@ describe('a delivery', () => {
       ],
     });
     await page.inbox.take([{ leadId: 'a', delivery }]);
-    const { command } = await asked<{ command: string }>(page, 'deliveries/1/curl');
+    const { command } = await asked<WireCurl>(page, 'deliveries/1/curl');
     expect(command).toBe(
       String.raw`curl -i https://receiver.test:8443/leads -H "X-Signature: $CREDENTIAL" -H 'X-Odd: $(touch /tmp/x) ` +
         '`id`' +
@@ -191,7 +192,7 @@ describe('the command for a shell', () => {
     const delivery = deliveryOf('{"id":"a"}', { rawHeaders: [['Host', 'a.test/$(id)']] });
     await page.inbox.take([{ leadId: 'a', delivery }]);
     for (const seq of [1, 2]) {
-      const { command } = await asked<{ command: string }>(page, `deliveries/${seq}/curl`);
+      const { command } = await asked<WireCurl>(page, `deliveries/${seq}/curl`);
       expect(command).toMatch(/^curl -i https:\/\/receiver\.example\/leads /);
     }
   });
@@ -215,15 +216,15 @@ describe('the command for a shell', () => {
     );
     const addresses = await Promise.all(
       hosts.map(async (_, i) => {
-        const { command } = await asked<{ command: string }>(page, `deliveries/${i + 1}/curl`);
-        return command.split(' ')[2];
+        const curl = await asked<WireCurl>(page, `deliveries/${i + 1}/curl`);
+        return [curl.command.split(' ')[2], curl.isHttpsAssumed];
       }),
     );
     expect(addresses).toEqual([
-      'http://127.0.0.1:8080/leads',
-      'https://leads.example.com/leads',
-      'https://leads.example.com:8443/leads',
-      'http://leads.example.com/leads',
+      ['http://127.0.0.1:8080/leads', false],
+      ['https://leads.example.com/leads', true],
+      ['https://leads.example.com:8443/leads', false],
+      ['http://leads.example.com/leads', false],
     ]);
   });
 });

@@ -44,7 +44,7 @@ describe('reading in another thread', () => {
     expect(await remote.delivery(1)).toEqual(await queries.delivery(1));
     expect(await remote.delivery(9)).toBeUndefined();
     expect(Buffer.from((await remote.body(1)) ?? []).toString()).toBe('{"id":"a"}');
-    expect(await remote.curl(1, 'http://localhost/', undefined)).toBe(
+    expect(await remote.curl(1, 'http://localhost/', undefined)).toEqual(
       await queries.curl(1, 'http://localhost/', undefined),
     );
     await remote.close();

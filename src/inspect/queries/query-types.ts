@@ -2,6 +2,7 @@ import type { InboxQuery } from '../../inbox/query-types.ts';
 import type {
   WireCharts,
   WireCounts,
+  WireCurl,
   WireDelivery,
   WireDiff,
   WireFound,
@@ -86,7 +87,7 @@ export interface InboxQueries {
     seq: number,
     url: string | undefined,
     receiver: 'http' | 'https' | undefined,
-  ): Promise<string | undefined>;
+  ): Promise<WireCurl | undefined>;
   charts(query: ChartQuery): Promise<WireCharts>;
   verdicts(query: Pick<InboxQuery, 'since' | 'until'>): Promise<WireCounts>;
   since(after: number): Promise<Arrived>;

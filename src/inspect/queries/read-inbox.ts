@@ -32,7 +32,10 @@ export function queriesInThisThread(
     },
     async curl(seq, url, receiver) {
       const delivery = await storedDelivery(inbox, seq);
-      return delivery && curlOfDelivery(delivery, url ?? addressOf(delivery, receiver));
+      if (delivery === undefined) return undefined;
+      const { isHttpsAssumed, ...to } =
+        url === undefined ? addressOf(delivery, receiver) : { url, isHttpsAssumed: false };
+      return { command: curlOfDelivery(delivery, to.url), isHttpsAssumed };
     },
     charts: (query) => countCharts(inbox, query),
     verdicts: (query) => countVerdicts(inbox, query),
@@ -80,18 +83,23 @@ const placeholder = 'https://receiver.example';
  * Where a delivery was sent to. Of a rejected one anybody chose the host, to whom a person might send credentials. Whether it
  * came with TLS is what a proxy says of it; without one, a host with a port is the receiver itself.
  */
-function addressOf({ verdict, path, headers }: StoredDelivery, receiver: 'http' | 'https' = 'https'): string {
+function addressOf(
+  { verdict, path, headers }: StoredDelivery,
+  receiver: 'http' | 'https' | undefined,
+): { readonly url: string; readonly isHttpsAssumed: boolean } {
   const own = path.startsWith('/') ? path : '/';
   const header = (name: string): string =>
     headers.find(([known]) => known.toLowerCase() === name)?.[1].toLowerCase() ?? '';
   const host = header('host');
   const isHost = /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/.test(host);
-  if (!isHost || verdict === 'rejected' || verdict === 'other') return `${placeholder}${own}`;
+  if (!isHost || verdict === 'rejected' || verdict === 'other')
+    return { url: `${placeholder}${own}`, isHttpsAssumed: false };
   const [, said] =
     /^\s*(https?)\b/.exec(header('x-forwarded-proto')) ??
     /\bproto="?(https?)\b/.exec(header('forwarded')) ??
     [];
-  return `${said ?? (/:\d+$/.test(host) ? receiver : 'https')}://${host}${own}`;
+  const scheme = said ?? (/:\d+$/.test(host) ? receiver : undefined);
+  return { url: `${scheme ?? 'https'}://${host}${own}`, isHttpsAssumed: scheme === undefined };
 }
 
 /** The delivery as a command for a shell. Credentials are not stored: `$CREDENTIAL` stands for each. */

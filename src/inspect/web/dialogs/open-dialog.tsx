@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { WireCurl } from '../../wire.ts';
 import { ShortcutList, shortcuts } from '../shell/shortcuts.tsx';
+import { httpsAssumed } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { CompareDialog } from './compare-dialog.tsx';
 import { Dialog } from './dialog.tsx';
@@ -12,7 +14,7 @@ export function Dialogs(): VNode | null {
   if (open === null) return null;
   if (open.name === 'help') return <HelpDialog />;
   if (open.name === 'save') return <SaveDialog />;
-  if (open.name === 'curl') return <CurlDialog command={open.command} />;
+  if (open.name === 'curl') return <CurlDialog {...open} />;
   if (open.name === 'compare') return <CompareDialog delivery={open.delivery} />;
   return <ReplayDialog delivery={open.delivery} />;
 }
@@ -33,7 +35,7 @@ function HelpDialog(): VNode {
 }
 
 /** Where the clipboard is closed to the page. */
-function CurlDialog({ command }: { command: string }): VNode {
+function CurlDialog({ command, isHttpsAssumed }: WireCurl): VNode {
   const text = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     text.current?.focus();
@@ -42,6 +44,7 @@ function CurlDialog({ command }: { command: string }): VNode {
   return (
     <Dialog title="Copy as curl">
       <p>This browser does not let the page write to the clipboard. The command is selected: copy it.</p>
+      {isHttpsAssumed && <p class="note">{httpsAssumed}</p>}
       <textarea ref={text} class="text-area" rows={10} readOnly aria-label="Command" value={command} />
     </Dialog>
   );

@@ -80,10 +80,12 @@ export const openCompare = (model: PageModel): Promise<void> =>
 /** Where the browser does not let the page write to the clipboard, the command is shown, to be copied by hand. */
 export const copyCurl = (model: PageModel): Promise<void> =>
   withCurrent(model, async ({ seq }) => {
-    const { command } = await model.api.get<WireCurl>(`/api/deliveries/${seq}/curl`);
-    if (await isCopied(command)) model.announcer.show('Copied as a curl command.');
-    else model.dialog.value = { name: 'curl', command };
+    const curl = await model.api.get<WireCurl>(`/api/deliveries/${seq}/curl`);
+    if (!(await isCopied(curl.command))) model.dialog.value = { name: 'curl', ...curl };
+    else model.announcer.show(`Copied as a curl command.${curl.isHttpsAssumed ? ` ${httpsAssumed}` : ''}`);
   });
+
+export const httpsAssumed = 'It has https: nothing says whether the delivery came with http.';
 
 export async function copyText(model: PageModel, text: string): Promise<void> {
   model.announcer.show((await isCopied(text)) ? 'Copied.' : 'This browser does not allow copying.');

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import type { WireCounts, WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
+import type { WireCounts, WireCurl, WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
 import type { Api } from '../api-client/api.ts';
 import { LiveEvents } from '../api-client/live-events.ts';
 import { problemOf } from '../api-client/problem.ts';
@@ -53,7 +53,7 @@ export type OpenDialog =
   | { readonly name: 'save' }
   | { readonly name: 'replay'; readonly delivery: WireDelivery }
   | { readonly name: 'compare'; readonly delivery: WireDelivery }
-  | { readonly name: 'curl'; readonly command: string };
+  | ({ readonly name: 'curl' } & WireCurl);
 
 /** All that the parts of the page share. */
 export class PageModel {
