@@ -1,11 +1,11 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
-import { sequencedLedger, unchangedLedger } from '../inbox/support.ts';
+import { freshDirectory, growingLedger, sequencedLedger, unchangedLedger } from '../inbox/support.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
 
@@ -45,6 +45,11 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
       const after = ((killed + Math.random()) * leads) / (kills + 1);
       await until(() => sending.acks() >= after || isOver(), 'further acknowledgements', 60_000);
       await listener.end('SIGKILL');
+      // A copy: the file is recovered by the next receiver, and by nobody else.
+      const copy = freshDirectory();
+      cpSync(join(home, 'data'), copy, { recursive: true });
+      expect(await growingLedger(join(copy, 'inbox.db'))).toMatchObject(unchangedLedger);
+      rmSync(copy, { recursive: true });
       listener = await listenProcess(argv, { home, env });
       children.push(listener.child);
     }

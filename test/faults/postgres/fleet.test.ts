@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import type { LedgerFindings } from '../../../src/inbox/check-ledger.ts';
-import { sequencedLedger, unchangedLedger } from '../../inbox/support.ts';
+import { growingLedger, sequencedLedger, unchangedLedger } from '../../inbox/support.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { full } from '../../support/faults.ts';
@@ -148,6 +148,7 @@ await withCluster({}, (cluster) => {
           databaseKilled += 1;
           await cluster.start();
         } else await fleet.kill(kill % 4);
+        expect(await growingLedger(locationOf(inbox.url))).toMatchObject(unchangedLedger);
       }
       await sending;
       expect(await fleet.end('SIGTERM')).toEqual([143, 143, 143, 143]);
