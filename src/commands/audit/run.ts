@@ -41,8 +41,10 @@ import type { OpenedReceived } from './received-file.ts';
 import { describeWarning } from '../../messages/command-line.ts';
 import { rejectionsIn } from '../../audit/compare-leads.ts';
 import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import type { StoreOptions } from '../../inbox/store-options.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { openOnceThere } from '../flags/wait-for-database.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
@@ -326,14 +328,18 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
     );
   }
   const { clock, pid, messages } = context;
-  const writable = options.takeIn
-    ? await openInbox({ location, clock, pid, warn: (found) => messages.warn(describeWarning(found)) })
-    : undefined;
-  const inbox = writable ?? (await openInboxReader({ location, clock }));
+  const open = async (warn: StoreOptions['warn']) => {
+    const store = options.takeIn ? await openInbox({ location, clock, pid, warn }) : undefined;
+    return { store, inbox: store ?? (await openInboxReader({ location, clock })) };
+  };
+  const { store, inbox } =
+    options.watch === undefined
+      ? await open((found) => messages.warn(describeWarning(found)))
+      : await openOnceThere(location, open, context);
   return {
     name: `the inbox ${locationText(location)}`,
     leads: inbox,
-    store: writable,
+    store,
     undecidable: [],
     hasTimes: true,
     rejections: () => rejectionsIn(inbox, leadPlaceOf(settings)),

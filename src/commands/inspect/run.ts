@@ -13,6 +13,7 @@ import { leaseMs } from '../../receiver/lease-watch.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { openOnceThere } from '../flags/wait-for-database.ts';
 import { openQueries, servePage } from './serve-page.ts';
 import { type InspectOptions, rejectContradictions } from './options.ts';
 import { replaySigner, replayTargets } from './replay-targets.ts';
@@ -27,7 +28,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const { replayTo, port, open } = options;
   const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
   const targets = await replayTargets(replayTo, { signer, trustFlags: options, signal }, context);
-  const queries = await openQueries(location, clock);
+  const queries = await openOnceThere(location, () => openQueries(location, clock), context);
   const replays = new Replayer({
     targets,
     // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.

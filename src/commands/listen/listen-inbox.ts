@@ -9,12 +9,14 @@ import { isAlive, lock, parseHolder } from '../../files/lock.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { type InboxLocation, type InboxOptions, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import type { StoreOptions } from '../../inbox/store-options.ts';
+import { type InboxLocation, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
+import { openOnceThere } from '../flags/wait-for-database.ts';
 import type { ListenOptions } from './options.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
@@ -56,14 +58,22 @@ export async function openListenInbox(
   let temporary: Awaited<ReturnType<typeof createTemporaryInbox>> | undefined;
   const location = named ?? (temporary = await createTemporaryInbox(context)).location;
   if (typeof named === 'string') await adoptTemporaryInbox(named, context);
-  const inbox = await openOnceThere(location, flags, context, {
-    clock,
-    pid,
-    warn: (found) => messages.warn(describeWarning(found)),
-    onCommit,
-    ...inboxRequirements(verifier, targets),
-    onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
-  });
+  const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
+    openInbox({
+      ...inboxRequirements(verifier, targets),
+      ...{ location, clock, pid, warn, onCommit },
+      onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
+    });
+  const isShort = flags.for !== undefined || flags.count !== undefined;
+  const inbox = isShort
+    ? await open((found) => messages.warn(describeWarning(found)))
+    : await openOnceThere(location, open, context, {
+        said: ', and answers 503 meanwhile',
+        async begin(whyNot) {
+          const { answerMeanwhile } = await import('./answer-meanwhile.ts');
+          return answerMeanwhile(flags, context, whyNot);
+        },
+      });
   await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
   return {
     inbox,
@@ -84,28 +94,6 @@ export async function openListenInbox(
       else if (isOver) await temporary?.remove();
     },
   };
-}
-
-/** Waits for a database, unless its URL says `wait=0` or the run is to end by itself. What is found meanwhile is said once. */
-async function openOnceThere(
-  location: InboxLocation,
-  flags: ListenOptions,
-  context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
-  options: Omit<InboxOptions, 'location'> & Required<Pick<InboxOptions, 'warn'>>,
-): Promise<Inbox> {
-  const open = (warn = options.warn): Promise<Inbox> => openInbox({ ...options, warn, location });
-  const isShort = flags.for !== undefined || flags.count !== undefined;
-  if (typeof location === 'string' || !location.url.isWaitedFor || isShort) return open();
-  const { openOnceAvailable } = await import('./wait-for-database.ts');
-  const said = new Set<string>();
-  let isOpen = false;
-  const warn: typeof options.warn = (found) => {
-    if (isOpen || !said.has(found.kind)) options.warn(found);
-    said.add(found.kind);
-  };
-  const inbox = await openOnceAvailable(() => open(warn), flags, context);
-  isOpen = true;
-  return inbox;
 }
 
 async function credentialFiles(location: InboxLocation): Promise<readonly RenewedFiles[]> {

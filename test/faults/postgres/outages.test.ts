@@ -28,6 +28,19 @@ async function alterSystem(cluster: Cluster, setting: string): Promise<void> {
   await sql.end();
 }
 
+/** Resolves to what starts it again, which the end of the test does as well. */
+async function shutDown(cluster: Cluster): Promise<() => Promise<void>> {
+  await cluster.shutDown();
+  let isUp = false;
+  const start = async (): Promise<void> => {
+    if (isUp) return;
+    isUp = true;
+    await cluster.start();
+  };
+  clean.push(start);
+  return start;
+}
+
 // Written with a long delay, what is not synchronous is lost for certain when the server is killed.
 await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
   describe('a database that is killed', () => {
@@ -131,7 +144,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
   describe('a database that is started after its receivers', () => {
     it('is waited for with 503, and used within seconds of its start', async () => {
       const inbox = fleetInbox(cluster.address);
-      await cluster.shutDown();
+      const startCluster = await shutDown(cluster);
       const started = await Promise.all(
         Array.from({ length: 3 }, async () => {
           const [port, admin] = [await freePort(), await freePort()];
@@ -153,7 +166,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
           return { child, port, admin };
         }),
       );
-      clean.push(() => cluster.start().catch(() => undefined));
       const statusOf = (port: number, path: string, options = {}): Promise<number> =>
         request(`http://127.0.0.1:${port}${path}`, options).then(
           async ({ statusCode, body }) => {
@@ -173,7 +185,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
         await until(async () => (await statusOf(admin, '/readyz')) === 503, 'not ready');
         expect(await statusOf(admin, '/livez')).toBe(200);
       }
-      await cluster.start();
+      await startCluster();
       const since = performance.now();
       for (const [i, { port, admin }] of started.entries()) {
         await until(async () => (await statusOf(admin, '/readyz')) === 200, 'readiness');
@@ -186,6 +198,35 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
         const { stderr } = await child;
         expect(stderr.match(/waits for the database/g)).toHaveLength(1);
       }
+    });
+
+    it.each([
+      ['inspect', []],
+      ['audit', ['--watch', '1h', '--base-url', 'http://127.0.0.1:9']],
+    ])('is waited for by %s', async (command, flags) => {
+      const inbox = fleetInbox(cluster.address);
+      await (await startFleet(1, inbox)).end('SIGTERM');
+      const startCluster = await shutDown(cluster);
+      const argv = [bin, command, ...flags, ...inbox.argv];
+      const env = {
+        ...inbox.env,
+        LEADS_DATA_DIR: freshHome(),
+        LEADS_CONFIG_DIR: freshHome(),
+        LEADS_API_KEY: 'k',
+      };
+      const child = execa(process.execPath, argv, { env, reject: false });
+      clean.push(() => child.kill('SIGKILL'));
+      let stderr = '';
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      await until(() => stderr.includes('waits for the database: '), 'the notice');
+      const notWaiting = argv.map((one) => (one.startsWith('postgres:') ? `${one}&wait=0` : one));
+      const once = await execa(process.execPath, notWaiting, { env, reject: false, timeout: 3000 });
+      // The watch tries again in an hour.
+      expect(once.exitCode).toBe(command === 'inspect' ? 5 : 143);
+      expect(once.stderr).not.toContain('waits for the database');
+      await startCluster();
+      await until(() => stderr.includes('the database answers'), 'the end of the wait', 5000);
+      expect(child.exitCode).toBeNull();
     });
 
     it('is not waited for where the URL says so, and its receiver ends on a signal while it waits', async () => {

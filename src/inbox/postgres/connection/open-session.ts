@@ -33,7 +33,10 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   if (first === undefined || failures.length === 1) throw first ?? new Error('a URL without a host');
   const problems = failures.flatMap(({ problem }) => (problem as DatabaseProblem | undefined) ?? []);
   const found: DatabaseProblem = { kind: 'database-hosts-unusable', problems };
-  const isTransient = failures.some((one) => one instanceof DatabaseUnavailableError);
+  // What every host that answers refuses, such as the password, is not mended by one that is down.
+  const answered = failures.filter(({ problem }) => problem?.kind !== 'database-unreachable');
+  const isTransient =
+    answered.length === 0 || answered.some((one) => one instanceof DatabaseUnavailableError);
   const details = { cause: first };
   throw isTransient ? new DatabaseUnavailableError(found, details) : new ConfigError(found, details);
 }

@@ -70,6 +70,18 @@ describe.skipIf(address === undefined)('a database', () => {
 
   test.each([
     ['a wrong password', urlOf(address, { password: 'wrong-one' }), 3, 'does not take the password of user'],
+    [
+      'a wrong password, and a host that is down',
+      urlOf(address, { host: `127.0.0.1:${deadPort},127.0.0.1`, password: 'wrong-one' }),
+      3,
+      'does not take the password of user',
+    ],
+    [
+      'two hosts that are down',
+      urlOf(address, { host: `127.0.0.1:${deadPort},127.0.0.1`, port: deadPort }),
+      5,
+      'connection refused',
+    ],
     ['no password', bare, 3, "asks for a password of user 'leads', and none was found"],
     ['a missing database', urlOf(address, { database: 'nothing' }), 3, "has no database 'nothing'"],
     ['no TLS offered', urlOf(address, { parameters: { sslmode: 'require' } }), 3, 'does not offer TLS'],
