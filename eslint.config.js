@@ -6,7 +6,18 @@ import tseslint from 'typescript-eslint';
 export default defineConfig(
   // Without the libraries that these tests are about, their types are unknown.
   { ignores: existsSync('test/oracles/node_modules') ? [] : ['test/oracles/'] },
-  { ignores: ['dist/', 'node_modules/', '.cache/', 'binary/', 'src/json/wasm/', 'src/json/scan.wasm.ts'] },
+  {
+    ignores: [
+      'dist/',
+      'node_modules/',
+      '.cache/',
+      'binary/',
+      'docs/',
+      'test/hosts/.cache/',
+      'src/json/wasm/',
+      'src/json/scan.wasm.ts',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],

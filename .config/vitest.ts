@@ -53,6 +53,7 @@ export default defineConfig({
             'test/oracles/**',
             'test/model/**',
             'test/docs/**',
+            'test/hosts/**',
             ...exhaustive,
           ],
           testTimeout: 20_000,
