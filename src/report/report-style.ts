@@ -7,7 +7,7 @@ const dark = `--page:#0f1115;--surface:#14171c;--line:#262b34;--edge:#3d4450;--t
 
 const tones = ['good', 'plain', 'doubtful', 'bad', 'other'];
 
-/** On a screen by its light, on paper always dark on white, with nothing hidden or scrolled. */
+/** On a screen by its light, on paper always dark on white, with nothing hidden or scrolled. A chart that is scrolled shows its end first. */
 export const reportStyle = `
 :root{color-scheme:light dark;${light}}
 @media screen and (prefers-color-scheme:dark){:root{${dark}}}
@@ -42,7 +42,8 @@ tbody th{font-weight:400}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;margin:0 0 10px;padding:0;list-style:none;color:var(--soft);font-size:13px}
 svg{display:block}
 .bar{width:100%;height:10px}
-.plot{width:100%;min-width:640px;height:auto}
+.wide:has(.plot){direction:rtl}
+.plot{direction:ltr;width:100%;min-width:640px;height:auto}
 .plot text{fill:var(--soft);font-size:12px}
 .plot line{stroke:var(--line)}
 .unknown{fill:var(--line)}
@@ -59,7 +60,9 @@ body{font-size:10pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main{max-width:none;padding:0}
 section{padding:0 0 4px;border:0;margin-top:18px}
 thead{display:table-header-group}
+.wide table{font-size:8.5pt}
 th,td{overflow-wrap:anywhere}
+.verdict{white-space:normal}
 tr,.figures div{break-inside:avoid}
 h2{break-after:avoid}
 .wide{overflow:visible}
