@@ -37,28 +37,55 @@ export class EventLoopDelay {
 const freshMs = 1000;
 const timesReading = 50;
 
-/** Reads what is outstanding for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. */
+/** So long a scrape waits for what it reads anew, and so long that may take before the inbox counts as away, in milliseconds. */
+const scrapeWaitMs = 500;
+const slowMs = 2000;
+
+/** What is outstanding, as it was so long ago. */
+interface AgedBacklog {
+  readonly backlog: readonly Backlog[];
+  readonly ageMs: number;
+}
+
+/**
+ * Reads what is outstanding for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. Nobody
+ * waits long for it. Rejects where the inbox does not answer.
+ */
 export function backlogCache(
   inbox: Pick<InboxMonitor, 'backlog'>,
-  clock: Pick<Clock, 'steady'>,
-): () => Promise<readonly Backlog[]> {
-  let reading: Promise<readonly Backlog[]> | undefined;
+  clock: Pick<Clock, 'steady' | 'sleep'>,
+): () => Promise<AgedBacklog> {
+  const known: { last?: AgedBacklog; readAt: number; failure?: Error | undefined } = { readAt: 0 };
+  const reading: { done?: Promise<void> | undefined; since: number } = { since: 0 };
   let goodUntil = 0;
-  const read = async (): Promise<readonly Backlog[]> => {
-    const startedAt = clock.steady();
+  const read = async (): Promise<void> => {
+    const since = clock.steady();
+    reading.since = since;
+    let goodMs = freshMs;
     try {
-      return await inbox.backlog();
-    } finally {
-      const now = clock.steady();
-      goodUntil = now + Math.max(freshMs, (now - startedAt) * timesReading);
+      known.last = { backlog: await inbox.backlog(), ageMs: 0 };
+      known.readAt = since;
+      known.failure = undefined;
+      goodMs = Math.max(freshMs, (clock.steady() - since) * timesReading);
+    } catch (error) {
+      known.failure = error as Error;
     }
+    goodUntil = clock.steady() + goodMs;
+    reading.done = undefined;
   };
-  return () => {
-    if (reading === undefined || clock.steady() >= goodUntil) {
-      goodUntil = Number.POSITIVE_INFINITY;
-      reading = read();
+  return async () => {
+    if (reading.done === undefined && clock.steady() >= goodUntil) reading.done = read();
+    if (reading.done !== undefined) {
+      const end = new AbortController();
+      await Promise.race([reading.done, slept(clock, scrapeWaitMs, end.signal)]);
+      end.abort();
     }
-    return reading;
+    const now = clock.steady();
+    const { last, failure, readAt } = known;
+    if (failure !== undefined) throw failure;
+    const isSlow = reading.done !== undefined && now - reading.since >= slowMs;
+    if (last === undefined || isSlow) throw new Error('it has not answered yet');
+    return { ...last, ageMs: now - readAt };
   };
 }
 
@@ -67,7 +94,7 @@ const otherTargets = 'other';
 
 /** Leads that wait for each target of this run, none included, and the age of the oldest. `targets`: their names. */
 export function backlogFamilies(
-  backlog: readonly Backlog[],
+  { backlog, ageMs }: AgedBacklog,
   targets: readonly string[],
   now: number,
 ): MetricFamily[] {
@@ -94,12 +121,15 @@ export function backlogFamilies(
     gauge(
       {
         name: 'leads_pending',
-        help: "Leads that a target has not had, without the dead ones; 'other' are targets of other runs.",
+        help: "Leads in the inbox, whichever receiver is asked, that a target has not had, without the dead ones; 'other' are targets of other runs.",
       },
       waiting.map(({ labels, leads }) => [labels, leads]),
     ),
     gauge(
-      { name: 'leads_dead', help: 'Leads that were given up for a target, until somebody begins anew.' },
+      {
+        name: 'leads_dead',
+        help: 'Leads in the inbox that were given up for a target, until somebody begins anew.',
+      },
       waiting.map(({ labels, dead }) => [labels, dead]),
     ),
     gauge(
@@ -109,6 +139,14 @@ export function backlogFamilies(
         help: 'Since the oldest of them was first received; 0 when there is none.',
       },
       waiting.map(({ labels, seconds }) => [labels, seconds]),
+    ),
+    gauge(
+      {
+        name: 'leads_pending_read_age_seconds',
+        unit: 'seconds',
+        help: 'Since what is outstanding was read from the inbox.',
+      },
+      ageMs / 1000,
     ),
   ];
 }

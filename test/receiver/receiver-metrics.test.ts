@@ -1,3 +1,4 @@
+import type { Backlog } from '../../src/inbox/inbox.ts';
 import { describe, expect, it } from 'vitest';
 import { openMetricsText } from '../../src/output/openmetrics.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
@@ -63,7 +64,7 @@ describe('the metrics of a receiver', () => {
     const families = parseOpenMetrics(
       openMetricsText(
         backlogFamilies(
-          backlog,
+          { backlog, ageMs: 1500 },
           targets.map(({ name }) => name),
           100_000,
         ),
@@ -126,6 +127,27 @@ describe('what is outstanding', () => {
     await expect(cache()).rejects.toThrow('reading 1');
     clock.advance(1000);
     await expect(cache()).rejects.toThrow('reading 2');
+  });
+
+  it('keeps nobody waiting who asks for metrics, and says how old it is', async () => {
+    const clock = new FakeClock();
+    const answers: ((backlog: readonly Backlog[]) => void)[] = [];
+    const backlog = (): Promise<readonly Backlog[]> => new Promise((resolve) => answers.push(resolve));
+    const cache = backlogCache({ backlog }, clock);
+    const after = async (ms: number) => {
+      const asked = cache().catch((error: unknown) => String(error));
+      clock.advance(ms);
+      return asked;
+    };
+    expect(await after(500)).toMatch('has not answered yet');
+    answers[0]?.([]);
+    expect(await cache()).toEqual({ backlog: [], ageMs: 500 });
+    clock.advance(25_000);
+    expect(await after(500)).toEqual({ backlog: [], ageMs: 26_000 });
+    clock.advance(1000);
+    expect(await after(500)).toMatch('has not answered yet');
+    answers[1]?.([]);
+    expect(await cache()).toEqual({ backlog: [], ageMs: 2000 });
   });
 });
 

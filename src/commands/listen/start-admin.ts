@@ -78,7 +78,7 @@ const acknowledgementCopies = {
 
 export const inboxUp = {
   name: 'leads_inbox_up',
-  help: 'Whether the inbox answered this scrape: what is outstanding in it is absent where it did not.',
+  help: 'Whether the inbox answers: what is outstanding in it is absent where it does not.',
 };
 
 const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;

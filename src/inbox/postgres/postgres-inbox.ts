@@ -8,11 +8,10 @@ import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
-import { cannotOpen, cannotWrite, sqlState } from './postgres-errors.ts';
+import { cannotOpen, cannotWrite } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
-import type { OpenedSchema } from './read/read-database.ts';
-import { bytesOfText, hexOf, sql, statements } from './sql.ts';
+import { bytesOfText, hexOf, qualifiedName, sql, statements } from './sql.ts';
 import {
   NonceClock,
   openLeaseClock,
@@ -29,7 +28,7 @@ import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } fro
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
-import { openTransaction } from './write/write-guard.ts';
+import { WriteCheck } from './write/write-check.ts';
 
 /** Throws a `ConfigError`, or that the database cannot be reached. */
 export async function openPostgresInbox(
@@ -54,7 +53,10 @@ export async function openPostgresInbox(
       const nonceClock = await NonceClock.open(connection, schema, clock);
       const leaseTime = await openLeaseClock(connection, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
-      const context = { ...opened, storedName, wanted, owner, receiver, nonceClock, leaseTime, options };
+      const numbers = sql`nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass)`;
+      const notes = () => [nonceClock.note(schema), receiver.renewed(clock.now())];
+      const names = { storedName, wanted, owner };
+      const context = { ...opened, ...names, numbers, receiver, nonceClock, notes, leaseTime, options };
       const [[row = {}] = []] = await connection.run(sql`SELECT ${copiesColumns}`);
       return postgresInbox(context, months, new CopiesWatch(row, location, warn));
     });
@@ -101,7 +103,7 @@ function postgresInbox(
     clock,
     onCommit,
   });
-  const writeCheck = new WriteCheck(context);
+  const writeCheck = new WriteCheck(context, options);
   const written = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -183,38 +185,4 @@ function postgresInbox(
       await watched;
     },
   };
-}
-
-/** What the largest delivery needs, in bytes: a body may have 1 MiB. */
-const roomBytes = 1.5 * 1024 * 1024;
-
-/** Finds out whether the next delivery can be made durable. */
-class WriteCheck {
-  readonly #opened: OpenedSchema;
-  #isFull = false;
-
-  constructor(opened: OpenedSchema) {
-    this.#opened = opened;
-  }
-
-  /** A write failed with what the database threw. */
-  failed(error: unknown): void {
-    if (sqlState(error) === '53100') this.#isFull = true;
-  }
-
-  /**
-   * Commits a small write. A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have
-   * is written as well.
-   */
-  async run(): Promise<void> {
-    const { connections, schema, guard } = this.#opened;
-    const filler = this.#isFull ? sql`decode(repeat('00', ${roomBytes}::int4), 'hex')` : sql`NULL`;
-    await connections.use(async (connection) => {
-      await openTransaction(connection, guard);
-      await connection.run(
-        sql`UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler}; COMMIT;`,
-      );
-      this.#isFull = false;
-    });
-  }
 }

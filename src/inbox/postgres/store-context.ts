@@ -18,6 +18,10 @@ export interface StoreContext extends OpenedSchema {
   readonly owner: Uint8Array;
   readonly receiver: RunningReceiver;
   readonly nonceClock: NonceClock;
+  /** What each transaction says of this receiver beside the deliveries. */
+  readonly notes: () => readonly (Sql | undefined)[];
+  /** The number of a delivery. */
+  readonly numbers: Sql;
   readonly leaseTime: () => number;
   readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
 }

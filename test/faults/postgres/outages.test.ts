@@ -6,6 +6,8 @@ import { freePort } from '../../support/free-port.ts';
 import { freshHome } from '../../support/run.ts';
 import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
+import { TcpProxy } from '../../support/postgres/proxy.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
@@ -122,7 +124,51 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
     });
   });
 
+  describe('a database whose packets are dropped', () => {
+    it('delays no metrics, which say that it does not answer', async () => {
+      const proxy = await TcpProxy.start(cluster.address);
+      clean.push(() => proxy.stop());
+      const receiver = (await startFleet(1, fleetInbox(cluster.address, { port: proxy.port }))).at(0);
+      const valueOf = (text: string, name: string): string | undefined =>
+        new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1];
+      expect(valueOf((await receiver.admin('/metrics')).text, 'leads_inbox_up')).toBe('1');
+      proxy.hold();
+      const took: number[] = [];
+      const up = new Set<string | undefined>();
+      const since = performance.now();
+      while (performance.now() - since < (full ? 30_000 : 8000)) {
+        const startedAt = performance.now();
+        const { text } = await receiver.admin('/metrics');
+        took.push(performance.now() - startedAt);
+        if (performance.now() - since > 4000) up.add(valueOf(text, 'leads_inbox_up'));
+        await systemClock.sleep(100);
+      }
+      expect([...up]).toEqual(['0']);
+      const p99 = took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99)] ?? 0;
+      console.log(`packets dropped: ${took.length} times /metrics, p99 ${p99.toFixed(0)} ms`);
+      expect(p99).toBeLessThan(1000);
+      expect((await receiver.admin('/readyz')).status).toBe(503);
+      proxy.resume();
+      await until(
+        async () => valueOf((await receiver.admin('/metrics')).text, 'leads_inbox_up') === '1',
+        'metrics of the inbox',
+      );
+    });
+  });
+
   describe('a database that cannot be written', () => {
+    it('is 503 while a column is missing that a delivery needs, before one came', async () => {
+      const inbox = fleetInbox(cluster.address);
+      const receiver = (await startFleet(1, inbox)).at(0);
+      expect((await receiver.admin('/readyz')).status).toBe(200);
+      const sql = superuser(cluster.address);
+      clean.push(() => sql.end());
+      await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN created_at TO hidden`);
+      await until(async () => (await receiver.admin('/readyz')).status === 503, 'not ready');
+      await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN hidden TO created_at`);
+      await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
+    });
+
     it('is 503 while it is read-only, as after a failover, and is written again when it can be', async () => {
       const receiver = (await startFleet(1, fleetInbox(cluster.address))).at(0);
       expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });

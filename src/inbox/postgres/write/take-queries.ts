@@ -11,7 +11,7 @@ import { leadBytes } from '../../lead-bytes.ts';
 import { sha256 } from '../../../sha256.ts';
 import type { RedactDelivery } from '../../store-options.ts';
 import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
-import { bytesOfText, hexOf, qualifiedName, type Sql, sql } from '../sql.ts';
+import { bytesOfText, hexOf, type Sql, sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
 
@@ -114,8 +114,8 @@ export function takeQuestions(
 const numberGate = ({ schema, lockKey }: StoreContext): Sql =>
   sql`SELECT pg_advisory_xact_lock_shared(${lockKey}::int4, (last_value & 2147483647)::int4) FROM ${schema}.delivery_numbers;`;
 
-const drawNumbers = ({ schema }: StoreContext, count: number): Sql =>
-  sql`SELECT nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass) AS seq, place FROM generate_series(1, ${count}) AS place`;
+const drawNumbers = ({ numbers }: StoreContext, count: number): Sql =>
+  sql`SELECT ${numbers} AS seq, place FROM generate_series(1, ${count}) AS place`;
 
 /** Gives the digest that each nonce is bound to now. */
 function bindNonces({ schema, nonceClock, options }: StoreContext, nonces: readonly BoundNonce[]): Sql {

@@ -80,7 +80,7 @@ export class TakeWrites {
   }
 
   get statements(): Sql {
-    const { schema, nonceClock, receiver, options } = this.#context;
+    const { schema } = this.#context;
     return statements(
       // Before this transaction's own deliveries, one of which is accepted.
       this.#unanswered.length === 0 ? undefined : unaccept(schema, this.#unanswered),
@@ -92,8 +92,7 @@ export class TakeWrites {
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
       ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
       this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
-      nonceClock.note(schema),
-      receiver.renewed(options.clock.now()),
+      ...this.#context.notes(),
     );
   }
 }

@@ -32,6 +32,8 @@ interface QueueOptions<Work, Result> {
   /** Bytes. */
   readonly sizeOf: (work: Work) => number;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
+  /** Nothing is committed: it is only tried. */
+  readonly isRolledBack?: boolean;
   /** Told after each transaction how many works shared it. */
   readonly onCommit?: ((works: number) => void) | undefined;
 }
@@ -182,15 +184,16 @@ export class TransactionQueue<Work, Result> {
     connection: Connection,
     { statements: write, accepted, takenOver }: WriteDecision<Result>,
   ): Promise<void> {
-    const { confirmations } = this.#options;
+    const { confirmations, isRolledBack = false } = this.#options;
+    const end = isRolledBack ? sql`ROLLBACK;` : sql`COMMIT;`;
     try {
-      await connection.run(statements(write, confirmations.note(accepted, takenOver), sql`COMMIT;`));
+      await connection.run(statements(write, confirmations.note(accepted, takenOver), end));
     } catch (error) {
-      if (isAnswered(error)) throw error;
+      if (isAnswered(error) || isRolledBack) throw error;
       confirmations.lostAnswer(accepted);
       throw new LostAnswerError('the connection was cut before the database answered', { cause: error });
     }
-    confirmations.committed(accepted);
+    if (!isRolledBack) confirmations.committed(accepted);
   }
 
   /** That leads were accepted, when no transaction follows that could say it. */
