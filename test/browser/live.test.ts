@@ -111,7 +111,8 @@ inChromium('the live list', (browser) => {
     await page.getByRole('button', { name: 'Go on' }).click();
     await expect.poll(async () => (await rowNames(page))[0]).toBe('Paused');
     await expectClean();
-  });
+    // A hundred clicks, each of which waits for four deliveries.
+  }, 300_000);
 
   it('frees the rows that arrivals moved out of sight', async () => {
     const { home, deliver } = await receiver();
