@@ -23,11 +23,13 @@ export function findConfig(configDir: string): FoundConfig {
 export function checkConfig(
   { path, file, directory }: FoundConfig,
   read: Pick<Settings, 'profile'> | LeadsError,
+  platform: string,
 ): CheckResult {
   const check = checkNamed('machine.config');
   if (read instanceof Error) return check.fail(read);
   if (file === undefined) return check.pass(`no file ${path} yet; flags and environment count`);
-  const wasOpen = [file, directory].some((stat) => stat !== undefined && isOpen(stat));
+  const hasModes = platform !== 'win32';
+  const wasOpen = hasModes && [file, directory].some((stat) => stat !== undefined && isOpen(stat));
   if (wasOpen) {
     const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
     return check.warn(
@@ -38,7 +40,7 @@ export function checkConfig(
   if (!isWritable(path)) {
     return check.warn(`${path} cannot be written`, 'settings cannot be changed until it belongs to you');
   }
-  return check.pass(`${path}, readable by you alone, profile ${read.profile}`);
+  return check.pass(`${path},${hasModes ? ' readable by you alone,' : ''} profile ${read.profile}`);
 }
 
 /** After so many days a secret should be replaced. */

@@ -75,7 +75,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     const profile = settings && readConfig(context.paths.configDir).profiles?.[settings.profile];
     const machine = [
       checkNodeVersion(context.nodeVersion),
-      checkConfig(found, read),
+      checkConfig(found, read, context.platform),
       ...checkSecretAges(profile ?? {}, context.env, clock.now()),
       ownClock,
     ];

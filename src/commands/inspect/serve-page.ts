@@ -64,7 +64,7 @@ export async function servePage(
 }
 
 /** The program that opens a file as the desktop is set up; undefined where there is none. */
-function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): readonly string[] | undefined {
+export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): readonly string[] | undefined {
   if (platform === 'darwin') return ['open'];
   if (platform === 'win32') return ['explorer.exe'];
   const hasDisplay = [env['DISPLAY'], env['WAYLAND_DISPLAY'], env['BROWSER']].some(
