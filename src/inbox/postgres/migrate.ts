@@ -6,6 +6,7 @@ import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { faultOf, isConflict, isForbidden, isLocked, isMissing } from './postgres-errors.ts';
 import { type Migration, migrations } from './migrations.ts';
+import { requireNewestServer, type WriteGuard } from './write/write-guard.ts';
 import {
   integerLiteral,
   bytesOfName,
@@ -287,6 +288,7 @@ const againMs = 3_600_000;
 
 interface MonthsAheadOptions {
   readonly schema: Sql;
+  readonly guard: WriteGuard;
   readonly clock: Pick<Clock, 'now'>;
   readonly warn: StoreOptions['warn'];
 }
@@ -328,7 +330,10 @@ export class MonthsAhead {
     if (now < this.#nextAt || monthOf(now).name === this.#month) return;
     this.#nextAt = now + againMs;
     connections
-      .use((connection) => this.add(connection))
+      .use(async (connection) => {
+        await requireNewestServer(connection, this.#options.guard);
+        await this.add(connection);
+      })
       .catch((error: unknown) => {
         // The deliveries of now find that out as well.
         if (error instanceof DatabaseUnavailableError) return;

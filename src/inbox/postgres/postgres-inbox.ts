@@ -28,6 +28,7 @@ import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } fro
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
+import { openTransaction, orRollBack } from './write/write-guard.ts';
 import { WriteCheck } from './write/write-check.ts';
 
 /** Throws a `ConfigError`, or that the database cannot be reached. */
@@ -40,7 +41,7 @@ export async function openPostgresInbox(
   const { connections, schema } = opened;
   try {
     return await connections.use(async (connection) => {
-      const months = new MonthsAhead({ schema, clock, warn });
+      const months = new MonthsAhead({ schema, guard: opened.guard, clock, warn });
       await months.add(connection);
       await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
@@ -82,7 +83,7 @@ function postgresInbox(
   const { clock, onCommit, redact, warn } = options;
   const wanted = [...context.wanted.values()];
   const queueIds = new Set<string>();
-  const takeConfirmations = new Confirmations(schema, queueIds);
+  const takeConfirmations = new Confirmations(schema, guard.terms, queueIds);
   const takeQueue = new TransactionQueue({
     connections,
     guard,
@@ -93,7 +94,7 @@ function postgresInbox(
     onCommit,
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
-  const leaseConfirmations = new Confirmations(schema, queueIds);
+  const leaseConfirmations = new Confirmations(schema, guard.terms, queueIds);
   const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
     connections,
     guard,
@@ -180,7 +181,14 @@ function postgresInbox(
         nonceClock.note(schema, true),
       );
       // Where that cannot be written, others find out later that this receiver has ended.
-      await Promise.allSettled([connections.use((connection) => connection.run(last))]);
+      await Promise.allSettled([
+        connections.use((connection) =>
+          orRollBack(connection, async () => {
+            await openTransaction(connection, guard);
+            await connection.run(statements(last, sql`COMMIT;`));
+          }),
+        ),
+      ]);
       await connections.close();
       await watched;
     },

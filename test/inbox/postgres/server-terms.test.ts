@@ -78,6 +78,20 @@ else {
       ]);
     });
 
+    it('keeps all else from a server that was exchanged: what was confirmed, and that a receiver ends', async () => {
+      const { location, query } = started();
+      const inbox = await open(location(), { targets: ['t'] });
+      const sharing = await open(location());
+      await takeOne(sharing, arrivalOf({ id: 'a' }));
+      await query('UPDATE S.terms SET id = gen_random_uuid()');
+      await query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}'`);
+      await expect(takeOne(sharing, arrivalOf({ id: 'b' }))).rejects.toThrow();
+      await sharing.close();
+      await inbox.close();
+      expect(await query('SELECT seqs::text FROM S.unconfirmed')).toEqual([{ seqs: '{[1,2)}' }]);
+      expect(await query('SELECT count(*)::int AS count FROM S.receivers')).toEqual([{ count: 1 }]);
+    });
+
     it('is raised on a higher timeline by one of those that meet it, and not on a lower one', async () => {
       const { location, query, dataDir, warnings } = started();
       const [one, other] = [await open(location()), await open(location())];

@@ -40,7 +40,7 @@ function queueBeside(
       return Promise.resolve([guarded, other === undefined ? [] : [row]]);
     },
   };
-  const confirmations = new Confirmations(schema);
+  const confirmations = new Confirmations(schema, { continues: sql`true` });
   const queue = new TransactionQueue<number, number>({
     connections: {
       ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },

@@ -66,13 +66,16 @@ export class ServerTerms {
 
   /** Columns, of the rows of `terms`: the newest is asked for. */
   get columns(): Sql {
+    return sql`number AS term, id::text AS term_id, timeline AS term_timeline, ${timeline} AS timeline, ${this.continues} AS continues`;
+  }
+
+  /** A condition: whether the server has the newest term that was seen. */
+  get continues(): Sql {
     const { schema } = this.#options;
-    const continues =
-      this.#seen === undefined
-        ? sql`true`
-        : sql`EXISTS (SELECT FROM ${schema}.terms AS known WHERE known.id = ${own(this.#seen.id)}::uuid
-            OR (known.is_accepted AND known.number > ${this.#seen.number}))`;
-    return sql`number AS term, id::text AS term_id, timeline AS term_timeline, ${timeline} AS timeline, ${continues} AS continues`;
+    const seen = this.#seen;
+    if (seen === undefined) return sql`true`;
+    return sql`EXISTS (SELECT FROM ${schema}.terms AS known WHERE known.id = ${own(seen.id)}::uuid
+      OR (known.is_accepted AND known.number > ${seen.number}))`;
   }
 
   /** Undefined: the server may be written to; where it began a new timeline, after the statement that is given. */

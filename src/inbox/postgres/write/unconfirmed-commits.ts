@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { own, type Row, type Sql, sql, statements, textOf } from '../sql.ts';
+import type { ServerTerms } from './server-terms.ts';
 import { withoutDurability } from './transaction.ts';
 
 /**
@@ -20,6 +21,7 @@ import { withoutDurability } from './transaction.ts';
  */
 export class Confirmations {
   readonly #schema: Sql;
+  readonly #terms: Pick<ServerTerms, 'continues'>;
   /** Of this receiver, this one's among them. */
   readonly #queueIds: Set<string>;
   #queueId = randomUUID();
@@ -30,8 +32,9 @@ export class Confirmations {
   #lost: { readonly queueId: string; readonly numbers: readonly number[] }[] = [];
 
   /** `queueIds`: those of the receiver, which they enter themselves. */
-  constructor(schema: Sql, queueIds = new Set<string>()) {
+  constructor(schema: Sql, terms: Pick<ServerTerms, 'continues'>, queueIds = new Set<string>()) {
     this.#schema = schema;
+    this.#terms = terms;
     this.#queueIds = queueIds.add(this.#queueId);
   }
 
@@ -47,18 +50,21 @@ export class Confirmations {
 
   /**
    * What is to be said before the next transaction. It is said again although it was: a database that was killed just
-   * after may have forgotten it.
+   * after may have forgotten it. In front of the transaction that finds out whether the server may be written to: one that
+   * has not the newest term is left as it is.
    */
   get beforeNext(): Sql | undefined {
     const parts = this.#lost.map(
       ({ queueId, numbers }) =>
         // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
         sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirangeOf(numbers)}
-          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${own(queueId)}::uuid FOR UPDATE SKIP LOCKED);`,
+          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${own(queueId)}::uuid FOR UPDATE SKIP LOCKED)
+          AND ${this.#terms.continues};`,
     );
     if (this.#hasRow) {
       parts.push(
-        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${own(this.#queueId)}::uuid AND seqs <> '{}';`,
+        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${own(this.#queueId)}::uuid AND seqs <> '{}'
+          AND ${this.#terms.continues};`,
       );
     }
     return parts.length === 0 ? undefined : withoutDurability(statements(...parts));

@@ -26,7 +26,7 @@ export class WriteCheck {
     this.#options = options;
     // Of the real sequence each probe would take two numbers.
     const numbers = sql`-place - (random() * 1e12)::int8`;
-    const confirmations = new Confirmations(context.schema);
+    const confirmations = new Confirmations(context.schema, context.guard.terms);
     this.#probes = new TransactionQueue({
       ...context,
       ...options,
