@@ -37,6 +37,7 @@ describe('files', () => {
   };
 
   it.each([
+    ['baseline', 'baseline.json'],
     ['bookmark', 'bookmark.json'],
     ['checkpoint', 'export.ndjson.checkpoint'],
     ['client-checkpoint', 'client.checkpoint'],
