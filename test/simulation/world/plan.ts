@@ -58,7 +58,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
   const random = randomOf(seed, 'plan');
   const lengthMs = random.between(20, 35) * minute;
   const inbox = random.pick(['file', 'file', 'file', 'memory'] as const);
-  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 1, 1, 2, 2, 3, 4]);
+  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 1, 1, 1, 1, 2, 2, 3, 4]);
   const targets = (['application', 'file', 'command'] as const).filter(() => random.chance(0.6));
   const copies = random.pick([2, 3, 3, 4, 4, 5]);
   const plan: Omit<Plan, 'happenings'> = {
@@ -66,7 +66,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     lengthMs,
     inbox,
     receivers,
-    leads: Math.round(random.between(284, 312) / meanCopiesOf(copies)),
+    leads: Math.round(random.between(280, 308) / meanCopiesOf(copies)),
     copies,
     // What is only in memory is not stored: the program refuses to say so.
     acknowledge:
@@ -76,7 +76,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     pageCap: random.pick([7, 15, 40, 60]),
   };
   const crashes = Array.from({ length: random.between(3, 5) }, () => crash(random, plan));
-  const faults = Array.from({ length: random.between(8, 11) }, () => fault(random, plan));
+  const faults = Array.from({ length: random.between(7, 9) }, () => fault(random, plan));
   const actions = Array.from({ length: random.between(3, 4) }, () => operation(random, plan)).flat();
   const sleeps = Array.from({ length: 3 }, (): Happening => ({
     at: random.between(0, lengthMs),
