@@ -2,7 +2,7 @@ import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '..
 import { targetLabel } from '../inbox/target-name.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
-import { LeaseWatch } from './lease-watch.ts';
+import { LeaseRenewal } from './lease-renewal.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 /** A target that is to be tried for a lead. */
@@ -57,7 +57,7 @@ interface AwaitedTry {
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
-  readonly #leases: LeaseWatch;
+  readonly #leases: LeaseRenewal;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
   readonly #clock: Pick<Clock, 'now'>;
@@ -73,7 +73,7 @@ export class TargetDeliverer {
     { onTry, signal }: { readonly onTry?: OnTry | undefined; readonly signal?: AbortSignal | undefined } = {},
   ) {
     this.#inbox = inbox;
-    this.#leases = new LeaseWatch(inbox, clock, signal);
+    this.#leases = new LeaseRenewal(inbox, clock, signal);
     this.#targets = targets;
     this.#labels = new Map(targets.map(({ name }) => [name, targetLabel(name)]));
     this.#clock = clock;

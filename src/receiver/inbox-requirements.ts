@@ -2,7 +2,7 @@ import type { RedactDelivery } from '../inbox/store-options.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import { redactHeaders } from '../webhook/headers.ts';
 import { type Key, unverified, type Verifier } from '../webhook/scheme.ts';
-import { leaseMs } from './lease-watch.ts';
+import { leaseMs } from './lease-renewal.ts';
 import { redacted } from './stored-deliveries.ts';
 import type { Target } from './targets/target.ts';
 

@@ -10,7 +10,7 @@ import type {
 } from '../../src/inspect/wire.ts';
 import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';

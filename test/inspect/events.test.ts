@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { openInbox, openInboxReader } from '../../src/inbox/open-inbox.ts';
-import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import { EventStreamWriter } from '../../src/inspect/event-feed.ts';
 import type { WireEvent, WireRow } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';

@@ -3,9 +3,13 @@ import { MessageChannel } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
-import { type QueryRequest, remoteQueries, serveQueries } from '../../src/inspect/queries/worker-queries.ts';
+import {
+  type QueryRequest,
+  remoteQueries,
+  serveQueries,
+} from '../../src/inspect/queries/queries-by-messages.ts';
 import type { WireFound } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';

@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
-import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
 import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
 import { Replayer } from '../../src/inspect/replay/replayer.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/json/exact.ts';
 import { requestParamsOf } from '../../src/service/pagination/request-params.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
-import { decideNextStep, type Step } from '../../src/service/listing/decide-next-or-end.ts';
+import { decideNextStep, type Step } from '../../src/service/listing/decide-next-or-complete.ts';
 import {
   askedFor,
   initialState,

@@ -7,7 +7,7 @@ import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
-import { leaseMs } from '../../receiver/lease-watch.ts';
+import { leaseMs } from '../../receiver/lease-renewal.ts';
 import { type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
 import { problemSentence } from '../../messages/find-message.ts';
 import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';

@@ -9,7 +9,7 @@ import {
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
-import { leaseMs } from '../../receiver/lease-watch.ts';
+import { leaseMs } from '../../receiver/lease-renewal.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';

@@ -11,7 +11,7 @@ import {
   openInspectServer,
 } from '../../inspect/open-inspect-server.ts';
 import type { InboxQueries } from '../../inspect/queries/query-types.ts';
-import { queriesInThisThread } from '../../inspect/queries/read-inbox.ts';
+import { queriesInThisThread } from '../../inspect/queries/queries-in-this-thread.ts';
 import type { Clock } from '../../time/clock.ts';
 
 interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onNextUrl' | 'onWrongKey'> {
@@ -123,7 +123,7 @@ export async function openQueries(location: InboxLocation, clock: Clock): Promis
     const inbox = await openInboxReader({ location, clock });
     return queriesInThisThread(inbox, () => inbox.close());
   }
-  const { startQueryThread } = await import('../../inspect/queries/query-worker.ts');
+  const { startQueryThread } = await import('../../inspect/queries/query-thread.ts');
   const queries = startQueryThread(location);
   try {
     // Fails now where the inbox cannot be opened.

@@ -2,7 +2,7 @@ import type { Service } from '../client/service.ts';
 import { positionKey, type Position } from '../pagination/position.ts';
 import { answerError } from '../problems.ts';
 import type { Completion } from './incomplete-error.ts';
-import { decideNextStep, type Step } from './decide-next-or-end.ts';
+import { decideNextStep, type Step } from './decide-next-or-complete.ts';
 import type { Probes } from './probes.ts';
 import {
   afterStepBack,

@@ -3,12 +3,11 @@ import { curlCommand } from '../../output/curl-command.ts';
 import { redacted, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
-import type { WirePage, WireRow } from '../wire.ts';
 import { countCharts, countVerdicts } from './count-charts.ts';
-import { rowOf } from './delivery-row.ts';
 import { describeDelivery } from './describe-delivery.ts';
 import { diffDeliveries } from './diff-deliveries.ts';
-import type { InboxQueries, PageQuery } from './query-types.ts';
+import { listPage } from './list-rows.ts';
+import type { InboxQueries } from './query-types.ts';
 import { saveDeliveries } from './save-deliveries.ts';
 import { searchInbox } from './search-inbox.ts';
 import { arrivedSince, InboxWatch } from './watch-inbox.ts';
@@ -43,37 +42,6 @@ export function queriesInThisThread(
     changes: (touched) => watch.changes(touched),
     close: () => close?.() ?? Promise.resolve(),
   };
-}
-
-/** One page of the list, newest first. */
-async function listPage(
-  inbox: Pick<InboxReader, 'list' | 'lookUp'>,
-  { limit, ...query }: PageQuery,
-): Promise<WirePage> {
-  const rows: WireRow[] = [];
-  let hasMore = false;
-  for await (const delivery of inbox.list(query)) {
-    if (rows.length === limit) {
-      hasMore = true;
-      break;
-    }
-    rows.push(rowOf(delivery));
-  }
-  const next = hasMore ? (rows.at(-1)?.seq ?? null) : null;
-  const { leadId } = query;
-  return { rows, next, lead: leadId === undefined ? null : await stateOf(inbox, leadId, rows) };
-}
-
-/** Why the list lacks what the inbox had of a lead. */
-async function stateOf(
-  inbox: Pick<InboxReader, 'lookUp'>,
-  leadId: string,
-  rows: readonly WireRow[],
-): Promise<WirePage['lead']> {
-  const [lead] = await inbox.lookUp([leadId]);
-  if (lead === undefined) return null;
-  if (lead.digest === undefined) return 'erased';
-  return rows.some(({ verdict }) => verdict !== 'rejected') ? null : 'pruned';
 }
 
 /** Where nothing says which receiver is meant. */

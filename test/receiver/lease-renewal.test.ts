@@ -3,7 +3,7 @@ import type { Inbox, LeaseAnswer, TargetLease } from '../../src/inbox/inbox.ts';
 import { sentenceOf } from '../../src/messages/find-message.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
-import { LeaseWatch } from '../../src/receiver/lease-watch.ts';
+import { LeaseRenewal } from '../../src/receiver/lease-renewal.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock } from '../../src/time/clock.ts';
@@ -132,7 +132,7 @@ describe('a delivery whose lead another receiver has', () => {
       asked.push(leases.length);
       return Promise.resolve(leases.map(() => ({ state: 'busy', tries: 0 })));
     };
-    const watch = new LeaseWatch({ lease }, clock, signal);
+    const watch = new LeaseRenewal({ lease }, clock, signal);
     let ended = 0;
     const wait = (leadId: string): void =>
       void watch.afterOther({ leadId, seq: 1, target: 'app' }).then(() => (ended += 1));

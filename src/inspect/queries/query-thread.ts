@@ -3,8 +3,8 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { openInboxReader } from '../../inbox/open-inbox.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { InboxQueries } from './query-types.ts';
-import { queriesInThisThread } from './read-inbox.ts';
-import { remoteQueries, serveQueries } from './worker-queries.ts';
+import { queriesInThisThread } from './queries-in-this-thread.ts';
+import { remoteQueries, serveQueries } from './queries-by-messages.ts';
 
 /** Tells this thread from any other that loads this file. */
 const role = 'leads inspect queries';

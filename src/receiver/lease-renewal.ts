@@ -24,7 +24,7 @@ interface Asked {
 }
 
 /** Leases that change while leads are on their way: its own, which it renews, and those of others, which end. */
-export class LeaseWatch {
+export class LeaseRenewal {
   readonly #inbox: Pick<Inbox, 'lease'>;
   readonly #clock: Pick<Clock, 'steady' | 'sleep'>;
   readonly #signal: AbortSignal | undefined;
