@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { appInEachTest } from '../commands/listen/app.ts';
 import { binary, environment, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { until } from '../support/until.ts';
+import { requireValidJson } from '../support/valid-json.ts';
 
 const app = appInEachTest();
 let listener: ListenProcess | undefined;
@@ -50,6 +51,7 @@ describe('leads inbox erase beside a running leads listen', () => {
       [binary, 'inbox', 'erase', '--email', 'ADA@example.com', '--yes', '--json'],
       { env: { PATH: process.env['PATH'], ...environment(home) } },
     );
+    requireValidJson(['inbox', 'erase', '--json'], stdout, '');
     over.abort();
     await load;
     received.length = 0;

@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { requireValidJson } from './valid-json.ts';
 
 type Headers = readonly (readonly [string, string])[];
 
@@ -36,12 +37,13 @@ export async function overhear(flags: readonly string[], secret: string): Promis
     [bin, 'listen', '--http', '--port', '0', '--format', 'events', '--inbox', inbox, ...flags, from, file],
     { env: { PATH: process.env['PATH'], LEADS_DATA_DIR: home, LEADS_CONFIG_DIR: home } },
   );
-  let [output, answers] = ['', ''];
+  let [output, printed, answers] = ['', '', ''];
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
   const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`leads listen ended with ${String(code)}: ${output}`)));
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
+      printed += text;
       const found = /"url":"([^"]+)"/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
@@ -57,6 +59,7 @@ export async function overhear(flags: readonly string[], secret: string): Promis
       const exited = once(child, 'exit');
       child.kill('SIGINT');
       await exited;
+      requireValidJson(['listen', '--format', 'events'], printed, '');
       const files = readdirSync(home).map((name) => readFileSync(join(home, name), 'latin1'));
       return [output, answers, ...files].join('\n');
     },
