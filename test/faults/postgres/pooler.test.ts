@@ -6,7 +6,9 @@ import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { leads } from '../../support/run.ts';
 import { systemClock } from '../../../src/time/clock.ts';
+import { startApp } from './app.ts';
 import { Fleet, fleetInbox } from './fleet.ts';
+import { verdictOf } from './sender.ts';
 
 const address = await sharedPostgres();
 // Fewer connections than two receivers have: each transaction may run on another one.
@@ -19,17 +21,27 @@ else {
     it('two receivers take, and every command that reads an inbox does', async () => {
       const database = await newDatabase(address);
       const inbox = fleetInbox(address, { port: pooler.port, database });
-      const fleet = await Fleet.start(2, inbox);
-      afterAll(() => fleet.end());
+      const app = await startApp();
+      const fleet = await Fleet.start(2, inbox, ['--forward-to', app.url]);
+      afterAll(async () => {
+        await fleet.end();
+        app.stop();
+      });
       const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
       const verdicts = new Map<string, number>();
-      await inParallel([...ids, ...ids], 20, async (id, i) => {
-        const { status, text } = await fleet.at(i % 2).deliver({ id });
-        expect(status).toBe(200);
-        const { status: verdict } = JSON.parse(text) as { status: string };
-        verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+      // Both get each lead at the same moment.
+      await inParallel(ids, 10, async (id) => {
+        for (const answer of await Promise.all(fleet.receivers.map((receiver) => receiver.deliver({ id })))) {
+          expect(answer).toMatchObject({ status: 200 });
+          verdicts.set(verdictOf(answer), (verdicts.get(verdictOf(answer)) ?? 0) + 1);
+        }
       });
       expect(Object.fromEntries(verdicts)).toEqual({ accepted: ids.length, duplicate: ids.length });
+      expect(ids.filter((id) => app.got.get(id) !== 1)).toEqual([]);
+      for (const receiver of fleet.receivers) {
+        expect(await receiver.admin('/readyz')).toMatchObject({ status: 200 });
+        expect((await receiver.admin('/metrics')).text).toContain('\nleads_inbox_up 1\n');
+      }
 
       const run = async (...argv: string[]): Promise<string[]> => {
         const { exitCode, stdout, stderr } = await leads([...argv, ...inbox.argv], {
