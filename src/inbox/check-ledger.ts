@@ -28,8 +28,13 @@ const mostNamed = 20;
 
 const everything = 0;
 
-/** Recomputes the tree from what is stored: every lead that is there is hashed again. */
-export async function checkLedger(inbox: Inbox, ledger: Ledger, size: number): Promise<LedgerFindings> {
+/** Recomputes the tree from what is stored: every lead that is there is hashed again. `signal` ends it between two pages. */
+export async function checkLedger(
+  inbox: Inbox,
+  ledger: Ledger,
+  size: number,
+  signal?: AbortSignal,
+): Promise<LedgerFindings> {
   const head = await ledger.head();
   const tree = new CompactRange();
   let root = size === 0 ? tree.root() : undefined;
@@ -38,6 +43,7 @@ export async function checkLedger(inbox: Inbox, ledger: Ledger, size: number): P
   let [erased, withoutBody, pruned] = [0, 0, 0];
   const name = (seqs: Set<number>, seq: number): unknown => seqs.size < mostNamed && seqs.add(seq);
   for await (const leaves of ledger.leaves()) {
+    signal?.throwIfAborted();
     const stored = new Map(
       (await inbox.leadsBySeq(leaves.map(({ seq }) => seq))).map((lead) => [lead.seq, lead]),
     );
@@ -53,6 +59,7 @@ export async function checkLedger(inbox: Inbox, ledger: Ledger, size: number): P
   }
   for await (const batch of inbox.prunedSince(everything)) {
     for await (const leads of slices(batch)) {
+      signal?.throwIfAborted();
       const entered = new Map(
         (await ledger.leavesOf(leads.map(({ seq }) => seq))).map((leaf) => [leaf.seq, leaf]),
       );
@@ -78,6 +85,7 @@ export async function checkLedger(inbox: Inbox, ledger: Ledger, size: number): P
   }
   for await (const batch of inbox.seqsSince(everything)) {
     for await (const seqs of slices(batch.filter((seq) => seq <= head.seq))) {
+      signal?.throwIfAborted();
       const entered = new Set((await ledger.leavesOf(seqs)).map(({ seq }) => seq));
       for (const seq of seqs) if (!entered.has(seq)) name(inserted, seq);
     }

@@ -36,6 +36,15 @@ describe.each(sharedStores)('the ledger of an inbox in $name', ({ newLocation })
     expect(await check(inbox)).toMatchObject({ ...unchangedLedger, size: 4, erased: 0, pruned: 0 });
   });
 
+  it('is checked in turns of the event loop, in which a signal ends it', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take(Array.from({ length: 1001 }, (_, i) => lead(`lead-${i}`)));
+    await ledgerOf(inbox).sequence();
+    const ending = new AbortController();
+    setImmediate(() => ending.abort(new Error('ended')));
+    await expect(checkLedger(inbox, ledgerOf(inbox), 0, ending.signal)).rejects.toThrow('ended');
+  });
+
   it('goes on where it was, in as many transactions as it takes', async () => {
     const location = newLocation();
     const inbox = await open(location);

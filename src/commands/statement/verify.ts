@@ -146,7 +146,7 @@ async function verifyInbox(options: VerifyOptions, context: Context): Promise<Ou
   const place = { inbox: inbox === profilesInbox ? undefined : inbox };
   const found = await withLedger(place, context, async (ledger, opened) => {
     const { origin } = await ledger.head();
-    return { origin, ...(await checkLedger(opened, ledger, head?.size ?? 0)) };
+    return { origin, ...(await checkLedger(opened, ledger, head?.size ?? 0, context.signal)) };
   });
   const { altered, inserted, removed, size, erased, pruned } = found;
   const faults: string[] = [];
