@@ -61,6 +61,7 @@ main{max-width:none;padding:0}
 section{padding:0 0 4px;border:0;margin-top:18px}
 thead{display:table-header-group}
 .wide table{font-size:8.5pt}
+.wide td{min-width:4em}
 th,td{overflow-wrap:anywhere}
 .verdict{white-space:normal}
 tr,.figures div{break-inside:avoid}
