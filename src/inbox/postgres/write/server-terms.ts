@@ -7,7 +7,7 @@ import { replaceFile } from '../../../files/replace.ts';
 import { sha256 } from '../../../sha256.ts';
 import type { DatabaseProblem, TermProblem } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
-import { hexOf, integerLiteral, numberOf, own, type Row, type Sql, sql, textOf } from '../sql.ts';
+import { hexOf, integerLiteral, numberOf, own, type Row, type Rows, type Sql, sql, textOf } from '../sql.ts';
 
 /**
  * A stretch of an inbox's history in which one server took its writes. The first session on a new timeline, which a promotion
@@ -64,9 +64,20 @@ export class ServerTerms {
     return new ServerTerms(options, path, await readJsonState(path, keptTerm, 'term'));
   }
 
-  /** Columns, of the rows of `terms`: the newest is asked for. */
-  get columns(): Sql {
-    return sql`number AS term, id::text AS term_id, timeline AS term_timeline, ${timeline} AS timeline, ${this.continues} AS continues`;
+  /** Of the rows of `terms`, which are few: to find the newest here costs the database less than half as much. */
+  static readonly columns: Sql = sql`number AS term, id::text AS term_id, timeline AS term_timeline, is_accepted, ${timeline} AS timeline`;
+
+  /** The newest row, and whether the term that was seen is among them, or was left behind by an operator's acceptance. */
+  newestOf(rows: Rows): Row | undefined {
+    const seen = this.#seen;
+    const newest = rows.toSorted((a, b) => numberOf(b['term']) - numberOf(a['term']))[0];
+    const continues =
+      seen === undefined ||
+      rows.some(
+        ({ term, term_id: id, is_accepted: isAccepted }) =>
+          textOf(id) === seen.id || (isAccepted === true && numberOf(term) > seen.number),
+      );
+    return newest && { ...newest, continues };
   }
 
   /** A condition: whether the server has the newest term that was seen. */

@@ -4,7 +4,7 @@ import { DatabaseUnavailableError } from '../connection/database-errors.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { isAnswered } from '../postgres-errors.ts';
 import { type Row, type Rows, type Sql, sql, statements } from '../sql.ts';
-import type { ServerTerms } from './server-terms.ts';
+import { ServerTerms } from './server-terms.ts';
 import { begin } from './transaction.ts';
 
 /** What has to hold of the server in each transaction that writes: a pooler may have another session for each. */
@@ -30,9 +30,8 @@ export async function orRollBack<T>(connection: Connection, work: () => Promise<
 
 const guardColumn = 'standby_names';
 
-const guardQuestion = ({ schema, terms }: WriteGuard): Sql =>
-  sql`SELECT current_setting('synchronous_standby_names') AS standby_names, ${terms.columns}
-    FROM ${schema}.terms ORDER BY number DESC LIMIT 1;`;
+const guardQuestion = ({ schema }: WriteGuard): Sql =>
+  sql`SELECT current_setting('synchronous_standby_names') AS standby_names, ${ServerTerms.columns} FROM ${schema}.terms;`;
 
 /** How often a transaction is begun on a server whose term is raised meanwhile, by this receiver or another. */
 const maxRaises = 3;
@@ -77,7 +76,7 @@ async function beginOnNewest(
     const question = statements(raises === 0 ? before : undefined, begin, guardQuestion(guard), first);
     const answers = await connection.run(question);
     const at = answers.findIndex(([row]) => row !== undefined && guardColumn in row);
-    const [row] = answers[at] ?? [];
+    const row = guard.terms.newestOf(answers[at] ?? []);
     if (row === undefined) throw new Error('the database gave less than was asked for');
     const found = guard.terms.check(row, connection.host);
     if (found === undefined || found.kind === 'new timeline') await requireCopies(connection, guard, row);
