@@ -24,12 +24,13 @@ export function requireValidJson(argv: readonly string[], stdout: string, stderr
   check('error', documentsIn(stderr.replace(/^(?!\{"error":).*$/gm, '')));
 }
 
-/** A document, the elements of an array, or a document on each line. */
+/** A document, the elements of an array, or documents that each begin a line: on a terminal they are indented. */
 function documentsIn(stdout: string): readonly unknown[] {
   try {
     return [JSON.parse(stdout) as unknown].flat();
   } catch {
-    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]));
+    const texts = stdout.split(/^(?=\{)/m).filter((text) => text.trim() !== '');
+    return texts.map((text) => JSON.parse(text) as unknown);
   }
 }
 
