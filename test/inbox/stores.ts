@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Arrival, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
 import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -39,15 +39,10 @@ export const sharedStores = stores.filter(({ isShared }) => isShared);
 
 export const clock = new FakeClock();
 
-const opened: Inbox[] = [];
-afterEach(async () => {
-  for (const inbox of opened.splice(0)) await inbox.close();
-});
-
 /** Opens an inbox that is closed after the test. */
 export async function open(location: InboxLocation, options: Partial<InboxOptions> = {}): Promise<Inbox> {
   const inbox = await openInbox({ clock, ...options, location });
-  opened.push(inbox);
+  onTestFinished(() => inbox.close());
   return inbox;
 }
 

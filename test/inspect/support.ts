@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
@@ -47,15 +47,10 @@ interface InspectOptions {
   readonly receiver?: 'http' | 'https';
 }
 
-const opened: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
 /** Over an inbox in memory unless one is given; closed after the test. */
 export async function inspect(options: InspectOptions = {}): Promise<Inspected> {
   const inbox = options.inbox ?? (await openInbox({ location: ':memory:', clock: systemClock }));
-  if (options.inbox === undefined) opened.push(() => inbox.close());
+  if (options.inbox === undefined) onTestFinished(() => inbox.close());
   const server = await openInspectServer({
     port: 0,
     portOption: 'port',
@@ -74,7 +69,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
       throw error;
     },
   });
-  opened.push(() => server.close());
+  onTestFinished(() => server.close());
   const origin = `http://127.0.0.1:${server.port}`;
   const keyNow = (): string => new URL(server.url).hash.replace('#key=', '');
   const key = keyNow();
@@ -97,7 +92,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
       sent.end();
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       response.on('error', () => undefined);
-      opened.push(() => Promise.resolve(void response.destroy()));
+      onTestFinished(() => Promise.resolve(void response.destroy()));
       return response;
     },
   };

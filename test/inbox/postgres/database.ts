@@ -1,12 +1,6 @@
-import type { Sql } from 'postgres';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { newSchema, type PostgresAddress, superuser, urlOf } from '../../support/postgres/address.ts';
 import { locationOf } from './location.ts';
-
-const opened: Sql[] = [];
-afterEach(async () => {
-  for (const client of opened.splice(0)) await client.end({ timeout: 1 });
-});
 
 /** A schema that nothing else uses, as receivers open it and as a superuser looks into it. */
 export function inboxIn(
@@ -15,7 +9,7 @@ export function inboxIn(
 ) {
   const name = newSchema();
   const client = superuser(address, parts.database);
-  opened.push(client);
+  onTestFinished(() => client.end({ timeout: 1 }));
   const location = (more: { readonly port?: number; readonly user?: string } = {}) =>
     locationOf(urlOf(address, { ...parts, ...more, parameters: { schema: name } }));
   return {

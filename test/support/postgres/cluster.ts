@@ -36,7 +36,7 @@ local replication all trust
 
 const defaults = {
   listen_addresses: "'127.0.0.1'",
-  max_connections: '1000',
+  max_connections: '400',
   shared_buffers: '32MB',
   log_line_prefix: "'%m [%p] %q%u@%d %e '",
   log_min_messages: 'warning',
