@@ -3,6 +3,10 @@ import { type Clock, slept } from '../time/clock.ts';
 
 /** How long a lease holds whose receiver does not renew it, in milliseconds. */
 export const leaseMs = 5000;
+
+/** The same for one that does not renew it: an attempt ends before its lease does. Both in milliseconds. */
+export const unrenewedLeaseMs = (timeoutMs: number): number => timeoutMs + leaseMs;
+
 const renewEveryMs = 1500;
 
 /** Between two questions, each of which is for all leads together, in milliseconds. */

@@ -7,7 +7,7 @@ import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
-import { leaseMs } from '../../receiver/lease-renewal.ts';
+import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
 import { type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
 import { problemSentence } from '../../messages/find-message.ts';
 import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';
@@ -36,7 +36,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
     signal: context.signal,
   });
   const { pid, clock, signal } = context;
-  const store = { pid, targets: [target.name], leaseMs: timeoutMs + leaseMs };
+  const store = { pid, targets: [target.name], leaseMs: unrenewedLeaseMs(timeoutMs) };
   const printer = await retryPrinter(options.format, context.stdout);
   const retried: Retried[] = [];
   try {

@@ -9,7 +9,7 @@ import {
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
-import { leaseMs } from '../../receiver/lease-renewal.ts';
+import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import { resolveWindow } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
@@ -40,7 +40,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
         clock,
         pid,
         targets: [target.name],
-        leaseMs: settings.timeoutMs + leaseMs,
+        leaseMs: unrenewedLeaseMs(settings.timeoutMs),
         warn: (found) => messages.warn(describeWarning(found)),
       });
       try {

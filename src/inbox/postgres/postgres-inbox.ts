@@ -28,7 +28,7 @@ import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } fro
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
-import { openTransaction, orRollBack } from './write/write-guard.ts';
+import { commit } from './write/write-guard.ts';
 import { WriteCheck } from './write/write-check.ts';
 
 /** Throws a `ConfigError`, or that the database cannot be reached. */
@@ -181,14 +181,7 @@ function postgresInbox(
         nonceClock.note(schema, true),
       );
       // Where that cannot be written, others find out later that this receiver has ended.
-      await Promise.allSettled([
-        connections.use((connection) =>
-          orRollBack(connection, async () => {
-            await openTransaction(connection, guard);
-            await connection.run(statements(last, sql`COMMIT;`));
-          }),
-        ),
-      ]);
+      await Promise.allSettled([commit(context, last)]);
       await connections.close();
       await watched;
     },

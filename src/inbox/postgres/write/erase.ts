@@ -25,7 +25,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { openTransaction, orRollBack } from './write-guard.ts';
+import { inTransaction } from './write-guard.ts';
 
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
@@ -43,9 +43,7 @@ export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure)
   const holding = await connections.use((connection) => contentsWithIds(connection, options.schema, ids));
   for (let conflicts = 0; ;) {
     try {
-      const done = await connections.use((connection) =>
-        orRollBack(connection, () => transact(connection, options, { ids, holding }, erasure)),
-      );
+      const done = await eraseLocked(options, { ids, holding }, erasure);
       const { deliveries, rejected, leads } = done.counts;
       const isNothing = deliveries + rejected + leads === 0;
       const dead = isNothing
@@ -70,21 +68,18 @@ interface Done {
 }
 
 /** Locks the ids first, sorted, as every receiver does. */
-async function transact(
-  connection: Connection,
-  { schema, lockKey, guard }: OpenedSchema,
+function eraseLocked(
+  opened: OpenedSchema,
   { ids, holding }: { readonly ids: readonly StoredId[]; readonly holding: readonly number[] },
   { rejected }: Erasure,
 ): Promise<Done> {
+  const { schema, lockKey } = opened;
   const id = sql`${ids.map(({ bytes }) => bytes)}::bytea[]`;
-  await openTransaction(
-    connection,
-    guard,
-    sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
-      SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`,
-  );
-  const [leads = [], deliveries = [], outstanding = []] = await connection.run(
-    sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
+  const lock = sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
+      SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`;
+  return inTransaction(opened, lock, async (connection) => {
+    const [leads = [], deliveries = [], outstanding = []] = await connection.run(
+      sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
     SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict, relname FROM ${schema}.deliveries AS d
       JOIN pg_catalog.pg_class AS c ON c.oid = d.tableoid WHERE seq = ANY(ARRAY(
       SELECT seq FROM ${schema}.ids WHERE id = ANY(${id})
@@ -92,25 +87,26 @@ async function transact(
       UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL
         AND (lead = ANY(${id}) OR seq = ANY(${rejected}::int8[])))) ORDER BY seq;
     SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});`,
-  );
-  const isKnown = leads.length + deliveries.length > 0;
-  const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
-  await connection.run(statements(deletionOf(schema, { ids, leads, deliveries, shared }), sql`COMMIT;`));
-  const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
-  return {
-    counts: {
-      leads: leads.length,
-      deliveries: deliveries.length - refused,
-      rejected: refused,
-      pending: outstanding.length,
-    },
-    tables: [
-      ...new Set([
-        ...deliveries.map(({ relname }) => textOf(relname)),
-        ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
-      ]),
-    ],
-  };
+    );
+    const isKnown = leads.length + deliveries.length > 0;
+    const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
+    await connection.run(statements(deletionOf(schema, { ids, leads, deliveries, shared }), sql`COMMIT;`));
+    const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
+    return {
+      counts: {
+        leads: leads.length,
+        deliveries: deliveries.length - refused,
+        rejected: refused,
+        pending: outstanding.length,
+      },
+      tables: [
+        ...new Set([
+          ...deliveries.map(({ relname }) => textOf(relname)),
+          ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
+        ]),
+      ],
+    };
+  });
 }
 
 /** Contents that the deliveries shared with others, and those of `holding`, a row for each of those others. */

@@ -21,7 +21,7 @@ import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import type { Decision, Plan } from './transaction.ts';
-import { openTransaction, orRollBack } from './write-guard.ts';
+import { commit } from './write-guard.ts';
 
 type Results = readonly LeaseResult[];
 
@@ -229,17 +229,11 @@ const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
 
 /** What is outstanding of these leads is due now. Locks their ids, sorted, as every receiver does. */
 export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
-  const { connections, schema, guard, leaseTime, options } = context;
+  const { schema, leaseTime, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
-  await connections.use((connection) =>
-    orRollBack(connection, async () => {
-      await openTransaction(
-        connection,
-        guard,
-        sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`,
-      );
-      await connection.run(sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});
-COMMIT;`);
-    }),
+  await commit(
+    context,
+    sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});`,
+    sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`,
   );
 }

@@ -38,10 +38,9 @@ import {
   type Rows,
   type Sql,
   sql,
-  statements,
   textOf,
 } from '../sql.ts';
-import { openTransaction, orRollBack } from './write-guard.ts';
+import { commit, inTransaction } from './write-guard.ts';
 
 /** Between two looks at whether transactions that are under way have ended, in milliseconds. */
 const heldBackMs = 50;
@@ -180,11 +179,7 @@ export class PostgresLedger implements Ledger {
   }
 
   #write(change: Sql): Promise<void> {
-    return this.#written(() =>
-      transact(this.#database, undefined, async (connection) => {
-        await connection.run(statements(change, sql`COMMIT;`));
-      }),
-    );
+    return this.#written(() => commit(this.#database, change));
   }
 
   async #written<T>(work: () => Promise<T>): Promise<T> {
@@ -217,7 +212,7 @@ interface Entered {
 function enterNext(database: OpenedSchema): Promise<Entered> {
   const { schema } = database;
   const questions = sql`${headOf(schema)} FOR UPDATE; ${byIndex} ${horizonQuestions(database)}`;
-  return transact(database, questions, async (connection, [rows = [], , ...answers]) => {
+  return inTransaction(database, questions, async (connection, [rows = [], , ...answers]) => {
     const [head, horizon] = [headIn(rows), horizonIn(answers)];
     const prunedAfter = rows[0]?.['pruned_after'];
     const found = isNull(prunedAfter)
@@ -325,13 +320,3 @@ function headIn([row]: readonly Row[]): LedgerHead {
     supersedes: isNull(row['supersedes']) ? undefined : textOf(row['supersedes']),
   };
 }
-
-/** `work` gets what `first` answers, and ends the transaction. */
-const transact = <T>(
-  { connections, guard }: OpenedSchema,
-  first: Sql | undefined,
-  work: (connection: Connection, answers: readonly Rows[]) => Promise<T>,
-): Promise<T> =>
-  connections.use((connection) =>
-    orRollBack(connection, async () => work(connection, await openTransaction(connection, guard, first))),
-  );

@@ -5,7 +5,7 @@ import { isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { openTransaction, orRollBack } from './write-guard.ts';
+import { inTransaction, orRollBack } from './write-guard.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
 const batchRows = 500;
@@ -32,17 +32,12 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
     if (month.end <= before) dropped += await dropOrSkip(opened, month);
   }
   for (let after: number | undefined = 0; after !== undefined;) {
-    const start: number = after;
-    const batch = await connections.use((connection) =>
-      dropBatch(connection, opened, { before, after: start }),
-    );
+    const batch: DroppedBatch = await dropBatch(opened, { before, after });
     dropped += batch.dropped;
     after = batch.last;
   }
   await connections.use((connection) => connection.run(dropContents(opened, before), 60_000));
-  while (
-    await connections.use((connection) => orRollBack(connection, () => forgetDead(connection, opened)))
-  ) {
+  while (await forgetDead(opened)) {
     // Others may lock these leads between two batches.
   }
   return dropped;
@@ -66,55 +61,52 @@ async function dropOrSkip({ connections, schema }: OpenedSchema, month: Month): 
  * Locks the ids of its leads, sorted, as every receiver does, so that none of them becomes outstanding meanwhile. What is
  * dropped are the deliveries whose leads were locked: while that was waited for, another process may have dropped some.
  */
-async function dropBatch(
-  connection: Connection,
-  { schema, lockKey, guard }: OpenedSchema,
+function dropBatch(
+  opened: OpenedSchema,
   { before, after }: { readonly before: number; readonly after: number },
 ): Promise<DroppedBatch> {
-  const locked = await openTransaction(
-    connection,
-    guard,
-    sql`WITH batch AS MATERIALIZED (
+  const { schema, lockKey } = opened;
+  const lock = sql`WITH batch AS MATERIALIZED (
   SELECT seq, lead FROM ${schema}.deliveries WHERE seq > ${after} AND received_at < ${Math.ceil(before)}
   ORDER BY seq LIMIT ${batchRows}
 ), locked AS MATERIALIZED (
   SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM batch WHERE lead IS NOT NULL) ORDER BY ids.id FOR UPDATE
-) SELECT string_agg(seq::text, ',') AS seqs, (SELECT count(*) FROM locked) AS leads FROM batch;`,
-  );
-  const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
-  const seqs = joined === '' ? [] : joined.split(',').map(Number);
-  const dropped = await connection.run(
-    sql`SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);
+) SELECT string_agg(seq::text, ',') AS seqs, (SELECT count(*) FROM locked) AS leads FROM batch;`;
+  return inTransaction(opened, lock, async (connection, locked) => {
+    const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
+    const seqs = joined === '' ? [] : joined.split(',').map(Number);
+    const dropped = await connection.run(
+      sql`SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);
 WITH gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
     AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING 1
 ) SELECT count(*) AS dropped FROM gone;
 COMMIT;`,
-  );
-  const last = seqs.length === 0 ? undefined : Math.max(...seqs);
-  return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
+    );
+    const last = seqs.length === 0 ? undefined : Math.max(...seqs);
+    return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
+  });
 }
 
 /**
  * Forgets what is dead and has no delivery any more: of what a newer one is kept, that one can still be handed on. Returns
  * whether there may be more.
  */
-async function forgetDead(connection: Connection, { schema, guard }: OpenedSchema): Promise<boolean> {
+function forgetDead(opened: OpenedSchema): Promise<boolean> {
+  const { schema } = opened;
   const isGone = sql`dead AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
     AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1)`;
-  const locked = await openTransaction(
-    connection,
-    guard,
-    sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
-  SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`,
-  );
-  const joined = textOf(locked.at(-1)?.[0]?.['ids']);
-  const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
-  await connection.run(
-    sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};
+  const lock = sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
+  SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`;
+  return inTransaction(opened, lock, async (connection, locked) => {
+    const joined = textOf(locked.at(-1)?.[0]?.['ids']);
+    const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
+    await connection.run(
+      sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};
 COMMIT;`,
-  );
-  return ids.length > 0;
+    );
+    return ids.length > 0;
+  });
 }
 
 /** What no delivery shares any more. */

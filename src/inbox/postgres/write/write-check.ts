@@ -8,7 +8,7 @@ import { TakePlan } from './take-plan.ts';
 import { sizeOfWork, type TakeWork, takeWork } from './take-queries.ts';
 import { TransactionQueue } from './transaction-queue.ts';
 import { Confirmations } from './unconfirmed-commits.ts';
-import { openTransaction, orRollBack } from './write-guard.ts';
+import { commit } from './write-guard.ts';
 
 /** What the largest delivery needs, in bytes: a body may have 1 MiB. */
 const roomBytes = 1.5 * 1024 * 1024;
@@ -66,15 +66,11 @@ export class WriteCheck {
 
   /** A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have is written. */
   async #commit(): Promise<void> {
-    const { connections, schema, guard } = this.#context;
+    const { schema } = this.#context;
     const filler = this.#isFull ? sql`${randomBytes(roomBytes)}` : sql`NULL`;
-    await connections.use((connection) =>
-      orRollBack(connection, async () => {
-        await openTransaction(connection, guard);
-        await connection.run(
-          sql`UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler}; COMMIT;`,
-        );
-      }),
+    await commit(
+      this.#context,
+      sql`UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler};`,
     );
     this.#hasFailed = false;
     this.#isFull = false;

@@ -1,5 +1,5 @@
 import { copiesIn } from '../acknowledgement-copies.ts';
-import type { Connection } from '../connection/database-connections.ts';
+import type { Connection, Connections } from '../connection/database-connections.ts';
 import { DatabaseUnavailableError } from '../connection/database-errors.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { isAnswered } from '../postgres-errors.ts';
@@ -51,6 +51,28 @@ export async function openTransaction(
   await guard.terms.note(row);
   return answers;
 }
+
+/** A database that is written to in guarded transactions. */
+interface Guarded {
+  readonly connections: Connections;
+  readonly guard: WriteGuard;
+}
+
+/** `work` gets what `first` answers, and ends the transaction. */
+export const inTransaction = <T>(
+  { connections, guard }: Guarded,
+  first: Sql | undefined,
+  work: (connection: Connection, answers: readonly Rows[]) => Promise<T>,
+): Promise<T> =>
+  connections.use((connection) =>
+    orRollBack(connection, async () => work(connection, await openTransaction(connection, guard, first))),
+  );
+
+/** Writes that in a transaction of its own. `first`: what locks. */
+export const commit = (database: Guarded, change: Sql, first?: Sql): Promise<void> =>
+  inTransaction(database, first, async (connection) => {
+    await connection.run(statements(change, sql`COMMIT;`));
+  });
 
 /** Throws a `DatabaseUnavailableError` where another server took newer leads; one without copies refuses each write. */
 export async function requireNewestServer(connection: Connection, guard: WriteGuard): Promise<void> {
