@@ -14,7 +14,8 @@ const docs = join(here, '../../docs/');
 const place = join(here, '.cache/');
 const program = (path) => join(here, 'node_modules', path);
 const expected = '[true,true,false,200,20,true]';
-const run = (file, words, options) => promisify(execFile)(file, words, { timeout: 120_000, ...options });
+// A build of Next takes two minutes on a busy machine.
+const run = (file, words, options) => promisify(execFile)(file, words, { timeout: 600_000, ...options });
 
 /** Of an application bundled to one file: what it loads when it is there. */
 const optional = ['libsql', 'libsql/promise'];
