@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
 import { expect, it } from 'vitest';
 import { optionalPackages } from '../src/files/optional-package.ts';
 
@@ -19,4 +22,16 @@ it('names the installed version of each package that may be left out', () => {
   for (const [name, version] of Object.entries(optionalPackages)) {
     expect(read(`node_modules/${name}/package.json`)).toMatchObject({ version });
   }
+});
+
+it('what the workflow publishes is the file that was made, and nothing from elsewhere', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'leads-publish-'));
+  mkdirSync(join(place, 'release'));
+  writeFileSync(join(place, 'package.json'), '{ "name": "leads-cli", "version": "1.2.3" }');
+  await execa('npm', ['pack', '--silent', '--pack-destination', 'release'], { cwd: place });
+  const workflow = readFileSync(new URL('../.github/workflows/release.yml', import.meta.url), 'utf8');
+  const [, spec = ''] = /npm publish .* (".*")/.exec(workflow) ?? [];
+  const options = { cwd: place, env: { GITHUB_REF_NAME: 'v1.2.3', GIT_SSH_COMMAND: 'false' } };
+  const { stdout } = await execa('bash', ['-c', `npm pack --silent --dry-run ${spec}`], options);
+  expect(stdout).toBe('leads-cli-1.2.3.tgz');
 });
