@@ -21,6 +21,10 @@ export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] 
   [143, 'terminated: output is incomplete'],
 ];
 
+/** What to do about exit 1. */
+export const bugHint =
+  "run it again with --verbose, and report what it prints where 'npm bugs leads-cli' leads";
+
 /** By the error's code. */
 const ofError: Readonly<Record<string, ExitCode>> = {
   usage: 2,

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { InterruptedError } from './errors.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { bugHint, exitCodeOf } from './exit-codes.ts';
 import { type Clock, systemClock } from './time/clock.ts';
 
 interface Input extends Readable {
@@ -140,9 +140,16 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
-  // Node ends a process that waits for nothing any more, finished or not: that must not look like success.
+  // Node ends a process that waits for nothing any more, finished or not: that must not look like success. It ends one with 1
+  // as well where nobody waited for what was thrown.
   process.exitCode = 1;
+  const sayBug = (code: number): void => {
+    if (code === 1)
+      process.stderr.write(`error: a bug in leads: the run was not finished\nhint: ${bugHint}\n`);
+  };
+  process.once('exit', sayBug);
   const code = await main(process.argv.slice(2), processHost());
+  process.off('exit', sayBug);
   process.exitCode = code;
   // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.
   if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);

@@ -1,5 +1,5 @@
 import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.ts';
-import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
 import type { ErrorLine } from './output/everywhere-schema.ts';
 import { escapeJson, sanitize } from './output/sanitize.ts';
@@ -60,7 +60,7 @@ async function textsOf(failure: LeadsError): Promise<Texts> {
 
 const bug = (thrown: unknown): Texts => ({
   message: `a bug in leads: ${messageOf(thrown)}`,
-  hint: "run it again with --verbose, and report what it prints where 'npm bugs leads-cli' leads",
+  hint: bugHint,
 });
 
 /** Read from the words themselves: the error may be that they could not be parsed. */
