@@ -43,13 +43,16 @@ export interface PlainRequest {
 export type WebhookRequest = FetchRequest | NodeRequest | PlainRequest;
 
 export const isFetchRequest = (request: object): request is FetchRequest =>
-  'arrayBuffer' in request && 'bodyUsed' in request && 'headers' in request;
+  'method' in request && 'bodyUsed' in request && 'headers' in request;
 
 export const isNodeRequest = (request: object): request is NodeRequest =>
   'rawHeaders' in request && 'readableEnded' in request && 'on' in request;
 
-const isPlainRequest = (request: object): request is PlainRequest =>
-  'method' in request && 'url' in request && 'headers' in request && 'body' in request;
+const isPlainRequest = (request: object): request is PlainRequest => {
+  const { method, url, headers } = request as Partial<Record<keyof PlainRequest, unknown>>;
+  const isHead = typeof method === 'string' && typeof url === 'string' && typeof headers === 'object';
+  return isHead && headers !== null && 'body' in request;
+};
 
 /** A request without its body; undefined for what is no request. `receivedAt` in milliseconds since the epoch. */
 export function deliveryHead(request: unknown, receivedAt: number): Delivery | undefined {

@@ -80,6 +80,19 @@ test.each([
   expect(errors).toMatchObject([{ name: 'NoRequestError' }]);
 });
 
+test.each([
+  ['no headers', { method: 'POST', url: '/', headers: undefined, body: '{"id":"a"}' }],
+  ['headers that are null', { method: 'POST', url: '/', headers: null, body: '{"id":"a"}' }],
+  ['no method', { method: undefined, url: '/', headers: {}, body: '{"id":"a"}' }],
+  ['a URL object', { method: 'POST', url: new URL('https://a.example/'), headers: {}, body: '{"id":"a"}' }],
+  ['a response', new Response('{"id":"a"}')],
+])('%s: what is like a request and is none is said to be none', async (_, given) => {
+  await expect(verify(given as never, choice)).rejects.toMatchObject({ name: 'NoRequestError' });
+  const { receiver, errors } = start();
+  expect((await receiver.fetch(given as never)).status).toBe(500);
+  expect(errors).toMatchObject([{ name: 'NoRequestError' }]);
+});
+
 test('verify names where the request is in an event of AWS Lambda', async () => {
   const event = { version: '2.0', requestContext: { http: { method: 'POST' } }, headers: {}, body: 'e30=' };
   await expect(verify(event as never, choice)).rejects.toMatchObject({
