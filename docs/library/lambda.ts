@@ -7,7 +7,7 @@ export async function handler(event: APIGatewayProxyEventV2): Promise<APIGateway
   const checked = await verify(
     {
       method: event.requestContext.http.method,
-      url: `${event.rawPath}?${event.rawQueryString}`,
+      url: [event.rawPath, event.rawQueryString].filter(Boolean).join('?'),
       headers: event.headers,
       body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
     },
