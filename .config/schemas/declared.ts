@@ -25,7 +25,7 @@ import { verifySchema } from '../../src/commands/verify/output-schema.ts';
 import { checkpointSchema as clientCheckpointSchema } from '../../src/library/client/lead-checkpoint.ts';
 import { configVersion } from '../../src/config/check-config.ts';
 import { errorSchema, versionSchema } from '../../src/output/everywhere-schema.ts';
-import { headerSchema, lineSchema } from '../../src/statement/statement-format.ts';
+import { headerSchema, lineSchema, signatureSchema } from '../../src/statement/statement-format.ts';
 import { configSchema, schemeSchema } from './settings.ts';
 
 interface Declared {
@@ -61,5 +61,6 @@ export const declared: Readonly<Record<string, Declared>> = {
   'file.scheme': { version: 1, schema: schemeSchema },
   'file.statement-header': { version: 1, schema: headerSchema },
   'file.statement-line': { version: 1, schema: lineSchema },
+  'file.statement-signature': { version: 1, schema: signatureSchema },
   'file.statement-signed': { version: 1, schema: stateSchema },
 };

@@ -62,6 +62,11 @@ export const lineSchema = z.strictObject({
 /** What a statement says of one lead; `at` in milliseconds since the epoch. */
 export type StatementLine = z.output<typeof lineSchema>;
 
+/** The last line. */
+export const signatureSchema = z.strictObject({
+  signature: z.string().check(z.regex(/^[A-Za-z0-9+/]{86}==$/)),
+});
+
 /** How far a statement goes beyond its period on both sides, so that leads at the border can be told from missing ones. */
 export const borderMs = 86_400_000;
 
@@ -133,6 +138,6 @@ export const signatureLength = 105;
 
 /** Undefined for a text that is no last line. */
 export function readSignature(text: string): Buffer | undefined {
-  const signature = base64Bytes(/^\{"signature":"([^"]*)"\}\n$/.exec(text)?.[1] ?? '');
-  return signature?.length === 64 ? signature : undefined;
+  const line = text.endsWith('\n') ? readCanonical(text.slice(0, -1), signatureSchema) : undefined;
+  return line && base64Bytes(line.signature);
 }

@@ -51,6 +51,17 @@ describe('files', () => {
     );
   });
 
+  it('each line of a statement of the first release is', () => {
+    const text = readFileSync(
+      new URL('../fixtures/releases/0.1.0/statement.ndjson', import.meta.url),
+      'utf8',
+    );
+    for (const [i, line] of text.trimEnd().split('\n').entries()) {
+      const kind = line.startsWith('{"signature"') ? 'signature' : i === 0 ? 'header' : 'line';
+      valid(`file.statement-${kind}`, line);
+    }
+  });
+
   it('a configuration with settings of every kind is', async () => {
     const home = freshHome();
     const file = join(home, 'config/config.json');

@@ -71,6 +71,10 @@ export default command({
       everyday: ['publicKey', 'previous', 'inbox', 'checkpoint'],
       exits: { 6: '', 7: 'it does not hold, or its signer is unknown' },
       schema: 'statement.verify',
+      output: [
+        { what: 'with --lead, where it is in it', fields: members('index line path lines root') },
+        { what: 'with --lead, where it is not', fields: members('absent between lines root') },
+      ],
       examples: [
         'leads statement verify october.ndjson --public-key partner.pub',
         'leads statement verify --inbox inbox.db --checkpoint acme.checkpoint',
