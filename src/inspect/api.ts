@@ -3,21 +3,21 @@ import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-ans
 import { isObject, type Json } from '../json/exact.ts';
 import type { Clock } from '../time/clock.ts';
 import { zoneNamed } from '../time/zone.ts';
-import type { Delivery } from '../webhook/delivery.ts';
+import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
 import type { InboxQueries } from './queries/query-types.ts';
 import { QueryValues } from './query-values.ts';
 import type { Replayer } from './replay/replayer.ts';
 import type { InspectKeys } from './inspect-keys.ts';
-import { ticketPath, unwantedRequest } from './request-guard.ts';
+import { noToken, ticketPath, unwantedRequest } from './request-guard.ts';
 import {
   verdicts,
   type WireInbox,
   type WireReplay,
   type WireSave,
   type WireSaved,
-  type WireSession,
+  tokenHeader,
 } from './wire.ts';
 
 interface Route {
@@ -62,6 +62,7 @@ export function apiAnswers(parts: ApiParts): (request: Delivery) => Promise<ApiA
       return await route.answer(parts, {
         query: new QueryValues(request.path),
         path,
+        token: headerValues(request, tokenHeader).join(),
         seq,
         body: request.body,
       });
@@ -76,6 +77,7 @@ export function apiAnswers(parts: ApiParts): (request: Delivery) => Promise<ApiA
 interface ApiRequest {
   readonly query: QueryValues;
   readonly path: string;
+  readonly token: string;
   /** The number in the path; 0 where it has none. */
   readonly seq: number;
   readonly body: Uint8Array;
@@ -185,7 +187,10 @@ const longestText = 500;
 const mostSearches = 4;
 
 /** `GET /api/events` */
-async function eventsAnswer({ queries, feed, clock }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
+async function eventsAnswer(
+  { queries, feed, keys, clock }: ApiParts,
+  { query, token }: ApiRequest,
+): Promise<ApiAnswer> {
   const after = query.number('after') ?? (await queries.newestSeq());
   if (!feed.reserve()) {
     const problem = 'Too many pages follow this inbox at the same time.';
@@ -198,8 +203,10 @@ async function eventsAnswer({ queries, feed, clock }: ApiParts, { query }: ApiRe
     status: 200,
     stream: {
       type: jsonLines,
-      write: (response, signal) =>
-        feed.follow(new EventStreamWriter(response, after, () => clock.steady()), signal),
+      write(response, signal) {
+        const stream = new EventStreamWriter(response, after, () => clock.steady());
+        return keys.whileOpen(token, () => feed.follow(stream, signal));
+      },
     },
   };
 }
@@ -264,15 +271,19 @@ function drained(response: BodyWriter, signal: AbortSignal): Promise<void> {
 /** `POST /api/session` */
 async function sessionAnswer({ keys }: ApiParts, { body }: ApiRequest): Promise<ApiAnswer> {
   const value = parsed(body);
-  const given = isObject(value) ? value['key'] : undefined;
-  const exchanged = await keys.exchange(typeof given === 'string' ? given : '');
+  const { key, kept } = isObject(value) ? value : {};
+  if (typeof kept === 'string') {
+    const session = keys.goOn(kept);
+    if (session === undefined) throw new RequestProblem(noToken);
+    return { status: 200, body: session };
+  }
+  const exchanged = await keys.exchange(typeof key === 'string' ? key : '');
   if ('refused' in exchanged) {
     const problem = refusals[exchanged.refused];
     const hint = 'Open the address that it printed last.';
     throw new RequestProblem({ status: 401, code: 'wrong-key', problem, hint });
   }
-  const session: WireSession = { token: exchanged.token };
-  return { status: 200, body: session };
+  return { status: 200, body: exchanged };
 }
 
 const refusals = {

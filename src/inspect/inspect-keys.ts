@@ -1,9 +1,10 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '../secret.ts';
 import { type Clock, slept } from '../time/clock.ts';
+import type { WireSession } from './wire.ts';
 
 /** What a key of an address that was opened was good for. `used`: once it was one. */
-export type Exchanged = { readonly token: string } | { readonly refused: 'used' | 'late' | 'wrong' };
+export type Exchanged = WireSession | { readonly refused: 'used' | 'late' | 'wrong' };
 
 export interface InspectKeysOptions {
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
@@ -16,6 +17,9 @@ export interface InspectKeysOptions {
 /** How long a printed key works where nobody uses it, in milliseconds. */
 const keyMs = 600_000;
 
+/** How long a page may be loaded again after it was left, in milliseconds: what it does that with is on the browser's disk. */
+const reloadMs = 20_000;
+
 /** Answers to wrong keys wait for each other, so long each; more of them are not waited for. */
 const wrongMs = 1_000;
 const mostWaiting = 8;
@@ -23,18 +27,27 @@ const mostWaiting = 8;
 /** Used keys that are known as such, and sessions at one time. */
 const mostRemembered = 1_000;
 
+interface Session {
+  /** As a digest. */
+  readonly reloadKey: string;
+  /** The digest of the token before, where the page was loaded again. */
+  readonly before: string | undefined;
+  streams: number;
+  leftAt: number;
+}
+
 /**
  * Who opened the printed address, and who has exchanged its key for a token. A browser records the addresses that it opens
- * before a script can change them, so a key works once, and not for long; a token is good as long as the process. What a
- * session keeps opens no other one.
+ * before a script can change them, so a key works once, and not for long; a token is good as long as the process, and is in
+ * the memory of its page alone. Secrets are known by their digests: how long it takes to look one up tells nothing about them.
  */
 export class InspectKeys {
   readonly #options: InspectKeysOptions;
   readonly #ended = new AbortController();
   #key = newSecret();
   #usableUntil: number;
-  readonly #used = new Digests();
-  readonly #tokens = new Digests();
+  readonly #used = new Map<string, true>();
+  readonly #sessions = new Map<string, Session>();
   #wrong = 0;
   #waiting = 0;
   #lastAnswer: Promise<unknown> = Promise.resolve();
@@ -49,10 +62,10 @@ export class InspectKeys {
     return this.#key;
   }
 
-  /** A token for the key, which it uses up; resolves late for what never was one. */
+  /** A session for the key, which it uses up; resolves late for what never was one. */
   async exchange(key: string): Promise<Exchanged> {
-    if (timingSafeEqual(digest(key), digest(this.#key.reveal()))) return this.#use();
-    if (this.#used.has(key)) return { refused: 'used' };
+    if (digest(key) === digest(this.#key.reveal())) return this.#use();
+    if (this.#used.has(digest(key))) return { refused: 'used' };
     this.#wrong += 1;
     if (/^10*$/.test(String(this.#wrong))) this.#options.onWrong(this.#wrong);
     if (this.#waiting < mostWaiting) {
@@ -68,18 +81,49 @@ export class InspectKeys {
   #use(): Exchanged {
     const { clock, onNext } = this.#options;
     const isLate = clock.steady() >= this.#usableUntil;
-    this.#used.add(this.#key.reveal());
+    remember(this.#used, digest(this.#key.reveal()), true);
     this.#key = newSecret();
     this.#usableUntil = clock.steady() + keyMs;
     onNext();
     if (isLate) return { refused: 'late' };
-    const token = newSecret().reveal();
-    this.#tokens.add(token);
-    return { token };
+    return this.#begin();
+  }
+
+  /** For a page that was loaded again, by its reload key, or for one that was told the token of an open one; undefined: for none. */
+  goOn(kept: string): WireSession | undefined {
+    const given = digest(kept);
+    for (const [token, { reloadKey, streams, leftAt }] of this.#sessions) {
+      if (token === given) return this.#begin();
+      const isOpen = streams > 0 || this.#options.clock.steady() < leftAt + reloadMs;
+      if (reloadKey === given && isOpen) return this.#begin(token);
+    }
+    return undefined;
+  }
+
+  #begin(before?: string): WireSession {
+    const session = { token: newSecret().reveal(), reloadKey: newSecret().reveal() };
+    const leftAt = this.#options.clock.steady();
+    const reloadKey = digest(session.reloadKey);
+    remember(this.#sessions, digest(session.token), { reloadKey, before, streams: 0, leftAt });
+    return session;
   }
 
   isToken(text: string): boolean {
-    return this.#tokens.has(text);
+    const session = this.#sessions.get(digest(text));
+    // The new token has reached its page: only now is the reload key that it was had for used up.
+    if (session?.before !== undefined) this.#sessions.delete(session.before);
+    return session !== undefined;
+  }
+
+  /** While one of its streams is open, the page of a token may be loaded again. */
+  async whileOpen(token: string, follow: () => Promise<void>): Promise<void> {
+    const session = this.#sessions.get(digest(token));
+    if (session !== undefined) session.streams += 1;
+    await follow().finally(() => {
+      if (session === undefined) return;
+      session.streams -= 1;
+      session.leftAt = this.#options.clock.steady();
+    });
   }
 
   /** Nobody waits any more. */
@@ -90,19 +134,11 @@ export class InspectKeys {
 
 const newSecret = (): Secret => new Secret(randomBytes(32).toString('base64url'));
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
 
-/** The newest of some secrets: what the look-up takes depends on a digest, which tells nothing about them. */
-class Digests {
-  readonly #known = new Set<string>();
-
-  has(text: string): boolean {
-    return this.#known.has(digest(text).toString('base64'));
-  }
-
-  add(text: string): void {
-    this.#known.add(digest(text).toString('base64'));
-    const [oldest] = this.#known;
-    if (this.#known.size > mostRemembered && oldest !== undefined) this.#known.delete(oldest);
-  }
+/** The newest ones. */
+function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
+  known.set(key, value);
+  const [oldest] = known.keys();
+  if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
 }

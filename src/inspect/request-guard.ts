@@ -40,14 +40,15 @@ export function unwantedRequest(request: Head, keys: Pick<InspectKeys, 'isToken'
   }
   if (isSession(request) || isTicket(request)) return undefined;
   const [token = '', ...more] = headerValues(request, tokenHeader);
-  if (more.length === 0 && keys.isToken(token)) return undefined;
-  return {
-    status: 401,
-    code: 'no-token',
-    problem: 'The request has no token of this server, which may have been started anew.',
-    hint: 'Open the address that it printed last.',
-  };
+  return more.length === 0 && keys.isToken(token) ? undefined : noToken;
 }
+
+export const noToken: ApiProblem = {
+  status: 401,
+  code: 'no-token',
+  problem: 'The request has no token of this server, which may have been started anew.',
+  hint: 'Open the address that it printed last.',
+};
 
 const sessionPath = '/api/session';
 

@@ -35,11 +35,15 @@ export interface WireProblem {
 }
 
 /**
- * `POST /api/session` with `{"key": …}`: the key of the URL's fragment for a token of this session, which is good as long as
- * the server runs. The answer to an old token is 401 `no-token`, and to a used or old key 401 `wrong-key`.
+ * `POST /api/session` with `{"key": …}` of the URL's fragment, or `{"kept": …}`: the reload key of this page before it was
+ * loaded again, or the token of another one. The answer to an old token or kept one is 401 `no-token`, to a used or old key
+ * 401 `wrong-key`.
  */
 export interface WireSession {
+  /** As long as the server runs. */
   readonly token: string;
+  /** Works once, while the page follows the events and a moment longer. */
+  readonly reloadKey: string;
 }
 
 /** `GET /api/inbox` */

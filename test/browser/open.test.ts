@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
+import { tokenHeader } from '../../src/inspect/wire.ts';
 import { freshHome } from '../support/run.ts';
 import { chromiumPath } from './support/chromium-path.ts';
 import { inChromium } from './support/chromium.ts';
@@ -20,15 +21,42 @@ function recordingOpener(): { readonly path: string; readonly asked: () => strin
   return { path: folder, asked: () => (existsSync(record) ? readFileSync(record, 'utf8').trim() : '') };
 }
 
-/** Whatever stands behind `key=` in any file of a folder, as bytes or as UTF-16. */
-function keysIn(folder: string): string[] {
+/** The files of a folder, as bytes and as UTF-16. */
+function textsIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  const texts = files.flatMap((file) => {
-    const bytes = readFileSync(join(file.parentPath, file.name));
-    return [bytes.toString('latin1'), bytes.toString('latin1').replaceAll('\0', '')];
+  const texts = files.map((file) => readFileSync(join(file.parentPath, file.name)).toString('latin1'));
+  return texts.flatMap((text) => [text, text.replaceAll('\0', '')]);
+}
+
+/** Whatever may be a secret of the page in them; what stands right before or behind one may be of its letters. */
+function secretsIn(folder: string): string[] {
+  const found = textsIn(folder).flatMap((text) => text.match(/(?<![\w-])[\w-]{43,80}(?![\w-])/g) ?? []);
+  return [
+    ...new Set(
+      found.flatMap((text) => Array.from({ length: text.length - 42 }, (_, i) => text.slice(i, i + 43))),
+    ),
+  ];
+}
+
+const sessionAnswer = (origin: string, body: object): Promise<Response> =>
+  fetch(`${origin}/api/session`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
   });
-  const found = texts.flatMap((text) => [...text.matchAll(/key=([\w-]{43})/g)].map(([, key = '']) => key));
-  return [...new Set(found)];
+
+/** Those in the files of a folder that the server takes for a token, or else for what loads the page again. */
+async function openingIn(folder: string, origin: string): Promise<readonly string[]> {
+  const secrets = secretsIn(folder);
+  const taken = async (ask: (secret: string) => Promise<Response>): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (const secret of secrets) if ((await ask(secret)).ok) found.push(secret);
+    return found;
+  };
+  const tokens = await taken((secret) =>
+    fetch(`${origin}/api/inbox`, { headers: { [tokenHeader]: secret } }),
+  );
+  return tokens.length > 0 ? tokens : taken((kept) => sessionAnswer(origin, { kept }));
 }
 
 inChromium('inspect --open', () => {
@@ -55,18 +83,21 @@ inChromium('inspect --open', () => {
     await expectLive(page);
     expect(page.url()).toBe(`${origin}/#/`);
     await expect.poll(() => existsSync(file)).toBe(false);
-    await browser.close();
 
-    const keys = keysIn(profile);
+    // Loaded again, it has left something to go on with; what it keeps later is on the disk behind that.
+    await page.reload();
+    await expectLive(page);
+    await page.evaluate(() => sessionStorage.setItem('last', 'kept last'));
+    await expect.poll(() => textsIn(profile).some((text) => text.includes('kept last'))).toBe(true);
+    const keys = new Set(textsIn(profile).flatMap((text) => text.match(/(?<=key=)[\w-]{43}/g) ?? []));
     // The browser has recorded the address: that is what this is about.
-    expect(keys.length).toBeGreaterThan(0);
-    for (const key of keys) {
-      const answer = await fetch(`${origin}/api/session`, {
-        method: 'POST',
-        headers: { origin, 'content-type': 'application/json' },
-        body: JSON.stringify({ key }),
-      });
-      expect(answer.status).toBe(401);
-    }
+    expect(keys.size).toBeGreaterThan(0);
+    for (const key of keys) expect((await sessionAnswer(origin, { key })).status).toBe(401);
+    expect(await openingIn(profile, origin)).toEqual([]);
+
+    await page.goto('about:blank');
+    // Back opens it for a while.
+    await expect.poll(async () => (await openingIn(profile, origin)).length).toBe(1);
+    await expect.poll(() => openingIn(profile, origin), { timeout: 40_000 }).toEqual([]);
   });
 });

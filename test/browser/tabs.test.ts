@@ -12,7 +12,8 @@ inChromium('tabs', (browser) => {
   it('keep the session and the view over a reload; the key leaves the address bar', async () => {
     const { page, url, expectClean } = await openedDelivery(() => freshContext(browser()));
     expect(page.url()).toBe(`${new URL(url).origin}/#/1`);
-    await page.reload();
+    // Also where it is loaded again before it has gone on.
+    for (let i = 0; i < 5; i++) await page.reload({ waitUntil: 'commit' });
     await page.locator('.delivery').waitFor();
     expect(await page.locator('.delivery-title h2').textContent()).toBe('Ada');
     await page.goBack();

@@ -91,6 +91,10 @@ describe('the page over the inbox, attacked', () => {
       const answer = await post(`${one.origin}/api/session`, { key }, one.origin);
       expect([answer.status, problemOf(answer.text)]).toEqual([401, 'wrong-key']);
     }
+    for (const kept of [other.token, one.key, one.usedKey, '']) {
+      const answer = await post(`${one.origin}/api/session`, { kept }, one.origin);
+      expect([answer.status, problemOf(answer.text)]).toEqual([401, 'no-token']);
+    }
     const old = await send(`${one.origin}/api/inbox`, { headers: { [tokenHeader]: other.token } });
     expect(JSON.parse(old.text)).toMatchObject({ code: 'no-token', hint: /address/ });
   });

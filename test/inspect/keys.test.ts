@@ -17,6 +17,11 @@ function opened(clock = new FakeClock()) {
 
 const tokenIn = (exchanged: Exchanged): string => ('token' in exchanged ? exchanged.token : '');
 
+function begun(exchanged: Exchanged): WireSession {
+  if ('refused' in exchanged) throw new Error(exchanged.refused);
+  return exchanged;
+}
+
 describe('the key in the address', () => {
   it('works once, and the next one is told; each session has a token of its own', async () => {
     const { keys, now, printed } = opened();
@@ -60,6 +65,36 @@ describe('the key in the address', () => {
     expect(tokenIn(await keys.exchange(now()))).not.toBe('');
     keys.close();
     expect(await waiting).toEqual({ refused: 'wrong' });
+  });
+});
+
+describe('what a page leaves to be loaded again with', () => {
+  it('works while a stream of its session is open, and for twenty seconds more', async () => {
+    const { keys, clock } = opened();
+    const { token, reloadKey } = begun(await keys.exchange(keys.key.reveal()));
+    let end = (): void => undefined;
+    const following = keys.whileOpen(token, () => new Promise((resolve) => (end = resolve)));
+    clock.advance(3_600_000);
+    expect(keys.goOn(reloadKey)).toBeDefined();
+    end();
+    await following;
+    clock.advance(19_999);
+    expect(keys.goOn(reloadKey)).toBeDefined();
+    clock.advance(1);
+    expect(keys.goOn(reloadKey)).toBeUndefined();
+    // The page itself has its token in memory, such as while it is hidden, and hands it to new tabs.
+    expect([keys.isToken(token), keys.goOn(token) === undefined]).toEqual([true, false]);
+  });
+
+  it('works once: until the page has what it was had for', async () => {
+    const { keys } = opened();
+    const first = begun(await keys.exchange(keys.key.reveal()));
+    // Loaded again twice, so that the first answer came too late.
+    keys.goOn(first.reloadKey);
+    const second = keys.goOn(first.reloadKey);
+    expect(keys.isToken(second?.token ?? '')).toBe(true);
+    expect([keys.goOn(first.reloadKey), keys.isToken(first.token)]).toEqual([undefined, false]);
+    expect(keys.goOn(second?.reloadKey ?? '')).toBeDefined();
   });
 });
 

@@ -1,7 +1,13 @@
 import { render, type VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Button } from './elements.tsx';
-import { answerOtherTabs, onOtherSession, openSession, reloadOnNewKey } from './api-client/api.ts';
+import {
+  answerOtherTabs,
+  keepOverReload,
+  onOtherSession,
+  openSession,
+  reloadOnNewKey,
+} from './api-client/api.ts';
 import { type Problem, problemOf } from './api-client/problem.ts';
 import { Mark } from './shell/header.tsx';
 import { Page } from './shell/page.tsx';
@@ -80,4 +86,5 @@ function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: () => vo
 const place = document.getElementById('app');
 if (place === null) throw new Error('the page is not whole');
 reloadOnNewKey();
+keepOverReload();
 render(<Start />, place);

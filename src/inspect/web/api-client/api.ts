@@ -108,14 +108,17 @@ async function* readLines(body: ReadableStream<Uint8Array>, onAlive?: () => void
 }
 
 export const keyFragment = `#${keyParameter}=`;
-const tokenItem = 'token';
+const reloadItem = 'reload';
 
 /** Until it was exchanged, so that it can be tried again where the program did not answer. */
 let key: string | null = null;
 
+/** In memory alone: what is in `sessionStorage` is on the disk soon, and stays there for a while. */
+let session: WireSession | null = null;
+
 /**
- * Exchanges the key of the address for a token, which this tab keeps; or goes on with the token that it kept, or with one of
- * a tab that is open. Throws a `Problem` where none of them is good.
+ * Exchanges the key of the address for a session; or goes on with that of this tab before it was loaded again, or of a tab
+ * that is open. Throws a `Problem` where none of them is good.
  */
 export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
   const { hash } = location;
@@ -124,38 +127,46 @@ export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
     history.replaceState(null, '', '#/');
     key = hash.slice(keyFragment.length);
   }
-  let problem = new Problem('no-token', 'this address has no key');
-  if (key !== null) {
-    try {
-      const answer = await send('/api/session', posted({ key }));
-      sessionStorage.setItem(tokenItem, ((await answer.json()) as WireSession).token);
-    } catch (error) {
-      problem = problemOf(error);
-      if (!problem.needsNewUrl) throw error;
-    }
-    key = null;
-  }
-  const kept = sessionStorage.getItem(tokenItem);
-  const own = kept === null ? null : await sessionOf(kept);
-  if (own !== null) return own;
-  for (const token of await tokensOfOpenTabs()) {
-    const found = await sessionOf(token);
-    if (found === null) continue;
-    sessionStorage.setItem(tokenItem, token);
-    return found;
-  }
-  throw problem;
-}
-
-/** Null where the token is of a program that ended. */
-async function sessionOf(token: string): Promise<{ api: Api; inbox: WireInbox } | null> {
+  const { token } = (session ??= await beginSession());
+  sessionStorage.removeItem(reloadItem);
   const api = new Api(token);
   try {
     return { api, inbox: await api.get<WireInbox>('/api/inbox') };
   } catch (error) {
-    if (problemOf(error).needsNewUrl) return null;
+    if (problemOf(error).needsNewUrl) session = null;
     throw error;
   }
+}
+
+async function beginSession(): Promise<WireSession> {
+  let refused: Problem | null = null;
+  for await (const body of credentials()) {
+    try {
+      return await readWhole(
+        send('/api/session', posted(body)),
+        (answer) => answer.json() as Promise<WireSession>,
+      );
+    } catch (error) {
+      if (!problemOf(error).needsNewUrl) throw error;
+      refused ??= problemOf(error);
+    }
+  }
+  throw refused ?? new Problem('no-token', 'this address has no key');
+}
+
+/** What may begin a session: each one is asked for when the program knew none of those before. */
+async function* credentials(): AsyncGenerator<object> {
+  if (key !== null) yield { key };
+  key = null;
+  const kept = sessionStorage.getItem(reloadItem);
+  if (kept !== null) yield { kept };
+  for (const token of await tokensOfOpenTabs()) yield { kept: token };
+}
+
+/** A page that is loaded again goes on by a key that works once: of an open one nothing is in the browser's folder. */
+export function keepOverReload(): void {
+  addEventListener('pagehide', () => session && sessionStorage.setItem(reloadItem, session.reloadKey));
+  addEventListener('pageshow', () => session && sessionStorage.removeItem(reloadItem));
 }
 
 /** Tabs of this origin, which a port is a part of, hear each other here. */
@@ -182,8 +193,7 @@ async function tokensOfOpenTabs(): Promise<ReadonlySet<string>> {
 export function answerOtherTabs(): void {
   const channel = new BroadcastChannel(channelName);
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    const token = sessionStorage.getItem(tokenItem);
-    if (data === asking && token !== null) channel.postMessage(token);
+    if (data === asking && session !== null) channel.postMessage(session.token);
   });
   channel.postMessage(telling);
 }
