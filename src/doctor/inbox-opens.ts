@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { LeadsError, messageOf } from '../errors.ts';
 import { type InboxLocation, isInboxThere, openInboxReader } from '../inbox/open-inbox.ts';
 import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
+import { loadLibsql } from '../inbox/sqlite/libsql.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
@@ -30,8 +31,9 @@ export async function checkInbox(
   if (code !== undefined) return of(check.fail({ kind: 'inbox-place-unwritable', directory, code }));
   const kept = (inOrder: string): CheckResult =>
     on === undefined ? check.pass(inOrder) : check.warn({ kind: 'inbox-place-volatile', directory, on });
-  if (!isInboxThere(location)) return of(kept(`${location} is made by the first listen`));
   try {
+    await loadLibsql();
+    if (!isInboxThere(location)) return of(kept(`${location} is made by the first listen`));
     await access(location, constants.R_OK | constants.W_OK);
     const newest = await readNewest(location, clock);
     const damage = await (await checkIntegrity(location)).found;

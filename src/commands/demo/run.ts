@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { InterruptedError } from '../../errors.ts';
+import { loadLibsql } from '../../inbox/sqlite/libsql.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import {
   createTourPrinter,
@@ -21,6 +22,8 @@ interface DemoOptions {
 }
 
 export async function run({ keep, fast }: DemoOptions, context: Context): Promise<Outcome> {
+  // Rather than halfway, where it is not installed.
+  await loadLibsql();
   const isWatched = context.stdout.isTTY === true && context.stdin.isTTY === true;
   const printer = await createTourPrinter(context, isWatched && !fast);
   const startedAt = context.clock.now();

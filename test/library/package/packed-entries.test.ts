@@ -115,6 +115,7 @@ it('answer 503 where the files of the receiver vanished under the process', asyn
 
 it.each([
   ['libsql', 'listen', ['listen', '--http', '--port', '0', '--token', 'a']],
+  ['libsql', 'demo', ['demo']],
   ['libsql', 'inbox list', ['inbox', 'list', '--inbox', import.meta.filename]],
   ['jq-web', 'inbox list', ['inbox', 'list', '--jq', '.']],
 ] as const)('without %s, %s names what installs it and is exit 3', async (name, _, words) => {
@@ -125,6 +126,17 @@ it.each([
   const { stderr } = failed as { stderr: string };
   expect(stderr).toContain('is not installed, or not for this platform');
   expect(stderr).toContain(`npm install ${name}@${optionalPackages[name]}, with --global`);
+});
+
+it('without libsql, doctor says so of an inbox that is not there yet', async () => {
+  const leads = join(project, 'node_modules/leads-cli/bin/leads.js');
+  const env = { PATH: process.env['PATH'], HOME: join(project, 'doctor') };
+  const failed = await run(process.execPath, [leads, 'doctor', '--json'], { env }).catch(
+    (error: unknown) => error,
+  );
+  expect(failed).toMatchObject({ code: 7 });
+  const { stdout } = failed as { stdout: string };
+  expect(stdout).toMatch(/"receiver.inbox","result":"fail","detail":"the package libsql is not installed/);
 });
 
 it.each(['import', 'require'] as const)(
