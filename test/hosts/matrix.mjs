@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const docs = join(here, '../../docs/');
@@ -90,6 +91,16 @@ async function bundled(host, format, isBundled) {
   const file = join(folder, format === 'cjs' ? 'main.cjs' : 'main.mjs');
   await bundlers[host](join(place, 'main.mjs'), { format, isBundled, file, folder });
   requireEqual(await node([file]), expected);
+}
+
+/** What a function that calls `verify` with a shared secret weighs, compressed. */
+async function weight() {
+  const { build } = await import('esbuild');
+  const stdin = { contents: "export { verify } from 'leads-cli/shared-secret';", resolveDir: here };
+  const options = { stdin, bundle: true, minify: true, platform: 'node', format: 'esm', write: false };
+  const { outputFiles } = await build(options);
+  const { length } = gzipSync(outputFiles[0].contents);
+  if (length > 20_000) throw new Error(`${length} bytes are more than 20 kB`);
 }
 
 async function jest() {
@@ -278,7 +289,14 @@ for (const host of Object.keys(bundlers)) {
     }
   }
 }
-cells.push(['next', next], ['jest', jest], ['vitest', vitest], ['ts-node', tsNode], ['lambda', lambda]);
+cells.push(
+  ['esbuild, shared-secret in 20 kB', weight],
+  ['next', next],
+  ['jest', jest],
+  ['vitest', vitest],
+  ['ts-node', tsNode],
+  ['lambda', lambda],
+);
 let compiled;
 const typed = () => (compiled ??= types('nodenext'));
 cells.push(['types, nodenext', typed], ['types, bundler', () => types('bundler')]);

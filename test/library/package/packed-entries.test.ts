@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { beforeAll, expect, it } from 'vitest';
 import { optionalPackages } from '../../../src/files/optional-package.ts';
@@ -76,6 +77,16 @@ it.each(['cjs', 'esm'] as const)(
     expect(stdout).toBe('true 200\n');
   },
 );
+
+it('shared-secret is at most 20 kB, compressed, where a bundler makes one file of all that it can load', async () => {
+  writeFileSync(join(project, 'function.mjs'), "export { verify } from 'leads-cli/shared-secret';");
+  const bundle = await rolldown({ cwd: project, input: 'function.mjs', platform: 'node' });
+  const { output } = await bundle.generate({ format: 'esm', minify: true, codeSplitting: false });
+  await bundle.close();
+  const [{ code }] = output;
+  expect(code).toContain('webhook-signature');
+  expect(gzipSync(code).length).toBeLessThanOrEqual(20_000);
+});
 
 it('answer 503 where the files of the receiver vanished under the process', async () => {
   const copy = join(project, 'replaced');
