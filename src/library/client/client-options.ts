@@ -148,6 +148,9 @@ export function resolveFilterOptions(
   now: number,
 ): { readonly query: LeadQuery; readonly filter: LeadFilter } {
   const categories = [category].flat();
+  // Of another kind in JavaScript, where no lead would match.
+  const noText = [status ?? '', ...categories].find((given: unknown) => typeof given !== 'string');
+  if (noText !== undefined) throw new UsageError(`'${noText}' is no status or category`);
   const times = { since: instantOf('since', since, now), until: instantOf('until', until, now) };
   if (times.since !== undefined && times.until !== undefined && times.since > times.until) {
     throw new UsageError('no lead can match: since is after until', { hint: 'since <= createdAt < until' });

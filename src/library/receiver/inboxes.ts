@@ -35,12 +35,17 @@ const pid = (): number => process.pid;
  * A file on this machine, made where there is none (0600). Several processes may share it. `leads inbox list --inbox PATH`
  * shows what is in it.
  */
-export function fileInbox(path: string): InboxOpener {
+export function fileInbox(path: string | undefined): InboxOpener {
+  // Null in JavaScript.
+  if (typeof path !== 'string' || path === '' || path === ':memory:') {
+    throw new ConfigError(`'${String(path)}' is no path of a file`, {
+      hint: 'is the environment variable set that it comes from?',
+    });
+  }
   // Not quoted: a password may stand in it.
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) {
     throw new ConfigError('fileInbox was given a URL', { hint: 'a database is postgresInbox(url)' });
   }
-  if (path === '' || path === ':memory:') throw new ConfigError(`'${path}' is no path of a file`);
   return located(path);
 }
 

@@ -140,6 +140,8 @@ describe('createClient()', () => {
     [{ since: 'soon' }, "since is 'soon'"],
     [{ until: new Date(Number.NaN) }, 'until'],
     [{ since: '2026-02-01', until: '2026-01-01' }, 'since is after until'],
+    [{ category: null }, "'null' is no status or category"],
+    [{ status: 5 }, "'5' is no status or category"],
     [{ where: 'facebook' }, "'facebook' is no condition"],
     [{ where: ['score>high'] }, 'needs a number or a time'],
   ])('refuses the filter %j when leads() is called', (filter, message) => {

@@ -286,7 +286,7 @@ test.each<[string, Partial<Record<keyof ReceiverOptions, unknown>>]>([
   expect(() => createReceiver(options)).toThrow(message);
 });
 
-test.each(['', ':memory:'])("'%s' is no file", (path) => {
+test.each(['', ':memory:', undefined])("'%s' is no file", (path) => {
   expect(() => fileInbox(path)).toThrow('is no path of a file');
 });
 
