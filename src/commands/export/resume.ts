@@ -84,7 +84,9 @@ export async function findInterrupted(
   const hasPartial = await exists(paths.partial);
   const continues = resume || bookmark !== undefined;
   const stored = await readCheckpoint(paths.checkpoint).catch((error: unknown) => {
-    if (continues || !(error instanceof DataError)) throw error;
+    // One of a newer release is not lost because an older one starts over.
+    const isDamaged = error instanceof DataError && error.problem?.kind !== 'state-of-newer-version';
+    if (continues || !isDamaged) throw error;
     return undefined;
   });
   if (continues) {
