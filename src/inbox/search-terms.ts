@@ -18,7 +18,8 @@ export const mayBePhone = (text: string): boolean =>
   phoneNumber.test(text) && text.replace(/\D/g, '').length >= fewestDigits;
 
 export function searchTerms(text: string): SearchTerms {
-  const lower = text.toLowerCase();
+  // A header is stored without the colon behind its name.
+  const lower = text.toLowerCase().replace(/:(?= |$)/g, '"');
   // Any grouping of the digits matches, so there is no text that is always there.
   const runs = mayBePhone(text) ? [] : (lower.match(/[ !#-.0-[\]-~]+/g) ?? []);
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');

@@ -131,6 +131,7 @@ const inFrame = (label: string, html: string): string =>
 
 /** Of a chart, in units of its own: it is drawn as wide as there is room. */
 const frame = { width: 960, height: 230, left: 56, top: 10, bottom: 26 } as const;
+const widestBar = 72;
 const plot = { width: frame.width - frame.left, height: frame.height - frame.top - frame.bottom } as const;
 
 function timeChartHtml({ title, stacks, buckets, unknown = 0 }: TimeChart): string {
@@ -141,15 +142,16 @@ function timeChartHtml({ title, stacks, buckets, unknown = 0 }: TimeChart): stri
   const most = ticks.at(-1) ?? 1;
   const width = plot.width / buckets.length;
   const y = (count: number): number => frame.top + plot.height * (1 - count / most);
-  const gap = width > 6 ? 2 : width > 2 ? 0.5 : 0;
+  // One bucket alone is not a bar as wide as the chart.
+  const bar = Math.min(width - (width > 6 ? 2 : width > 2 ? 0.5 : 0), widestBar);
   const columns = buckets.flatMap(({ counts }, i) => {
     let below = 0;
     return counts.map((count, s) => {
       if (count === 0) return '';
       const bottom = y(below);
       below += count;
-      const [x, height] = [frame.left + i * width + gap / 2, Math.max(0.75, bottom - y(below))];
-      return `<rect class="${stacks[s]?.tone ?? 'other'}" x="${x.toFixed(2)}" y="${(bottom - height).toFixed(2)}" width="${(width - gap).toFixed(2)}" height="${height.toFixed(2)}"/>`;
+      const [x, height] = [frame.left + i * width + (width - bar) / 2, Math.max(0.75, bottom - y(below))];
+      return `<rect class="${stacks[s]?.tone ?? 'other'}" x="${x.toFixed(2)}" y="${(bottom - height).toFixed(2)}" width="${bar.toFixed(2)}" height="${height.toFixed(2)}"/>`;
     });
   });
   const scale = ticks.map((tick) => {

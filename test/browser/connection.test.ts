@@ -37,6 +37,8 @@ inChromium('a connection that breaks off', (browser) => {
     const fresh = await inspect(home, ['--port', port]);
     await page.getByText('Open the new URL').waitFor();
     expect(await rowNames(page)).toEqual(['Ada']);
+    // It covers nothing.
+    await page.getByLabel('Time', { exact: true }).click({ trial: true });
     await page.goto(old.url);
     await page.getByText('The key in this URL is not valid.').waitFor();
     await page.goto(fresh.url);

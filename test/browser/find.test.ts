@@ -148,6 +148,7 @@ inChromium('finding deliveries', (browser) => {
       ['grace autumn', ['Grace Autumn']],
       ['autumn x-campaign', ['Ada']],
       ['"ada autumn"', []],
+      ['x-campaign: autumn', ['Ada']],
       ['reason:wrong', ['Delivery 3']],
       ['status:401 since:1h', ['Delivery 3']],
       ['target:crm', ['Grace Autumn', 'Ada']],
@@ -215,6 +216,14 @@ inChromium('finding deliveries', (browser) => {
     await page.locator('.bar.is-accepted').first().click();
     await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/charts\?since=\d+&until=\d+$/);
     await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    // Where the charts cover the list, it comes in their place.
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.locator('.bar.is-accepted').first().click();
+    await page.locator('.row', { hasText: 'Ada' }).waitFor();
+    await page.goBack();
+    await page.locator('.charts').waitFor();
+    expect((await leads(['inbox', 'prune', '--before', 'now'], { home })).exitCode).toBe(0);
+    await page.getByText('Not known: 1 delay of leads').waitFor();
     await expectClean();
   });
 

@@ -106,6 +106,15 @@ inChromium('the list', (browser) => {
         rows.map((row) => [...row.children].map((cell) => cell.getBoundingClientRect().left)),
       );
     for (const one of edges) expect(one).toEqual(edges[0]);
+    // Pressed ones, at the widths between which their pictures have no room.
+    const chips = page.locator('.chip');
+    for (const chip of await chips.all()) await chip.click();
+    for (const width of [1360, 1430, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      const rows = await chips.evaluateAll((all) => all.map((one) => one.scrollHeight > one.clientHeight));
+      expect(rows).not.toContain(true);
+    }
+    for (const chip of await chips.all()) await chip.click();
     await eachView(page, async (view) => {
       const small = await page.evaluate(() =>
         [

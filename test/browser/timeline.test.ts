@@ -63,4 +63,15 @@ inChromium('what happened to a delivery', (browser) => {
     expect(shown?.results.map(({ kind }) => kind)).toEqual(['forward', 'retry', 'replay', 'replay']);
     await expectClean();
   });
+
+  it('does not say that a target lacks a lead which a later delivery brought it', async () => {
+    const crm = await app((count) => (count === 1 ? 503 : 200));
+    const { home, deliver } = await receiver(['--forward-to', crm]);
+    expect([await deliver(leadOf('lead_1')), await deliver(leadOf('lead_1'))]).toEqual([502, 200]);
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await page.locator('.row', { hasText: 'Pending' }).click();
+    await page.locator('.notice.is-pending', { hasText: 'No target lacks this lead any more.' }).waitFor();
+    await expectClean();
+  });
 });

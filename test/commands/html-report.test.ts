@@ -124,6 +124,16 @@ describe('inspect --html', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('needs --html FILE')]);
   });
 
+  it('says of how many leads the delay is not known, since they are not stored any more', async () => {
+    const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
+    const received = { delivery: deliveryOf('{"id":"dated"}', { receivedAt: now }) };
+    await inbox.take([{ ...arrivalOf({ id: 'dated' }, received), createdAt: now - 4_000 }]);
+    await inbox.close();
+    expect((await run('inbox', 'prune', '--before', '30m')).exitCode).toBe(0);
+    expect((await run('inspect', '--html', report)).exitCode).toBe(0);
+    expect(textOf(written())).toMatch(/Median delay\s+4\.0s\s+\d not known/);
+  });
+
   it('counts all that came, also what is not stored any more, and shows the newest rows', async () => {
     const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
     for (let i = 0; i < 12; i += 1) {

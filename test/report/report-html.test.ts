@@ -79,6 +79,15 @@ describe('a report as HTML', () => {
     expect(html).toContain('<rect class="unknown" x="56"');
   });
 
+  it('draws no bar as wide as a chart of one part of time', () => {
+    const buckets = [{ label: '2026-01-31', counts: [30] }];
+    const stacks = [{ name: 'leads', tone: 'good' as const }];
+    const html = reportOf('text', [{ kind: 'time', title: 'Leads', stacks, buckets }]);
+    expect(Number(/<rect class="good" x="[\d.]+" y="[\d.]+" width="([\d.]+)"/.exec(html)?.[1])).toBeLessThan(
+      100,
+    );
+  });
+
   it('never says 0% of something, nor 100% of less than all', () => {
     const shares = (counts: readonly number[], total: number): string[] => {
       const rows = counts.map((count) => ({ label: 'a', count }));

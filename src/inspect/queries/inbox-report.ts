@@ -107,6 +107,7 @@ class Counts {
   readonly #reasons = new Map<string, number>();
   readonly #attempts = new Array<number>(mostAttemptsCounted).fill(0);
   readonly #delays = new DelayPercentiles();
+  #delaysUnknown = 0;
 
   constructor(since: number, until: number, zone: string, wanted: readonly WireVerdict[]) {
     [this.#since, this.#until, this.#zone, this.#wanted] = [since, until, zone, wanted];
@@ -143,6 +144,7 @@ class Counts {
           this.#add(first + one.part, one);
           if (!this.#wanted.includes(one.verdict)) continue;
           if (one.isRemoved) this.#removed[one.verdict] += one.count;
+          this.#delaysUnknown += one.delaysUnknown;
           for (const delay of one.delays) this.#delays.add(delay);
         }
       }
@@ -183,6 +185,7 @@ class Counts {
       ['Median delay', p50],
       ['Delay p95', p95],
     ] as const;
+    const note = this.#delaysUnknown === 0 ? undefined : `${countText(this.#delaysUnknown)} not known`;
     const attempts = this.#attempts.slice(0, this.#attempts.findLastIndex((count) => count > 0) + 1);
     const reasons = [...this.#reasons].sort(([, a], [, b]) => b - a);
     return [
@@ -201,7 +204,7 @@ class Counts {
               tone: tones[verdict],
             };
           }),
-          ...delays.flatMap(([name, ms]) => (ms === null ? [] : [{ name, value: formatDuration(ms) }])),
+          ...delays.flatMap(([name, ms]) => (ms === null ? [] : [{ name, value: formatDuration(ms), note }])),
         ],
       },
       {

@@ -5,7 +5,7 @@ import { RangeSelect } from '../elements.tsx';
 import { ClosePane, PaneProblem } from '../panes/pane-parts.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { capitalized, exactTime, shownCount } from '../text/format.ts';
+import { capitalized, exactTime, plural, shownCount } from '../text/format.ts';
 import { VerdictIcon } from '../text/verdict.tsx';
 import { DelayChart, percent, RateChart } from './charts.tsx';
 
@@ -30,6 +30,7 @@ export function ChartsPane(): VNode {
   const window = ms === null ? '' : `&since=${until - ms}&buckets=${ms / bucketMs}`;
   const path = `/api/charts?until=${until}${window}`;
   const { answer: charts, problem } = useLoaded<WireCharts>(model.api, path, version);
+  const delaysUnknown = charts?.buckets.reduce((sum, bucket) => sum + bucket.delaysUnknown, 0) ?? 0;
   if (problem !== null) return <PaneProblem problem={problem} title="The charts cannot be shown" />;
   return (
     <article class="charts" aria-busy={charts === null}>
@@ -54,6 +55,12 @@ export function ChartsPane(): VNode {
           <ChartSummary charts={charts} />
           <RateChart charts={charts} />
           <DelayChart charts={charts} />
+          {delaysUnknown > 0 && (
+            <p class="note">
+              Not known: {plural(delaysUnknown, 'delay')} of leads that are not stored any more, or came to an
+              earlier version.
+            </p>
+          )}
         </>
       )}
     </article>

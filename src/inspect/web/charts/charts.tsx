@@ -73,7 +73,7 @@ export function DelayChart({ charts }: { charts: WireCharts }): VNode {
   if (measured.length === 0) {
     return (
       <ChartFigure title={delayTitle}>
-        <p class="empty-body">No lead that says when it was created came in this time.</p>
+        <p class="empty-body">No lead came in this time of which it is known when it was created.</p>
       </ChartFigure>
     );
   }

@@ -3,7 +3,8 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireBucket, WireCharts } from '../../wire.ts';
 import { Button } from '../elements.tsx';
 import { useModel } from '../state/page-model.ts';
-import { goFilter, listFilter } from '../state/route.ts';
+import { besideEachOther } from '../state/delivery-actions.ts';
+import { goFilter, listFilter, route } from '../state/route.ts';
 import { saveChart } from './save-chart.ts';
 
 interface Tick {
@@ -105,9 +106,12 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
   );
 }
 
-/** The list shows what a bar stands for. */
+/** The list shows what a bar stands for, in place of the charts where there is no room for both. */
 const filterTo = (at: number, { bucketMs }: WireCharts): void =>
-  goFilter({ ...listFilter.value, last: null, since: at, until: at + bucketMs });
+  goFilter(
+    { ...listFilter.value, last: null, since: at, until: at + bucketMs },
+    besideEachOther.matches ? route.value : { view: 'list' },
+  );
 
 interface ChartFigureProps {
   readonly title: string;

@@ -141,7 +141,7 @@ function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
 
 /** What is not ordinary about a delivery: why it was rejected first. */
 function Notices({ delivery }: { delivery: WireDelivery }): VNode {
-  const { verdict, explanation, differs, missing, hasInvalidText, firstSeq, seq } = delivery;
+  const { verdict, lacking, explanation, differs, missing, hasInvalidText, firstSeq, seq } = delivery;
   return (
     <>
       {verdict === 'rejected' && <Rejection delivery={delivery} />}
@@ -153,8 +153,12 @@ function Notices({ delivery }: { delivery: WireDelivery }): VNode {
       )}
       {verdict === 'pending' && (
         <div class="notice is-pending">
-          <h3>Stored, but not handed on yet</h3>
-          <p>A target that was asked for has not taken it.</p>
+          <h3>Stored, but not handed on {lacking.length > 0 ? 'yet' : 'at first'}</h3>
+          <p>
+            {lacking.length > 0
+              ? 'A target that was asked for has not taken it.'
+              : 'No target lacks this lead any more.'}
+          </p>
         </div>
       )}
       {explanation === null && differs !== null && differs.length > 0 && (

@@ -5,7 +5,7 @@ import type { PageModel } from './page-model.ts';
 import { go, route } from './route.ts';
 
 /** Wide enough for the list and the pane; the same as in the style sheet. */
-const besideEachOther = matchMedia('(min-width: 900px)');
+export const besideEachOther = matchMedia('(min-width: 900px)');
 
 export const focusOn = (id: string): void =>
   void requestAnimationFrame(() => document.getElementById(id)?.focus({ preventScroll: true }));

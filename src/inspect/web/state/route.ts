@@ -80,9 +80,10 @@ export function go(next: Route): void {
 }
 
 /** A step that Back undoes. */
-export function goFilter(next: ListFilter): void {
-  putAddress(route.value, next, false);
+export function goFilter(next: ListFilter, to: Route = route.value): void {
+  putAddress(to, next, false);
   listFilter.value = next;
+  route.value = to;
 }
 
 function fragmentOf(to: Route, filter: ListFilter): string {
