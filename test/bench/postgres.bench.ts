@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,10 +9,11 @@ import { locationOf } from '../inbox/postgres/location.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { inParallel } from '../support/in-parallel.ts';
-import { type Listening, startListen } from '../support/listening.ts';
+import { cpuSeconds, type Listening, startListen } from '../support/listening.ts';
 import { median } from '../support/measure.ts';
 import { onCore } from '../support/on-core.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
+import { descendants } from '../support/postgres/descendants.ts';
 import { postgresNeeded, sharedPostgres } from '../support/postgres/shared.ts';
 import { buildProgram } from '../support/program.ts';
 import type { Outcome } from './listen/load.ts';
@@ -21,7 +22,7 @@ import type { Outcome } from './listen/load.ts';
  * The load of listen.bench.ts on receivers whose inbox is in PostgreSQL. Receivers have one core and the load has the
  * other; the database takes its time from both, as one on the same machine does.
  */
-const rounds = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 5);
+const roundsOfEach = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 5);
 const requests = 10_000;
 const secret = 'bench-secret';
 const dir = mkdtempSync(join(tmpdir(), 'leads-bench-'));
@@ -59,34 +60,72 @@ async function drive(load: string, receivers: readonly Listening[], count = requ
   return count / seconds;
 }
 
+/** CPU of the whole server since its start, in seconds. */
+function serverSeconds(): number {
+  const pidFile = join(address?.socketDirectory ?? '', 'data', 'postmaster.pid');
+  const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+  return [pid, ...descendants(pid)].reduce((sum, one) => sum + cpuSeconds(one), 0);
+}
+
+/** Of `requests` deliveries: a second, and microseconds of CPU a delivery of the receivers and of the server. */
+interface Measured {
+  readonly rate: number;
+  readonly receivers: number;
+  readonly server: number;
+}
+
+type Figure = (what: keyof Measured) => number;
+
+async function measure(load: string, receivers: readonly Listening[]): Promise<Measured> {
+  const own = (): number => receivers.reduce((sum, { child }) => sum + cpuSeconds(child.pid ?? 0), 0);
+  const [ownBefore, serverBefore] = [own(), serverSeconds()];
+  const rate = await drive(load, receivers);
+  const of = (seconds: number): number => (seconds * 1e6) / requests;
+  return { rate, receivers: of(own() - ownBefore), server: of(serverSeconds() - serverBefore) };
+}
+
 const busy = (): string => `load of the machine ${loadavg()[0]?.toFixed(1) ?? ''}`;
 
 if (address === undefined) test.skip(postgresNeeded);
 else {
-  test(`${requests} deliveries into PostgreSQL and into a file, median of ${rounds} rounds`, async () => {
+  test(`${requests} deliveries into PostgreSQL and into a file, median of ${roundsOfEach} rounds`, async () => {
     const load = await buildProgram(new URL('./listen/load.ts', import.meta.url));
     const url = newInboxUrl(address);
     const file = [await listen(join(dir, 'bench.db'))];
     const one = [await listen(newInboxUrl(address))];
     const four = [await listen(url), await listen(url), await listen(url), await listen(url)];
-    const rates = new Map([file, one, four].map((receivers) => [receivers, [] as number[]]));
+    const all = [file, one, four];
+    const rounds: Measured[][] = [];
     // So many for each receiver that its code is compiled, whatever it shares with others.
-    for (const receivers of rates.keys()) await drive(load, receivers, requests * receivers.length);
-    for (let round = 0; round < rounds; round += 1) {
-      for (const [receivers, measured] of rates) measured.push(await drive(load, receivers));
+    for (const receivers of all) await drive(load, receivers, requests * receivers.length);
+    for (let round = 0; round < roundsOfEach; round += 1) {
+      const measured: Measured[] = [];
+      for (const receivers of all) measured.push(await measure(load, receivers));
+      rounds.push(measured);
     }
-    const of = (receivers: readonly Listening[]): number => median(rates.get(receivers as Listening[]) ?? []);
+    const [ofFile, ofOne, ofFour] = all.map(
+      (_, i) => (what: keyof Measured) => median(rounds.map((measured) => measured[i]?.[what] ?? 0)),
+    ) as [Figure, Figure, Figure];
+    const line = (name: string, figure: Figure): string =>
+      `${name.padEnd(18)} ${figure('rate').toFixed(0)} a second; CPU µs a delivery: receivers ${figure('receivers').toFixed(0)}, server ${figure('server').toFixed(0)}`;
+    const ratios = {
+      'rate of one × file': ofOne('rate') / ofFile('rate'),
+      'rate of four × one': ofFour('rate') / ofOne('rate'),
+      'receiver × file': ofOne('receivers') / ofFile('receivers'),
+      'server of four × one': ofFour('server') / ofOne('server'),
+    };
     console.log(
       [
-        `listen, per second (${busy()})`,
-        `a file                 ${of(file).toFixed(0)}`,
-        `PostgreSQL             ${of(one).toFixed(0)}, × ${(of(one) / of(file)).toFixed(2)}`,
-        `PostgreSQL, four       ${of(four).toFixed(0)}, × ${(of(four) / of(one)).toFixed(2)} of one`,
+        `listen (${busy()})`,
+        line('a file', ofFile),
+        line('PostgreSQL, one', ofOne),
+        line('PostgreSQL, four', ofFour),
+        ...Object.entries(ratios).map(([name, ratio]) => `${name}: ${ratio.toFixed(2)}`),
       ].join('\n'),
     );
     stop([...file, ...one, ...four]);
-    expect(of(one) / of(file)).toBeGreaterThanOrEqual(0.6);
-    expect(of(four) / of(one)).toBeGreaterThanOrEqual(0.9);
+    expect(ratios['rate of one × file']).toBeGreaterThanOrEqual(0.6);
+    expect(ratios['rate of four × one']).toBeGreaterThanOrEqual(0.9);
   });
 
   test('memory of a receiver between 5,000 and 50,000 deliveries', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { execa } from 'execa';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
@@ -10,6 +10,7 @@ import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
+import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { until } from '../../support/until.ts';
 import { fleetInbox, startFleet } from './fleet.ts';
@@ -44,83 +45,125 @@ async function shutDown(cluster: Cluster): Promise<() => Promise<void>> {
 }
 
 // Written with a long delay, what is not synchronous is lost for certain when the server is killed.
-await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
-  describe('a database that is killed', () => {
-    it('has what was acknowledged, although its role does not wait for the disk', async () => {
-      const sql = superuser(cluster.address);
-      await sql`alter role leads set synchronous_commit = off`;
-      clean.push(async () => {
-        await sql.end({ timeout: 1 });
-        const again = superuser(cluster.address);
-        await again`alter role leads reset synchronous_commit`;
-        await again.end();
+await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => {
+  const pooler = await startPooler(cluster.address, 2);
+  if (pooler === undefined)
+    process.stderr.write('skipped: outages behind pgbouncer, which is not installed\n');
+  else afterAll(() => pooler.stop());
+  const ways: readonly (readonly [string, number])[] = [
+    ['without a pooler', cluster.address.port],
+    ...(pooler === undefined ? [] : [['behind a pooler', pooler.port] as const]),
+  ];
+
+  describe.each(ways)('%s', (_, port) => {
+    describe('a database that is killed', () => {
+      it('has what was acknowledged, although its role does not wait for the disk', async () => {
+        const sql = superuser(cluster.address);
+        await sql`alter role leads set synchronous_commit = off`;
+        clean.push(async () => {
+          await sql.end({ timeout: 1 });
+          const again = superuser(cluster.address);
+          await again`alter role leads reset synchronous_commit`;
+          await again.end();
+        });
+        const inbox = fleetInbox(cluster.address, { port });
+        const receiver = (await startFleet(1, inbox)).at(0);
+        const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
+        await inParallel(ids, 20, async (id) => {
+          expect(await receiver.deliver({ id })).toMatchObject({ status: 200 });
+        });
+        await cluster.kill9();
+        await cluster.start();
+        const stored = await deliveriesOf(fleetInbox(cluster.address, { schema: inbox.schema }));
+        const lost = ids.filter((id) => !stored.has(id));
+        console.log(
+          `synchronous_commit=off, kill -9 after ${ids.length} acknowledgements: lost ${lost.length}`,
+        );
+        expect(lost).toEqual([]);
+        // The receiver lives on, and finds the database again by itself.
+        expect(await untilTaken(receiver, { id: 'lead-0' })).toBe('duplicate');
       });
-      const inbox = fleetInbox(cluster.address);
-      const receiver = (await startFleet(1, inbox)).at(0);
-      const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
-      await inParallel(ids, 20, async (id) => {
-        expect(await receiver.deliver({ id })).toMatchObject({ status: 200 });
+
+      it('has both deliveries of an id that two processes took at the same moment', async () => {
+        const inbox = fleetInbox(cluster.address, { port });
+        const fleet = await startFleet(2, inbox);
+        const rounds = full ? 1000 : 40;
+        const verdicts = new Map<string, number>();
+        await inParallel(
+          Array.from({ length: rounds }, (_, i) => `same-${i}`),
+          4,
+          async (id) => {
+            const answers = await Promise.all(fleet.receivers.map((receiver) => receiver.deliver({ id })));
+            const both = answers.map(verdictOf).toSorted().join(' and ');
+            verdicts.set(both, (verdicts.get(both) ?? 0) + 1);
+          },
+        );
+        await cluster.kill9();
+        await cluster.start();
+        const stored = await deliveriesOf(fleetInbox(cluster.address, { schema: inbox.schema }));
+        console.log(
+          `two processes, one id at the same moment, ${rounds} times: ${JSON.stringify([...verdicts])}; ` +
+            `deliveries kept ${[...stored.values()].reduce((sum, times) => sum + times, 0)}`,
+        );
+        expect([...verdicts]).toEqual([['accepted and duplicate', rounds]]);
+        expect([...stored.values()].filter((times) => times !== 2)).toEqual([]);
+        expect(stored.size).toBe(rounds);
+        await expect.poll(() => printed(fleet.receivers).toSorted()).toEqual([...stored.keys()].toSorted());
       });
-      await cluster.kill9();
-      await cluster.start();
-      const stored = await deliveriesOf(inbox);
-      const lost = ids.filter((id) => !stored.has(id));
-      console.log(
-        `synchronous_commit=off, kill -9 after ${ids.length} acknowledgements: lost ${lost.length}`,
-      );
-      expect(lost).toEqual([]);
-      // The receiver lives on, and finds the database again by itself.
-      expect(await untilTaken(receiver, { id: 'lead-0' })).toBe('duplicate');
     });
 
-    it('has both deliveries of an id that two processes took at the same moment', async () => {
-      const inbox = fleetInbox(cluster.address);
-      const fleet = await startFleet(2, inbox);
-      const rounds = full ? 1000 : 40;
-      const verdicts = new Map<string, number>();
-      await inParallel(
-        Array.from({ length: rounds }, (_, i) => `same-${i}`),
-        4,
-        async (id) => {
-          const answers = await Promise.all(fleet.receivers.map((receiver) => receiver.deliver({ id })));
-          const both = answers.map(verdictOf).toSorted().join(' and ');
-          verdicts.set(both, (verdicts.get(both) ?? 0) + 1);
-        },
-      );
-      await cluster.kill9();
-      await cluster.start();
-      const stored = await deliveriesOf(inbox);
-      console.log(
-        `two processes, one id at the same moment, ${rounds} times: ${JSON.stringify([...verdicts])}; ` +
-          `deliveries kept ${[...stored.values()].reduce((sum, times) => sum + times, 0)}`,
-      );
-      expect([...verdicts]).toEqual([['accepted and duplicate', rounds]]);
-      expect([...stored.values()].filter((times) => times !== 2)).toEqual([]);
-      expect(stored.size).toBe(rounds);
-      await expect.poll(() => printed(fleet.receivers).toSorted()).toEqual([...stored.keys()].toSorted());
+    describe('a database that does not answer', () => {
+      it('is 503 after five seconds, and takes leads again by itself when it does', async () => {
+        const receiver = (await startFleet(1, fleetInbox(cluster.address, { port }))).at(0);
+        expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });
+        cluster.signal('SIGSTOP');
+        clean.push(() => cluster.signal('SIGCONT'));
+        const since = performance.now();
+        const { status } = await receiver.deliver({ id: 'while stopped' });
+        const seconds = (performance.now() - since) / 1000;
+        expect([status, (await receiver.admin('/readyz')).status]).toEqual([503, 503]);
+        expect(seconds).toBeGreaterThan(4);
+        expect(seconds).toBeLessThan(8);
+        cluster.signal('SIGCONT');
+        const back = performance.now();
+        expect(await untilTaken(receiver, { id: 'while stopped' })).toBe('accepted');
+        await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
+        console.log(
+          `database stopped: 503 after ${seconds.toFixed(1)} s; back ${((performance.now() - back) / 1000).toFixed(1)} s after it`,
+        );
+        await expect.poll(() => printed([receiver])).toEqual(['before', 'while stopped']);
+      });
     });
-  });
 
-  describe('a database that does not answer', () => {
-    it('is 503 after five seconds, and takes leads again by itself when it does', async () => {
-      const receiver = (await startFleet(1, fleetInbox(cluster.address))).at(0);
-      expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });
-      cluster.signal('SIGSTOP');
-      clean.push(() => cluster.signal('SIGCONT'));
-      const since = performance.now();
-      const { status } = await receiver.deliver({ id: 'while stopped' });
-      const seconds = (performance.now() - since) / 1000;
-      expect([status, (await receiver.admin('/readyz')).status]).toEqual([503, 503]);
-      expect(seconds).toBeGreaterThan(4);
-      expect(seconds).toBeLessThan(8);
-      cluster.signal('SIGCONT');
-      const back = performance.now();
-      expect(await untilTaken(receiver, { id: 'while stopped' })).toBe('accepted');
-      await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
-      console.log(
-        `database stopped: 503 after ${seconds.toFixed(1)} s; back ${((performance.now() - back) / 1000).toFixed(1)} s after it`,
-      );
-      await expect.poll(() => printed([receiver])).toEqual(['before', 'while stopped']);
+    describe('a database that cannot be written', () => {
+      it('is 503 while a column is missing that a delivery needs, before one came', async () => {
+        const inbox = fleetInbox(cluster.address, { port });
+        const receiver = (await startFleet(1, inbox)).at(0);
+        expect((await receiver.admin('/readyz')).status).toBe(200);
+        const sql = superuser(cluster.address);
+        clean.push(() => sql.end());
+        await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN created_at TO hidden`);
+        await until(async () => (await receiver.admin('/readyz')).status === 503, 'not ready');
+        await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN hidden TO created_at`);
+        await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
+      });
+
+      it('is 503 while it is read-only, as after a failover, and is written again when it can be', async () => {
+        const receiver = (await startFleet(1, fleetInbox(cluster.address, { port }))).at(0);
+        expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });
+        await alterSystem(cluster, 'set default_transaction_read_only = on');
+        clean.push(() => alterSystem(cluster, 'reset default_transaction_read_only'));
+        let n = 0;
+        await until(
+          async () => (await receiver.deliver({ id: `read-only-${(n += 1)}` })).status === 503,
+          '503',
+        );
+        await until(async () => (await receiver.admin('/readyz')).status === 503, 'not ready');
+        await alterSystem(cluster, 'reset default_transaction_read_only');
+        expect(await untilTaken(receiver, { id: `read-only-${n}` })).toBe('accepted');
+        const all = ['before', ...Array.from({ length: n }, (_, i) => `read-only-${i + 1}`)];
+        await expect.poll(() => printed([receiver])).toEqual(all);
+      });
     });
   });
 
@@ -153,37 +196,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
         async () => valueOf((await receiver.admin('/metrics')).text, 'leads_inbox_up') === '1',
         'metrics of the inbox',
       );
-    });
-  });
-
-  describe('a database that cannot be written', () => {
-    it('is 503 while a column is missing that a delivery needs, before one came', async () => {
-      const inbox = fleetInbox(cluster.address);
-      const receiver = (await startFleet(1, inbox)).at(0);
-      expect((await receiver.admin('/readyz')).status).toBe(200);
-      const sql = superuser(cluster.address);
-      clean.push(() => sql.end());
-      await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN created_at TO hidden`);
-      await until(async () => (await receiver.admin('/readyz')).status === 503, 'not ready');
-      await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN hidden TO created_at`);
-      await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
-    });
-
-    it('is 503 while it is read-only, as after a failover, and is written again when it can be', async () => {
-      const receiver = (await startFleet(1, fleetInbox(cluster.address))).at(0);
-      expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });
-      await alterSystem(cluster, 'set default_transaction_read_only = on');
-      clean.push(() => alterSystem(cluster, 'reset default_transaction_read_only'));
-      let n = 0;
-      await until(
-        async () => (await receiver.deliver({ id: `read-only-${(n += 1)}` })).status === 503,
-        '503',
-      );
-      await until(async () => (await receiver.admin('/readyz')).status === 503, 'not ready');
-      await alterSystem(cluster, 'reset default_transaction_read_only');
-      expect(await untilTaken(receiver, { id: `read-only-${n}` })).toBe('accepted');
-      const all = ['before', ...Array.from({ length: n }, (_, i) => `read-only-${i + 1}`)];
-      await expect.poll(() => printed([receiver])).toEqual(all);
     });
   });
 

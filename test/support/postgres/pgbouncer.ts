@@ -38,6 +38,8 @@ export async function startPooler(to: PostgresAddress, poolSize = 4): Promise<Po
     'unix_socket_dir =',
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
+    // For so many seconds a server that did not answer is not asked again.
+    'server_login_retry = 1',
     'auth_type = scram-sha-256',
     `auth_file = ${users}`,
   ];

@@ -5,7 +5,7 @@ import { postgresNeeded } from './shared.ts';
 /** Declares tests with a server of their own, which they may break; where no package has one, that they are skipped. */
 export async function withCluster(
   options: ClusterOptions,
-  declare: (cluster: Cluster) => void,
+  declare: (cluster: Cluster) => void | Promise<void>,
 ): Promise<void> {
   const cluster = await Cluster.start(options);
   if (cluster === undefined) {
@@ -13,5 +13,5 @@ export async function withCluster(
     return;
   }
   afterAll(() => cluster.stop());
-  declare(cluster);
+  await declare(cluster);
 }
