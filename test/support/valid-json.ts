@@ -19,7 +19,10 @@ export function requireValidJson(argv: readonly string[], stdout: string, stderr
   const isJson = /(^| )--json\b|--format[ =](json|ndjson|events|redacted)\b/.test(typed);
   if (!isJson || /--jq|--help|--junit/.test(typed)) return;
   const [command = '', below = ''] = argv;
-  const name = [`${command}.${below}`, command].find((one) => validatorOf(one) !== undefined);
+  const isVersion = /^(--json )?(--version|-V)( |$)/.test(typed);
+  const name = [isVersion ? 'version' : `${command}.${below}`, command].find(
+    (one) => validatorOf(one) !== undefined,
+  );
   if (name !== undefined) check(name, documentsIn(stdout));
   check('error', documentsIn(stderr.replace(/^(?!\{"error":).*$/gm, '')));
 }
