@@ -145,7 +145,10 @@ function fault(random: Random, { lengthMs, receivers }: Size): Happening {
 }
 
 /** What the operator does, often while something goes wrong, and once more behind that. */
-function operation(random: Random, { lengthMs, targets }: Omit<Plan, 'happenings'>): readonly Happening[] {
+function operation(
+  random: Random,
+  { lengthMs, targets, style }: Omit<Plan, 'happenings'>,
+): readonly Happening[] {
   const action = random.pick([
     'export', 'export', 'bookmark', 'bookmark', 'bookmark', 'audit', 'audit', 'repair', 'retry', 'erase', 'prune', 'stats',
   ] as const); // prettier-ignore
@@ -154,7 +157,7 @@ function operation(random: Random, { lengthMs, targets }: Omit<Plan, 'happenings
   if (action === 'audit') return [outage(random, at, targets), calm];
   if ((action !== 'export' && action !== 'bookmark') || random.chance(0.2)) return [calm];
   const again = { ...calm, at: at + random.between(10_000, 5 * minute) };
-  if (random.chance(0.5)) return [...disturbances(random, at), calm, again];
+  if (random.chance(0.5)) return [...disturbances(random, at, style), calm, again];
   if (random.chance(0.5)) {
     // A walk that has come far enough to be resumed.
     const slow: Happening = { at, kind: 'service', fault: 'slow', forMs: 2 * minute };
@@ -175,7 +178,7 @@ function outage(random: Random, auditAt: number, targets: readonly TargetKind[])
 }
 
 /** What a walk meets from its first request on. */
-function disturbances(random: Random, at: number): readonly Happening[] {
+function disturbances(random: Random, at: number, style: string): readonly Happening[] {
   const forMs = random.pick([5_000, 20_000, 2 * minute]);
   if (random.chance(0.2)) {
     // So long that the walk gives up, and says why.
@@ -185,6 +188,7 @@ function disturbances(random: Random, at: number): readonly Happening[] {
   if (random.chance(0.1)) return [{ at, kind: 'disk', code: random.pick(['ENOSPC', 'EIO']), forMs: 1_000 }];
   const fault = random.pick([
     'down', 'limited', 'cut', 'cut', 'slow', 'deletes', 'deletes', 'creates', 'creates', 'repeats', 'repeats', 'repeats',
+    ...(/offset/.test(style) ? (['repeats', 'repeats', 'repeats', 'repeats', 'repeats', 'repeats'] as const) : []),
   ] as const); // prettier-ignore
   const service = (one: ServiceFault): Happening => ({ at, kind: 'service', fault: one, forMs });
   // A list that repeats leads while it becomes shorter or longer.

@@ -83,6 +83,8 @@ class World {
   /** Where a command of the operator is to be killed. */
   readonly #killPoints = new Map<OperatorAction, { readonly call: KillPoint['call']; left: number }>();
   readonly #requests = new WeakMap<Owner, number>();
+  /** What each process of the operator was given of the list. */
+  readonly #walks = new WeakMap<Owner, { readonly given: Set<string>; pages: number; fruitful: number }>();
   /** Which process hands a lead to the application. */
   readonly #handing = new Map<string, { readonly client: Owner; readonly at: number }>();
   /** The clocks have gone on evenly, and the network has no fault. */
@@ -121,6 +123,7 @@ class World {
       this.#noteFault(`service-${fault}`),
     );
     this.#service.onRequest = (client) => this.#check(() => this.#onRequest(client));
+    this.#service.onPage = (client, ids) => this.#check(() => this.#onPage(client, ids));
     const createdRandom = randomOf(seed, 'created leads');
     let created = plan.leads;
     this.#service.onCreate = () => {
@@ -356,6 +359,23 @@ class World {
         `leads ${run.action} makes its request ${count} for ${this.#truth.leads.size} leads`,
       );
     if (this.#isKillPoint(run.action, 'request')) run.process.kill();
+  }
+
+  /** A walk that brings nothing new ends soon: three requests for each page that did, and fifty, and half as many more where the list changes. */
+  #onPage(client: Owner, ids: readonly string[]): void {
+    const run = [...this.#operator.running.values()].find(({ process }) => process === client);
+    if (run?.action !== 'export' && run?.action !== 'bookmark') return;
+    const walk = this.#walks.get(client) ?? { given: new Set<string>(), pages: 0, fruitful: 0 };
+    this.#walks.set(client, walk);
+    walk.pages += 1;
+    if (ids.some((id) => !walk.given.has(id))) walk.fruitful += 1;
+    for (const id of ids) walk.given.add(id);
+    const { pages, fruitful } = walk;
+    if (pages > 1.5 * (3 * fruitful + 50))
+      throw new Violation(
+        'everything-ends',
+        `leads ${run.action} is given its page ${pages}, of which ${fruitful} had a lead that was new`,
+      );
   }
 
   #isKillPoint(action: OperatorAction, call: KillPoint['call']): boolean {

@@ -26,6 +26,8 @@ export class Service {
   #retryAt = new WeakMap<Owner, number>();
   /** Called for each request with the process that sent it. */
   onRequest: ((client: Owner) => void) | undefined;
+  /** Called with the ids on each page that a process is given. */
+  onPage: ((client: Owner, ids: readonly string[]) => void) | undefined;
   /** Called to add a lead. */
   onCreate: (() => void) | undefined;
   /** Requests that came before their process was allowed to. */
@@ -111,12 +113,13 @@ export class Service {
     if (this.#has('creates') && this.#random.chance(0.3)) this.onCreate?.();
     if (this.#has('deletes') && this.#random.chance(0.3) && this.#list.length > fewest)
       this.delete(this.#random.pick(this.#list));
-    respond(request, response, this.#list, this.#born, {
+    const ids = respond(request, response, this.#list, this.#born, {
       style: this.#plan.style as Style,
       cap: this.#plan.pageCap,
       record: (id) => this.#record(id),
       repeats: this.#has('repeats') ? this.#repeats : undefined,
     });
+    this.onPage?.(client, ids);
   }
 
   #record(id: string): object {
