@@ -13,10 +13,10 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'clock'; readonly byMs: number }
   | { readonly kind: 'application'; readonly answer: ApplicationAnswer; readonly forMs: number }
   | { readonly kind: 'command'; readonly end: 'fails' | 'hangs'; readonly forMs: number }
-  | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' }
+  | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' | 'cut' }
   | { readonly kind: 'service'; readonly fault: ServiceFault; readonly forMs: number }
   | { readonly kind: 'operator'; readonly action: OperatorAction; readonly killedAt?: KillPoint }
-  | { readonly kind: 'line'; readonly call: 'write' | 'sync'; readonly end: 'ENOSPC' | 'EIO' | 'power-loss' }
+  | { readonly kind: 'line'; readonly call: 'write' | 'sync' | 'read'; readonly end: 'ENOSPC' | 'EIO' | 'power-loss' }
 ); // prettier-ignore
 
 type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
@@ -76,7 +76,13 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     pageCap: random.pick([7, 15, 40, 60]),
   };
   const crashes = Array.from({ length: random.between(3, 5) }, () => crash(random, plan));
-  const faults = Array.from({ length: random.between(7, 9) }, () => fault(random, plan));
+  const faults = Array.from({ length: random.between(7, 9) }, () => fault(random, plan)).flatMap(
+    (one): readonly Happening[] =>
+      // Only what reads the file finds out that it ends inside a line.
+      one.kind === 'rotate' && one.how === 'cut'
+        ? [one, { at: one.at, kind: 'line', call: 'read', end: 'EIO' }]
+        : [one],
+  );
   const actions = Array.from({ length: random.between(3, 4) }, () => operation(random, plan)).flat();
   const sleeps = Array.from({ length: 3 }, (): Happening => ({
     at: random.between(0, lengthMs),
@@ -139,7 +145,7 @@ function fault(random: Random, { lengthMs, receivers }: Size): Happening {
       forMs,
     }),
     () => ({ at, kind: 'command', end: random.pick(['fails', 'hangs']), forMs }),
-    () => ({ at, kind: 'rotate', how: random.pick(['rename', 'remove', 'truncate']) }),
+    () => ({ at, kind: 'rotate', how: random.pick(['rename', 'remove', 'truncate', 'cut', 'cut']) }),
   ];
   return random.pick(kinds)();
 }
@@ -188,7 +194,8 @@ function disturbances(random: Random, at: number, style: string): readonly Happe
   if (random.chance(0.1)) return [{ at, kind: 'disk', code: random.pick(['ENOSPC', 'EIO']), forMs: 1_000 }];
   const fault = random.pick([
     'down', 'limited', 'cut', 'cut', 'slow', 'deletes', 'deletes', 'creates', 'creates', 'repeats', 'repeats', 'repeats',
-    ...(/offset/.test(style) ? (['repeats', 'repeats', 'repeats', 'repeats', 'repeats', 'repeats'] as const) : []),
+    ...(/offset/.test(style) ? Array.from({ length: 6 }, () => 'repeats' as const) : []),
+    ...(/cursor|after|has_more/.test(style) ? [] : Array.from({ length: 4 }, () => 'deletes' as const)),
   ] as const); // prettier-ignore
   const service = (one: ServiceFault): Happening => ({ at, kind: 'service', fault: one, forMs });
   // A list that repeats leads while it becomes shorter or longer.

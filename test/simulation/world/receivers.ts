@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { filesOn } from '../kernel/file-calls.ts';
 import { SimProcess } from '../kernel/process.ts';
 import type { ActorOptions } from './actor-options.ts';
@@ -21,7 +21,7 @@ export interface ReceiverOptions extends ActorOptions {
 interface Rotation {
   renameSync(from: string, to: string): void;
   rmSync(path: string): void;
-  truncateSync(path: string): void;
+  truncateSync(path: string, size: number): void;
 }
 
 /** The receivers of a world and their supervisor, which starts each again some seconds after its end. */
@@ -100,7 +100,12 @@ export class Receivers {
       } else {
         for (const id of idsIn(path)) countIn(truth.taken.file, id);
         if (how === 'remove') this.#files.rmSync(fileOf(receiver));
-        else this.#files.truncateSync(fileOf(receiver));
+        // In the middle of its last line, where one is there.
+        else
+          this.#files.truncateSync(
+            fileOf(receiver),
+            how === 'cut' ? Math.max(0, statSync(path).size - 9) : 0,
+          );
       }
       if (random.chance(0.5)) this.#running.get(receiver)?.hangup();
     }

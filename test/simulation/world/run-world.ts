@@ -470,13 +470,11 @@ class World {
 
   #diskFailure(call: string, path: string): string | undefined {
     if (call === 'rename' && this.#isKilledBeforeRename(path)) return 'EIO';
-    const line = this.#lineFaults[0];
-    if (
-      line !== undefined &&
-      call === { write: 'write', sync: 'fdatasync' }[line.call] &&
-      outputFile.test(path)
-    ) {
-      this.#lineFaults.shift();
+    const line = outputFile.test(path)
+      ? this.#lineFaults.find((fault) => call === (fault.call === 'sync' ? 'fdatasync' : fault.call))
+      : undefined;
+    if (line !== undefined) {
+      this.#lineFaults.splice(this.#lineFaults.indexOf(line), 1);
       this.#say(`${call} of ${path} fails with ${line.end}`);
       this.#noteFault(`line-${line.end}`);
       if (line.end !== 'power-loss') return line.end;
