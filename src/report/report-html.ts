@@ -235,7 +235,8 @@ function tableOf(columns: TableSection['columns'], rows: TableSection['rows']): 
     const [text, tone] = typeof value === 'string' ? [value] : [value.text, value.tone];
     const shown =
       tone === undefined ? isolated(text) : `<span class="verdict ${tone}">${escaped(text)}</span>`;
-    const kind = columns[i]?.isNumber === true ? 'number' : /^\d{4}-\d\d-\d\d /.test(text) ? 'time' : '';
+    const kind =
+      columns[i]?.isNumber === true ? 'number' : /^(\d{4}-\d\d-\d\d |…\d)/.test(text) ? 'line' : '';
     return `<td${kind === '' ? '' : ` class="${kind}"`}>${shown}</td>`;
   };
   const heads = columns.map(

@@ -30,12 +30,12 @@ dd{margin:0;overflow-wrap:anywhere}
 .wide:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 table{width:100%;border-collapse:collapse}
 th,td{padding:5px 10px 5px 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;overflow-wrap:break-word}
-td{max-width:24em}
+td{max-width:18em}
 tr:last-child>*{border-bottom:0}
 thead th{color:var(--soft);font-size:12.5px;font-weight:500;white-space:nowrap}
 tbody th{font-weight:400}
 .number{text-align:right;white-space:nowrap;overflow-wrap:normal}
-.time{white-space:nowrap}
+.line{white-space:nowrap}
 .bars th[scope=row]{width:28%;min-width:110px}
 .bars .graph{width:45%;min-width:90px;padding-right:0;vertical-align:middle}
 .soft,.note{color:var(--soft)}

@@ -73,6 +73,16 @@ inChromium('a report, opened from disk without a network', (browser) => {
     );
   });
 
+  it('shows all columns on a wide screen, however long an id is', async () => {
+    const { home, deliver, end } = await receiver();
+    await deliver(leadOf('i'.repeat(300), 'Ada Lovelace'));
+    await deliver(leadOf('lead_2', 'Grace'), { 'x-webhook-token': 'another' });
+    await end();
+    const { page } = await opened(reportOf(home, ['inspect']), { viewport: { width: 1440, height: 900 } });
+    const frame = page.getByRole('region', { name: 'Deliveries, newest first' });
+    expect(await frame.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+  });
+
   it('has room for ids on paper', async () => {
     const { page } = await opened(reportOf(await received(['Ada Lovelace']), ['inspect']));
     await page.emulateMedia({ media: 'print' });

@@ -150,7 +150,7 @@ describe('inspect --html', () => {
     expect(text).toMatch(/Deliveries\s+1,203\s/);
     expect(text).toMatch(/Rejected\s+1,201\s+&gt; 99%, 1,000 kept/);
     expect(text).toContain('The newest 1,000 of 1,203.');
-    expect(written().match(/<tr><td class="time"><bdi>[\d-]{10} \d\d:\d\d:\d\d</g)).toHaveLength(1_000);
+    expect(written().match(/<tr><td class="line"><bdi>[\d-]{10} \d\d:\d\d:\d\d</g)).toHaveLength(1_000);
   });
 });
 
