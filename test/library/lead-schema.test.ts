@@ -29,6 +29,19 @@ test('verify gives what the schema makes of a lead, and one that does not fit wi
   expect(JSON.stringify(checked.leads)).toBe(JSON.stringify(body.data));
 });
 
+test('a schema of any library is called as a method of it', async () => {
+  const standard = {
+    version: 1 as const,
+    vendor: 'of this test',
+    field: 'id',
+    validate(lead: unknown) {
+      return { value: Reflect.get(Object(lead) as object, this.field) as string };
+    },
+  };
+  const checked = await verify(await signed({ id: 'a' }), { ...choice, schema: { '~standard': standard } });
+  expect(checked).toMatchObject({ ok: true, leads: [{ value: 'a' }] });
+});
+
 test('what is no schema is a TypeError before anything is taken', async () => {
   const none = { schema: { parse: () => 1 } } as unknown as { schema: typeof schema };
   await expect(verify(await signed({ id: 'a' }), { ...choice, ...none })).rejects.toThrow(TypeError);

@@ -33,12 +33,12 @@ export type Fitted<L extends { readonly value: LeadFields }, Output> = [Output] 
  * for what is no schema.
  */
 export function fitterOf(schema: LeadSchema): (leads: readonly Pick<Lead, 'value'>[]) => Promise<void> {
-  const { validate } = (schema as Partial<LeadSchema> | null)?.['~standard'] ?? {};
-  if (typeof validate !== 'function')
+  const standard = (schema as Partial<LeadSchema> | null)?.['~standard'];
+  if (typeof standard?.validate !== 'function')
     throw new TypeError("schema has no ['~standard'].validate: no Standard Schema");
   return async (leads) => {
     for (const lead of leads) {
-      const result = await validate(lead.value);
+      const result = await standard.validate(lead.value);
       const own = result.issues === undefined ? { value: result.value } : { issues: result.issues };
       for (const [name, value] of Object.entries(own))
         Object.defineProperty(lead, name, { value, enumerable: true });
