@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
@@ -31,10 +32,11 @@ export async function withLedger<T>(
   }
 }
 
-/** Reads every leaf up to the head: the ledger as it was at one size and is now. */
+/** Reads every leaf up to the head: the ledger as it was at one size and is now. `signal` ends it between two pages. */
 export async function walkLedger(
   ledger: Ledger,
   sizeBefore: number,
+  signal: AbortSignal,
   visit: (leaf: Leaf, isErased: boolean) => void = () => undefined,
 ) {
   const head = await ledger.head();
@@ -42,6 +44,8 @@ export async function walkLedger(
   const proof = new SubtreeRoots(sizeBefore <= head.size ? consistencySpans(sizeBefore, head.size) : []);
   let rootBefore = sizeBefore === 0 ? tree.root() : undefined;
   for await (const leaves of ledger.leaves()) {
+    await setImmediate();
+    signal.throwIfAborted();
     for (const { leaf, salt } of leaves.slice(0, head.size - tree.size)) {
       const hashed = leafHash(leaf);
       tree.append(hashed);
@@ -74,7 +78,7 @@ export async function holdsWhatWasSigned(
   const { origin } = await ledger.head();
   const signed = (await signedHeads(context))[origin];
   if (signed === undefined && visit === undefined) return true;
-  const { head, rootBefore } = await walkLedger(ledger, signed?.size ?? 0, visit);
+  const { head, rootBefore } = await walkLedger(ledger, signed?.size ?? 0, context.signal, visit);
   if (signed === undefined) return true;
   if (rootBefore !== undefined && Buffer.from(rootBefore).toString('base64') === signed.root) return true;
   const what = rootBefore === undefined ? `has ${head.size} leaves` : 'has others now';

@@ -188,10 +188,15 @@ async function headsOf(
   const { previous } = begin;
   const before = previous === undefined ? undefined : (await openStatement(previous)).header.ledger;
   const sizeBefore = before?.until.size ?? begin.sizeBefore;
-  const { head, root, rootBefore, consistency } = await walkLedger(ledger, sizeBefore, (leaf, isErased) => {
-    const isIn = leaf.receivedAt >= since && leaf.receivedAt < until && leaf.kind !== 'test';
-    if (isErased && isIn) counts.erased += 1;
-  });
+  const { head, root, rootBefore, consistency } = await walkLedger(
+    ledger,
+    sizeBefore,
+    context.signal,
+    (leaf, isErased) => {
+      const isIn = leaf.receivedAt >= since && leaf.receivedAt < until && leaf.kind !== 'test';
+      if (isErased && isIn) counts.erased += 1;
+    },
+  );
   const isOther =
     before !== undefined &&
     (before.origin !== head.origin || rootBefore === undefined || base64(rootBefore) !== before.until.root);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Libsql from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
 import { drawFor } from '../../../src/sandbox/data/seeded-random.ts';
@@ -241,6 +242,18 @@ describe('leads statement', () => {
     });
     writeFileSync(join(home, 'no'), 'no\n');
     expect(await run('verify', join(home, 'no'))).toMatchObject({ exitCode: 6 });
+  });
+
+  it('ends on a signal while it reads the ledger, and writes nothing', async () => {
+    const party = await Party.of('ours', [{ id: 'a', at: october + day }]);
+    const signal = AbortSignal.abort(new InterruptedError('SIGINT'));
+    // From now on it is compared with what was signed.
+    await party.run('checkpoint');
+    for (const words of [['--in', '2026-10', '-o', party.file('made')], ['checkpoint']]) {
+      const options = { home: party.home, clock: party.clock, signal };
+      expect(await leads(['statement', ...words], options)).toMatchObject({ exitCode: 130, stdout: '' });
+    }
+    expect(existsSync(party.file('made'))).toBe(false);
   });
 
   it('counts who was erased, with no byte of them, and the same root', async () => {
