@@ -67,5 +67,5 @@ const bug = (thrown: unknown): Texts => ({
 function wantsJson(argv: readonly string[]): boolean {
   const format = argv.findLast((word, i) => argv[i - 1] === '--format' || word.startsWith('--format='));
   const isJq = argv.some((word) => word === '--jq' || word.startsWith('--jq='));
-  return isJq || argv.includes('--json') || /^(--format=)?(json|ndjson|events)$/.test(format ?? '');
+  return isJq || argv.includes('--json') || /^(--format=)?(json|ndjson|events|redacted)$/.test(format ?? '');
 }

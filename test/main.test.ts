@@ -70,11 +70,16 @@ describe('leads', () => {
   });
 
   it('writes errors as one JSON object when JSON was asked for', async () => {
-    const { exitCode, stderr } = await leads(['config', 'list', '--json', '--bogus']);
-    expect(exitCode).toBe(2);
-    expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: 'usage', message: "unknown option '--bogus'" },
-    });
+    for (const words of [
+      ['config', 'list', '--json'],
+      ['listen', '--format', 'redacted'],
+    ]) {
+      const { exitCode, stderr } = await leads([...words, '--bogus']);
+      expect(exitCode).toBe(2);
+      expect(JSON.parse(stderr)).toMatchObject({
+        error: { code: 'usage', message: "unknown option '--bogus'" },
+      });
+    }
   });
 
   it('takes --json beside another form for the contradiction that it is', async () => {
