@@ -178,6 +178,10 @@ inChromium('finding deliveries', (browser) => {
       return mark instanceof Range ? mark.toString() : '';
     });
     expect(await marked).toBe('Grace');
+    await page.locator('#search').fill('(555) 000-1234');
+    await expect.poll(() => rowNames(page)).toEqual(['Grace Autumn', 'Ada']);
+    const inPane = () => page.evaluate(() => [...(CSS.highlights.get('found-in-pane') ?? [])].map(String));
+    await expect.poll(inPane).toEqual(['5550001234']);
     await expectClean();
   });
 

@@ -8,25 +8,33 @@ export function markFound(name: string, element: Element | null, text: string | 
   // A browser without it marks nothing.
   if (!('highlights' in CSS)) return [];
   CSS.highlights.delete(name);
-  const words = searchWords(text ?? '')
+  const patterns = searchWords(text ?? '')
     .filter(({ field }) => field !== 'since')
-    .map((word) => word.text.toLowerCase());
-  if (element === null || words.length === 0) return [];
+    .map((word) => patternOf(word.text));
+  if (element === null || patterns.length === 0) return [];
   const ranges: Range[] = [];
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null && ranges.length < mostMarks; node = texts.nextNode()) {
-    const lower = node.textContent?.toLowerCase() ?? '';
-    // A letter whose small form is of another length would shift what is marked behind it.
-    if (lower.length !== node.textContent?.length) continue;
-    for (const word of words) {
-      for (let at = lower.indexOf(word); at !== -1; at = lower.indexOf(word, at + word.length)) {
+    for (const pattern of patterns) {
+      for (const { 0: found, index } of node.textContent?.matchAll(pattern) ?? []) {
+        if (ranges.length === mostMarks) break;
         const range = new Range();
-        range.setStart(node, at);
-        range.setEnd(node, at + word.length);
+        range.setStart(node, index);
+        range.setEnd(node, index + found.length);
         ranges.push(range);
       }
     }
   }
   CSS.highlights.set(name, new Highlight(...ranges));
   return ranges;
+}
+
+/** A phone number is found however its digits are grouped. */
+function patternOf(word: string): RegExp {
+  const digits = word.replace(/\D/g, '').replace(/^00/, '');
+  const isPhone = digits.length >= 5 && /^[+\d\s().\-/]+$/.test(word);
+  const source = isPhone
+    ? digits.replace(/\d(?=\d)/g, '$&[\\s().\\-/]*')
+    : word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return new RegExp(source, 'giu');
 }
