@@ -28,6 +28,16 @@ it.each([
   expect(findPaths(xdg, platform)).toEqual(platform === 'linux' ? moved : { configDir, dataDir });
 });
 
+it('without a home directory, other places have to be named', () => {
+  const nowhere = () => undefined;
+  expect(() => findPaths({}, 'linux', nowhere)).toThrow(
+    expect.objectContaining({ problem: { kind: 'no-home-directory' } }),
+  );
+  expect(() => findPaths({ LEADS_DATA_DIR: '/data' }, 'linux', nowhere)).toThrow();
+  const named = { LEADS_CONFIG_DIR: '/config', LEADS_DATA_DIR: '/data' };
+  expect(findPaths(named, 'linux', nowhere)).toEqual({ configDir: '/config', dataDir: '/data' });
+});
+
 it.each([
   ['linux', { path: '/home/ada/.pgpass', hasMode: true }],
   ['darwin', { path: '/home/ada/.pgpass', hasMode: true }],

@@ -1,5 +1,6 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeDirectory } from '../home-directory.ts';
+import { configError } from './problems.ts';
 
 /** Where files are kept. Both directories are made, 0700, when something is first written there. */
 export interface Paths {
@@ -9,31 +10,49 @@ export interface Paths {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The platform's usual places, unless `LEADS_CONFIG_DIR` or `LEADS_DATA_DIR` name others. */
-export function findPaths(env: Env, platform: string): Paths {
-  const usual = usualPaths(env, platform, env['HOME'] ?? homedir());
+/**
+ * The platform's usual places, unless `LEADS_CONFIG_DIR` or `LEADS_DATA_DIR` name others. Throws a `ConfigError` where one is
+ * in the home directory and there is none.
+ */
+export function findPaths(env: Env, platform: string, homeOf = homeDirectory): Paths {
+  const [config, data] = platforms[platform] ?? linux;
+  const inHome = (names: readonly string[]): string => {
+    const home = homeOf(env);
+    if (home === undefined) throw configError({ kind: 'no-home-directory' });
+    return join(home, ...names);
+  };
+  const placeOf = ({ variable, inHome: place, names }: UsualPlace): string =>
+    join((variable && nonEmpty(env[variable])) ?? inHome(place), ...names);
   return {
-    configDir: nonEmpty(env['LEADS_CONFIG_DIR']) ?? usual.configDir,
-    dataDir: nonEmpty(env['LEADS_DATA_DIR']) ?? usual.dataDir,
+    configDir: nonEmpty(env['LEADS_CONFIG_DIR']) ?? placeOf(config),
+    dataDir: nonEmpty(env['LEADS_DATA_DIR']) ?? placeOf(data),
   };
 }
 
-function usualPaths(env: Env, platform: string, home: string): Paths {
-  if (platform === 'darwin') {
-    const support = join(home, 'Library', 'Application Support', 'leads');
-    return { configDir: join(home, 'Library', 'Preferences', 'leads'), dataDir: support };
-  }
-  if (platform === 'win32') {
-    return {
-      configDir: join(nonEmpty(env['APPDATA']) ?? join(home, 'AppData', 'Roaming'), 'leads', 'Config'),
-      dataDir: join(nonEmpty(env['LOCALAPPDATA']) ?? join(home, 'AppData', 'Local'), 'leads', 'Data'),
-    };
-  }
-  return {
-    configDir: join(nonEmpty(env['XDG_CONFIG_HOME']) ?? join(home, '.config'), 'leads'),
-    dataDir: join(nonEmpty(env['XDG_DATA_HOME']) ?? join(home, '.local', 'share'), 'leads'),
-  };
+/** Below the directory that the variable names, or below that one of the home directory. */
+interface UsualPlace {
+  readonly variable?: string;
+  readonly inHome: readonly string[];
+  readonly names: readonly string[];
 }
+
+type UsualPlaces = readonly [config: UsualPlace, data: UsualPlace];
+
+const linux: UsualPlaces = [
+  { variable: 'XDG_CONFIG_HOME', inHome: ['.config'], names: ['leads'] },
+  { variable: 'XDG_DATA_HOME', inHome: ['.local', 'share'], names: ['leads'] },
+];
+
+const platforms: Readonly<Record<string, UsualPlaces>> = {
+  darwin: [
+    { inHome: ['Library', 'Preferences'], names: ['leads'] },
+    { inHome: ['Library', 'Application Support'], names: ['leads'] },
+  ],
+  win32: [
+    { variable: 'APPDATA', inHome: ['AppData', 'Roaming'], names: ['leads', 'Config'] },
+    { variable: 'LOCALAPPDATA', inHome: ['AppData', 'Local'], names: ['leads', 'Data'] },
+  ],
+};
 
 /** An empty variable counts as not set, as the XDG rules say. */
 function nonEmpty(value: string | undefined): string | undefined {

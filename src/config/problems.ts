@@ -6,6 +6,7 @@ export type HeaderObjection =
 
 /** What is wrong with the configuration file, a profile or a setting. */
 export type ConfigProblem =
+  | { readonly kind: 'no-home-directory' }
   | { readonly kind: 'config-unreadable'; readonly path: string; readonly code: string }
   | { readonly kind: 'config-of-another-user'; readonly path: string }
   | {

@@ -21,6 +21,10 @@ export const configMessages: Messages<ConfigProblem> = {
     message: `cannot read the configuration file ${path}: ${code}`,
     hint: () => (code === 'EACCES' ? 'it must belong to you' : undefined),
   }),
+  'no-home-directory': () => ({
+    message: 'there is no home directory to keep settings and received leads in',
+    hint: () => 'set HOME, or both LEADS_CONFIG_DIR and LEADS_DATA_DIR',
+  }),
   'config-of-another-user': ({ path }) => ({
     message: `${path} is a symbolic link that belongs to another user`,
     hint: () => 'remove it, or name another directory with LEADS_CONFIG_DIR',

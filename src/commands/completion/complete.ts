@@ -7,8 +7,8 @@ import { flagsByName, readLine, type TypedLine } from './typed-line.ts';
 import { settingKeys } from '../../config/setting-keys.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { homeDirectory } from '../../home-directory.ts';
 import { configFile, findPaths, type Paths, ownInbox } from '../../config/directories.ts';
 
 /**
@@ -288,7 +288,7 @@ function inboxOf({ given }: TypedLine, env: Host['env'], paths: Paths): string |
   const named = given.get('--inbox') || env['LEADS_INBOX'] || undefined;
   if (named === ':memory:' || /^(@|[a-z][a-z0-9+.-]+:\/\/)/i.test(named ?? '')) return undefined;
   const chosen = given.get('--profile') || env['LEADS_PROFILE'];
-  if (named !== undefined) return resolve(named.replace(/^~(?=\/)/, env['HOME'] ?? homedir()));
+  if (named !== undefined) return resolve(named.replace(/^~(?=\/)/, homeDirectory(env) ?? '~'));
   return ownInbox(chosen || storedConfig(paths).profile || 'default', paths);
 }
 

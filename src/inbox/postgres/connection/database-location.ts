@@ -1,6 +1,7 @@
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
+import { homeDirectory } from '../../../home-directory.ts';
 import { Secret } from '../../../secret.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
@@ -76,10 +77,11 @@ function systemUser(): string {
   }
 }
 
-/** Where libpq looks for it. */
+/** Where libpq looks for it; empty where there is no such place. */
 function usualFile(env: LocationOptions['env'], platform: string): string {
-  if (platform === 'win32') return join(env['APPDATA'] ?? homedir(), 'postgresql', 'pgpass.conf');
-  return join(env['HOME'] || homedir(), '.pgpass');
+  const home = homeDirectory(env);
+  if (platform === 'win32') return join(env['APPDATA'] ?? home ?? '', 'postgresql', 'pgpass.conf');
+  return home === undefined ? '' : join(home, '.pgpass');
 }
 
 function shownUrl({ user, hosts, database, schema }: DatabaseUrl): string {
