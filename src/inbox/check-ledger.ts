@@ -4,7 +4,7 @@ import { commitment, decodeLeaf, encodeLeaf, kindOf, type LeafKind } from '../st
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
 import type { Inbox } from './inbox.ts';
 import type { Ledger, StoredLeaf } from './ledger.ts';
-import type { ReceivedLead, StoredLead } from './query-types.ts';
+import type { ReceivedLead, StoredReceipt } from './query-types.ts';
 
 /** What the inbox holds now against its ledger; numbers of first deliveries, at most `mostNamed` of each. */
 export interface LedgerFindings {
@@ -20,7 +20,7 @@ export interface LedgerFindings {
   readonly altered: readonly number[];
   /** Entered, and there is no such lead. */
   readonly removed: number;
-  /** There, with a number that is not entered, below others that are. */
+  /** There as a lead, and not entered, though others with greater numbers are, or as one that was pruned. */
   readonly inserted: readonly number[];
 }
 
@@ -31,43 +31,63 @@ const everything = 0;
 /** Recomputes the tree from what is stored: every lead that is there is hashed again. `signal` ends it between two pages. */
 export async function checkLedger(
   inbox: Inbox,
-  ledger: Ledger,
+  ledger: Pick<Ledger, 'head' | 'leaves' | 'leavesOf'>,
   size: number,
   signal?: AbortSignal,
 ): Promise<LedgerFindings> {
   const head = await ledger.head();
   const tree = new CompactRange();
   let root = size === 0 ? tree.root() : undefined;
+  let isHeadRight = head.size === 0;
   const altered = new Set<number>();
   const inserted = new Set<number>();
-  let [erased, withoutBody, pruned] = [0, 0, 0];
+  let [erased, stored, pruned, last] = [0, 0, 0, head.seq];
   const name = (seqs: Set<number>, seq: number): unknown => seqs.size < mostNamed && seqs.add(seq);
+  const entered = async (seqs: readonly number[]): Promise<ReadonlyMap<number, StoredLeaf>> =>
+    new Map((await ledger.leavesOf(seqs)).map((leaf) => [leaf.seq, leaf]));
   for await (const leaves of ledger.leaves()) {
     signal?.throwIfAborted();
-    const stored = new Map(
-      (await inbox.leadsBySeq(leaves.map(({ seq }) => seq))).map((lead) => [lead.seq, lead]),
-    );
-    const known = await lookedUp(inbox, [...stored.values()]);
-    for (const leaf of leaves) {
-      tree.append(leafHash(leaf.leaf));
+    for (const { leaf, salt, seq } of leaves) {
+      tree.append(leafHash(leaf));
       if (tree.size === size) root = tree.root();
-      const lead = stored.get(leaf.seq);
-      if (leaf.salt === undefined) erased += 1;
-      else if (lead === undefined) withoutBody += 1;
-      if (lead !== undefined && !isAsEntered(leaf, lead, known.get(lead.leadId))) name(altered, leaf.seq);
+      if (tree.size === head.size) isHeadRight = Buffer.compare(tree.toBytes(), head.parts) === 0;
+      if (salt === undefined) erased += 1;
+      last = Math.max(last, seq);
     }
+  }
+  // Others may have entered leads meanwhile, and moved the head with them.
+  isHeadRight &&= tree.size <= (await ledger.head()).size;
+  for await (const batch of inbox.receipts({ since: undefined, until: undefined, withRepeats: false })) {
+    signal?.throwIfAborted();
+    const leaves = await entered(batch.map(({ seq }) => seq));
+    const known = await lookedUp(inbox, batch);
+    for (const receipt of batch) {
+      const { seq, leadId = '', attempt, reason } = receipt;
+      const leaf = leaves.get(seq);
+      // As a statement decides which deliveries are leads.
+      const isFirst = receipt.leadId !== undefined && attempt === 1 && reason === undefined;
+      if (leaf === undefined) {
+        if (isFirst && seq <= head.seq) name(inserted, seq);
+        continue;
+      }
+      if (leaf.salt !== undefined && seq <= last) stored += 1;
+      if (!isFirst || !isAsEntered(leaf, { ...receipt, leadId }, known.get(leadId))) name(altered, seq);
+    }
+    await setImmediate();
   }
   for await (const batch of inbox.prunedSince(everything)) {
     for await (const leads of slices(batch)) {
       signal?.throwIfAborted();
-      const entered = new Map(
-        (await ledger.leavesOf(leads.map(({ seq }) => seq))).map((leaf) => [leaf.seq, leaf]),
-      );
+      const leaves = await entered(leads.map(({ seq }) => seq));
       const known = await lookedUp(inbox, leads);
       for (const { leadId, seq } of leads) {
-        const leaf = entered.get(seq);
-        if (leaf === undefined) continue;
-        pruned += 1;
+        const leaf = leaves.get(seq);
+        if (leaf === undefined) {
+          // Before a ledger has its first delivery, what was pruned is being entered.
+          if (head.seq > 0) name(inserted, seq);
+          continue;
+        }
+        if (seq <= last) pruned += 1;
         const kept = known.get(leadId);
         const kind = decodeLeaf(leaf.leaf)?.kind;
         if (kept?.digest === undefined || kept.seq !== seq || kind === undefined) name(altered, seq);
@@ -86,37 +106,38 @@ export async function checkLedger(
   for await (const batch of inbox.seqsSince(everything)) {
     for await (const seqs of slices(batch.filter((seq) => seq <= head.seq))) {
       signal?.throwIfAborted();
-      const entered = new Set((await ledger.leavesOf(seqs)).map(({ seq }) => seq));
-      for (const seq of seqs) if (!entered.has(seq)) name(inserted, seq);
+      const leaves = await entered(seqs);
+      for (const seq of seqs) if (!leaves.has(seq)) name(inserted, seq);
     }
   }
   return {
     root,
-    isHeadRight:
-      head.size === tree.size &&
-      Buffer.compare(new CompactRange(head.size, head.parts).root(), tree.root()) === 0,
+    isHeadRight,
     size: tree.size,
     erased,
     pruned,
     altered: [...altered],
-    removed: Math.max(0, withoutBody - pruned),
+    removed: Math.max(0, tree.size - erased - stored - pruned),
     inserted: [...inserted],
   };
 }
 
 const lookedUp = async (
   inbox: Inbox,
-  leads: readonly { readonly leadId: string }[],
+  leads: readonly { readonly leadId: string | undefined }[],
 ): Promise<ReadonlyMap<string, ReceivedLead>> => {
-  const ids = leads.map(({ leadId }) => leadId);
+  const ids = leads.flatMap(({ leadId }) => leadId ?? []);
   const found = await inbox.lookUp(ids);
   return new Map(ids.flatMap((id, i) => (found[i] === undefined ? [] : [[id, found[i]] as const])));
 };
 
 /** What is kept of the id must say the same as its first delivery. */
-function isAsEntered(leaf: StoredLeaf, lead: StoredLead, known: ReceivedLead | undefined): boolean {
-  const digest = sha256(lead.body);
-  const { leadId, receivedAt, source } = lead;
+function isAsEntered(
+  leaf: StoredLeaf,
+  { leadId, receivedAt, source, lead }: StoredReceipt & { readonly leadId: string },
+  known: ReceivedLead | undefined,
+): boolean {
+  const digest = sha256(lead ?? '');
   return (
     known?.seq === leaf.seq &&
     known.receivedAt === receivedAt &&

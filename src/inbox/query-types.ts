@@ -53,6 +53,7 @@ export interface ReceivedLeads {
 
 /** What is counted of a stored delivery of a lead. */
 export interface StoredReceipt {
+  readonly seq: number;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly leadId: string | undefined;

@@ -9,7 +9,7 @@ import { inboxIn } from './postgres/database.ts';
 import { open } from './stores.ts';
 import { deliveryOf, freshFile, ledgerOf, sequencedLedger, unchangedLedger } from './support.ts';
 
-/** Of each of the eight ways to change an inbox: a thousand in all with `LEADS_FAULTS=full`. */
+/** Of each way to change an inbox: more than a thousand in all with `LEADS_FAULTS=full`. */
 const tries = full ? 125 : 3;
 
 interface Store {
@@ -74,6 +74,16 @@ const changes: readonly [string, Change][] = [
     ({ ids }, seq) =>
       `DELETE FROM S.deliveries WHERE seq = ${seq}; DELETE FROM S.${ids} WHERE seq = ${seq}; DELETE FROM S.leaves WHERE seq = ${seq}`,
   ],
+  ['that it came first', (_, seq) => `UPDATE S.deliveries SET attempt = 2 WHERE seq = ${seq}`],
+  [
+    'that it was taken',
+    (_, seq) => `UPDATE S.deliveries SET verdict = 'rejected', reason = 'not_json' WHERE seq = ${seq}`,
+  ],
+  [
+    'its repeat',
+    () =>
+      `UPDATE S.deliveries SET attempt = 1, verdict = 'accepted', lead = 'other' WHERE seq = ${leads + 1}`,
+  ],
   ['that it was entered', (_, seq) => `DELETE FROM S.leaves WHERE seq = ${seq}`],
 ];
 
@@ -87,6 +97,7 @@ describe.each(stores)('the ledger of an inbox in $name', ({ newStore }) => {
       const inbox = await open(store.location);
       const at = (i: number) => deliveryOf(`{"id":"lead-${i}","name":"Ada"}`, { receivedAt: 1000 + i });
       await inbox.take(Array.from({ length: leads }, (_, i) => ({ leadId: `lead-${i}`, delivery: at(i) })));
+      await inbox.take([{ leadId: 'lead-0', delivery: at(0) }]);
       expect(await sequencedLedger(inbox)).toMatchObject({ ...unchangedLedger, size: leads });
       const checkpoint = (await checkLedger(inbox, ledgerOf(inbox), leads)).root ?? Buffer.alloc(0);
       const tables = ['deliveries', store.ids, 'leaves'];

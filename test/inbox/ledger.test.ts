@@ -45,6 +45,30 @@ describe.each(sharedStores)('the ledger of an inbox in $name', ({ newLocation })
     await expect(checkLedger(inbox, ledgerOf(inbox), 0, ending.signal)).rejects.toThrow('ended');
   });
 
+  it('is checked while others store leads and enter them', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take([lead('a'), lead('b')]);
+    const ledger = ledgerOf(inbox);
+    await ledger.sequence();
+    const takeOne = async (id: string): Promise<void> => {
+      await inbox.take([lead(id)]);
+      await ledger.sequence();
+    };
+    const growing: Parameters<typeof checkLedger>[1] = {
+      leavesOf: (seqs) => ledger.leavesOf(seqs),
+      async head() {
+        const head = await ledger.head();
+        await takeOne(`behind the head of ${head.size}`);
+        return head;
+      },
+      async *leaves() {
+        yield* ledger.leaves();
+        await takeOne('behind the leaves');
+      },
+    };
+    expect(await checkLedger(inbox, growing, 2)).toMatchObject(unchangedLedger);
+  });
+
   it('goes on where it was, in as many transactions as it takes', async () => {
     const location = newLocation();
     const inbox = await open(location);

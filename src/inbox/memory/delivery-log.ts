@@ -99,7 +99,7 @@ export class DeliveryLog {
       if (!matches(row, { since, until })) continue;
       const isFirst = summary.attempt === 1 && summary.reason === undefined;
       const lead = isFirst || withRepeats ? leadBytes(bodyIn(row), summary.place) : undefined;
-      yield [{ ...summary, lead }];
+      yield [{ ...summary, seq: row.seq, lead }];
     }
   }
 

@@ -19,7 +19,7 @@ export async function* receipts(
   const lead = `CASE WHEN lead_start IS NULL THEN body ELSE substr(CASE WHEN first_seq IS NULL THEN body ELSE (${shared}) END,
     lead_start + 1, lead_end - lead_start) END`;
   const page = database.prepare(
-    `SELECT MIN(seq) AS last, group_concat(received_at) AS times, json_group_array(lead) AS leads,
+    `SELECT group_concat(seq) AS seqs, group_concat(received_at) AS times, json_group_array(lead) AS leads,
        group_concat(verdict) AS verdicts, group_concat(reason) AS reasons, group_concat(attempt) AS attempts,
        group_concat(source) AS sources, group_concat(coalesce(length(bytes), '')) AS lengths,
        CAST(group_concat(bytes, '') AS BLOB) AS bytes
@@ -31,9 +31,10 @@ export async function* receipts(
   let rows = firstRows;
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
     const [row] = page.all([before, from, to, rows]);
-    if (row === undefined || typeof row['last'] !== 'number') return;
-    before = row['last'];
-    const found = receiptsIn(row);
+    const found = row === undefined || row['seqs'] === null ? [] : receiptsIn(row);
+    const last = found.at(-1);
+    if (row === undefined || last === undefined) return;
+    before = last.seq;
     yield found;
     if (found.length < rows) return;
     const perRow = Math.max(1, bytesOf(row['bytes']).length / found.length);
@@ -44,18 +45,25 @@ export async function* receipts(
 
 function receiptsIn(row: Row): readonly StoredReceipt[] {
   const column = (name: string): string[] => textOf(row[name]).split(',');
-  const [verdicts, reasons, attempts, sources] = ['verdicts', 'reasons', 'attempts', 'sources'].map(column);
+  const [times, verdicts, reasons, attempts, sources] = [
+    'times',
+    'verdicts',
+    'reasons',
+    'attempts',
+    'sources',
+  ].map(column);
   const lengths = column('lengths');
   const leads = JSON.parse(textOf(row['leads'])) as (string | null)[];
   const bytes = bytesOf(row['bytes']);
   let at = 0;
-  return column('times').map((time, i) => {
+  return column('seqs').map((seq, i) => {
     const lead = leads[i];
     const reason = reasons?.[i] === '' ? undefined : reasons?.[i];
     const start = at;
     at += Number(lengths[i]);
     return {
-      receivedAt: Number(time),
+      seq: Number(seq),
+      receivedAt: Number(times?.[i]),
       leadId: typeof lead === 'string' ? fromColumn(lead) : undefined,
       verdict: verdictRead(verdicts?.[i], reason),
       reason,

@@ -332,6 +332,10 @@ describe('leads statement verify --inbox', () => {
       "UPDATE deliveries SET lead = 'other' WHERE seq = 2; UPDATE leads SET id = 'other' WHERE id = 'lead_1'",
     ],
     ['inserted', 'DELETE FROM leaves WHERE seq = 3'],
+    [
+      'inserted as one that was pruned',
+      "INSERT INTO leads SELECT 'other', 99, state, first_at, attempts, digest FROM leads WHERE id = 'lead_1'",
+    ],
     ['taken for erased', 'UPDATE leaves SET salt = NULL WHERE seq = 2'],
   ])('finds that a lead was %s', async (_, sql) => {
     const party = await Party.of('acme.example', month(4));

@@ -129,6 +129,7 @@ async function receiptOf(row: Row, contents: ContentReader): Promise<StoredRecei
   const body = content?.body ?? (isNull(row['body']) ? undefined : bytesOf(row['body']));
   const reason = isNull(row['reason']) ? undefined : textOf(row['reason']);
   return {
+    seq: numberOf(row['seq']),
     receivedAt,
     leadId: optionalText(row['lead']),
     verdict: verdictRead(row['verdict'], reason),
