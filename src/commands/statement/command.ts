@@ -84,6 +84,9 @@ export default command({
     command({
       name: 'compare',
       summary: 'which leads are on one side only?',
+      description:
+        'By digests that both made with one salt: who holds it can test ids that they guess, so they are pseudonymous, ' +
+        'not anonymous. Ids alone count as in the period.',
       arguments: compareArgs,
       flags: compareFlags,
       exits: { 6: '', 7: 'they are not equal' },

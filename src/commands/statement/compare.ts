@@ -41,6 +41,12 @@ export async function run(options: CompareOptions, context: Context): Promise<Ou
       },
     );
   }
+  const { since, until } = here.header;
+  if (there !== undefined && (there.header.since !== since || there.header.until !== until)) {
+    messages.warn(
+      `two periods: ${since} to ${until} here, and ${there.header.since} to ${there.header.until} there`,
+    );
+  }
   const known = await knownSigners(options.publicKey, context);
   for (const statement of [here, ...(there === undefined ? [] : [there])]) {
     if (known.some(({ publicKey }) => publicKey.equals(statement.signer.publicKey))) continue;
@@ -120,24 +126,21 @@ async function linesOfIds(path: string, salt: StatementSalt | undefined): Promis
   if (salt === undefined)
     throw new UsageError(`${path} holds ids: --salt digests them as the statement's are`);
   const sorted = await SortedLines.open();
-  let column: number | undefined;
+  let columns: Columns | undefined;
   let number = 0;
   for await (const batch of linesIn(createReadStream(path))) {
     const found: StatementLine[] = [];
     for (const { bytes } of batch) {
       number += 1;
-      const text = utf8(bytes)
-        .replace(/^\ufeff|\r$/g, '')
-        .trim();
-      if (text === '') continue;
-      const cells = text.startsWith('{') ? [] : cellsOf(text);
-      if (column === undefined && cells.length > 0) {
-        column = cells.findIndex((cell) => /^(lead_?)?id$/i.test(cell));
-        if (column >= 0) continue;
-        if (cells.length > 1) throw new DataError(`${path}: the first line names no column id`);
-        column = 0;
+      const text = utf8(bytes).replace(/^\ufeff|\r$/g, '');
+      if (text.trim() === '') continue;
+      const isRecord = text.trimStart().startsWith('{');
+      if (columns === undefined && !isRecord) {
+        columns = columnsOf(text);
+        if (columns === undefined) throw new DataError(`${path}: the first line names no column id`);
+        if (columns.isNamed) continue;
       }
-      const id = text.startsWith('{') ? recordOf(bufferOf(bytes))?.id : cells[column ?? 0];
+      const id = isRecord ? recordOf(bufferOf(bytes))?.id : columns && idIn(text, columns);
       if (id === undefined || id === '') throw new DataError(`${path}: line ${number} has no id`);
       found.push({ digest: idDigest(salt, id), at: 0 });
     }
@@ -147,8 +150,39 @@ async function linesOfIds(path: string, salt: StatementSalt | undefined): Promis
   return sorted;
 }
 
-/** Of one line of CSV; commas, semicolons and tabs stand between them. */
-const cellsOf = (line: string): readonly string[] =>
-  [...line.matchAll(/(?:^|[,;\t])(?:"((?:[^"]|"")*)"|([^,;\t]*))/g)].map(([, quoted, plain]) =>
-    (quoted?.replaceAll('""', '"') ?? plain ?? '').trim(),
-  );
+interface Columns {
+  /** A line break, which is in no line, where there is one column. */
+  readonly separator: string;
+  readonly id: number;
+  /** Whether the first line has their names, and no id. */
+  readonly isNamed: boolean;
+}
+
+/** From the first line of CSV: what stands between its names stands between all cells. */
+function columnsOf(line: string): Columns | undefined {
+  const separator = /[,;\t]/.exec(line.replace(/"[^"]*"/g, ''))?.[0] ?? '\n';
+  const id = cellsOf(line, separator).findIndex((name) => /^(lead[ _-]?)?id$/i.test(name));
+  return id < 0 && separator !== '\n' ? undefined : { separator, id: Math.max(0, id), isNamed: id >= 0 };
+}
+
+/** Undefined where the line has none. */
+const idIn = (line: string, { separator, id }: Columns): string | undefined =>
+  textIn(line) ?? cellsOf(line, separator)[id];
+
+/** Of a line that is one JSON text. */
+function textIn(line: string): string | undefined {
+  try {
+    const value: unknown = line.startsWith('"') ? JSON.parse(line) : undefined;
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** White space belongs to a cell in quotes. A quote that the line does not close makes no cell, and what follows none. */
+const cellsOf = (line: string, separator: string): readonly string[] =>
+  [
+    ...`${separator}${line}`.matchAll(
+      new RegExp(`${separator}(?: *"((?:[^"]|"")*)" *(?=${separator}|$)|(?! *")([^${separator}]*))`, 'gy'),
+    ),
+  ].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());

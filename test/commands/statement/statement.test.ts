@@ -427,6 +427,10 @@ describe('leads statement compare', () => {
   it.each([
     ['ids', 'lead_0\nlead_1\n'],
     ['CSV with a head', 'name;id\n"a;b";lead_0\nc;"lead_1"\n'],
+    ['CSV with cells that are empty', 'category,id,note\n,lead_0,x\nsolar,lead_1,x\n'],
+    ['tabs behind a cell that is empty', 'category\tid\n\tlead_0\n\tlead_1\n'],
+    ['CSV with another separator in a cell', 'note,Lead ID\r\na; b,lead_0\r\n"a, ""b""",lead_1\r\n'],
+    ['JSON texts', '"lead_0"\n"lead\\u005f1"\n'],
     ['leads', '{"id":"lead_0"}\n{"name":"x","id":"lead_1"}\n'],
   ])('takes %s for the other side', async (_, text) => {
     const party = await Party.of('ours', month(3));
@@ -443,6 +447,38 @@ describe('leads statement compare', () => {
     );
     expect(exitCode).toBe(7);
     expect(JSON.parse(stdout)).toMatchObject({ both: 2, onlyHere: 1, onlyThere: 0 });
+  });
+});
+
+describe('leads statement compare with a list of ids', () => {
+  it('takes an id as it is written: with commas, white space in quotes, and zeros in front', async () => {
+    const ids = ['007', 'a, b', ' padded ', 'say "yes"'];
+    const party = await Party.of(
+      'ours',
+      ids.map((id) => ({ id, at: october })),
+    );
+    const salt = await agreedSalt(party);
+    const ours = await party.made('o.ndjson', '--salt', salt);
+    writeFileSync(party.file('theirs'), 'id\n007\na, b\n" padded "\n"say ""yes"""\n');
+    const flags = ['--salt', salt, '--json'];
+    const { exitCode, stdout } = await party.run('compare', ours, party.file('theirs'), ...flags);
+    expect(JSON.parse(stdout)).toMatchObject({ both: 4, onlyHere: 0, onlyThere: 0 });
+    expect(exitCode).toBe(0);
+    writeFileSync(party.file('theirs'), 'note,id\n"a line\nand another",007\n');
+    expect(await party.run('compare', ours, party.file('theirs'), ...flags)).toMatchObject({ exitCode: 6 });
+  });
+
+  it('says that two statements are of two periods', async () => {
+    const party = await Party.of('ours', month(3));
+    const salt = await agreedSalt(party);
+    const files = [
+      await party.made('a.ndjson', '--salt', salt),
+      await party.made('b.ndjson', '--salt', salt, '--zone', 'Europe/Madrid'),
+    ];
+    const { stderr } = await party.run('compare', ...files);
+    expect(stderr).toContain(
+      'two periods: 2026-10-01T00:00:00.000Z to 2026-11-01T00:00:00.000Z here, and 2026-09-30T22:00:00.000Z',
+    );
   });
 });
 
