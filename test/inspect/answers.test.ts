@@ -164,6 +164,14 @@ describe('a delivery', () => {
     expect((await asked<WireDelivery>(page, 'deliveries/1')).results).toEqual([
       { ...result, target: 'forward http://localhost:1', kind: null, address: null },
     ]);
+    // The target has had the lead with its second delivery: it lacks nothing any more, wherever the first one is shown.
+    await inbox.settle([{ leadId: 'a', seq: 2, target, result: { ...result, ok: true } }]);
+    const { rows } = await asked<WirePage>(page, 'deliveries');
+    expect(rows.map(({ seq, verdict, failed }) => [seq, verdict, failed])).toEqual([
+      [2, 'accepted', 0],
+      [1, 'pending', 0],
+    ]);
+    expect(await asked<WireDelivery>(page, 'deliveries/1')).toMatchObject({ failed: 0, lacking: [] });
   });
 
   it('becomes a command for a shell, with placeholders for credentials', async () => {

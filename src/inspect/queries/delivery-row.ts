@@ -1,4 +1,4 @@
-import type { StoredDelivery, StoredResult } from '../../inbox/inbox.ts';
+import type { InboxReader, StoredDelivery, StoredResult } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json } from '../../json/exact.ts';
@@ -12,10 +12,16 @@ const longestText = 200;
 /** A larger lead is not parsed for the list, in bytes. */
 const largestParsed = 256 * 1024;
 
-export function rowOf(delivery: StoredDelivery): WireRow {
+export async function rowOf(
+  inbox: Pick<InboxReader, 'lackingTargets'>,
+  delivery: StoredDelivery,
+): Promise<WireRow> {
   const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, results, body } = delivery;
   const lead = leadIn(delivery);
   const contact = lead?.['contact'];
+  // Its target may have had the lead with a later delivery.
+  const isPending = verdict === 'pending' && leadId !== null;
+  const isLacking = isPending && (await inbox.lackingTargets(leadId)).length > 0;
   return {
     seq,
     receivedAt,
@@ -28,19 +34,19 @@ export function rowOf(delivery: StoredDelivery): WireRow {
     attempt,
     source: sourceOf(delivery),
     size: body.length,
-    ...handedOn(results, verdict),
+    ...handedOn(results, isLacking),
   };
 }
 
-/** Where a lead is meant for a target that has not had it is what its verdict says; a replay means it for nobody. */
+/** `isLacking`: a target has not had the lead that it is meant for; a replay means it for nobody. */
 function handedOn(
   results: StoredDelivery['results'],
-  verdict: WireRow['verdict'],
+  isLacking: boolean,
 ): Pick<WireRow, 'delivered' | 'failed'> {
   const nameOf = ({ target, address = '' }: StoredResult): string => `${target} ${address}`;
   const took = new Set(results.filter(({ ok }) => ok).map(nameOf));
   const meant = new Set(results.filter(({ kind }) => kind !== 'replay').map(nameOf));
-  const failed = verdict === 'pending' ? [...meant].filter((name) => !took.has(name)).length : 0;
+  const failed = isLacking ? [...meant].filter((name) => !took.has(name)).length : 0;
   return { delivered: took.size, failed };
 }
 

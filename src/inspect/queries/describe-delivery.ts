@@ -27,7 +27,7 @@ export async function describeDelivery(
   const text = utf8(body.subarray(0, shownBytes));
   const hasInvalidText = !isUtf8(body);
   return {
-    ...rowOf(delivery),
+    ...(await rowOf(inbox, delivery)),
     remote: delivery.remote,
     method: delivery.method,
     path: delivery.path,
@@ -52,10 +52,13 @@ export async function describeDelivery(
 }
 
 /** Oldest first: the newest of them. */
-async function attemptsOf(inbox: Pick<InboxReader, 'list'>, leadId: string): Promise<readonly WireRow[]> {
+async function attemptsOf(
+  inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
+  leadId: string,
+): Promise<readonly WireRow[]> {
   const rows: WireRow[] = [];
   for await (const delivery of inbox.list({ leadId })) {
-    rows.push(rowOf(delivery));
+    rows.push(await rowOf(inbox, delivery));
     if (rows.length === mostAttempts) break;
   }
   return rows.reverse();

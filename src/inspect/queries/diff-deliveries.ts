@@ -1,4 +1,4 @@
-import type { StoredDelivery } from '../../inbox/inbox.ts';
+import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { payloadDiff } from '../../inbox/payload-diff.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -8,11 +8,15 @@ import { rowOf } from './delivery-row.ts';
 import { formatJson } from './format-json.ts';
 
 /** What differs between two deliveries. */
-export function diffDeliveries(left: StoredDelivery, right: StoredDelivery): WireDiff {
+export async function diffDeliveries(
+  inbox: Pick<InboxReader, 'lackingTargets'>,
+  left: StoredDelivery,
+  right: StoredDelivery,
+): Promise<WireDiff> {
   const bodies = [left, right].map(bodyLines);
   const [one = [], other = []] = bodies;
   return {
-    rows: [rowOf(left), rowOf(right)],
+    rows: [await rowOf(inbox, left), await rowOf(inbox, right)],
     fields: differingFields(left, right),
     headers: compareLines(headerLines(left), headerLines(right)),
     body: compareLines(one.slice(0, mostLines), other.slice(0, mostLines)),

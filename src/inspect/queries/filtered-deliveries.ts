@@ -5,7 +5,7 @@ import { searchInbox } from './search-inbox.ts';
 
 /** All deliveries that a filter lets pass, and that are found where there is a text, newest first. */
 export async function* filteredDeliveries(
-  inbox: Pick<InboxReader, 'list' | 'search' | 'counts'>,
+  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'lackingTargets'>,
   { text, ...query }: FilterQuery,
 ): AsyncGenerator<StoredDelivery> {
   if (text === undefined || text === '') {

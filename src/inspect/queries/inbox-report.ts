@@ -14,7 +14,7 @@ import type { ReportQuery } from './query-types.ts';
 
 /** What of an inbox a filter lets pass: counts of all of it, also of what is not stored any more, and the newest rows. */
 export async function inboxReport(
-  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent'>,
+  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent' | 'lackingTargets'>,
   query: ReportQuery,
 ): Promise<Report> {
   const { text, verdicts: wanted, since, until, zone, madeAt, keepsPersonalData } = query;

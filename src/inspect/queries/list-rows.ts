@@ -5,7 +5,7 @@ import type { PageQuery } from './query-types.ts';
 
 /** One page of the list, newest first. */
 export async function listPage(
-  inbox: Pick<InboxReader, 'list' | 'lookUp'>,
+  inbox: Pick<InboxReader, 'list' | 'lookUp' | 'lackingTargets'>,
   { limit, ...query }: PageQuery,
 ): Promise<WirePage> {
   const rows: WireRow[] = [];
@@ -15,7 +15,7 @@ export async function listPage(
       hasMore = true;
       break;
     }
-    rows.push(rowOf(delivery));
+    rows.push(await rowOf(inbox, delivery));
   }
   const next = hasMore ? (rows.at(-1)?.seq ?? null) : null;
   const { leadId } = query;

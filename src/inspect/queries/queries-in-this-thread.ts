@@ -27,7 +27,7 @@ export function queriesInThisThread(
     body: async (seq) => (await storedDelivery(inbox, seq))?.body,
     async diff(left, right) {
       const [one, other] = [await storedDelivery(inbox, left), await storedDelivery(inbox, right)];
-      return one === undefined || other === undefined ? undefined : diffDeliveries(one, other);
+      return one === undefined || other === undefined ? undefined : diffDeliveries(inbox, one, other);
     },
     async curl(seq, url, receiver) {
       const delivery = await storedDelivery(inbox, seq);

@@ -12,7 +12,7 @@ const rowsAtOnce = 100;
 
 /** What a filter lets pass as a file, piece by piece; where nobody reads on it stops. */
 export async function* saveDeliveries(
-  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent'>,
+  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent' | 'lackingTargets'>,
   query: SaveQuery,
 ): AsyncGenerator<Uint8Array> {
   if (query.form === 'html') {

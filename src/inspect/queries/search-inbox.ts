@@ -23,7 +23,7 @@ const saidEvery = 10;
 
 /** Newest first, as they are found. A caller that asks for no more ends it; between two steps other work gets its turn. */
 export async function* searchInbox(
-  inbox: Pick<InboxReader, 'search' | 'list' | 'counts'>,
+  inbox: Pick<InboxReader, 'search' | 'list' | 'counts' | 'lackingTargets'>,
   { text, now = Date.now(), ...filter }: SearchQuery,
 ): AsyncGenerator<WireFound> {
   const { terms, since } = termsOf(text, now);
@@ -40,7 +40,7 @@ export async function* searchInbox(
       const delivery = places.includes(undefined) ? undefined : await storedDelivery(inbox, candidate.seq);
       if (delivery === undefined) continue;
       const [where = 'time'] = places;
-      yield { type: 'found', row: rowOf(delivery), where };
+      yield { type: 'found', row: await rowOf(inbox, delivery), where };
       found += 1;
       if (found === mostFound) {
         // Its step is counted when it ends, and what was found was looked at.

@@ -13,13 +13,13 @@ const watchedOutstanding = 500;
 
 /** What came behind a number. */
 export async function arrivedSince(
-  inbox: Pick<InboxReader, 'list' | 'extent'>,
+  inbox: Pick<InboxReader, 'list' | 'extent' | 'lackingTargets'>,
   after: number,
 ): Promise<Arrived> {
   const { newestSeq } = await inbox.extent();
   const rows: WireRow[] = [];
   for await (const delivery of inbox.list({ after, before: newestSeq + 1 })) {
-    rows.push(rowOf(delivery));
+    rows.push(await rowOf(inbox, delivery));
     if (rows.length === mostRows) break;
   }
   const skipped = rows.length < mostRows ? 0 : Math.max(0, newestSeq - after - rows.length);
@@ -28,7 +28,7 @@ export async function arrivedSince(
 
 /** Notices what others write to an inbox: asked again and again, it looks only where something was written. */
 export class InboxWatch {
-  readonly #inbox: Pick<InboxReader, 'list' | 'changeMark' | 'extent' | 'outcomeMarks'>;
+  readonly #inbox: Pick<InboxReader, 'list' | 'changeMark' | 'extent' | 'outcomeMarks' | 'lackingTargets'>;
   /** Outcomes of the watched deliveries as they were last told. */
   #marks: ReadonlyMap<number, string> | undefined;
   #extent: InboxExtent | undefined;
@@ -38,7 +38,9 @@ export class InboxWatch {
   /** Something was written at the last look: a reader of a database may see the last of it only at the next one. */
   #isSettled = false;
 
-  constructor(inbox: Pick<InboxReader, 'list' | 'changeMark' | 'extent' | 'outcomeMarks'>) {
+  constructor(
+    inbox: Pick<InboxReader, 'list' | 'changeMark' | 'extent' | 'outcomeMarks' | 'lackingTargets'>,
+  ) {
     this.#inbox = inbox;
   }
 
@@ -84,7 +86,7 @@ export class InboxWatch {
 
   async #rowOf(seq: number): Promise<readonly WireRow[]> {
     const delivery = await storedDelivery(this.#inbox, seq);
-    return delivery === undefined ? [] : [rowOf(delivery)];
+    return delivery === undefined ? [] : [await rowOf(this.#inbox, delivery)];
   }
 
   async #outstandingMarks(): Promise<ReadonlyMap<number, string>> {

@@ -31,6 +31,18 @@ describe('rows', () => {
     ]);
   });
 
+  it('lack no target any more once a later delivery brought it their lead', () => {
+    const [first, other] = [rowOf(1, { verdict: 'pending', failed: 1 }), rowOf(2, { failed: 1 })];
+    const second = rowOf(3, { leadId: 'lead_1', attempt: 2 });
+    const settled = [other, { ...first, failed: 0 }];
+    expect(withNewer({ rows: [other, first], next: null }, [second]).rows).toEqual([second, ...settled]);
+    const pending = { ...second, verdict: 'pending' as const, failed: 1 };
+    expect(withChanged({ rows: [pending, other, first], next: null }, [second]).rows).toEqual([
+      second,
+      ...settled,
+    ]);
+  });
+
   it('lose what a page that was read again does not have, and what may be gone behind it', () => {
     const list = { rows: rowsOf(9, 8, 7, 6, 5, 4), next: 4 };
     expect(withPage(list, 9, { rows: rowsOf(8, 6), next: 6 })).toEqual({ rows: rowsOf(9, 8, 6), next: 6 });

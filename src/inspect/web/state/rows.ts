@@ -64,7 +64,7 @@ interface Rows {
 export function withNewer({ rows, next }: Rows, arrived: readonly WireRow[]): Rows {
   const newest = rows[0]?.seq ?? 0;
   const newer = arrived.filter(({ seq }) => seq > newest).reverse();
-  return { rows: newer.length === 0 ? rows : [...newer, ...rows], next };
+  return { rows: newer.length === 0 ? rows : [...newer, ...withTaken(rows, newer)], next };
 }
 
 export function keepNewest({ rows, next }: Rows, most: number): Rows {
@@ -77,7 +77,15 @@ export function keepNewest({ rows, next }: Rows, most: number): Rows {
 export function withChanged({ rows }: Rows, changed: readonly WireRow[]): Pick<Rows, 'rows'> {
   const bySeq = new Map(changed.map((row) => [row.seq, row]));
   const isShown = rows.some(({ seq }) => bySeq.has(seq));
-  return { rows: isShown ? rows.map((row) => bySeq.get(row.seq) ?? row) : rows };
+  const shown = isShown ? rows.map((row) => bySeq.get(row.seq) ?? row) : rows;
+  return { rows: withTaken(shown, changed) };
+}
+
+/** A lead that was accepted lacks nothing any more in its earlier deliveries either. */
+function withTaken(rows: readonly WireRow[], changed: readonly WireRow[]): readonly WireRow[] {
+  const taken = new Set(changed.flatMap(({ verdict, leadId }) => (verdict === 'accepted' ? [leadId] : [])));
+  const isTaken = ({ failed, leadId }: WireRow): boolean => failed > 0 && taken.has(leadId);
+  return rows.some(isTaken) ? rows.map((row) => (isTaken(row) ? { ...row, failed: 0 } : row)) : rows;
 }
 
 /** A page that was read again, and what is newer than where it begins; what is older is read again when it is seen. */
