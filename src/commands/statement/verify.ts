@@ -5,7 +5,12 @@ import { counted } from '../../output/terminal/progress.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { inclusionSpans, isConsistent, leafHash, SubtreeRoots } from '../../statement/merkle-tree.ts';
 import { isNoteSignedBy, readCheckpoint, readNote } from '../../statement/signed-note.ts';
-import { idDigest, type StatementHeader, type StatementLedger } from '../../statement/statement-format.ts';
+import {
+  idDigest,
+  type StatementHeader,
+  type StatementLedger,
+  type StatementLine,
+} from '../../statement/statement-format.ts';
 import { withLedger } from './ledger-walk.ts';
 import { profilesInbox, type VerifyOptions } from './options.ts';
 import type { LeadProof } from './output-schema.ts';
@@ -99,11 +104,12 @@ async function proveLead(
   requireSalt(salt.fingerprint, header, saltFile);
   const digest = idDigest(salt, leadId);
   let [index, position] = [0, 0];
-  let isIn = false;
+  let found: StatementLine | undefined;
   for await (const line of statement.lines()) {
     if (line.digest < digest) index += 1;
-    isIn ||= line.digest === digest;
+    if (line.digest === digest) found = line;
   }
+  const isIn = found !== undefined;
   const wanted = isIn ? [index] : [index - 1, index].filter((place) => place >= 0 && place < header.lines);
   const proofs = wanted.map((place) => ({
     place,
@@ -128,8 +134,11 @@ async function proveLead(
   const proof: LeadProof =
     isIn && first !== undefined ? { ...first, ...rest } : { absent: digest, between: shown, ...rest };
   await writeJson(context.stdout, proof);
-  context.messages.say(isIn ? 'the lead is in it' : 'the lead is not in it');
-  return isIn;
+  const border = found?.border;
+  const where =
+    border === undefined ? (isIn ? 'in it' : 'not in it') : `not counted in it: it came ${border} its period`;
+  context.messages.say(`the lead is ${where}`);
+  return isIn && border === undefined;
 }
 
 /** Throws a `UsageError` for another salt than the statement was made with. */

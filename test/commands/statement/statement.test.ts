@@ -171,7 +171,12 @@ describe('leads statement', () => {
     const absent = await party.run('verify', first, '--lead', 'one more', '--salt', salt);
     expect(absent).toMatchObject({ exitCode: 7 });
     expect(JSON.parse(absent.stdout)).toMatchObject({ lines: 40, absent: expect.any(String) as string });
+    await party.take([{ id: 'beside', at: november }]);
     const alone = await party.made('alone.ndjson', '--salt', salt);
+    expect(await party.run('verify', alone, '--lead', 'beside', '--salt', salt)).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringContaining('not counted in it: it came after its period') as string,
+    });
     const { exitCode, stderr } = await party.run('verify', alone, '--previous', first);
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 7,
