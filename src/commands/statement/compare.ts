@@ -179,10 +179,11 @@ function textIn(line: string): string | undefined {
   }
 }
 
-/** White space belongs to a cell in quotes. A quote that the line does not close makes no cell, and what follows none. */
-const cellsOf = (line: string, separator: string): readonly string[] =>
-  [
-    ...`${separator}${line}`.matchAll(
-      new RegExp(`${separator}(?: *"((?:[^"]|"")*)" *(?=${separator}|$)|(?! *")([^${separator}]*))`, 'gy'),
-    ),
-  ].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());
+/** White space belongs to a cell in quotes. None of a line that opens a quote and does not close it. */
+function cellsOf(line: string, separator: string): readonly string[] {
+  const cell = `${separator}(?: *"((?:[^"]|"")*)" *(?=${separator}|$)|(?! *")([^${separator}]*))`;
+  const found = [...`${separator}${line}`.matchAll(new RegExp(cell, 'gy'))];
+  const length = found.reduce((sum, [text]) => sum + text.length, 0);
+  if (length !== separator.length + line.length) return [];
+  return found.map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim());
+}

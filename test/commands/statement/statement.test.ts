@@ -469,8 +469,10 @@ describe('leads statement compare with a list of ids', () => {
     const { exitCode, stdout } = await party.run('compare', ours, party.file('theirs'), ...flags);
     expect(JSON.parse(stdout)).toMatchObject({ both: 4, onlyHere: 0, onlyThere: 0 });
     expect(exitCode).toBe(0);
-    writeFileSync(party.file('theirs'), 'note,id\n"a line\nand another",007\n');
-    expect(await party.run('compare', ours, party.file('theirs'), ...flags)).toMatchObject({ exitCode: 6 });
+    for (const broken of ['note,id\n"a line\nand another",007\n', 'id,note\n007,"a line\nand another"\n']) {
+      writeFileSync(party.file('theirs'), broken);
+      expect(await party.run('compare', ours, party.file('theirs'), ...flags)).toMatchObject({ exitCode: 6 });
+    }
   });
 
   it('says that two statements are of two periods', async () => {
