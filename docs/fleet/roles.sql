@@ -2,7 +2,7 @@
 \set owner `cat /run/secrets/owner`
 \set receiver `cat /run/secrets/receiver`
 CREATE ROLE leads_owner LOGIN PASSWORD :'owner';
-CREATE ROLE leads_receiver LOGIN PASSWORD :'receiver' IN ROLE pg_monitor;
+CREATE ROLE leads_receiver LOGIN PASSWORD :'receiver';
 REVOKE ALL ON DATABASE leads FROM PUBLIC;
 GRANT CONNECT, CREATE ON DATABASE leads TO leads_owner;
 GRANT CONNECT ON DATABASE leads TO leads_receiver;

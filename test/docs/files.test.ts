@@ -15,7 +15,7 @@ import { sharedPostgres } from '../support/postgres/shared.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const files = readdirSync(docs, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && !entry.name.endsWith('.md'))
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.md') && !entry.parentPath.endsWith('secrets'))
   .map(({ parentPath, name }) => join(parentPath, name).slice(docs.length));
 
 /** What a program says of it; rejects where it ends with another code than 0. */
@@ -169,4 +169,13 @@ it.skipIf(address === undefined)('every series and label of dashboard and alerts
   } finally {
     await receiver.end('SIGKILL');
   }
+});
+
+it('secrets of compose.yaml are in no image, package or commit', () => {
+  const text = readFileSync(join(docs, 'fleet/compose.yaml'), 'utf8');
+  const secrets = [...text.matchAll(/(?:file: |'\.\/)([\w./-]+\.(?:txt|pem))/g)].map(([, file]) => file);
+  expect(secrets).toHaveLength(5);
+  expect(secrets.filter((file) => !file?.startsWith('secrets/'))).toEqual([]);
+  for (const list of ['.dockerignore', '.gitignore', 'package.json'])
+    expect(readFileSync(join(docs, '..', list), 'utf8')).toContain('docs/fleet/secrets');
 });
