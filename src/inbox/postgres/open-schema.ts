@@ -144,9 +144,9 @@ export async function checkServer(
       sql`current_setting('log_parameter_max_length_on_error') <> '0'`,
       'log_parameter_max_length_on_error',
     )}, ${loggingSetting(
-      sql`current_setting('auto_explain.log_min_duration', true) <> '-1'
-        AND current_setting('auto_explain.log_parameter_max_length', true) <> '0'`,
-      'auto_explain.log_parameter_max_length',
+      // A plan holds the values as constants, whatever is said of parameters.
+      sql`current_setting('auto_explain.log_min_duration', true) <> '-1'`,
+      'auto_explain.log_min_duration',
     )}, ${loggingSetting(
       sql`current_setting('pgaudit.log', true) <> 'none' AND current_setting('pgaudit.log_parameter', true) = 'on'`,
       'pgaudit.log_parameter',
@@ -189,7 +189,7 @@ export async function checkTables(connection: Connection, schema: Sql, location:
 }
 
 /** The same when the role lacks a right without which every delivery would be refused. */
-async function checkRights(connection: Connection, schema: Sql, location: string): Promise<void> {
+export async function checkRights(connection: Connection, schema: Sql, location: string): Promise<void> {
   const [rows = []] =
     await connection.run(sql`SELECT quote_ident(current_user) AS role, relname, relkind = 'S' AS is_sequence
     FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,

@@ -83,6 +83,24 @@ await withCluster({}, (cluster) => {
     expect(await inbox.states(['a'])).toEqual(new Map());
   });
 
+  it('are not there when nobody requires them any more while one is waited for', async () => {
+    const { name, client } = inboxIn(address);
+    try {
+      const inbox = await open(locationWith(name, { copies: '2' }));
+      await setNames('s');
+      const taken = takeOne(inbox, arrivalOf({ id: 'a' })).catch((error: unknown) => error);
+      await expect
+        .poll(() => client`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+        .not.toHaveLength(0);
+      await setNames('');
+      expect(await taken).toBeInstanceOf(CannotStoreError);
+      const other = await open(locationWith(name, {}));
+      expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted', attempt: 2 });
+    } finally {
+      await setNames('');
+    }
+  });
+
   it('are not there when somebody cancels the wait for one, and the lead is accepted with its next delivery', async () => {
     const { name, client } = inboxIn(address);
     try {

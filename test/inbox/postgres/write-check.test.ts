@@ -27,6 +27,10 @@ it.skipIf(address === undefined)(
     const before = await counts();
     for (let n = 0; n < 3; n += 1) await inbox.checkWritable();
     expect(await counts()).toEqual(before);
+    await sql.unsafe(`REVOKE USAGE, UPDATE ON SEQUENCE "${schema}".delivery_numbers FROM leads`);
+    await expect(inbox.checkWritable()).rejects.toThrow();
+    await sql.unsafe(`GRANT USAGE, UPDATE ON SEQUENCE "${schema}".delivery_numbers TO leads`);
+    await inbox.checkWritable();
     for (const [table, column, type] of [
       ['deliveries', 'differs', 'bytea'],
       ['contents', 'headers', "bytea NOT NULL DEFAULT ''"],

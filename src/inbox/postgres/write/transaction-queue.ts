@@ -5,7 +5,7 @@ import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { type Rows, sql, statements } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
 import type { Plan, WriteDecision } from './transaction.ts';
-import { openTransaction, orRollBack, type WriteGuard } from './write-guard.ts';
+import { openTransaction, orRollBack, runToCommit, type WriteGuard } from './write-guard.ts';
 
 /** What one transaction writes, in bytes as they came. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -184,16 +184,20 @@ export class TransactionQueue<Work, Result> {
     connection: Connection,
     { statements: write, accepted, takenOver }: WriteDecision<Result>,
   ): Promise<void> {
-    const { confirmations, isRolledBack = false } = this.#options;
-    const end = isRolledBack ? sql`ROLLBACK;` : sql`COMMIT;`;
-    try {
-      await connection.run(statements(write, confirmations.note(accepted, takenOver), end));
-    } catch (error) {
-      if (isAnswered(error) || isRolledBack) throw error;
-      confirmations.lostAnswer(accepted);
-      throw new LostAnswerError('the connection was cut before the database answered', { cause: error });
+    const { confirmations, guard, isRolledBack = false } = this.#options;
+    const change = statements(write, confirmations.note(accepted, takenOver));
+    if (isRolledBack) {
+      await connection.run(statements(change, sql`ROLLBACK;`));
+      return;
     }
-    if (!isRolledBack) confirmations.committed(accepted);
+    try {
+      await runToCommit(connection, guard, change);
+    } catch (error) {
+      if (isAnswered(error)) throw error;
+      confirmations.lostAnswer(accepted);
+      throw new LostAnswerError('whether it was committed, and where, is not known', { cause: error });
+    }
+    confirmations.committed(accepted);
   }
 
   /** That leads were accepted, when no transaction follows that could say it. */

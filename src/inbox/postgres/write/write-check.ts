@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Arrival, TakeResult } from '../../inbox.ts';
 import type { StoreOptions } from '../../store-options.ts';
+import { checkRights } from '../open-schema.ts';
 import { sqlState } from '../postgres-errors.ts';
 import { sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -46,6 +47,9 @@ export class WriteCheck {
   /** Writes what a delivery writes, and rolls it back. Once a write failed, something is committed as well. */
   async run(): Promise<void> {
     if (this.#hasFailed) await this.#commit();
+    const { connections, schema } = this.#context;
+    // The probe draws no numbers, for which a delivery needs a right as well.
+    await connections.use((connection) => checkRights(connection, schema, connections.location));
     const { clock, redact } = this.#options;
     const delivery = {
       method: 'POST',

@@ -30,8 +30,10 @@ export async function orRollBack<T>(connection: Connection, work: () => Promise<
 
 const guardColumn = 'standby_names';
 
+const standbyNames = sql`current_setting('synchronous_standby_names') AS standby_names`;
+
 const guardQuestion = ({ schema }: WriteGuard): Sql =>
-  sql`SELECT current_setting('synchronous_standby_names') AS standby_names, ${ServerTerms.columns} FROM ${schema}.terms;`;
+  sql`SELECT ${standbyNames}, ${ServerTerms.columns} FROM ${schema}.terms;`;
 
 /** How often a transaction is begun on a server whose term is raised meanwhile, by this receiver or another. */
 const maxRaises = 3;
@@ -70,9 +72,20 @@ export const inTransaction = <T>(
 
 /** Writes that in a transaction of its own. `first`: what locks. */
 export const commit = (database: Guarded, change: Sql, first?: Sql): Promise<void> =>
-  inTransaction(database, first, async (connection) => {
-    await connection.run(statements(change, sql`COMMIT;`));
-  });
+  inTransaction(database, first, (connection) => runToCommit(connection, database.guard, change));
+
+/**
+ * Ends the open transaction with that. Whoever empties `synchronous_standby_names` ends every wait for a standby without a
+ * word, so that copies that were required are looked for behind COMMIT as well: throws a `DatabaseUnavailableError` where
+ * they are fewer now, and what is committed may be in one.
+ */
+export async function runToCommit(connection: Connection, guard: WriteGuard, change: Sql): Promise<void> {
+  const areRequired = guard.copies > 1;
+  const question = areRequired ? sql`SELECT ${standbyNames};` : undefined;
+  const answers = await connection.run(statements(change, sql`COMMIT;`, question));
+  const copies = copiesIn(answers.at(-1)?.[0] ?? {});
+  if (areRequired && copies < guard.copies) throw tooFewCopies(copies, guard);
+}
 
 /** Throws a `DatabaseUnavailableError` where another server took newer leads; one without copies refuses each write. */
 export async function requireNewestServer(connection: Connection, guard: WriteGuard): Promise<void> {
@@ -117,6 +130,8 @@ async function requireCopies(connection: Connection, guard: WriteGuard, row: Row
   const copies = copiesIn(row);
   if (copies >= guard.copies) return;
   await connection.run(sql`ROLLBACK`);
-  const found: DatabaseProblem = { kind: 'database-too-few-copies', copies, wanted: guard.copies };
-  throw new TooFewCopiesError(found);
+  throw tooFewCopies(copies, guard);
 }
+
+const tooFewCopies = (copies: number, { copies: wanted }: WriteGuard): TooFewCopiesError =>
+  new TooFewCopiesError({ kind: 'database-too-few-copies', copies, wanted } satisfies DatabaseProblem);
