@@ -73,7 +73,7 @@ export async function startAdmin(session: ListenSession) {
 
 const acknowledgementCopies = {
   name: 'leads_acknowledgement_copies',
-  help: 'Database servers that have a lead on disk when it is answered 200, as read a minute ago at most.',
+  help: 'Database servers that have a lead on disk when it is answered 200, as it was last read.',
 };
 
 export const inboxUp = {

@@ -70,7 +70,8 @@ const parameterNames = [
 ];
 
 /** Of libpq, in URLs that hosts of databases give: sockets are kept alive anyway, hosts tried in order, and certificates verified. */
-const ignoredNames = /^(channel_binding|keepalives(_idle|_interval|_count)?|load_balance_hosts|gssencmode)$/;
+const ignoredNames =
+  /^(channel_binding|keepalives(_idle|_interval|_count)?|tcp_user_timeout|load_balance_hosts|gssencmode|krbsrvname|sslcompression|sslsni|client_encoding|fallback_application_name)$/;
 
 /** Reads a URL in libpq's forms. `ownName`: the user where the URL names none. Throws a `ConfigError`. */
 export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseUrl {

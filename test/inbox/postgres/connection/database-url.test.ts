@@ -24,13 +24,14 @@ describe('a URL of a database', () => {
 
   test('of a host of databases is taken as it is, and what says nothing here is named', () => {
     const warnings: string[] = [];
-    const parameters = 'channel_binding=require&keepalives=1&keepalives_idle=30&load_balance_hosts=random';
+    const parameters =
+      'channel_binding=require&keepalives=1&keepalives_idle=30&load_balance_hosts=random&tcp_user_timeout=9';
     const { url } = locationOf(`postgres://h/db?${parameters}&options=endpoint%3Dx&connect_timeout=0`, {
       warnings,
     });
     expect(url).toMatchObject({ options: 'endpoint=x', connectTimeoutMs: 5000 });
     expect(warnings).toEqual([
-      'channel_binding, keepalives, keepalives_idle, load_balance_hosts in the URL of the database has no effect here',
+      'channel_binding, keepalives, keepalives_idle, load_balance_hosts, tcp_user_timeout in the URL of the database has no effect here',
     ]);
   });
 
