@@ -83,6 +83,21 @@ await withCluster({}, (cluster) => {
     expect(await inbox.states(['a'])).toEqual(new Map());
   });
 
+  it('that never come keep no connection of the server', async () => {
+    const { name, client } = inboxIn(address);
+    const waiting = () => client`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    try {
+      const inbox = await open(locationWith(name, {}));
+      await setNames('s');
+      const taken = takeOne(inbox, arrivalOf({ id: 'a' })).catch((error: unknown) => error);
+      await expect.poll(waiting).not.toHaveLength(0);
+      expect(await taken).toBeInstanceOf(CannotStoreError);
+      await expect.poll(waiting, { timeout: 2000 }).toHaveLength(0);
+    } finally {
+      await setNames('');
+    }
+  });
+
   it('are not there when nobody requires them any more while one is waited for', async () => {
     const { name, client } = inboxIn(address);
     try {

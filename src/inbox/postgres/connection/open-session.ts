@@ -65,12 +65,14 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   const password = await passwordFor(host, location);
   let session: Session | undefined;
   try {
-    const socket = await openSocket({
-      host,
-      tls: await tlsOptions(url, host),
-      timeoutMs: url.connectTimeoutMs,
-    });
-    session = await Session.open(socket, { url, host: hostText(host), password });
+    const place = { host, tls: await tlsOptions(url, host), timeoutMs: url.connectTimeoutMs };
+    // A server that cannot be reached has nothing to cancel that is worth another try.
+    const send = (request: Buffer): void =>
+      void openSocket(place).then(
+        (other) => other.on('error', () => undefined).end(request),
+        () => undefined,
+      );
+    session = await Session.open(await openSocket(place), { url, host: hostText(host), password, send });
     await checkSession(session, host, url);
     return session;
   } catch (error) {

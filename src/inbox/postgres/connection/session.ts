@@ -27,6 +27,7 @@ type Message =
   | { readonly name: 'dataRow'; readonly fields: readonly (string | null)[] }
   | { readonly name: 'commandComplete'; readonly text: string }
   | { readonly name: 'notice' | 'error'; readonly code?: string; readonly message?: string }
+  | { readonly name: 'backendKeyData'; readonly processID: number; readonly secretKey: number }
   | { readonly name: 'readyForQuery'; readonly status: string };
 
 /** What is waited for: the answers to one message. */
@@ -46,6 +47,8 @@ interface Login {
   /** That the socket leads to. */
   readonly host: string;
   readonly password: Secret | undefined;
+  /** Sends the server that, on a connection of its own. */
+  readonly send: (request: Buffer) => void;
 }
 
 /** One session with the database, on a socket that is open. It ends with the socket, and never connects anew. */
@@ -56,15 +59,19 @@ export class Session implements Connection {
   readonly #socket: Socket;
   readonly #parser = new Parser();
   readonly #authentication: Authentication;
+  readonly #send: Login['send'];
+  /** Asks the server to cancel what it does for this session; undefined until it said how. */
+  #cancel: Buffer | undefined;
   #asked: Asked | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isIdle = false;
   #isOpen = false;
 
-  private constructor(socket: Socket, { url, host, password }: Login) {
+  private constructor(socket: Socket, { url, host, password, send }: Login) {
     this.url = url;
     this.host = host;
     this.#socket = socket;
+    this.#send = send;
     this.#authentication = new Authentication({ user: url.user, password });
     let fault: Error | undefined;
     socket.on('error', (error) => (fault = error));
@@ -141,9 +148,15 @@ export class Session implements Connection {
       const none = { results: [], columns: [], isWarned: false, failure: undefined };
       this.#asked = { resolve, reject, ...none };
       this.#isIdle = false;
-      this.#timer = setTimeout(() => this.#socket.destroy(new SocketFault(timeOut, ms)), ms);
+      this.#timer = setTimeout(() => this.#giveUp(new SocketFault(timeOut, ms)), ms);
       this.#socket.write(message);
     });
+  }
+
+  /** The server does not notice that nobody waits any more: a COMMIT would keep its locks for as long as no standby has it. */
+  #giveUp(fault: SocketFault): void {
+    if (this.#cancel !== undefined) this.#send(this.#cancel);
+    this.#socket.destroy(fault);
   }
 
   #received(piece: Buffer): void {
@@ -177,6 +190,9 @@ export class Session implements Connection {
         return;
       case 'error':
         asked.failure = new DatabaseError(message.message ?? '', message.code ?? '');
+        return;
+      case 'backendKeyData':
+        this.#cancel = serialize.cancel(message.processID, message.secretKey);
         return;
       case 'readyForQuery':
         this.#isIdle = message.status === 'I';

@@ -31,7 +31,12 @@ it.each([7, 9, 99])('takes no request of another kind: %d', async (kind) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const { url } = locationOf(`postgres://leads@127.0.0.1:${port}/leads`);
-  const opened = Session.open(createConnection(port, '127.0.0.1'), { url, host: '', password: undefined });
+  const opened = Session.open(createConnection(port, '127.0.0.1'), {
+    url,
+    host: '',
+    password: undefined,
+    send: () => undefined,
+  });
   await expect(opened).rejects.toMatchObject({ kind: 'unknown authentication' });
   server.close();
 });
