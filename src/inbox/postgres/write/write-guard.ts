@@ -80,11 +80,11 @@ export const commit = (database: Guarded, change: Sql, first?: Sql): Promise<voi
  * they are fewer now, and what is committed may be in one.
  */
 export async function runToCommit(connection: Connection, guard: WriteGuard, change: Sql): Promise<void> {
-  const areRequired = guard.copies > 1;
-  const question = areRequired ? sql`SELECT ${standbyNames};` : undefined;
+  const question = guard.copies > 1 ? sql`SELECT ${standbyNames};` : undefined;
   const answers = await connection.run(statements(change, sql`COMMIT;`, question));
+  if (question === undefined) return;
   const copies = copiesIn(answers.at(-1)?.[0] ?? {});
-  if (areRequired && copies < guard.copies) throw tooFewCopies(copies, guard);
+  if (copies < guard.copies) throw tooFewCopies(copies, guard);
 }
 
 /** Throws a `DatabaseUnavailableError` where another server took newer leads; one without copies refuses each write. */
