@@ -72,6 +72,27 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 
+  it.each([
+    { order: ['second'], verdicts: ['accepted'], left: ['pending', 'accepted'] },
+    { order: ['first', 'second'], verdicts: ['accepted', 'duplicate'], left: ['accepted', 'duplicate'] },
+    { order: ['second', 'first'], verdicts: ['accepted', 'duplicate'], left: ['duplicate', 'accepted'] },
+  ] as const)(
+    'is accepted once where a copy of the lead is done next: $order',
+    async ({ order, verdicts, left }) => {
+      const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+      const first = await takeStored(cut, arrivalOf({ id: 'a' }));
+      const second = await takeStored(cut, arrivalOf({ id: 'a' }));
+      const lost = proxy.loseNextCommit();
+      await expect(cut.settle([{ ...first, target: 't' }])).rejects.toThrow(CannotStoreError);
+      await lost;
+      const leases = order.map((which) => ({ ...{ first, second }[which], target: 't' }));
+      expect(await cut.settle(leases)).toEqual(verdicts);
+      const deliveries = await all(other.list({ leadId: 'a' }));
+      expect(deliveries.toReversed().map(({ verdict }) => verdict)).toEqual(left);
+      expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+    },
+  );
+
   it('stays to be accepted while a receiver with a target hands the lead on', async () => {
     const { inbox, cut, other } = await receivers();
     await takeOne(cut, arrivalOf({ id: 'a' }));

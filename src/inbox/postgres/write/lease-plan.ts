@@ -20,6 +20,7 @@ import {
 import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
+import { type LostLead, unaccept } from './take-writes.ts';
 import type { Decision, Plan } from './transaction.ts';
 import { commit } from './write-guard.ts';
 
@@ -77,7 +78,12 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
     const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
     const accepted: number[] = [];
-    const settle = (lead: LeasedLead, seq: number, target: string): TakenKind => {
+    const unanswered: LostLead[] = [];
+    const settle = (
+      lead: LeasedLead,
+      { lease: { seq }, key, id }: StoredLease,
+      target: string,
+    ): TakenKind => {
       const undone = lead.settle(target);
       const verdict = verdictOnceDone(undone, lead);
       if (verdict === 'pending') return verdict;
@@ -85,7 +91,11 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
         lead.accepted = true;
         lead.isChanged = true;
         accepted.push(lead.seq);
-        if (lead.isLost) takenOver.push(lead.seq);
+        if (lead.isLost) {
+          takenOver.push(lead.seq);
+          unanswered.push({ seq: lead.seq, id });
+          deliveries.unaccept(key);
+        }
       }
       deliveries.conclude(seq, verdict);
       return verdict;
@@ -100,7 +110,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
         throw new UnknownLeadError('there is no lead of this id');
       }
       if (kind !== 'lease') deliveries.addResult(lease);
-      if (kind === 'done') return settle(lead, lease.seq, targetKey);
+      if (kind === 'done') return settle(lead, stored, targetKey);
       if (kind === 'lease') return lead.lease(targetKey);
       if (kind === 'release') {
         lead.release(targetKey, lease);
@@ -110,12 +120,16 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       if (moved === undefined) return undefined;
       const [target, label] = moved;
       lead.settle(target);
-      settle(lead, lease.seq, targetKey);
+      settle(lead, stored, targetKey);
       return label;
     };
     const results = this.#works.map(({ kind, leases }) => leases.map((lease) => one(kind, lease)));
-    const statements = leaseWrites(this.#context, leads, deliveries);
-    return Promise.resolve({ kind: 'write', statements, results, accepted, takenOver });
+    const change = statements(
+      // Before the deliveries, one of which is accepted.
+      unaccept(this.#context.schema, unanswered),
+      leaseWrites(this.#context, leads, deliveries),
+    );
+    return Promise.resolve({ kind: 'write', statements: change, results, accepted, takenOver });
   }
 
   #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, LeasedLead> {

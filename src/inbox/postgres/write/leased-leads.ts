@@ -124,6 +124,8 @@ export class LeasedLead {
 interface Delivery {
   readonly seq: number;
   readonly receivedAt: number;
+  /** Key of its lead. */
+  readonly lead: string;
   verdict: string;
   status: number;
   results: readonly StoredResultFields[];
@@ -143,6 +145,7 @@ export class LeasedDeliveries {
         {
           seq: numberOf(row['seq']),
           receivedAt: numberOf(row['received_at']),
+          lead: textOf(row['lead']),
           verdict: textOf(row['verdict']),
           status: numberOf(row['status']),
           results: resultsIn(textOfBytes(bytesOf(row['results']))),
@@ -154,8 +157,17 @@ export class LeasedDeliveries {
 
   /** What the constructor is to be given. */
   static question(schema: Sql, seqs: readonly number[]): Sql {
-    return sql`SELECT seq, received_at, verdict, status, encode(results, 'hex') AS results FROM ${schema}.deliveries
+    return sql`SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, status, encode(results, 'hex') AS results FROM ${schema}.deliveries
       WHERE seq = ANY(${seqs}::int8[]);`;
+  }
+
+  /** The same as `unaccept` does in the database: nobody learnt that the lead was accepted. */
+  unaccept(lead: string): void {
+    for (const found of this.#found.values()) {
+      if (found.lead !== lead || found.verdict !== 'accepted') continue;
+      found.verdict = 'pending';
+      found.status = 503;
+    }
   }
 
   /** Gives a delivery that is pending its last verdict. */

@@ -83,7 +83,7 @@ export class TakeWrites {
     const { schema } = this.#context;
     return statements(
       // Before this transaction's own deliveries, one of which is accepted.
-      this.#unanswered.length === 0 ? undefined : unaccept(schema, this.#unanswered),
+      unaccept(schema, this.#unanswered),
       this.deliveries.statements,
       this.#nowAccepted.size === 0
         ? undefined
@@ -97,9 +97,11 @@ export class TakeWrites {
   }
 }
 
-/** Its accepted delivery may be a repeat: an answer may be lost more than once. */
-const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql =>
-  sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
+/** Undefined where there are none. The accepted delivery of a lead may be a repeat: an answer may be lost more than once. */
+export const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql | undefined =>
+  leads.length === 0
+    ? undefined
+    : sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
     (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
 
 /** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
