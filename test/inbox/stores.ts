@@ -5,6 +5,7 @@ import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbo
 import { FakeClock } from '../support/clock.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';
+import { DatabaseClock } from './postgres/database-clock.ts';
 import { locationOf } from './postgres/location.ts';
 import { freshDirectory } from './support.ts';
 
@@ -17,27 +18,28 @@ export interface Store {
 }
 
 const postgres = await sharedPostgres();
-if (postgres === undefined)
+const databaseClock = postgres === undefined ? undefined : await DatabaseClock.create(postgres);
+if (databaseClock === undefined)
   process.stderr.write('skipped: the inbox on PostgreSQL, which has no binaries for this platform\n');
+
+export const clock = databaseClock ?? new FakeClock();
 
 /** Every store passes the tests of this folder: a new one is a line here. */
 export const stores: readonly Store[] = [
   { name: 'memory', newLocation: () => ':memory:', isShared: false },
   { name: 'sqlite', newLocation: () => join(freshDirectory(), 'deep', 'inbox.db'), isShared: true },
-  ...(postgres === undefined
+  ...(postgres === undefined || databaseClock === undefined
     ? []
     : [
         {
           name: `PostgreSQL ${postgres.version}`,
-          newLocation: () => locationOf(newInboxUrl(postgres)),
+          newLocation: () => locationOf(newInboxUrl(postgres, { parameters: databaseClock.parameters })),
           isShared: true,
         },
       ]),
 ];
 
 export const sharedStores = stores.filter(({ isShared }) => isShared);
-
-export const clock = new FakeClock();
 
 /** Opens an inbox that is closed after the test. */
 export async function open(location: InboxLocation, options: Partial<InboxOptions> = {}): Promise<Inbox> {

@@ -14,7 +14,6 @@ import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
 import { bytesOfText, hexOf, qualifiedName, sql, statements } from './sql.ts';
 import {
   NonceClock,
-  openLeaseClock,
   removeDeadReceivers,
   RunningReceiver,
   type StoreContext,
@@ -52,12 +51,11 @@ export async function openPostgresInbox(
       const added = targets.length > 0 ? receiver.added(targets.map(storedName)) : undefined;
       if (labels !== undefined) await connection.run(statements(labels, added));
       const nonceClock = await NonceClock.open(connection, schema, clock);
-      const leaseTime = await openLeaseClock(connection, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
       const numbers = sql`nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass)`;
       const notes = () => [nonceClock.note(schema), receiver.renewed(clock.now())];
       const names = { storedName, wanted, owner };
-      const context = { ...opened, ...names, numbers, receiver, nonceClock, notes, leaseTime, options };
+      const context = { ...opened, ...names, numbers, receiver, nonceClock, notes, options };
       const [[row = {}] = []] = await connection.run(sql`SELECT ${copiesColumns}`);
       return postgresInbox(context, months, new CopiesWatch(row, location, warn));
     });

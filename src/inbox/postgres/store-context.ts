@@ -22,26 +22,22 @@ export interface StoreContext extends OpenedSchema {
   readonly notes: () => readonly (Sql | undefined)[];
   /** The number of a delivery. */
   readonly numbers: Sql;
-  readonly leaseTime: () => number;
   readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
 }
 
 /**
  * The time that leases end by, in milliseconds since the epoch: the database's, which all receivers share. By clocks of
- * their own, of which one is ahead, it would take over leads that another receiver still hands on.
+ * their own, of which one is ahead, it would take over leads that another receiver still hands on. An index can be searched
+ * by it, other than by `clock_timestamp()`.
  */
-export async function openLeaseClock(
-  connection: Connection,
-  clock: Pick<Clock, 'now'>,
-): Promise<() => number> {
-  const before = clock.now();
-  const [rows = []] = await connection.run(
-    sql`SELECT (1000 * extract(epoch FROM clock_timestamp()))::int8 AS at`,
-  );
-  // Of the database's clock before this machine's.
-  const ahead = numberOf(rows[0]?.['at']) - (before + clock.now()) / 2;
-  return () => Math.round(clock.now() + ahead);
-}
+export const databaseTime: Sql = sql`(1000 * extract(epoch FROM statement_timestamp()))::int8`;
+
+/** A lease that ends later was taken before the database's clock was set back, or before a failover to another clock. */
+const longestLeaseMs = 600_000;
+
+/** A condition on rows of `outstanding`: another receiver than `owner` hands the lead on. */
+export const isLeasedElsewhere = (owner: Uint8Array): Sql =>
+  sql`owner <> ${owner} AND lease > ${databaseTime} AND lease <= ${databaseTime} + ${longestLeaseMs}`;
 
 /** How often a running receiver notes the time, in milliseconds. */
 const noteEveryMs = 60_000;

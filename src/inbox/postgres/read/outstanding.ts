@@ -7,7 +7,7 @@ import {
   type StoredRef,
 } from '../../inbox.ts';
 import { bytesOfText, isNull, numberOf, sql, textOf } from '../sql.ts';
-import type { StoreContext } from '../store-context.ts';
+import { databaseTime, type StoreContext } from '../store-context.ts';
 import { askOne, type OpenedSchema, storedText } from './read-database.ts';
 
 /** Rows of the table `outstanding` read at once. */
@@ -117,21 +117,24 @@ export async function dueLeads(
   target: string,
   { by, limit }: { readonly by?: number; readonly limit: number },
 ): Promise<DueLead[]> {
-  const { schema, storedName, leaseTime, options } = context;
+  const { schema, storedName, options } = context;
   // In the very words of the index, which is by the database's clock, as leases are.
   const freeAt = sql`greatest(due_at, lease)`;
-  const ahead = leaseTime() - options.clock.now();
-  const isDue = by === undefined ? sql`true` : sql`${freeAt} <= ${Math.floor(by + ahead)}`;
+  const isDue =
+    by === undefined
+      ? sql`true`
+      : sql`${freeAt} <= ${databaseTime} + ${Math.floor(by - options.clock.now())}`;
   const rows = await askOne(
     context,
-    sql`SELECT encode(lead, 'hex') AS lead, seq, tries, since, ${freeAt} AS free_at FROM ${schema}.outstanding
+    sql`SELECT encode(lead, 'hex') AS lead, seq, tries, since, ${freeAt} - ${databaseTime} AS due_in FROM ${schema}.outstanding
       WHERE target = ${storedName(target)} AND due_at IS NOT NULL AND NOT dead AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
   );
+  const now = options.clock.now();
   return rows.map((row) => ({
     leadId: storedText(row['lead']),
     seq: numberOf(row['seq']),
     tries: numberOf(row['tries']),
     since: numberOf(row['since']),
-    dueAt: numberOf(row['free_at']) - ahead,
+    dueAt: now + numberOf(row['due_in']),
   }));
 }

@@ -82,15 +82,13 @@ export function storedLeads(
   outstanding: Rows,
   inBatch: readonly DistinctLead[],
 ): Map<string, StoredLeadState> {
-  const { owner, leaseTime } = context;
-  const now = leaseTime();
   const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
   const leased = new Map<string, Set<string>>();
   const tries = new Map(
     outstanding.map((row) => [`${textOf(row['lead'])} ${textOf(row['target'])}`, numberOf(row['tries'])]),
   );
   for (const row of outstanding) {
-    if (Buffer.compare(bytesOf(row['owner']), owner) === 0 || numberOf(row['lease']) <= now) continue;
+    if (row['is_elsewhere'] !== true) continue;
     const targets = leased.get(textOf(row['lead'])) ?? new Set<string>();
     leased.set(textOf(row['lead']), targets.add(textOf(row['target'])));
   }

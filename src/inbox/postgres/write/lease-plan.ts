@@ -17,7 +17,7 @@ import {
   textOf,
   textOfBytes,
 } from '../sql.ts';
-import type { StoreContext } from '../store-context.ts';
+import { databaseTime, isLeasedElsewhere, type StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import { type LostLead, unaccept } from './take-writes.ts';
@@ -44,7 +44,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       leads: sql`SELECT encode(id, 'hex') AS id, seq, accepted, encode(settled, 'hex') AS settled
         FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY ids.id FOR UPDATE;`,
       outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
-        lease, tries, due_at, dead, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
+        lease, ${isLeasedElsewhere(context.owner)} AS is_elsewhere, ${databaseTime} AS now, tries, due_at, dead, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
         WHERE lead = ANY(${ids});`,
       deliveries: LeasedDeliveries.question(schema, [...new Set(ended.map(({ lease }) => lease.seq))]),
       receivers: works.some(({ kind }) => kind === 'done at new address')
@@ -133,12 +133,11 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
   }
 
   #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, LeasedLead> {
-    const { options, owner, wanted, leaseTime } = this.#context;
-    const now = leaseTime();
+    const { options, owner, wanted } = this.#context;
+    const now = numberOf(answers['outstanding']?.[0]?.['now'] ?? 0);
     const receiver = {
       owner: hexOf(owner),
       leaseEnd: Math.round(now + options.leaseMs),
-      now,
       ahead: now - options.clock.now(),
       wanted: [...wanted.values()],
     };
@@ -147,6 +146,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       const target = {
         owner: textOf(row['owner']),
         lease: numberOf(row['lease']),
+        isLeasedElsewhere: row['is_elsewhere'] === true,
         tries: numberOf(row['tries']),
         dueAt: isNull(row['due_at']) ? undefined : numberOf(row['due_at']),
         dead: row['dead'] === true,
@@ -243,11 +243,11 @@ const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
 
 /** What is outstanding of these leads is due now. Locks their ids, sorted, as every receiver does. */
 export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
-  const { schema, leaseTime, options } = context;
+  const { schema, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
   await commit(
     context,
-    sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});`,
+    sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false WHERE lead = ANY(${ids});`,
     sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`,
   );
 }

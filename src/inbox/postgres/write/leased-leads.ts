@@ -23,6 +23,7 @@ export interface OutstandingTarget {
   /** In hex, as is the target's key. */
   readonly owner: string;
   readonly lease: number;
+  readonly isLeasedElsewhere: boolean;
   readonly tries: number;
   /** As the lease is: by the database's clock. */
   readonly dueAt: number | undefined;
@@ -36,7 +37,6 @@ interface Receiver {
   readonly owner: string;
   /** When its lease ends that it takes now, in milliseconds since the epoch. */
   readonly leaseEnd: number;
-  readonly now: number;
   /** Of the database's clock before this machine's. */
   readonly ahead: number;
   /** Keys of the targets that it hands each lead to. */
@@ -88,7 +88,7 @@ export class LeasedLead {
     const forwards = [...this.outstanding].filter(([, { label }]) => label.startsWith('forward '));
     const [[other, found] = []] = forwards;
     if (other === undefined || found === undefined || forwards.length > 1) return undefined;
-    return this.#isLeasedElsewhere(found) || isWanted(other) ? undefined : [other, found.label];
+    return found.isLeasedElsewhere || isWanted(other) ? undefined : [other, found.label];
   }
 
   release(target: string, { result, retryAt, dead }: TargetLease): void {
@@ -109,15 +109,11 @@ export class LeasedLead {
     const found = this.outstanding.get(target);
     if (found === undefined) return { state: 'not outstanding', tries: 0 };
     const { tries } = found;
-    if (this.#isLeasedElsewhere(found)) return { state: 'busy', tries };
+    if (found.isLeasedElsewhere) return { state: 'busy', tries };
     const { owner, leaseEnd } = this.#receiver;
     this.outstanding.set(target, { ...found, owner, lease: leaseEnd });
     this.leased.add(target);
     return { state: 'leased', tries };
-  }
-
-  #isLeasedElsewhere({ owner, lease }: OutstandingTarget): boolean {
-    return owner !== this.#receiver.owner && lease > this.#receiver.now;
   }
 }
 

@@ -12,7 +12,7 @@ import { sha256 } from '../../../sha256.ts';
 import type { RedactDelivery } from '../../store-options.ts';
 import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOfText, hexOf, type Sql, sql } from '../sql.ts';
-import type { StoreContext } from '../store-context.ts';
+import { isLeasedElsewhere, type StoreContext } from '../store-context.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
 
 /** An id of the batch, once, as it is inserted where it is new. */
@@ -151,8 +151,8 @@ SELECT ${joinedNumbers} AS numbers, (SELECT string_agg(concat_ws(':', encode(id,
 /** One text: the driver takes longer to make a row's object than the database to find the row. */
 const joinedNumbers = sql`(SELECT string_agg(seq::text, ',' ORDER BY place) FROM drawn)`;
 
-const outstandingOf = ({ schema }: StoreContext, leads: readonly DistinctLead[]): Sql =>
-  sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner, lease, tries
+const outstandingOf = ({ schema, owner }: StoreContext, leads: readonly DistinctLead[]): Sql =>
+  sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, ${isLeasedElsewhere(owner)} AS is_elsewhere, tries
     FROM ${schema}.outstanding WHERE lead = ANY(${leads.map(({ lead }) => lead.id)}::bytea[]);`;
 
 /** A lead on its way in. */

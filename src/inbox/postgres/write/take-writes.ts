@@ -3,7 +3,7 @@ import { type DeliveryContent, type DeliverySummary, keptVerdict, summaryOf } fr
 import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
 import { bytesOfText, nullable, type Sql, sql, statements } from '../sql.ts';
-import { rejectsLock, type StoreContext } from '../store-context.ts';
+import { databaseTime, rejectsLock, type StoreContext } from '../store-context.ts';
 import type { LeadInBatch } from './known-leads.ts';
 import type { TakenLead } from './take-queries.ts';
 
@@ -105,15 +105,13 @@ export const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql | undefin
     (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
 
 /** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
-function grant({ schema, owner, leaseTime, options }: StoreContext, granted: readonly Granted[]): Sql {
-  const now = leaseTime();
-  return sql`INSERT INTO ${schema}.outstanding AS known (lead, target, seq, first_at, owner, lease, since, due_at)
-SELECT lead, target, seq, first_at, ${owner}, ${Math.round(now + options.leaseMs)}, ${options.clock.now()}, ${now}
+const grant = ({ schema, owner, options }: StoreContext, granted: readonly Granted[]): Sql =>
+  sql`INSERT INTO ${schema}.outstanding AS known (lead, target, seq, first_at, owner, lease, since, due_at)
+SELECT lead, target, seq, first_at, ${owner}, ${databaseTime} + ${Math.round(options.leaseMs)}, ${options.clock.now()}, ${databaseTime}
 FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
   ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
 ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
   since = coalesce(known.since, excluded.since), due_at = coalesce(known.due_at, excluded.due_at);`;
-}
 
 /** Keeps the newest repeats of one lead, and counts the others. */
 const trimRepeats = (schema: Sql, id: Uint8Array, differs: boolean): Sql =>
