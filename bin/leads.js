@@ -50,7 +50,7 @@ function load(name) {
     filename,
     cachedData,
   });
-  if (cachedData === undefined || script.cachedDataRejected) {
+  if (isCaching && (cachedData === undefined || script.cachedDataRejected)) {
     flagsAtStart ??= flagsNow();
     newScripts.set(name, script);
   }
@@ -61,12 +61,10 @@ function load(name) {
   return module.exports;
 }
 
-/** V8 runs a damaged cache until the process crashes. */
-function digestOf(bytes) {
-  return require('node:crypto').hash('sha256', bytes);
-}
-
-/** By the name of the file in dist/. Nothing where others could have written the cache: its code would run. */
+/**
+ * By the name of the file in dist/. Nothing where others could have written the cache: its code would run. V8 runs damaged
+ * code until the process crashes, so that all is there twice: a comparison costs less than loading what computes a digest.
+ */
 function readCompiled() {
   const code = new Map();
   try {
@@ -76,10 +74,11 @@ function readCompiled() {
       const stat = fs.fstatSync(file);
       const isOwn = stat.uid === user && (stat.mode & 0o022) === 0;
       if (!stat.isFile() || (hasOwners && !isOwn)) return code;
-      const bytes = fs.readFileSync(file);
+      const both = fs.readFileSync(file);
+      const bytes = both.subarray(0, both.length / 2);
       const headLength = bytes.indexOf('\n') + 1;
-      const [text, sizes, digest] = JSON.parse(bytes.toString('utf8', 0, headLength));
-      if (text !== entryText || digest !== digestOf(bytes.subarray(headLength))) return code;
+      const [text, sizes] = JSON.parse(bytes.toString('utf8', 0, headLength));
+      if (text !== entryText || !bytes.equals(both.subarray(bytes.length))) return code;
       let at = headLength;
       for (const [name, size] of sizes) code.set(name, bytes.subarray(at, (at += size)));
     } finally {
@@ -93,15 +92,15 @@ function readCompiled() {
 
 function writeCompiled() {
   for (const [name, script] of newScripts) compiled.set(name, script.createCachedData());
-  const code = Buffer.concat([...compiled.values()]);
   const sizes = [...compiled].map(([name, { length }]) => [name, length]);
-  const head = Buffer.from(`${JSON.stringify([entryText, sizes, digestOf(code)])}\n`);
+  const head = Buffer.from(`${JSON.stringify([entryText, sizes])}\n`);
+  const bytes = Buffer.concat([head, ...compiled.values()]);
   const temporary = `${cacheFile}.${process.pid}`;
   try {
     fs.mkdirSync(cacheFolder, { recursive: true });
     // Of a process that had this number and was killed.
     fs.rmSync(temporary, { force: true });
-    fs.writeFileSync(temporary, Buffer.concat([head, code]), { flag: 'wx', mode: 0o600 });
+    fs.writeFileSync(temporary, Buffer.concat([bytes, bytes]), { flag: 'wx', mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {
     // The cache only saves time, and the next run tries again; where none can be, nothing else may pile up.

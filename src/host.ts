@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream';
-import { isatty } from 'node:tty';
 import { InterruptedError } from './errors.ts';
 import { bugHint, exitCodeOf } from './exit-codes.ts';
 import { type Clock, systemClock } from './time/clock.ts';
@@ -65,6 +64,8 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   const listeners = new Set<() => void>();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
+      // Imported, it would cost every start a few milliseconds.
+      const { isatty } = process.getBuiltinModule('node:tty');
       if (name === 'SIGHUP' && listeners.size > 0 && ![0, 1, 2].some((stream) => isatty(stream))) {
         for (const listener of listeners) listener();
         return;
