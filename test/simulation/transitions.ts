@@ -6,7 +6,7 @@ const verdictsAndTargets = [
 
 /** Where the receiver that says so crashed last; `start`: it has not. */
 const crashes = [
-  'start', 'idle', 'before-commit', 'after-commit', 'forwarding', 'answering', 'power-loss',
+  'start', 'idle', 'before-commit', 'during-commit', 'after-commit', 'forwarding', 'answering', 'power-loss',
 ] as const; // prettier-ignore
 
 /** The product of verdict, state of the targets and crash, without what cannot be. */

@@ -39,6 +39,16 @@ export function afterPowerLoss(before: DatabaseImage, after: DatabaseImage, rand
   return after;
 }
 
+/** The same of steps that sync nothing. */
+export const afterPowerLossUnordered = (
+  before: DatabaseImage,
+  after: DatabaseImage,
+  random: Random,
+): DatabaseImage => ({
+  database: mixedPages(before.database, after.database, after, random),
+  log: mixed(before.log, after.log, changedFrames(before.log, after.log), () => false, random),
+});
+
 /** What the system holds when the process is killed in the step: it wrote the frames of the log in their order. */
 export function afterKill(before: DatabaseImage, after: DatabaseImage, random: Random): DatabaseImage {
   if (after.log.length < before.log.length) return random.chance(0.5) ? before : after;

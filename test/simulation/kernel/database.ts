@@ -1,8 +1,16 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterKill, afterPowerLoss, type DatabaseImage, readImage, writeImage } from './database-images.ts';
+import {
+  afterKill,
+  afterPowerLoss,
+  afterPowerLossUnordered,
+  type DatabaseImage,
+  readImage,
+  writeImage,
+} from './database-images.ts';
 import { type Disk, diskPath } from './disk.ts';
 import { nodeRequire, type SimProcess } from './process.ts';
+import type { Random } from './random.ts';
 
 interface RealStatement {
   run(values: unknown): unknown;
@@ -20,16 +28,14 @@ const Libsql = nodeRequire('libsql') as new (path: string, options: { timeout: n
 
 type DatabaseCode = keyof typeof messages;
 
+export type CrashTime = 'before' | 'during' | 'after';
+
 /**
  * What happens to a step that makes something durable. `during`: the process is killed between its writes, or the power fails
  * before they are synced.
  */
 export type CommitFault =
-  | {
-      readonly kind: 'crash';
-      readonly when: 'before' | 'during' | 'after';
-      readonly how: 'kill' | 'power';
-    }
+  | { readonly kind: 'crash'; readonly when: CrashTime; readonly how: 'kill' | 'power' }
   | { readonly kind: 'error'; readonly when: 'before' | 'after'; readonly code: DatabaseCode };
 
 /** A statement fails; the database may have ended the transaction by itself. */
@@ -57,6 +63,8 @@ class DatabaseFiles {
   /** The processes that have a file open, by its path. */
   readonly #users = new Map<string, Set<SimProcess>>();
   readonly #images = new Map<string, DatabaseImage>();
+  /** What was durable before the first step that its connection did not sync; `isOrdered`: none wrote to the file before its log. */
+  readonly #unsynced = new Map<string, { readonly image: DatabaseImage; readonly isOrdered: boolean }>();
   readonly #real: RealDatabase[] = [];
   /** Those whose log is in a directory that was synced since. */
   readonly #logs = new Set<string>();
@@ -106,9 +114,25 @@ class DatabaseFiles {
     this.#images.set(path, image);
   }
 
+  /** A step begins that syncs nothing, or only when it copies the log. */
+  willNotSync(path: string, isOrdered: boolean): void {
+    const before = this.#unsynced.get(path);
+    if (before !== undefined && before.isOrdered === isOrdered) return;
+    this.#unsynced.set(path, { image: before?.image ?? readImage(path), isOrdered });
+  }
+
+  /** What was not synced is lost, or a part of it. */
+  losePower(random: Random): void {
+    for (const [path, { image, isOrdered }] of this.#unsynced) {
+      const left = isOrdered ? afterPowerLoss : afterPowerLossUnordered;
+      if (!this.#images.has(path)) this.leave(path, left(image, readImage(path), random));
+    }
+    this.#unsynced.clear();
+  }
+
   /** Something was made durable: with the first sync of a new log, its directory is synced as well. */
   synced(path: string): void {
-    this.changes += 1;
+    this.#unsynced.delete(path);
     if (this.#logs.has(path)) return;
     if (existsSync(`${path}-wal`)) this.#logs.add(path);
     this.#disk.durability.syncDirectory(dirname(path));
@@ -116,6 +140,9 @@ class DatabaseFiles {
 }
 
 const filesOf = new WeakMap<Disk, DatabaseFiles>();
+
+/** Before the processes end that have a database open. */
+export const powerLossOfDatabases = (disk: Disk): void => filesOf.get(disk)?.losePower(disk.random);
 
 /** Another number once what a database holds may have changed. */
 export const changesOf = (disk: Disk): number => filesOf.get(disk)?.changes ?? 0;
@@ -148,6 +175,7 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     readonly #path: string;
     readonly #seen: string;
     #isOpen = true;
+    #synchronous: RealStatement | undefined;
 
     constructor(path: string) {
       refuseDead();
@@ -226,11 +254,21 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     #commit<T>(step: CommitStep, run: () => T): T {
       const fault = rules.atCommit(process, this.#seen, step);
       if (fault?.when === 'before') return this.#fail(fault);
+      const synced = this.#syncs();
+      if (synced !== 'always') files.willNotSync(this.#path, synced === 'checkpoints');
       const before = fault?.when === 'during' ? readImage(this.#path) : undefined;
       const result = disk.effect(process, run);
-      if (!this.#database.inTransaction) files.synced(this.#path);
+      files.changes += 1;
+      if (synced === 'always' && !this.#database.inTransaction) files.synced(this.#path);
       if (before !== undefined && fault?.kind === 'crash') this.#crashDuring(before, fault.how);
       return fault === undefined ? result : this.#fail(fault);
+    }
+
+    /** What the connection makes durable, by itself as it was told. */
+    #syncs(): 'always' | 'checkpoints' | 'never' {
+      this.#synchronous ??= this.#database.prepare('PRAGMA synchronous');
+      const [row] = this.#synchronous.all([]) as { synchronous: number }[];
+      return row?.synchronous === 0 ? 'never' : row?.synchronous === 1 ? 'checkpoints' : 'always';
     }
 
     #crashDuring(before: DatabaseImage, how: 'kill' | 'power'): void {

@@ -1,6 +1,11 @@
 import type { Script } from 'node:vm';
 import { type CommandRules, Commands } from './commands.ts';
-import { databaseModule, type DatabaseRules, promisedDatabaseModule } from './database.ts';
+import {
+  databaseModule,
+  type DatabaseRules,
+  powerLossOfDatabases,
+  promisedDatabaseModule,
+} from './database.ts';
 import type { Disk } from './disk.ts';
 import type { Network } from './network.ts';
 import { nodeRequire, type SimProcess } from './process.ts';
@@ -53,6 +58,7 @@ export class Machine {
 
   /** All that runs on it ends without a word; of its disk, what was synced is left, and of the rest a part. */
   powerLoss(): void {
+    powerLossOfDatabases(this.disk);
     for (const process of [...this.processes.values()]) process.losePower();
     this.commands.powerLoss();
     this.disk.powerLoss();

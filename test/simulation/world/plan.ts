@@ -1,3 +1,4 @@
+import type { CrashTime } from '../kernel/database.ts';
 import { type Random, randomOf } from '../kernel/random.ts';
 
 /** What happens to a world at a time after its start, in milliseconds; a plan without one of these is a plan as well. */
@@ -7,6 +8,7 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'stop'; readonly receiver: number }
   | { readonly kind: 'suspend'; readonly forMs: number }
   | { readonly kind: 'commit'; readonly when: 'before' | 'after'; readonly code: CommitCode }
+  | { readonly kind: 'commit'; readonly when: CrashTime; readonly code: 'power-loss' }
   | { readonly kind: 'disk'; readonly code: 'ENOSPC' | 'EIO'; readonly forMs: number }
   | { readonly kind: 'slow-disk'; readonly forMs: number }
   | { readonly kind: 'network'; readonly fault: 'reset' | 'silent' | 'slow'; readonly to: 'receiver' | 'application' | 'service'; readonly forMs: number }
@@ -19,7 +21,7 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'line'; readonly call: 'write' | 'sync' | 'read'; readonly end: 'ENOSPC' | 'EIO' | 'power-loss' }
 ); // prettier-ignore
 
-type CrashPoint = 'idle' | 'before-commit' | 'after-commit' | 'forwarding' | 'answering';
+type CrashPoint = 'idle' | `${CrashTime}-commit` | 'forwarding' | 'answering';
 /** A command is killed at its nth request of the service, or in front of its nth rename of a file. */
 export interface KillPoint {
   readonly call: 'request' | 'rename';
@@ -100,8 +102,10 @@ type Size = Pick<Plan, 'lengthMs' | 'receivers'>;
 
 function crash(random: Random, { lengthMs, receivers }: Size): Happening {
   const at = random.between(0, lengthMs);
-  if (random.chance(0.2)) return { at, kind: 'power-loss' };
-  const point = random.pick(['idle', 'before-commit', 'after-commit', 'forwarding', 'answering'] as const);
+  const when = random.pick(['before', 'during', 'during', 'after'] as const);
+  if (random.chance(0.3))
+    return random.chance(0.5) ? { at, kind: 'power-loss' } : { at, kind: 'commit', when, code: 'power-loss' };
+  const point = random.pick(['idle', `${when}-commit`, `${when}-commit`, 'forwarding', 'answering'] as const);
   return { at, kind: 'crash', receiver: random.between(0, receivers - 1), point };
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { Script } from 'node:vm';
 import type { CommandCourse, CommandStart } from '../kernel/commands.ts';
-import type { CommitFault } from '../kernel/database.ts';
+import type { CommitFault, CrashTime } from '../kernel/database.ts';
 import { Disk } from '../kernel/disk.ts';
 import { type Link, Network, type Owner, serverOn } from '../kernel/network.ts';
 import { Machine } from '../kernel/machine.ts';
@@ -302,7 +302,8 @@ class World {
         this.#calmSince = this.#scheduler.now;
         break;
       case 'commit':
-        this.#commitFaults.push(happening);
+        if (isDurable(this.#plan)) this.#commitFaults.push(happening);
+        else if (happening.code === 'power-loss') this.#losePower();
         break;
       case 'line':
         this.#lineFaults.push(happening);
@@ -408,12 +409,16 @@ class World {
   }
 
   #losePower(): void {
-    for (const process of [...this.#machine.processes.values()]) process.kill('power');
+    this.#notePowerLoss();
+    this.#machine.powerLoss();
+  }
+
+  #notePowerLoss(when = ''): void {
     for (let receiver = 0; receiver < this.#plan.receivers; receiver += 1)
       this.#lastCrash.set(receiver, 'power-loss');
     this.#crashes += 1;
     this.#noteFault('power-loss');
-    this.#say('the power fails');
+    this.#say(`the power fails${when}`);
   }
 
   #crash(happening: Happening & { kind: 'crash' }): void {
@@ -437,12 +442,16 @@ class World {
   }
 
   #killed(receiver: number, process: SimProcess, point: string): void {
+    this.#noteKill(receiver, point);
+    process.kill();
+  }
+
+  #noteKill(receiver: number, point: string): void {
     this.#armed.delete(receiver);
     this.#lastCrash.set(receiver, point);
     this.#crashes += 1;
     this.#noteFault(`crash-${point}`);
     this.#say(`receiver ${receiver} is killed: ${point}`);
-    process.kill();
   }
 
   #receiverOf(process: SimProcess): number | undefined {
@@ -453,16 +462,18 @@ class World {
   #atCommit(process: SimProcess): CommitFault | undefined {
     const receiver = this.#receiverOf(process);
     const point = receiver === undefined ? undefined : this.#armed.get(receiver);
-    if (receiver !== undefined && (point === 'before-commit' || point === 'after-commit')) {
-      this.#armed.delete(receiver);
-      this.#lastCrash.set(receiver, point);
-      this.#crashes += 1;
-      this.#noteFault(`crash-${point}`);
-      this.#say(`receiver ${receiver} is killed: ${point}`);
-      return { kind: 'crash', when: point === 'before-commit' ? 'before' : 'after', how: 'kill' };
+    const when = crashTimes.find((time) => point === `${time}-commit`);
+    if (receiver !== undefined && when !== undefined) {
+      this.#noteKill(receiver, `${when}-commit`);
+      return { kind: 'crash', when, how: 'kill' };
     }
     const fault = this.#commitFaults.shift();
     if (fault === undefined) return undefined;
+    if (fault.code === 'power-loss') {
+      this.#notePowerLoss(`, ${fault.when} ${process.options.name} makes something durable`);
+      this.#noteFault(`power-loss-${fault.when}-commit`);
+      return { kind: 'crash', when: fault.when, how: 'power' };
+    }
     this.#noteFault(`commit-${fault.when}`);
     this.#say(`${process.options.name}: COMMIT fails with ${fault.code}, ${fault.when} it is done`);
     return { kind: 'error', when: fault.when, code: fault.code };
@@ -703,6 +714,8 @@ class World {
 
 /** Far above what the product allows itself, three for each answer with a new lead and fifty, each tried five times. */
 const mostRequestsOf = (leads: number): number => 15 * leads + 500;
+
+const crashTimes: readonly CrashTime[] = ['before', 'during', 'after'];
 
 /** That lines of received leads go to. */
 const outputFile = /^\/sim\/leads-\d+\.ndjson$/;
