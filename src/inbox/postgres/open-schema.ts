@@ -20,6 +20,7 @@ import {
   numberOf,
   own,
   qualifiedName,
+  type Rows,
   type Sql,
   sql,
   textOf,
@@ -45,7 +46,7 @@ export async function openSchema(
     if (found !== undefined) requireUsable(found, location.shown);
     if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
     await checkTables(connection, schema, location.shown);
-    await checkRights(connection, schema, location.shown);
+    requireRights(await connection.run(rightsQuestion(schema)), schema, location.shown);
   };
   for (let hosts = location.url.hosts.length; ; hosts -= 1) {
     const found = await opened(location, prepare, location.termsDirectory);
@@ -188,17 +189,19 @@ export async function checkTables(connection: Connection, schema: Sql, location:
   } satisfies InboxProblem);
 }
 
-/** The same when the role lacks a right without which every delivery would be refused. */
-export async function checkRights(connection: Connection, schema: Sql, location: string): Promise<void> {
-  const [rows = []] =
-    await connection.run(sql`SELECT quote_ident(current_user) AS role, relname, relkind = 'S' AS is_sequence
+/** Gives a row where the role lacks a right without which every delivery would be refused. */
+export const rightsQuestion = (schema: Sql): Sql =>
+  sql`SELECT quote_ident(current_user) AS role, relname, relkind = 'S' AS is_sequence
     FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
       ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass,
       ${qualifiedName(schema, 'unconfirmed')}::regclass, ${qualifiedName(schema, 'terms')}::regclass)
     AND NOT CASE relkind
       WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
       ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
-    END ORDER BY relname LIMIT 1`);
+    END ORDER BY relname LIMIT 1;`;
+
+/** Throws a `ConfigError` where there is one. */
+export function requireRights([rows = []]: readonly Rows[], schema: Sql, location: string): void {
   const [row] = rows;
   if (row === undefined) return;
   throw new ConfigError({

@@ -21,6 +21,7 @@ it.skipIf(address === undefined)(
     const counts = async () => {
       const [row] = await sql.unsafe(`SELECT (SELECT count(*) FROM "${schema}".ids) AS ids,
         (SELECT count(*) FROM "${schema}".deliveries) AS deliveries, (SELECT count(*) FROM "${schema}".nonces) AS nonces,
+        (SELECT count(*) FROM "${schema}".outstanding) AS outstanding, (SELECT count(*) FROM "${schema}".unconfirmed) AS unconfirmed,
         (SELECT last_value FROM "${schema}".delivery_numbers) AS number`);
       return row;
     };
@@ -31,11 +32,19 @@ it.skipIf(address === undefined)(
     await expect(inbox.checkWritable()).rejects.toThrow();
     await sql.unsafe(`GRANT USAGE, UPDATE ON SEQUENCE "${schema}".delivery_numbers TO leads`);
     await inbox.checkWritable();
+    for (const table of ['outstanding', 'nonces']) {
+      await sql.unsafe(`REVOKE DELETE ON "${schema}".${table} FROM leads`);
+      await expect(inbox.checkWritable()).rejects.toThrow();
+      await sql.unsafe(`GRANT DELETE ON "${schema}".${table} TO leads`);
+      await inbox.checkWritable();
+    }
     for (const [table, column, type] of [
       ['deliveries', 'differs', 'bytea'],
       ['contents', 'headers', "bytea NOT NULL DEFAULT ''"],
       ['nonces', 'expires', 'int8 NOT NULL DEFAULT 0'],
       ['outstanding', 'due_at', 'int8'],
+      ['outstanding', 'dead', 'boolean NOT NULL DEFAULT false'],
+      ['deliveries', 'results', 'bytea'],
     ] as const) {
       await sql.unsafe(`ALTER TABLE "${schema}"."${table}" DROP COLUMN ${column} CASCADE`);
       await expect(inbox.checkWritable()).rejects.toThrow();

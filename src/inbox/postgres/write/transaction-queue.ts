@@ -4,7 +4,7 @@ import type { Connection, Connections } from '../connection/database-connections
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { type Rows, sql, statements } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
-import type { Plan, WriteDecision } from './transaction.ts';
+import { answersTo, type Plan, type WriteDecision } from './transaction.ts';
 import { openTransaction, orRollBack, runToCommit, type WriteGuard } from './write-guard.ts';
 
 /** What one transaction writes, in bytes as they came. */
@@ -32,8 +32,6 @@ interface QueueOptions<Work, Result> {
   /** Bytes. */
   readonly sizeOf: (work: Work) => number;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
-  /** Nothing is committed: it is only tried. */
-  readonly isRolledBack?: boolean;
   /** Told after each transaction how many works shared it. */
   readonly onCommit?: ((works: number) => void) | undefined;
 }
@@ -171,11 +169,10 @@ export class TransactionQueue<Work, Result> {
 
   async #asked(connection: Connection, plan: Plan<Work, Result>): Promise<Readonly<Record<string, Rows>>> {
     const { confirmations, guard } = this.#options;
-    const names = Object.keys(plan.questions);
     const questions = statements(...Object.values(plan.questions));
     const answers = await openTransaction(connection, guard, questions, confirmations.beforeNext);
     confirmations.said();
-    const byName = Object.fromEntries(names.map((name, i) => [name, answers[i] ?? []]));
+    const byName = answersTo(plan, answers);
     confirmations.heard(byName['unconfirmed']);
     return byName;
   }
@@ -184,12 +181,8 @@ export class TransactionQueue<Work, Result> {
     connection: Connection,
     { statements: write, accepted, takenOver }: WriteDecision<Result>,
   ): Promise<void> {
-    const { confirmations, guard, isRolledBack = false } = this.#options;
+    const { confirmations, guard } = this.#options;
     const change = statements(write, confirmations.note(accepted, takenOver));
-    if (isRolledBack) {
-      await connection.run(statements(change, sql`ROLLBACK;`));
-      return;
-    }
     try {
       await runToCommit(connection, guard, change);
     } catch (error) {

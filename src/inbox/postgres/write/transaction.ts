@@ -12,6 +12,13 @@ export interface Plan<Work, Result> {
   decide(answers: Readonly<Record<string, Rows>>, connection: Connection): Promise<Decision<Work, Result>>;
 }
 
+/** What was answered to the questions of a plan, by their names. */
+export const answersTo = (
+  { questions }: Pick<Plan<never, unknown>, 'questions'>,
+  answers: readonly Rows[],
+): Readonly<Record<string, Rows>> =>
+  Object.fromEntries(Object.keys(questions).map((name, i) => [name, answers[i] ?? []]));
+
 export type Decision<Work, Result> =
   | WriteDecision<Result>
   /** Nothing is written: this plan is to be carried out instead. */

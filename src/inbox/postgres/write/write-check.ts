@@ -1,15 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Arrival, TakeResult } from '../../inbox.ts';
+import type { Arrival } from '../../inbox.ts';
 import type { StoreOptions } from '../../store-options.ts';
-import { checkRights } from '../open-schema.ts';
+import { requireRights, rightsQuestion } from '../open-schema.ts';
 import { sqlState } from '../postgres-errors.ts';
-import { sql } from '../sql.ts';
+import { sql, statements } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
+import { LeasePlan, leaseWork } from './lease-plan.ts';
 import { TakePlan } from './take-plan.ts';
-import { sizeOfWork, type TakeWork, takeWork } from './take-queries.ts';
-import { TransactionQueue } from './transaction-queue.ts';
+import { takeWork } from './take-queries.ts';
+import { answersTo, type Decision, type WriteDecision } from './transaction.ts';
 import { Confirmations } from './unconfirmed-commits.ts';
-import { commit } from './write-guard.ts';
+import { commit, inTransaction } from './write-guard.ts';
 
 /** What the largest delivery needs, in bytes: a body may have 1 MiB. */
 const roomBytes = 1.5 * 1024 * 1024;
@@ -18,24 +19,12 @@ const roomBytes = 1.5 * 1024 * 1024;
 export class WriteCheck {
   readonly #context: StoreContext;
   readonly #options: Pick<StoreOptions, 'redact' | 'clock'>;
-  readonly #probes: TransactionQueue<TakeWork, readonly TakeResult[]>;
   #hasFailed = false;
   #isFull = false;
 
   constructor(context: StoreContext, options: Pick<StoreOptions, 'redact' | 'clock'>) {
     this.#context = context;
     this.#options = options;
-    // Of the real sequence each probe would take two numbers.
-    const numbers = sql`-place - (random() * 1e12)::int8`;
-    const confirmations = new Confirmations(context.schema, context.guard.terms);
-    this.#probes = new TransactionQueue({
-      ...context,
-      ...options,
-      confirmations,
-      planOf: (works) => new TakePlan(works, { ...context, numbers, notes: () => [] }, confirmations),
-      sizeOf: sizeOfWork,
-      isRolledBack: true,
-    });
   }
 
   /** A write failed with what the database threw. */
@@ -44,12 +33,11 @@ export class WriteCheck {
     if (sqlState(error) === '53100') this.#isFull = true;
   }
 
-  /** Writes what a delivery writes, and rolls it back. Once a write failed, something is committed as well. */
+  /** Writes what a delivery writes, and what ends the leases of its leads, and rolls it back. Once a write failed, something is committed as well. */
   async run(): Promise<void> {
     if (this.#hasFailed) await this.#commit();
-    const { connections, schema } = this.#context;
-    // The probe draws no numbers, for which a delivery needs a right as well.
-    await connections.use((connection) => checkRights(connection, schema, connections.location));
+    const context = this.#context;
+    const { connections, schema, storedName } = context;
     const { clock, redact } = this.#options;
     const delivery = {
       method: 'POST',
@@ -65,7 +53,41 @@ export class WriteCheck {
       const place = { start, end: start + 2 };
       return { delivery, leadId: randomUUID(), place, createdAt: undefined, source: 'push', nonce };
     });
-    await this.#probes.add(takeWork(leads, redact));
+    // Of the real sequence each probe would take two numbers, for which a delivery needs a right as well.
+    const numbers = sql`-place - (random() * 1e12)::int8`;
+    const confirmations = new Confirmations(schema, context.guard.terms);
+    const take = new TakePlan(
+      [takeWork(leads, redact)],
+      { ...context, numbers, notes: () => [] },
+      confirmations,
+    );
+    const questions = statements(rightsQuestion(schema), ...Object.values(take.questions));
+    await inTransaction(context, questions, async (connection, found) => {
+      const [, ...answers] = found;
+      requireRights(found, schema, connections.location);
+      const taken = written(await take.decide(answersTo(take, answers), connection));
+      const result = { ok: true, answer: '', durationMs: 0, at: clock.now() };
+      const [done = [], dead = []] = taken.results
+        .flat()
+        .map((one) =>
+          one.kind === 'rejected'
+            ? []
+            : context.options.targets
+                .slice(0, 1)
+                .map((target) => ({ ...one, target, result, dead: true as const })),
+        );
+      const works = [leaseWork('done', done, storedName), leaseWork('release', dead, storedName)];
+      const settle = new LeasePlan(works, context, confirmations);
+      const asked = await connection.run(
+        statements(
+          taken.statements,
+          confirmations.note(taken.accepted, []),
+          ...Object.values(settle.questions),
+        ),
+      );
+      const { statements: change } = written(await settle.decide(answersTo(settle, asked)));
+      await connection.run(statements(change, sql`ROLLBACK;`));
+    });
   }
 
   /** A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have is written. */
@@ -79,4 +101,9 @@ export class WriteCheck {
     this.#hasFailed = false;
     this.#isFull = false;
   }
+}
+
+function written<Result>(decision: Decision<unknown, Result>): WriteDecision<Result> {
+  if (decision.kind !== 'write') throw new Error('leads that nobody has are known');
+  return decision;
 }
