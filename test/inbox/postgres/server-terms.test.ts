@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { databaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { acceptServer, ServerTerms } from '../../../src/inbox/postgres/write/server-terms.ts';
-import { identifier } from '../../../src/inbox/postgres/sql.ts';
+import { openTransaction, runToCommit } from '../../../src/inbox/postgres/write/write-guard.ts';
+import { identifier, type Sql, sql } from '../../../src/inbox/postgres/sql.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { urlOf } from '../../support/postgres/address.ts';
 import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
@@ -27,6 +28,25 @@ describe('a server', () => {
     await terms.note(row(1, '00000001'));
     expect(terms.check(row(1, '00000001'), 'a:1')).toMatchObject({ kind: 'database-behind-term', seen: 2 });
     expect(terms.check(row(2, '00000001'), 'b:1')).toBeUndefined();
+  });
+
+  it('commits nothing that began before another one was seen to be newer', async () => {
+    const sent: string[] = [];
+    const terms = await opened();
+    const guard = { copies: 1, schema, terms, avoid: (host: string) => void sent.push(`avoid ${host}`) };
+    const connection = {
+      host: 'a:1',
+      run({ text }: Sql) {
+        sent.push(text);
+        return Promise.resolve([[{ standby_names: '', ...row(1, '00000001') }]]);
+      },
+    };
+    await openTransaction(connection, guard);
+    await terms.note(row(2, '00000001'));
+    await expect(runToCommit(connection, guard, sql`SELECT 1;`)).rejects.toMatchObject({
+      problem: { kind: 'database-behind-term', host: 'a:1', seen: 2 },
+    });
+    expect(sent).toEqual([expect.stringContaining('BEGIN'), 'avoid a:1']);
   });
 
   it('that still recovers is a standby', async () => {

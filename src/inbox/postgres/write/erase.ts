@@ -25,7 +25,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { inTransaction } from './write-guard.ts';
+import { inTransaction, runToCommit } from './write-guard.ts';
 
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
@@ -90,7 +90,7 @@ function eraseLocked(
     );
     const isKnown = leads.length + deliveries.length > 0;
     const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
-    await connection.run(statements(deletionOf(schema, { ids, leads, deliveries, shared }), sql`COMMIT;`));
+    await runToCommit(connection, opened.guard, deletionOf(schema, { ids, leads, deliveries, shared }));
     const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
     return {
       counts: {

@@ -40,7 +40,7 @@ import {
   sql,
   textOf,
 } from '../sql.ts';
-import { commit, inTransaction } from './write-guard.ts';
+import { commit, inTransaction, runToCommit } from './write-guard.ts';
 
 /** Between two looks at whether transactions that are under way have ended, in milliseconds. */
 const heldBackMs = 50;
@@ -222,12 +222,10 @@ function enterNext(database: OpenedSchema): Promise<Entered> {
     const added = sql`INSERT INTO ${schema}.leaves (position, seq, leaf, salt)
       SELECT ${head.size} + place, seq, ${cut(leaves, leafBytes)}, ${cut(salts, saltBytes)} FROM (
         SELECT seq, (place - 1)::int4 AS place FROM unnest(${own(`{${seqs.join()}}`)}::int8[]) WITH ORDINALITY AS new (seq, place)) AS new;`;
-    await connection.run(
-      found.seq === head.seq && isNull(prunedAfter)
-        ? sql`ROLLBACK;`
-        : sql`${added} UPDATE ${schema}.ledger SET size = ${size}, parts = ${parts}, seq = ${found.seq},
-            pruned_after = ${found.prunedAfter ?? sql`NULL`} WHERE size = ${head.size}; COMMIT;`,
-    );
+    const change = sql`${added} UPDATE ${schema}.ledger SET size = ${size}, parts = ${parts}, seq = ${found.seq},
+      pruned_after = ${found.prunedAfter ?? sql`NULL`} WHERE size = ${head.size};`;
+    if (found.seq === head.seq && isNull(prunedAfter)) await connection.run(sql`ROLLBACK;`);
+    else await runToCommit(connection, database.guard, change);
     return { isMore: found.isMore, entered: found.seq, horizon };
   });
 }

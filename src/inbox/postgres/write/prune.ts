@@ -5,7 +5,7 @@ import { isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { inTransaction, orRollBack } from './write-guard.ts';
+import { inTransaction, orRollBack, requireNewestServer, runToCommit } from './write-guard.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
 const batchRows = 500;
@@ -25,8 +25,11 @@ interface DroppedBatch {
  * Resolves to the number of dropped deliveries.
  */
 export async function pruneDeliveries(opened: OpenedSchema, before: number): Promise<number> {
-  const { connections, schema } = opened;
-  const months = await connections.use((connection) => existingMonths(connection, schema));
+  const { connections, schema, guard } = opened;
+  const months = await connections.use(async (connection) => {
+    await requireNewestServer(connection, guard);
+    return existingMonths(connection, schema);
+  });
   let dropped = 0;
   for (const month of months) {
     if (month.end <= before) dropped += await dropOrSkip(opened, month);
@@ -101,10 +104,8 @@ function forgetDead(opened: OpenedSchema): Promise<boolean> {
   return inTransaction(opened, lock, async (connection, locked) => {
     const joined = textOf(locked.at(-1)?.[0]?.['ids']);
     const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
-    await connection.run(
-      sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};
-COMMIT;`,
-    );
+    const change = sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};`;
+    await runToCommit(connection, opened.guard, change);
     return ids.length > 0;
   });
 }

@@ -20,6 +20,12 @@ interface Term {
 
 type UnfitServer = TermProblem | Extract<DatabaseProblem, { readonly kind: 'database-unfit' }>;
 
+/** Which a promotion begins. `raise`: what is to be written before all else. */
+export interface NewTimeline {
+  readonly kind: 'new timeline';
+  readonly raise: Sql;
+}
+
 const keptTerm = z.strictObject({ version: z.literal(1), number: z.int(), id: z.string() });
 
 /**
@@ -64,36 +70,26 @@ export class ServerTerms {
     return new ServerTerms(options, path, await readJsonState(path, keptTerm, 'term'));
   }
 
-  /** Of the rows of `terms`, which are few: to find the newest here costs the database less than half as much. */
-  static readonly columns: Sql = sql`number AS term, id::text AS term_id, timeline AS term_timeline, is_accepted, ${timeline} AS timeline`;
-
-  /** The newest row, and whether the term that was seen is among them, or was left behind by an operator's acceptance. */
-  newestOf(rows: Rows): Row | undefined {
-    const seen = this.#seen;
-    const newest = rows.toSorted((a, b) => numberOf(b['term']) - numberOf(a['term']))[0];
-    const continues =
-      seen === undefined ||
-      rows.some(
-        ({ term, term_id: id, is_accepted: isAccepted }) =>
-          textOf(id) === seen.id || (isAccepted === true && numberOf(term) > seen.number),
-      );
-    return newest && { ...newest, continues };
+  /** Of the rows of `terms`, for `newestOf`. */
+  get columns(): Sql {
+    return sql`number AS term, id::text AS term_id, timeline AS term_timeline, ${this.#isSeen} AS continues, ${timeline} AS timeline`;
   }
 
   /** A condition: whether the server has the newest term that was seen. */
   get continues(): Sql {
-    const { schema } = this.#options;
+    return sql`EXISTS (SELECT FROM ${this.#options.schema}.terms WHERE ${this.#isSeen})`;
+  }
+
+  /** A condition on a row of `terms`: it is the term that was seen, or one that an operator accepted after it. */
+  get #isSeen(): Sql {
     const seen = this.#seen;
-    if (seen === undefined) return sql`true`;
-    return sql`EXISTS (SELECT FROM ${schema}.terms AS known WHERE known.id = ${own(seen.id)}::uuid
-      OR (known.is_accepted AND known.number > ${seen.number}))`;
+    return seen === undefined
+      ? sql`true`
+      : sql`(id = ${own(seen.id)}::uuid OR (is_accepted AND number > ${seen.number}))`;
   }
 
   /** Undefined: the server may be written to; where it began a new timeline, after the statement that is given. */
-  check(
-    row: Row,
-    host: string,
-  ): UnfitServer | { readonly kind: 'new timeline'; readonly raise: Sql } | undefined {
+  check(row: Row, host: string): UnfitServer | NewTimeline | undefined {
     const term = { number: numberOf(row['term']), id: textOf(row['term_id']) };
     const seen = this.#seen;
     if (row['timeline'] === null) {
@@ -132,4 +128,13 @@ export class ServerTerms {
       this.#options.warn({ kind: 'inbox-term-not-kept', path, detail: messageOf(error) });
     }
   }
+}
+
+/**
+ * The newest row, and whether any of them continues the term that was seen. They are few: to find the newest here costs the
+ * database less than half as much.
+ */
+export function newestOf(rows: Rows): Row | undefined {
+  const newest = rows.toSorted((a, b) => numberOf(b['term']) - numberOf(a['term']))[0];
+  return newest && { ...newest, continues: rows.some(({ continues }) => continues === true) };
 }

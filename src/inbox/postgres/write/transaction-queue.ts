@@ -5,7 +5,13 @@ import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { type Rows, sql, statements } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
 import { answersTo, type Plan, type WriteDecision } from './transaction.ts';
-import { openTransaction, orRollBack, runToCommit, type WriteGuard } from './write-guard.ts';
+import {
+  openTransaction,
+  orRollBack,
+  requireStillNewest,
+  runToCommit,
+  type WriteGuard,
+} from './write-guard.ts';
 
 /** What one transaction writes, in bytes as they came. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -183,6 +189,8 @@ export class TransactionQueue<Work, Result> {
   ): Promise<void> {
     const { confirmations, guard } = this.#options;
     const change = statements(write, confirmations.note(accepted, takenOver));
+    // Nothing was sent, so that no answer can be lost.
+    requireStillNewest(connection, guard);
     try {
       await runToCommit(connection, guard, change);
     } catch (error) {

@@ -4,7 +4,7 @@ import { DatabaseUnavailableError } from '../connection/database-errors.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { isAnswered } from '../postgres-errors.ts';
 import { type Row, type Rows, type Sql, sql, statements } from '../sql.ts';
-import { ServerTerms } from './server-terms.ts';
+import { type NewTimeline, newestOf, type ServerTerms } from './server-terms.ts';
 import { begin } from './transaction.ts';
 
 /** What has to hold of the server in each transaction that writes: a pooler may have another session for each. */
@@ -28,12 +28,29 @@ export async function orRollBack<T>(connection: Connection, work: () => Promise<
   }
 }
 
+/** What was found where the open transaction of a connection began. */
+const begun = new WeakMap<Connection, Row>();
+
+/** Throws a `DatabaseUnavailableError` where another server was seen to be newer since the open transaction began. */
+export function requireStillNewest(connection: Connection, guard: WriteGuard): void {
+  const row = begun.get(connection);
+  if (row !== undefined) requireFit(row, connection, guard);
+}
+
+/** Undefined: the server may be written to; or what is to be done before. */
+function requireFit(row: Row, { host }: Connection, { terms, avoid }: WriteGuard): NewTimeline | undefined {
+  const found = terms.check(row, host);
+  if (found === undefined || found.kind === 'new timeline') return found;
+  avoid(host);
+  throw new DatabaseUnavailableError(found);
+}
+
 const guardColumn = 'standby_names';
 
 const standbyNames = sql`current_setting('synchronous_standby_names') AS standby_names`;
 
-const guardQuestion = ({ schema }: WriteGuard): Sql =>
-  sql`SELECT ${standbyNames}, ${ServerTerms.columns} FROM ${schema}.terms;`;
+const guardQuestion = ({ schema, terms }: WriteGuard): Sql =>
+  sql`SELECT ${standbyNames}, ${terms.columns} FROM ${schema}.terms;`;
 
 /** How often a transaction is begun on a server whose term is raised meanwhile, by this receiver or another. */
 const maxRaises = 3;
@@ -75,11 +92,12 @@ export const commit = (database: Guarded, change: Sql, first?: Sql): Promise<voi
   inTransaction(database, first, (connection) => runToCommit(connection, database.guard, change));
 
 /**
- * Ends the open transaction with that. Whoever empties `synchronous_standby_names` ends every wait for a standby without a
+ * Ends the open transaction with that, unless another server was seen to be newer meanwhile. Whoever empties `synchronous_standby_names` ends every wait for a standby without a
  * word, so that copies that were required are looked for behind COMMIT as well: throws a `DatabaseUnavailableError` where
  * they are fewer now, and what is committed may be in one.
  */
 export async function runToCommit(connection: Connection, guard: WriteGuard, change: Sql): Promise<void> {
+  requireStillNewest(connection, guard);
   const question = guard.copies > 1 ? sql`SELECT ${standbyNames};` : undefined;
   const answers = await connection.run(statements(change, sql`COMMIT;`, question));
   if (question === undefined) return;
@@ -111,15 +129,12 @@ async function beginOnNewest(
     const question = statements(raises === 0 ? before : undefined, begin, guardQuestion(guard), first);
     const answers = await connection.run(question);
     const at = answers.findIndex(([row]) => row !== undefined && guardColumn in row);
-    const row = guard.terms.newestOf(answers[at] ?? []);
+    const row = newestOf(answers[at] ?? []);
     if (row === undefined) throw new Error('the database gave less than was asked for');
-    const found = guard.terms.check(row, connection.host);
-    if (found === undefined || found.kind === 'new timeline') await requireCopies(connection, guard, row);
+    const found = requireFit(row, connection, guard);
+    await requireCopies(connection, guard, row);
+    begun.set(connection, row);
     if (found === undefined) return [row, ...answers.slice(at + 1)];
-    if (found.kind !== 'new timeline') {
-      guard.avoid(connection.host);
-      throw new DatabaseUnavailableError(found);
-    }
     if (raises === maxRaises) throw new Error('the term of the inbox cannot be raised');
     await connection.run(statements(sql`ROLLBACK;`, begin, found.raise, sql`COMMIT;`));
   }
