@@ -39,23 +39,37 @@ export function checkGivenUp({ givenUp }: StoredLeads, now: number): void {
 const giveUpMs = 72 * 3_600_000;
 const mostClockErrorMs = 2 * 3_600_000;
 
-/** What was acknowledged reached each target, now that all of them work and everything outstanding was tried again. */
-export function checkDelivered(
+/** Which of these leads a target has not had, in words. */
+export function undelivered(
   truth: Truth,
+  ids: Iterable<string>,
   targets: readonly TargetKind[],
   lines: Map<string, number>,
-): void {
+): string | undefined {
   for (const target of targets) {
     const taken = truth.taken[target];
-    const lacking = [...truth.acknowledged.keys()].filter(
+    const lacking = [...ids].filter(
       (id) => !taken.has(id) && !truth.erased.has(id) && !(target === 'file' && lines.has(id)),
     );
-    if (lacking.length === 0) continue;
-    throw new Violation(
-      'acknowledged-is-delivered',
-      `${target} has not had what was acknowledged: ${some(lacking)}`,
-    );
+    if (lacking.length > 0) return `${target} has not had what was acknowledged: ${some(lacking)}`;
   }
+  return undefined;
+}
+
+/** What was acknowledged reached each target, now that all of them work and everything outstanding was tried again. */
+export function checkDelivered(...of: Parameters<typeof undelivered>): void {
+  const lacking = undelivered(...of);
+  if (lacking !== undefined) throw new Violation('acknowledged-is-delivered', lacking);
+}
+
+/** Ids for which the receivers have something to do. */
+export const waiting = ({ outstanding, givenUp }: StoredLeads): readonly string[] =>
+  [...outstanding].filter((id) => !givenUp.has(id));
+
+/** Nothing waits once everything has worked for so long. */
+export function checkNothingWaits(ids: Iterable<string>): void {
+  const left = [...ids];
+  if (left.length > 0) throw new Violation('nothing-waits-for-ever', `still outstanding: ${some(left)}`);
 }
 
 export function checkAcceptedOnce(truth: Truth, id: string): void {

@@ -19,12 +19,15 @@ import {
   checkExport,
   checkGivenUp,
   checkHandedOnce,
+  checkNothingWaits,
   checkSecrets,
   checkStored,
   isDurable,
+  undelivered,
   Violation,
+  waiting,
 } from './invariants.ts';
-import { readInboxFile } from './inbox-file.ts';
+import { readInboxFile, type StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
 import type { Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
@@ -91,6 +94,8 @@ class World {
   #calmSince = 0;
   #slept = 0;
   #commandFault: { readonly end: 'fails' | 'hangs'; readonly until: number } | undefined;
+  /** Nothing happens to the receivers any more. */
+  #mustRun = false;
   /** Where a receiver is to crash. */
   readonly #armed = new Map<number, string>();
   readonly #lastCrash = new Map<number, string>();
@@ -169,6 +174,11 @@ class World {
         this.#check(() => {
           if (code === 1) throw new Violation('no-internal-error', process.stderr);
           if (code === 2) throw new Violation('is-asked-what-it-knows', process.stderr);
+          if (this.#mustRun)
+            throw new Violation(
+              'receivers-stay',
+              `receiver ${receiver} ended with ${code}: ${process.stderr}`,
+            );
           if (!isDurable(plan)) return;
           const stored = readInboxFile(disk);
           checkStored(truth, stored);
@@ -242,8 +252,21 @@ class World {
   }
 
   #newLead(i: number, random: Random): void {
+    const lead = this.#createLead(`lead_${String(i).padStart(4, '0')}`, i, random);
+    const { id } = lead;
+    if (random.chance(0.04))
+      this.#scheduler.after(random.between(1, 20) * minute, () => this.#service.delete(id));
+    if (random.chance(0.1)) this.#scheduler.after(random.between(0, 30) * minute, () => this.#forge(i));
+    // Some are never pushed: the service lost them.
+    if (random.chance(0.05)) return;
+    this.#scheduler.after(random.between(0, 300), () => {
+      this.#truth.tried.add(id);
+      this.#senders.deliver(lead);
+    });
+  }
+
+  #createLead(id: string, i: number, random: Random): TrueLead {
     const now = this.#scheduler.now;
-    const id = `lead_${String(i).padStart(4, '0')}`;
     const email = `person-${i}-of-${this.#plan.seed}@example.com`;
     const body = JSON.stringify({
       id,
@@ -255,15 +278,7 @@ class World {
     const lead: TrueLead = { id, createdAt: now, email, body };
     this.#service.add(lead);
     this.#say(`${id} comes into being`);
-    if (random.chance(0.04))
-      this.#scheduler.after(random.between(1, 20) * minute, () => this.#service.delete(id));
-    if (random.chance(0.1)) this.#scheduler.after(random.between(0, 30) * minute, () => this.#forge(i));
-    // Some are never pushed: the service lost them.
-    if (random.chance(0.05)) return;
-    this.#scheduler.after(random.between(0, 300), () => {
-      this.#truth.tried.add(id);
-      this.#senders.deliver(lead);
-    });
+    return lead;
   }
 
   #forge(i: number): void {
@@ -625,6 +640,7 @@ class World {
     this.#armed.clear();
     this.#killPoints.clear();
     this.#application.onNextRequest = undefined;
+    await this.#checkRecovery();
     await this.#wait(90 * minute, () => this.#senders.open === 0 && this.#operator.running.size === 0);
     this.#check(() => {
       if (this.#senders.open > 0)
@@ -636,13 +652,18 @@ class World {
       if (hanging !== undefined) throw new Violation('everything-ends', `leads ${hanging} does not end`);
     });
     if (isDurable(plan)) {
-      this.#check(() => checkGivenUp(readInboxFile(this.#machine.disk), this.#scheduler.now));
+      const stored = (): StoredLeads => readInboxFile(this.#machine.disk);
+      await this.#wait(longestTryMs, () => waiting(stored()).length === 0, 30_000);
+      this.#check(() => checkNothingWaits(waiting(stored())));
+      this.#check(() => checkGivenUp(stored(), this.#scheduler.now));
       await this.#runAction('retry');
-      await this.#wait(60 * minute, () => readInboxFile(this.#machine.disk).outstanding.size === 0, 30_000);
+      await this.#wait(10 * minute, () => stored().outstanding.size === 0, 10_000);
+      this.#check(() => checkNothingWaits(stored().outstanding));
       await this.#runAction('audit');
     }
     await this.#runAction('export');
     await this.#runAction('bookmark');
+    this.#mustRun = false;
     this.#receivers.stopAll();
     await this.#wait(10 * minute, () => this.#receivers.running.size === 0);
     this.#check(() => {
@@ -650,8 +671,37 @@ class World {
       this.#checkDurable();
       if (isDurable(plan)) checkStored(this.#truth, readInboxFile(this.#machine.disk));
       if (isDurable(plan) || plan.acknowledge === 'delivered') {
-        checkDelivered(this.#truth, plan.targets, this.#receivers.linesInFiles());
+        const { acknowledged } = this.#truth;
+        checkDelivered(this.#truth, acknowledged.keys(), plan.targets, this.#receivers.linesInFiles());
       }
+    });
+  }
+
+  /** Each receiver runs, stays, and takes a new lead, and each target gets that, whatever was before. */
+  async #checkRecovery(): Promise<void> {
+    const plan = this.#plan;
+    await this.#runUntil(this.#scheduler.now + graceMs);
+    if (this.#failure !== undefined) return;
+    this.#mustRun = true;
+    const random = randomOf(plan.seed, 'leads after the faults');
+    const fresh = Array.from({ length: plan.receivers }, (_, receiver) => {
+      const lead = this.#createLead(`fresh_${receiver}`, 1_000_000 + receiver, random);
+      this.#truth.tried.add(lead.id);
+      this.#senders.deliverTo(receiver, lead);
+      return lead.id;
+    });
+    const unanswered = (): readonly string[] => fresh.filter((id) => !this.#truth.acknowledged.has(id));
+    await this.#wait(longestAnswerMs, () => unanswered().length === 0, 1_000);
+    this.#check(() => {
+      const [first] = unanswered();
+      if (first !== undefined) throw new Violation('receivers-recover', `${first} is not answered 200`);
+    });
+    const lacking = (): string | undefined =>
+      undelivered(this.#truth, fresh, plan.targets, this.#receivers.linesInFiles());
+    await this.#wait(longestPauseMs, () => lacking() === undefined, 30_000);
+    this.#check(() => {
+      const detail = lacking();
+      if (detail !== undefined) throw new Violation('targets-recover', detail);
     });
   }
 
@@ -714,6 +764,18 @@ class World {
 
 /** Far above what the product allows itself, three for each answer with a new lead and fifty, each tried five times. */
 const mostRequestsOf = (leads: number): number => 15 * leads + 500;
+
+/** From the end of all faults until the receivers that one of them ended run again, and what hangs was given up. */
+const graceMs = 2 * minute;
+
+/** A healthy receiver answers within: its sender comes again a few times, behind what still waits. */
+const longestAnswerMs = 5 * minute;
+
+/** A target that was away for long is not tried more often than each hour. */
+const longestPauseMs = 65 * minute;
+
+/** What is outstanding is tried when its target is, once its own pause is over, by a clock that may have been set back. */
+const longestTryMs = 4 * longestPauseMs;
 
 const crashTimes: readonly CrashTime[] = ['before', 'during', 'after'];
 

@@ -41,8 +41,14 @@ export class Senders {
     const copies = random.chance(0.5) ? plan.copies : random.between(1, plan.copies);
     for (let n = 0; n < copies; n += 1) {
       this.open += 1;
-      this.#try(lead, random.between(0, plan.receivers - 1), 0);
+      this.#try(lead, random.between(0, plan.receivers - 1), 0, 0.3);
     }
+  }
+
+  /** One copy, and every try of it, to one receiver. */
+  deliverTo(receiver: number, lead: TrueLead): void {
+    this.open += 1;
+    this.#try(lead, receiver, 0, 0);
   }
 
   /** Somebody else's request, which no receiver may take. */
@@ -51,7 +57,8 @@ export class Senders {
     this.#post(lead, random.between(0, plan.receivers - 1), done, `${token.slice(0, -1)}x`);
   }
 
-  #try(lead: TrueLead, receiver: number, nth: number): void {
+  /** `wandering`: how probable it is that the next try goes to any receiver. */
+  #try(lead: TrueLead, receiver: number, nth: number, wandering: number): void {
     const { plan, scheduler, random, onTry } = this.#options;
     this.#post(lead, receiver, (end) => {
       onTry(lead, end);
@@ -60,8 +67,8 @@ export class Senders {
         this.open -= 1;
         return;
       }
-      const next = random.chance(0.7) ? receiver : random.between(0, plan.receivers - 1);
-      scheduler.after(pause * (0.5 + random.next()), () => this.#try(lead, next, nth + 1));
+      const next = random.chance(wandering) ? random.between(0, plan.receivers - 1) : receiver;
+      scheduler.after(pause * (0.5 + random.next()), () => this.#try(lead, next, nth + 1, wandering));
     });
   }
 
