@@ -1,4 +1,5 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
+import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import { ParameterError } from './sql.ts';
 import { cannotStore, CannotStoreError } from '../inbox.ts';
 import { type InboxProblem, isDatabaseProblem, type StoreFault } from '../problems.ts';
@@ -64,8 +65,12 @@ export function cannotRead(inbox: string, cause: unknown): unknown {
   return new DataError(found, { cause });
 }
 
+/** What passes by itself, or once somebody has freed a disk: it meets others, lacks a resource, is locked, or its files failed. */
+const passing = /^(40|53|55P03|57|58)/;
+
 export function cannotOpen(inbox: string, cause: unknown): LeadsError {
   if (cause instanceof LeadsError) return cause;
   const found = { kind: 'inbox-cannot-open', inbox, fault: faultOf(cause) } satisfies InboxProblem;
-  return new ConfigError(found, { cause });
+  const Failure = passing.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;
+  return new Failure(found, { cause });
 }

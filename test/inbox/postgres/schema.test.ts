@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
+import { DatabaseUnavailableError } from '../../../src/inbox/postgres/connection/database-errors.ts';
 import { checkServer } from '../../../src/inbox/postgres/open-schema.ts';
 import { migrate, monthOf, plannedMigration } from '../../../src/inbox/postgres/migrate.ts';
 import { identifier } from '../../../src/inbox/postgres/sql.ts';
@@ -49,6 +50,19 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const [first] = inboxes;
     expect(first && (await all(first.leads({})))).toHaveLength(3);
     expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: 5 }]);
+  });
+
+  it.each([
+    ['53100', DatabaseUnavailableError],
+    ['58030', DatabaseUnavailableError],
+    ['42501', ConfigError],
+  ])('that cannot be written at the start for %s is waited for, or is not', async (code, expected) => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    await inbox.query(`CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN RAISE EXCEPTION ''no'' USING ERRCODE = TG_ARGV[0]; END';
+      CREATE TRIGGER fails BEFORE INSERT ON S.targets EXECUTE FUNCTION S.fail('${code}')`);
+    await expect(open(inbox.location(), { targets: ['t'] })).rejects.toThrow(expected);
   });
 
   it('is what the planned statements make, and then there is nothing to do', async () => {
