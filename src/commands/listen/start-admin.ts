@@ -28,7 +28,9 @@ export async function startAdmin(session: ListenSession) {
   let connections = (): number => 0;
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
-      return [gauge(inboxUp, 1), ...backlogFamilies(await backlog(), names, clock.now())];
+      const outstanding = backlogFamilies(await backlog(), names, clock.now());
+      const copies = inbox.copies === undefined ? [] : [gauge(acknowledgementCopies, inbox.copies())];
+      return [gauge(inboxUp, 1), ...outstanding, ...copies];
     } catch (error) {
       messages.note('backlog', `the metrics lack what is outstanding: ${sentenceOf(error)}`);
       return [gauge(inboxUp, 0)];
@@ -46,7 +48,6 @@ export async function startAdmin(session: ListenSession) {
       ...(await readBacklog()),
       gauge({ name: 'leads_connections', help: 'Open connections of senders.' }, connections()),
       ...(inbox.pool === undefined ? [] : poolFamilies(inbox.pool())),
-      ...(inbox.copies === undefined ? [] : [gauge(acknowledgementCopies, inbox.copies())]),
       delay.family(),
       ...processFamilies(resources()),
     ],
@@ -78,7 +79,7 @@ const acknowledgementCopies = {
 
 export const inboxUp = {
   name: 'leads_inbox_up',
-  help: 'Whether the inbox answers: what is outstanding in it is absent where it does not.',
+  help: 'Whether the inbox answers: what is read from it is absent where it does not.',
 };
 
 const build = { suffix: '_info', labels: { version: LEADS_VERSION }, value: 1 } as const;
