@@ -52,6 +52,13 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
   });
 
+  it('is not supposed where the note that it came was cut off', async () => {
+    const { proxy, inbox, cut } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    proxy.cut();
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+  });
+
   it('is accepted by another receiver when its own was killed', async () => {
     const { inbox, cut, other } = await receivers();
     await takeOne(cut, arrivalOf({ id: 'a' }));
@@ -92,6 +99,23 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
       expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
     },
   );
+
+  it('is recorded as accepted where a copy counted as a duplicate in that COMMIT', async () => {
+    const { proxy, cut, other } = await receivers({ targets: ['t', 'u'], leaseMs: 60_000 });
+    const first = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const second = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const lost = proxy.loseNextCommit();
+    const settled = cut.settle([
+      { ...first, target: 't' },
+      { ...first, target: 'u' },
+      { ...second, target: 't' },
+    ]);
+    await expect(settled).rejects.toThrow(CannotStoreError);
+    await lost;
+    expect(await cut.settle([{ ...second, target: 'u' }])).toEqual(['accepted']);
+    const deliveries = await all(other.list({ leadId: 'a' }));
+    expect(deliveries.map(({ verdict }) => verdict)).toEqual(['accepted', 'pending']);
+  });
 
   it('stays to be accepted while a receiver with a target hands the lead on', async () => {
     const { inbox, cut, other } = await receivers();

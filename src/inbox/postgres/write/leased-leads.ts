@@ -166,10 +166,13 @@ export class LeasedDeliveries {
     }
   }
 
-  /** Gives a delivery that is pending its last verdict. */
+  /**
+   * Gives a delivery that is pending its last verdict. One that is accepted now may be a duplicate, by a COMMIT whose answer
+   * was lost.
+   */
   conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
     const found = this.#found.get(seq);
-    if (found?.verdict !== 'pending') return;
+    if (found === undefined || (found.verdict !== 'pending' && verdict !== 'accepted')) return;
     found.verdict = verdict;
     found.status = 200;
     found.isChanged = true;
