@@ -1,5 +1,5 @@
 import { ConfigError, type LeadsError, UsageError } from '../errors.ts';
-import type { Rejection } from '../webhook/rejection.ts';
+import type { Rejection } from '../webhook/delivery-answer.ts';
 
 /** Why no socket could be opened. */
 type ListenProblem = {

@@ -1,5 +1,5 @@
 import type { Delivery } from '../webhook/delivery.ts';
-import { answerForOutcome, type OtherDelivery, type Rejection } from '../webhook/rejection.ts';
+import { answerForOutcome, type OtherDelivery, type Rejection } from '../webhook/delivery-answer.ts';
 import type { Verdict, VerdictKind } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import { maxRejectedBody, type RedactDelivery } from './store-options.ts';

@@ -1,7 +1,7 @@
 import { OutputError } from '../errors.ts';
 import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { OtherDelivery, Rejection } from '../webhook/rejection.ts';
+import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
 import type { Ledger } from './ledger.ts';
 import type { InboxProblem, StoreFault } from './problems.ts';

@@ -2,7 +2,7 @@ import type { RequestRejection } from '../http/problems.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { describe } from '../messages/command-line.ts';
 import { inWords } from '../messages/http.ts';
-import { rejection, type Rejection } from '../webhook/rejection.ts';
+import { rejection, type Rejection } from '../webhook/delivery-answer.ts';
 import type { WireProblem } from './wire.ts';
 
 /** Why a request is not answered as it asks. */

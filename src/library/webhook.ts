@@ -14,7 +14,7 @@ import type {
 import type { WebhookRequest } from './webhook/request.ts';
 
 export { ConfigError, LeadsError } from '../errors.ts';
-export type { RejectReason } from '../webhook/rejection.ts';
+export type { RejectReason } from '../webhook/delivery-answer.ts';
 export type { Lead, LeadFields } from './webhook/lead.ts';
 export type { Fitted, LeadIssue, LeadSchema } from './webhook/lead-schema.ts';
 export type {

@@ -1,5 +1,5 @@
 import type { HttpProblem, RequestRejection } from '../http/problems.ts';
-import type { Rejection } from '../webhook/rejection.ts';
+import type { Rejection } from '../webhook/delivery-answer.ts';
 import { messageIn, type Messages } from './message.ts';
 
 export const httpMessages: Messages<HttpProblem> = {

@@ -21,7 +21,7 @@ import {
   type OtherDelivery,
   type Rejection,
   rejection,
-} from '../webhook/rejection.ts';
+} from '../webhook/delivery-answer.ts';
 import { type LabelledResult, type OnTry, TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import { InFlightCount } from './in-flight-count.ts';

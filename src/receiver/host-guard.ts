@@ -1,6 +1,6 @@
 import { isLoopback } from '../config/base-url.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
-import { type Rejection, rejection } from '../webhook/rejection.ts';
+import { type Rejection, rejection } from '../webhook/delivery-answer.ts';
 import type { ForeignRequest } from './problems.ts';
 
 /** Rejects a request that was made for another host than this receiver's. */

@@ -1,7 +1,7 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { OtherReason, RejectReason } from '../webhook/rejection.ts';
+import type { OtherReason, RejectReason } from '../webhook/delivery-answer.ts';
 import type { LabelledResult } from './deliver-to-targets.ts';
 
 /** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */

@@ -2,7 +2,7 @@ import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
-import { otherReasons, rejectReasons } from '../webhook/rejection.ts';
+import { otherReasons, rejectReasons } from '../webhook/delivery-answer.ts';
 import type { AnsweredDelivery, ReceiverObserver } from './receiver-events.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 

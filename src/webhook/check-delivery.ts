@@ -3,7 +3,7 @@ import type { Span } from '../json/members.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { type IdField, type LeadAt, type LeadAtNames, plainId, readLeads } from '../lead/read-leads.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
-import { type OtherDelivery, type Rejection, rejection } from './rejection.ts';
+import { type OtherDelivery, type Rejection, rejection } from './delivery-answer.ts';
 import {
   type Authentic,
   type Rejected,

@@ -2,7 +2,7 @@ import { holdsLeadField } from '../lead/read-leads.ts';
 import { equalInConstantTime } from './crypto/signature.ts';
 import { type Delivery, headerValues } from './delivery.ts';
 import { handshakes } from './presets.ts';
-import { otherDelivery, type OtherDelivery, type Rejection, rejection } from './rejection.ts';
+import { otherDelivery, type OtherDelivery, type Rejection, rejection } from './delivery-answer.ts';
 import type { Handshake, Scheme } from './scheme.ts';
 
 /** Whether genuine deliveries without any field of a lead are taken as other events, and what says so. */

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
-import type { DeliveryAnswer, RejectReason } from './rejection.ts';
+import type { DeliveryAnswer, RejectReason } from './delivery-answer.ts';
 import type { Algorithm } from './scheme-options.ts';
 
 /** A secret in the form that its scheme works with; made once, used for every delivery. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads } from '../support/run.ts';

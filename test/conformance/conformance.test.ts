@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { rejectReasons } from '../../src/webhook/rejection.ts';
+import { rejectReasons } from '../../src/webhook/delivery-answer.ts';
 import { type Case, cases, keyOf } from '../webhook/schemes/every.ts';
 import { verify } from '../webhook/verify.ts';
 import type { Vector, VectorFile } from './vector.ts';

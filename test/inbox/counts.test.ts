@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Arrival, Inbox, RejectedDelivery } from '../../src/inbox/inbox.ts';
 import type { DeliveryCount } from '../../src/inbox/query-types.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../../src/inbox/store-options.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, stores, takeOne, takeStored } from './stores.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 

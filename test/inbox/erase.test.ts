@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findPerson } from '../../src/inbox/erase/find-person.ts';
 import type { Arrival, Inbox } from '../../src/inbox/inbox.ts';
 import { maxRepeatsKept } from '../../src/inbox/store-options.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 

@@ -4,7 +4,7 @@ import type { Inbox } from '../../src/inbox/inbox.ts';
 import { leavesAtOnce } from '../../src/inbox/ledger.ts';
 import { decodeLeaf } from '../../src/statement/leaf.ts';
 import { CompactRange } from '../../src/statement/merkle-tree.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { until } from '../support/until.ts';
 import { clock, open, sharedStores } from './stores.ts';
 import { all, arrivalOf, deliveryOf, ledgerOf, unchangedLedger } from './support.ts';

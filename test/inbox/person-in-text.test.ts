@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findPerson } from '../../src/inbox/erase/find-person.ts';
 import { type Person, readableIn } from '../../src/inbox/erase/person.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open } from './stores.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { clock, open, stores, takeOne } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 

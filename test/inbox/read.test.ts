@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { leadBytes } from '../../src/inbox/lead-bytes.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, stores } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { InboxReader } from '../../src/inbox/inbox.ts';
 import type { SearchTerm } from '../../src/inbox/query-types.ts';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 

@@ -12,7 +12,7 @@ import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
 import { inspect, type Inspected } from './support.ts';
 

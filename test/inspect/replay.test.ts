@@ -4,7 +4,7 @@ import type { WireDelivery, WireReplayed, WireRow } from '../../src/inspect/wire
 import { Secret } from '../../src/secret.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';

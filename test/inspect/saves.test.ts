@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import type { WireSave, WireSaved } from '../../src/inspect/wire.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
 import { FakeClock } from '../support/clock.ts';

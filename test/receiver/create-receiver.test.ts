@@ -9,7 +9,7 @@ import type { ReceiverNote } from '../../src/receiver/problems.ts';
 import type { Target } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';
 

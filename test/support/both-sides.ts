@@ -3,7 +3,7 @@ import type { Arrival, Inbox, RejectedDelivery } from '../../src/inbox/inbox.ts'
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { LeadSet, type SandboxLead } from '../../src/sandbox/data/lead-set.ts';
 import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
-import { rejection } from '../../src/webhook/rejection.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { FakeClock } from './clock.ts';
 import { freshHome } from './run.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerForOutcome } from '../../src/webhook/rejection.ts';
+import { answerForOutcome } from '../../src/webhook/delivery-answer.ts';
 import { explanationLines } from '../../src/messages/explanations.ts';
 import { explain } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';

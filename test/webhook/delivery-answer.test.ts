@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerForOutcome, rejection } from '../../src/webhook/rejection.ts';
+import { answerForOutcome, rejection } from '../../src/webhook/delivery-answer.ts';
 
 test('accepted and duplicate are acknowledged, pending asks for a retry', () => {
   expect(answerForOutcome({ kind: 'accepted', leadId: 'a' })).toEqual({

@@ -3,7 +3,7 @@ import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { HttpServer } from '../../http/server/server-options.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { openAdminServer } from '../../receiver/admin-server.ts';
-import { answerForOutcome, rejection } from '../../webhook/rejection.ts';
+import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
 import { gauge } from '../../output/openmetrics.ts';
 import { certificateFor } from './open-server.ts';
 import { inboxUp } from './start-admin.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/clock.ts';
 import type { Simulation } from './options.ts';
-import { type Rejection, rejection } from '../../webhook/rejection.ts';
+import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 
 interface SimulatedFailuresOptions extends Simulation {
   readonly clock: Pick<Clock, 'sleep'>;

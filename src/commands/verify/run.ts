@@ -23,7 +23,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { describe } from '../../messages/command-line.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
-import type { RejectReason } from '../../webhook/rejection.ts';
+import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { Authentic, Key, Scheme, Verification } from '../../webhook/scheme.ts';
 import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Rejection, rejection, type RejectReason } from '../../webhook/rejection.ts';
+import { type Rejection, rejection, type RejectReason } from '../../webhook/delivery-answer.ts';
 import type { RequestProblem, RequestRejection } from '../problems.ts';
 
 /** A request that came before the one ahead of it was answered. */

@@ -40,7 +40,7 @@ import {
   type ServerState,
 } from './server-options.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { answerForOutcome, rejection } from '../../webhook/rejection.ts';
+import { answerForOutcome, rejection } from '../../webhook/delivery-answer.ts';
 import {
   type Answer,
   sendAnswer,

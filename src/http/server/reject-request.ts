@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { RequestProblem, RequestRejection } from '../problems.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes, rejectionOf } from './connections.ts';
-import { answerForOutcome, type Rejection } from '../../webhook/rejection.ts';
+import { answerForOutcome, type Rejection } from '../../webhook/delivery-answer.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { Limits, ServerState } from './server-options.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../query-types.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
-import { readAnswer } from '../stored-answer.ts';
+import { readAnswer } from '../target-answer.ts';
 import type { OutstandingWork } from './target-work.ts';
 
 interface Row extends StoredBytes {

@@ -24,7 +24,7 @@ import type {
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRepeatsKept, noncesRemovedPerAdded, type StoreOptions } from '../store-options.ts';
-import { storedAnswer } from '../stored-answer.ts';
+import { storedAnswer } from '../target-answer.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { OutstandingWork } from './target-work.ts';

@@ -10,7 +10,7 @@ import type {
 } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { searchTerms } from '../search-terms.ts';
-import { readAnswer } from '../stored-answer.ts';
+import { readAnswer } from '../target-answer.ts';
 import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
 import type { ErasedTable } from './erased-leads.ts';
 import {

@@ -25,7 +25,7 @@ import {
 import { leadBytes } from '../lead-bytes.ts';
 import { sha256 } from '../../sha256.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { storedAnswer } from '../stored-answer.ts';
+import { storedAnswer } from '../target-answer.ts';
 import type { StoredName } from '../target-name.ts';
 import {
   acceptLead,

@@ -3,7 +3,7 @@ import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { storedDelivery } from '../../receiver/stored-deliveries.ts';
-import type { RejectReason } from '../../webhook/rejection.ts';
+import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
 import { rowOf } from './delivery-row.ts';
 import { formatJson } from './format-json.ts';

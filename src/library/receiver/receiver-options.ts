@@ -2,7 +2,7 @@ import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import type { Inbox, Source } from '../../inbox/inbox.ts';
 import type { RedactDelivery } from '../../inbox/store-options.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { OtherReason, RejectReason } from '../../webhook/rejection.ts';
+import type { OtherReason, RejectReason } from '../../webhook/delivery-answer.ts';
 import type { Lead } from '../webhook/lead.ts';
 import type { Fitted, LeadSchema } from '../webhook/lead-schema.ts';
 import type { RequestLimits, SchemeChoice } from '../webhook/options.ts';

@@ -7,7 +7,12 @@ import { forApplication } from '../../messages/application.ts';
 import { messageFor } from '../../messages/find-message.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { inWords } from '../../messages/http.ts';
-import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
+import {
+  answerForOutcome,
+  type DeliveryAnswer,
+  type Rejection,
+  rejection,
+} from '../../webhook/delivery-answer.ts';
 import { memberOf, noRequest, NoRequestError } from '../webhook/no-request.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
 import { bodySource, readBody, requestHead, tooLarge } from '../webhook/read-body.ts';

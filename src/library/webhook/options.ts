@@ -1,4 +1,4 @@
-import type { RejectReason } from '../../webhook/rejection.ts';
+import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { PresetName } from '../../webhook/presets.ts';
 import type { Lead } from './lead.ts';

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { type Rejection, rejection } from '../../webhook/rejection.ts';
+import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import { asBytes } from './lead.ts';
 import { defaultBodyLimits, type RequestLimits } from './options.ts';
 import { ParsedBodyError } from './parsed-body-error.ts';

@@ -1,5 +1,5 @@
 import { checkCredential, checkDelivery } from '../../webhook/check-delivery.ts';
-import type { Rejection } from '../../webhook/rejection.ts';
+import type { Rejection } from '../../webhook/delivery-answer.ts';
 import { checkOptions, verifyOptions } from './option-names.ts';
 import { type Lead, LazyLead } from './lead.ts';
 import type { Fitted } from './lead-schema.ts';

@@ -7,7 +7,7 @@ import { InterruptedError } from '../../../src/errors.ts';
 import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { readCreatedAt } from '../../../src/lead/raw-lead.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
-import { rejection } from '../../../src/webhook/rejection.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { arrivalOf, openReceiver } from '../../support/both-sides.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type Run, type RunOptions } from '../../support/run.ts';

@@ -6,7 +6,7 @@ import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
 import { drawsFrom } from '../../../src/sandbox/data/seeded-random.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
-import { rejection } from '../../../src/webhook/rejection.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { arrivalOf, openReceiver } from '../../support/both-sides.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { expectJunit } from '../../support/junit.ts';

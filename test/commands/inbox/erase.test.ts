@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
-import { rejection } from '../../../src/webhook/rejection.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, type RunOptions } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';

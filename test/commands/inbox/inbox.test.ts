@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../../src/webhook/rejection.ts';
+import type { Rejection } from '../../../src/webhook/delivery-answer.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { FakeClock } from '../../support/clock.ts';

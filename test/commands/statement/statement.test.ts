@@ -8,7 +8,7 @@ import Libsql from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
-import { rejection } from '../../../src/webhook/rejection.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { drawFor } from '../../../src/sandbox/data/seeded-random.ts';
 import {
   checkpointText,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../../src/http/server/send-answer.ts';
-import { rejection } from '../../../src/webhook/rejection.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses, type Wire } from '../../support/wire.ts';
 

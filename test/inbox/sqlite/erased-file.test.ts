@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
-import { rejection } from '../../../src/webhook/rejection.ts';
+import { rejection } from '../../../src/webhook/delivery-answer.ts';
 import { clock, open } from '../stores.ts';
 import { deliveryOf, freshFile } from '../support.ts';
 

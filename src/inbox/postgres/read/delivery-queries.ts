@@ -4,7 +4,7 @@ import { leadBytes } from '../../lead-bytes.ts';
 import type { ReceiptQuery, SearchStep, SearchTerm, StoredReceipt } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery, StoredResult } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
-import { readAnswer } from '../../stored-answer.ts';
+import { readAnswer } from '../../target-answer.ts';
 import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
 import {
   ask,

@@ -1,7 +1,7 @@
 import type { TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import { maxResultsKept } from '../../store-options.ts';
-import { storedAnswer } from '../../stored-answer.ts';
+import { storedAnswer } from '../../target-answer.ts';
 import { targetLabel } from '../../target-name.ts';
 import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
 import {
