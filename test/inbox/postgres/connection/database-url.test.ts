@@ -35,6 +35,13 @@ describe('a URL of a database', () => {
     ]);
   });
 
+  test.each(['standby', 'prefer-standby', 'read-only'])('for readers is taken, with a note: %s', (value) => {
+    const warnings: string[] = [];
+    const { url } = locationOf(`postgres://h/db?target_session_attrs=${value}`, { warnings });
+    expect(url.sessionAttributes).toBe('any');
+    expect(warnings).toEqual(['target_session_attrs in the URL of the database has no effect here']);
+  });
+
   test('has the defaults of libpq', () => {
     expect(parse('postgres://h')).toMatchObject({
       user: 'me',
@@ -58,7 +65,7 @@ describe('a URL of a database', () => {
     ['postgres://h/db?chanel_binding=require', 'a parameter that is not known: chanel_binding'],
     ['postgres://h/db?sslmode=prefer', 'sslmode=prefer in the URL of the database is no protection'],
     ['postgres://h/db?sslmode=on', 'not one of disable, require'],
-    ['postgres://h/db?target_session_attrs=prefer-standby', 'not one of any, read-write, primary'],
+    ['postgres://h/db?target_session_attrs=primry', 'not one of any, read-write, primary'],
     ['postgres://h/db?sslcert=/c.pem', 'sslcert and sslkey together'],
     ['postgres://h/db?connect_timeout=x', 'a number of seconds'],
     ['postgres://h/db?schema=a&schema=b', 'gives schema twice'],
