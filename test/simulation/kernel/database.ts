@@ -36,10 +36,10 @@ export type CrashTime = 'before' | 'during' | 'after';
  */
 export type CommitFault =
   | { readonly kind: 'crash'; readonly when: CrashTime; readonly how: 'kill' | 'power' }
-  | { readonly kind: 'error'; readonly when: 'before' | 'after'; readonly code: DatabaseCode };
+  | ({ readonly kind: 'error'; readonly when: 'before' | 'after' } & StatementFault);
 
 /** A statement fails; the database may have ended the transaction by itself. */
-interface StatementFault {
+export interface StatementFault {
   readonly code: DatabaseCode;
   readonly isRolledBack: boolean;
 }
@@ -50,8 +50,8 @@ export interface DatabaseRules {
   /** Asked for each COMMIT, each statement that writes without a transaction, and when the log is copied or the file written anew. */
   atCommit(process: SimProcess, path: string, step: CommitStep): CommitFault | undefined;
   /** Asked for each statement but COMMIT and ROLLBACK. */
-  atStatement?(process: SimProcess, path: string, sql: string): StatementFault | undefined;
-  atOpen?(process: SimProcess, path: string): DatabaseCode | undefined;
+  atStatement(process: SimProcess, path: string, sql: string): StatementFault | undefined;
+  atOpen(process: SimProcess, path: string): DatabaseCode | undefined;
 }
 
 /**
@@ -185,7 +185,7 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
       const url = path.startsWith('file:')
         ? path.replace(`file://${diskPath}`, `file://${disk.root}`)
         : this.#path;
-      const code = rules.atOpen?.(process, file);
+      const code = rules.atOpen(process, file);
       if (code !== undefined) throw databaseError(code);
       try {
         this.#database = files.open(this.#path, url, process);
@@ -242,11 +242,8 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     #step<T>(sql: string, run: () => T): T {
       this.#refuse();
       const isEnd = /^\s*(?:COMMIT|ROLLBACK|END)\b/i.test(sql);
-      const fault = isEnd ? undefined : rules.atStatement?.(process, this.#seen, sql);
-      if (fault !== undefined) {
-        if (fault.isRolledBack && this.#database.inTransaction) this.#database.exec('ROLLBACK');
-        throw databaseError(fault.code);
-      }
+      const fault = isEnd ? undefined : rules.atStatement(process, this.#seen, sql);
+      if (fault !== undefined) this.#failStatement(fault);
       const step = commitStepOf(sql, this.#database.inTransaction);
       return step === undefined ? disk.effect(process, run) : this.#commit(step, run);
     }
@@ -259,6 +256,7 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
       const before = fault?.when === 'during' ? readImage(this.#path) : undefined;
       const result = disk.effect(process, run);
       files.changes += 1;
+      process.block(disk.rules.delay('commit', this.#seen));
       if (synced === 'always' && !this.#database.inTransaction) files.synced(this.#path);
       if (before !== undefined && fault?.kind === 'crash') this.#crashDuring(before, fault.how);
       return fault === undefined ? result : this.#fail(fault);
@@ -280,7 +278,13 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
 
     #fail(fault: CommitFault): never {
       if (fault.kind === 'crash') die(fault.how);
-      throw databaseError(fault.kind === 'crash' ? 'SQLITE_IOERR' : fault.code);
+      else this.#failStatement(fault);
+      throw databaseError('SQLITE_IOERR');
+    }
+
+    #failStatement({ code, isRolledBack }: StatementFault): never {
+      if (isRolledBack && this.#database.inTransaction) this.#database.exec('ROLLBACK');
+      throw databaseError(code);
     }
   };
 }

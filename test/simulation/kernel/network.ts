@@ -18,6 +18,7 @@ export interface LinkRules {
 /** Whose sockets end when it dies. */
 export interface Owner {
   readonly isAlive: boolean;
+  readonly busyUntil?: number;
   readonly sockets: Set<SimSocket>;
 }
 
@@ -175,7 +176,7 @@ export class SimSocket extends Duplex {
     const bytes = Buffer.concat(this.#gathered.splice(0));
     if (bytes.length === 0 || peer === undefined || link === undefined) return;
     const isCut = link.resetAfter !== undefined && this.bytesWritten > link.resetAfter;
-    this.#arrive(link, () => {
+    this.#arrive(link, peer, () => {
       if (isCut) {
         peer.lose('reset');
         this.lose('reset');
@@ -212,7 +213,7 @@ export class SimSocket extends Duplex {
     const [peer, link] = [this.#peer, this.#link];
     if (peer === undefined || link === undefined) return;
     this.#send();
-    this.#arrive(link, () => {
+    this.#arrive(link, peer, () => {
       if (!peer.destroyed) peer.push(null);
     });
     done();
@@ -225,7 +226,7 @@ export class SimSocket extends Duplex {
     const [peer, link] = [this.#peer, this.#link];
     if (this.#owner.isAlive && peer !== undefined && link !== undefined && !peer.destroyed) {
       const isReset = error !== null || !this.writableFinished;
-      this.#arrive(link, () => {
+      this.#arrive(link, peer, () => {
         if (peer.destroyed) return;
         if (isReset && !peer.readableEnded && error !== null) peer.lose('reset');
         else if (!peer.readableEnded) peer.push(null);
@@ -243,7 +244,7 @@ export class SimSocket extends Duplex {
       if (how === 'nothing') this.#gathered = [];
       this.destroy();
       if (how === 'nothing' || peer === undefined || link === undefined) return;
-      this.#arrive(link, () => {
+      this.#arrive(link, peer, () => {
         if (peer.destroyed) return;
         if (how === 'reset') peer.lose('reset');
         else peer.push(null);
@@ -254,10 +255,10 @@ export class SimSocket extends Duplex {
   }
 
   /** In the order in which it was sent. */
-  #arrive(link: Link, run: () => void): void {
+  #arrive(link: Link, peer: SimSocket, run: () => void): void {
     const at = Math.max(this.#lastArrival, this.#scheduler.now + link.latency());
     this.#lastArrival = at;
-    this.#scheduler.after(at - this.#scheduler.now, run);
+    this.#scheduler.afterFor(peer.#owner, at - this.#scheduler.now, run);
   }
 
   touch(): void {

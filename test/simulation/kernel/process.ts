@@ -50,6 +50,8 @@ export class SimProcess {
   stdout = '';
   stderr = '';
   isAlive = true;
+  /** A call that blocks has not returned yet. */
+  busyUntil = 0;
   exitCode: number | undefined;
   /** Resolves with the exit code, or undefined when it was killed. */
   readonly ended: Promise<number | undefined>;
@@ -88,6 +90,11 @@ export class SimProcess {
   /** What must be closed when it ends, however it does. */
   onDeath(release: () => void): void {
     this.#onDeath.push(release);
+  }
+
+  /** Nothing that comes is looked at for so long. */
+  block(ms: number): void {
+    this.busyUntil = Math.max(this.busyUntil, this.machine.scheduler.now) + ms;
   }
 
   /** Without a word; `power` is lost by the whole machine. */
@@ -163,7 +170,7 @@ export class SimProcess {
   #timers(): Timers {
     const { scheduler } = this.machine;
     const after = (ms: number, run: () => void): Scheduled =>
-      scheduler.after(ms, () => {
+      scheduler.afterFor(this, ms, () => {
         if (this.isAlive) run();
       });
     class Timer {

@@ -40,7 +40,23 @@ export class Scheduler {
 
   /** After so many milliseconds; what has the same time runs in the order in which it was asked for. */
   after(ms: number, run: () => void): Scheduled {
-    const entry: Entry = { at: this.#now + Math.max(0, ms), order: this.#order, run };
+    return this.#at(this.#now + Math.max(0, ms), run);
+  }
+
+  /** The same of what a process does, which does nothing while it is busy: then all that came meanwhile is there. */
+  afterFor(process: { readonly busyUntil?: number }, ms: number, run: () => void): Scheduled {
+    let scheduled: Scheduled | undefined;
+    const runOnceFree = (): void => {
+      const { busyUntil = 0 } = process;
+      if (busyUntil > this.#now) scheduled = this.#at(busyUntil, runOnceFree);
+      else run();
+    };
+    scheduled = this.after(ms, runOnceFree);
+    return { cancel: () => scheduled?.cancel() };
+  }
+
+  #at(time: number, run: () => void): Scheduled {
+    const entry: Entry = { at: time, order: this.#order, run };
     this.#order += 1;
     push(this.#heap, entry);
     return {

@@ -14,7 +14,7 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'network'; readonly fault: 'reset' | 'silent' | 'slow'; readonly to: 'receiver' | 'application' | 'service'; readonly forMs: number }
   | { readonly kind: 'clock'; readonly byMs: number }
   | { readonly kind: 'application'; readonly answer: ApplicationAnswer; readonly forMs: number }
-  | { readonly kind: 'command'; readonly end: 'fails' | 'hangs'; readonly forMs: number }
+  | { readonly kind: 'command'; readonly end: CommandEnd; readonly forMs: number }
   | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' | 'cut' }
   | { readonly kind: 'service'; readonly fault: ServiceFault; readonly forMs: number }
   | { readonly kind: 'operator'; readonly action: OperatorAction; readonly killedAt?: KillPoint }
@@ -29,6 +29,7 @@ export interface KillPoint {
 }
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
+export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
 export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats';
 export type OperatorAction =
   'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
@@ -148,7 +149,7 @@ function fault(random: Random, { lengthMs, receivers }: Size): Happening {
       answer: random.pick(['refuses', 'fails', 'retry-after', 'hangs', 'absent']),
       forMs,
     }),
-    () => ({ at, kind: 'command', end: random.pick(['fails', 'hangs']), forMs }),
+    () => ({ at, kind: 'command', end: random.pick(['fails', 'hangs', 'cannot-start']), forMs }),
     () => ({ at, kind: 'rotate', how: random.pick(['rename', 'remove', 'truncate', 'cut', 'cut']) }),
   ];
   return random.pick(kinds)();

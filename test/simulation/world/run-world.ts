@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { Script } from 'node:vm';
 import type { CommandCourse, CommandStart } from '../kernel/commands.ts';
-import type { CommitFault, CrashTime } from '../kernel/database.ts';
+import type { CommitFault, CrashTime, StatementFault } from '../kernel/database.ts';
 import { Disk } from '../kernel/disk.ts';
 import { type Link, Network, type Owner, serverOn } from '../kernel/network.ts';
 import { Machine } from '../kernel/machine.ts';
@@ -29,7 +29,7 @@ import {
 } from './invariants.ts';
 import { readInboxFile, type StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
-import type { Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
+import type { CommandEnd, Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
 import type { Failure, WorldResult } from './result.ts';
 import { Senders } from './senders.ts';
@@ -79,6 +79,7 @@ class World {
   #clockError = 0;
   #diskFault: { readonly code: string; readonly until: number } | undefined;
   #slowDiskUntil = 0;
+  readonly #databaseRandom: Random;
   #networkFault: (Happening & { kind: 'network' }) | undefined;
   #networkUntil = 0;
   #commitFaults: (Happening & { kind: 'commit' })[] = [];
@@ -93,7 +94,7 @@ class World {
   /** The clocks have gone on evenly, and the network has no fault. */
   #calmSince = 0;
   #slept = 0;
-  #commandFault: { readonly end: 'fails' | 'hangs'; readonly until: number } | undefined;
+  #commandFault: { readonly end: CommandEnd; readonly until: number } | undefined;
   /** Nothing happens to the receivers any more. */
   #mustRun = false;
   /** Where a receiver is to crash. */
@@ -105,10 +106,13 @@ class World {
     const { seed } = plan;
     const scheduler = this.#scheduler;
     const truth = this.#truth;
+    this.#databaseRandom = randomOf(seed, 'database');
     const diskRandom = randomOf(seed, 'disk');
     const disk = new Disk(folder, scheduler, diskRandom, {
-      delay: () =>
-        scheduler.now < this.#slowDiskUntil ? diskRandom.next() * 400 : 0.02 + diskRandom.next() * 0.4,
+      delay: (call) => {
+        if (scheduler.now < this.#slowDiskUntil) return diskRandom.next() * 400;
+        return call === 'commit' ? 0.5 + diskRandom.next() * 8 : 0.02 + diskRandom.next() * 0.4;
+      },
       failure: (call, path) => this.#diskFailure(call, path),
     });
     for (const name of ['home', 'tmp']) mkdirSync(disk.real(`/sim/${name}`));
@@ -121,8 +125,15 @@ class World {
       network,
       disk,
       program,
-      databaseRules: { atCommit: (committing) => this.#atCommit(committing) },
-      commandRules: { failure: () => undefined, course: (start) => this.#courseOf(start, commandRandom) },
+      databaseRules: {
+        atCommit: (committing) => this.#atCommit(committing),
+        atStatement: (process, _, sql) => this.#atStatement(process, sql),
+        atOpen: (process) => this.#atOpen(process),
+      },
+      commandRules: {
+        failure: () => this.#commandFailure(),
+        course: (start) => this.#courseOf(start, commandRandom),
+      },
     });
     this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler, (fault) =>
       this.#noteFault(`service-${fault}`),
@@ -180,6 +191,7 @@ class World {
               `receiver ${receiver} ended with ${code}: ${process.stderr}`,
             );
           if (!isDurable(plan)) return;
+          this.#checkStoredSoon();
           const stored = readInboxFile(disk);
           checkStored(truth, stored);
           checkGivenUp(stored, scheduler.now);
@@ -483,7 +495,10 @@ class World {
       return { kind: 'crash', when, how: 'kill' };
     }
     const fault = this.#commitFaults.shift();
-    if (fault === undefined) return undefined;
+    if (fault === undefined) {
+      const failing = this.#databaseFailure(process, 'COMMIT', 0.7);
+      return failing && { kind: 'error', when: 'before', ...failing };
+    }
     if (fault.code === 'power-loss') {
       this.#notePowerLoss(`, ${fault.when} ${process.options.name} makes something durable`);
       this.#noteFault(`power-loss-${fault.when}-commit`);
@@ -491,7 +506,36 @@ class World {
     }
     this.#noteFault(`commit-${fault.when}`);
     this.#say(`${process.options.name}: COMMIT fails with ${fault.code}, ${fault.when} it is done`);
-    return { kind: 'error', when: fault.when, code: fault.code };
+    this.#checkStoredSoon();
+    return {
+      kind: 'error',
+      when: fault.when,
+      code: fault.code,
+      isRolledBack: this.#databaseRandom.chance(0.5),
+    };
+  }
+
+  #atStatement(process: SimProcess, sql: string): StatementFault | undefined {
+    const isWriting = /^\s*(?:INSERT|UPDATE|DELETE|CREATE|VACUUM)\b/i.test(sql);
+    if (!isWriting && this.#diskFault?.code === 'ENOSPC') return undefined;
+    return this.#databaseFailure(process, /^\s*\w+/.exec(sql)?.[0] ?? '', 0.05);
+  }
+
+  #atOpen(process: SimProcess): 'SQLITE_CANTOPEN' | undefined {
+    if (this.#diskFault?.code === 'ENOSPC') return undefined;
+    return this.#databaseFailure(process, 'open', 0.3) && 'SQLITE_CANTOPEN';
+  }
+
+  /** While its disk fails, or is full, the database's calls do: seldom, since what it reads and writes is mostly in memory. */
+  #databaseFailure(process: SimProcess, call: string, probability: number): StatementFault | undefined {
+    const fault = this.#diskFault;
+    if (fault === undefined || this.#scheduler.now >= fault.until) return undefined;
+    if (!this.#databaseRandom.chance(probability)) return undefined;
+    const code = fault.code === 'ENOSPC' ? 'SQLITE_FULL' : 'SQLITE_IOERR';
+    this.#noteFault(`disk-${code}`);
+    this.#say(`${process.options.name}: ${call} fails with ${code}`);
+    this.#checkStoredSoon();
+    return { code, isRolledBack: this.#databaseRandom.chance(0.5) };
   }
 
   #diskFailure(call: string, path: string): string | undefined {
@@ -529,6 +573,20 @@ class World {
       return true;
     }
     return false;
+  }
+
+  /** What was answered although it was not stored is seen before its other copies store it. */
+  #checkStoredSoon(): void {
+    this.#scheduler.after(storedCheckMs, () =>
+      this.#check(() => checkStored(this.#truth, readInboxFile(this.#machine.disk))),
+    );
+  }
+
+  #commandFailure(): string | undefined {
+    const fault = this.#commandFault;
+    if (fault?.end !== 'cannot-start' || this.#scheduler.now >= fault.until) return undefined;
+    this.#noteFault('command-cannot-start');
+    return 'EAGAIN';
   }
 
   #courseOf({ stdin }: CommandStart, random: Random): CommandCourse {
@@ -767,6 +825,9 @@ const mostRequestsOf = (leads: number): number => 15 * leads + 500;
 
 /** From the end of all faults until the receivers that one of them ended run again, and what hangs was given up. */
 const graceMs = 2 * minute;
+
+/** From a crash, or a failure of the database, until an answer that should not have been given has arrived. */
+const storedCheckMs = 30;
 
 /** A healthy receiver answers within: its sender comes again a few times, behind what still waits. */
 const longestAnswerMs = 5 * minute;
