@@ -1,4 +1,4 @@
-import { DataError } from '../errors.ts';
+import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -14,9 +14,9 @@ import {
   stateAfter,
   type TargetState,
 } from './outbox-schedule.ts';
-import type { ReceiverNote } from './problems.ts';
+import type { ReceiverNote, ReceiverProblem } from './problems.ts';
 import { restoreCredential } from './restore-credential.ts';
-import { asReceived, storedDelivery } from './stored-deliveries.ts';
+import { asReceived, firstDeliveries, storedDelivery } from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 interface OutboxOptions {
@@ -162,22 +162,43 @@ export class Outbox {
     due: readonly DueLead[],
     receiver: Pick<Receiver, 'handOn'>,
   ): Promise<boolean> {
-    const { inbox } = this.#options;
-    const answers = await inbox.lease(due.map(({ leadId, seq }) => ({ leadId, seq, target: target.name })));
-    const leased = due.filter((_, i) => answers[i]?.state === 'leased');
+    // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
+    const read: { readonly one: DueLead; readonly stored: StoredDelivery | Unreadable }[] = [];
+    for (const one of due) read.push({ one, stored: await this.#stored(one) });
+    const answers = await this.#options.inbox.lease(
+      due.map(({ leadId, seq }) => ({ leadId, seq, target: target.name })),
+    );
+    const leased = read.filter((_, i) => answers[i]?.state === 'leased');
     const requests = new Map<number, StoredRequest>();
-    for (const one of leased) {
-      // Inside the lease: what was erased meanwhile is not there any more.
-      const stored = await storedDelivery(inbox, one.seq);
-      if (stored === undefined) continue;
+    const tries: Promise<void>[] = [];
+    for (const { one, stored } of leased) {
+      if (stored instanceof Error) {
+        tries.push(this.#putOff(target, [one], stored));
+        continue;
+      }
       const { seq, firstSeq = seq, place } = stored;
       const request = requests.get(firstSeq) ?? { stored, leads: [] };
-      request.leads.push({ ...one, place });
+      request.leads.push({ ...one, seq, place });
       requests.set(firstSeq, request);
     }
-    const tries = [...requests.values()].map((request) => this.#try(target, request, receiver));
+    for (const request of requests.values()) tries.push(this.#try(target, request, receiver));
     for (const one of await Promise.allSettled(tries)) if (one.status === 'rejected') throw one.reason;
     return leased.length > 0;
+  }
+
+  /** The first delivery of the lead that is kept: the very first one may be pruned. */
+  async #stored({ leadId, seq }: DueLead): Promise<StoredDelivery | Unreadable> {
+    const { inbox } = this.#options;
+    try {
+      const stored = await storedDelivery(inbox, seq);
+      if (stored !== undefined) return stored;
+      const [first] = await firstDeliveries(inbox, [leadId]);
+      const kept = first && (await storedDelivery(inbox, first.seq));
+      return kept ?? new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return error;
+    }
   }
 
   /** Leads that came in one request go out in one. */
@@ -186,8 +207,8 @@ export class Outbox {
     { stored, leads }: StoredRequest,
     receiver: Pick<Receiver, 'handOn'>,
   ): Promise<void> {
-    const { inbox, verifier, clock, note, sentenceOf } = this.#options;
-    const { name, giveUpMs = defaultGiveUpMs } = target;
+    const { verifier, clock, note } = this.#options;
+    const { name } = target;
     const now = clock.now();
     try {
       const restored = restoreCredential(stored, verifier, now);
@@ -202,16 +223,24 @@ export class Outbox {
       });
       await receiver.handOn({ ...checked, key: restored.isVerified ? 0 : -1 }, pending);
     } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      note({
-        kind: 'not-delivered-again',
-        leadIds: leads.map(({ leadId }) => leadId),
-        why: sentenceOf(error),
-      });
-      const isOver = leads.every(({ since }) => now - since >= giveUpMs);
-      const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
-      await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
+      if (!isUnreadable(error)) throw error;
+      await this.#putOff(target, leads, error);
     }
+  }
+
+  /** Leads that are leased, and cannot be handed on as they are stored, hold no other. */
+  async #putOff(target: Target, leads: readonly DueLead[], error: Unreadable): Promise<void> {
+    const { inbox, clock, note, sentenceOf } = this.#options;
+    const { name, giveUpMs = defaultGiveUpMs } = target;
+    const now = clock.now();
+    note({
+      kind: 'not-delivered-again',
+      leadIds: leads.map(({ leadId }) => leadId),
+      why: sentenceOf(error),
+    });
+    const isOver = leads.every(({ since }) => now - since >= giveUpMs);
+    const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
+    await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
   }
 
   /** Of a target that is away there are more leads than tries: all that waited too long are given up. */
@@ -240,6 +269,11 @@ export class Outbox {
     this.#options.note({ kind: 'given-up', target, leads: dead });
   }
 }
+
+type Unreadable = DataError | LeadNotFoundError;
+
+const isUnreadable = (error: unknown): error is Unreadable =>
+  error instanceof DataError || error instanceof LeadNotFoundError;
 
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {

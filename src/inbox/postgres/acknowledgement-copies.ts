@@ -1,8 +1,8 @@
+import { LeadsError } from '../../errors.ts';
 import { type Clock, slept } from '../../time/clock.ts';
 import type { InboxWarning } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import type { Connections } from './connection/database-connections.ts';
-import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { sqlState } from './postgres-errors.ts';
 import { numberOf, type Row, sql, textOf } from './sql.ts';
@@ -63,8 +63,8 @@ export class CopiesWatch {
         );
         this.#read(row);
       } catch (error) {
-        // The deliveries of now find that out as well.
-        if (!(error instanceof DatabaseUnavailableError) && sqlState(error) === '') throw error;
+        // The deliveries of now find that out as well: a server that lets nobody in is one, too.
+        if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
       }
     }
   }

@@ -205,6 +205,27 @@ describe('the outbox of a receiver', () => {
       .toContain("note: delivery number 1 of the inbox holds no lead; 'bad' is not handed on");
   });
 
+  it('hands on the first delivery that is kept, and says of which lead there is none', async () => {
+    const app = await appWith(404);
+    const listener = await start(['--forward-to', app.url]);
+    for (const [id, n] of [
+      ['repeated', 1],
+      ['repeated', 2],
+      ['gone', 1],
+    ] as const) {
+      expect((await listener.post({ id, n })).status).toBe(502);
+    }
+    const database = new Libsql(`${listener.home}/data/inbox.db`);
+    database.prepare('DELETE FROM deliveries WHERE seq IN (1, 3)').run([]);
+    database.close();
+    app.set(200);
+    await secondsUntil(listener, () => app.received.length === 4);
+    expect(app.received[3]?.body.toString()).toBe('{"id":"repeated","n":2}');
+    await expect.poll(() => listener.stderr.text()).toMatch(/^note: .*'gone'.* is not handed on$/m);
+    const listed = await leads(['inbox', 'list', '--json'], { home: listener.home });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ leadId: 'repeated', verdict: 'accepted' }]);
+  });
+
   it('gives a lead up after three days, with a last try, says so once, and keeps it', async () => {
     const app = await appWith(500);
     const listener = await start(['--forward-to', app.url]);

@@ -61,6 +61,20 @@ await withCluster({}, (cluster) => {
     expect(inbox.copies?.()).toBe(1);
   });
 
+  it('are asked for again after a time in which nobody was let in', async () => {
+    const clock = new FakeClock();
+    const { client, location } = inboxIn(address);
+    const inbox = await open(location(), { clock });
+    const asked = () => clock.sleeps.filter((ms) => ms === 60_000);
+    await expect.poll(asked).toHaveLength(1);
+    await client.unsafe(`ALTER ROLE leads NOLOGIN;
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'leads'`);
+    clock.advance(60_000);
+    await expect.poll(asked).toHaveLength(2);
+    await client.unsafe('ALTER ROLE leads LOGIN');
+    expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+  });
+
   it('that the URL asks for and are not there refuse every write', async () => {
     const { name } = inboxIn(address);
     const warnings: string[] = [];
