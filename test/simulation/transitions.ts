@@ -15,7 +15,10 @@ export const possibleTransitions: readonly string[] = verdictsAndTargets.flatMap
 );
 
 /**
- * Possible and not counted, since it takes a race: a target refuses a lead, another receiver's try of that target is taken
- * meanwhile, and the first receiver's other target is the last one to take it.
+ * Possible and not counted, since each takes a race: a target refuses a lead, another receiver's try of that target is taken
+ * meanwhile, and the first receiver's other target is the last one to take it; or the last one takes it in a try that
+ * another copy began, and this copy is the first to hear of it.
  */
-export const seldomTransitions: readonly string[] = crashes.map((crash) => `accepted pending after ${crash}`);
+export const seldomTransitions: readonly string[] = ['accepted pending', 'accepted untouched'].flatMap(
+  (said) => crashes.map((crash) => `${said} after ${crash}`),
+);

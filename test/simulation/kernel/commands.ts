@@ -25,9 +25,9 @@ export interface CommandCourse {
   readonly effect?: { readonly afterMs: number; readonly run: () => void };
 }
 
-/** Decides what a command does; a code, such as `EAGAIN`, is why it cannot be started. */
+/** Decides what a command does; a code, such as `EAGAIN`, is why it cannot be started. `running`: how many its parent has. */
 export interface CommandRules {
-  failure(command: string): string | undefined;
+  failure(command: string, running: number): string | undefined;
   course(start: CommandStart): CommandCourse;
 }
 
@@ -72,7 +72,8 @@ export class Commands {
     const options = (isList ? second : (first as SpawnOptions | undefined)) ?? {};
     this.#pid += 1;
     const pid = this.#pid;
-    const failure = this.#rules.failure(command);
+    const siblings = [...this.#running.values()].filter((child) => child.isOf(parent));
+    const failure = this.#rules.failure(command, siblings.length);
     const child = new SimChild(this.#scheduler, parent, failure === undefined ? pid : undefined, options);
     if (failure !== undefined) {
       child.fail(systemError(failure, `spawn ${command}`));
@@ -160,6 +161,10 @@ class SimChild extends EventEmitter {
     const take = this.#takeInput;
     this.#takeInput = undefined;
     take?.(Buffer.concat(this.#received));
+  }
+
+  isOf(parent: Parent): boolean {
+    return this.#parent === parent;
   }
 
   onInput(take: (stdin: Buffer) => void): void {

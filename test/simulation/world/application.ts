@@ -5,6 +5,13 @@ import type { Scheduler } from '../kernel/scheduler.ts';
 import type { ApplicationAnswer } from './plan.ts';
 import { countIn, type Truth } from './truth.ts';
 
+export interface ArrivedLead {
+  readonly id: string;
+  readonly text: string;
+  readonly client: Owner | undefined;
+  readonly response: ServerResponse;
+}
+
 /** The application that deliveries are forwarded to. */
 export class Application {
   readonly #truth: Truth;
@@ -16,7 +23,7 @@ export class Application {
   /** Nobody forwards before then to an application that said so. */
   #retryAt = 0;
   /** Called for each lead that arrives, with the process that sent it. */
-  onLead: ((id: string, client: Owner | undefined, response: ServerResponse) => void) | undefined;
+  onLead: ((lead: ArrivedLead) => void) | undefined;
   /** Called once, for the next request, with the process that sent it, before it is answered. */
   onNextRequest: ((client: Owner | undefined) => void) | undefined;
 
@@ -56,8 +63,9 @@ export class Application {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const client = (request.socket as unknown as SimSocket).peerOwner;
-      const { id } = JSON.parse(Buffer.concat(chunks).toString()) as { id: string };
-      this.onLead?.(id, client, response);
+      const text = Buffer.concat(chunks).toString();
+      const { id } = JSON.parse(text) as { id: string };
+      this.onLead?.({ id, text, client, response });
       const hook = this.onNextRequest;
       this.onNextRequest = undefined;
       hook?.(client);

@@ -6,7 +6,7 @@ import { bookmarkedPath, exportPath, type Run } from './operator.ts';
 import type { Plan, TargetKind } from './plan.ts';
 import { apiKey } from './service.ts';
 import { token } from './senders.ts';
-import type { TrueLead, Truth } from './truth.ts';
+import { isAsSent, type Truth } from './truth.ts';
 
 /** A promise that did not hold. */
 export class Violation extends Error {
@@ -82,15 +82,30 @@ export function checkSecrets(name: string, text: string): void {
   }
 }
 
-/** After `inbox erase` ended well, no byte of the person is in the inbox's files. */
-export function checkErased(disk: Disk, lead: TrueLead): void {
+/** Once `inbox erase` has ended well, no byte of the person is in the inbox's files, and none comes again. */
+export function checkErased(disk: Disk, { gone }: Truth): void {
+  if (gone.size === 0) return;
   for (const file of readdirSync(disk.root)) {
     if (!file.startsWith('inbox.db')) continue;
-    if (readFileSync(join(disk.root, file)).includes(lead.email)) {
-      throw new Violation('erased-is-gone', `${lead.email} is still in ${file}`);
+    const bytes = readFileSync(join(disk.root, file));
+    for (const { email } of gone) {
+      if (bytes.includes(email)) throw new Violation('erased-is-gone', `${email} is in ${file}`);
     }
   }
 }
+
+/** A target is given the bytes that the sender sent. */
+export function checkTaken(truth: Truth, target: TargetKind, id: string, text: string): void {
+  if (!isAsSent(truth, id, text)) throw new Violation('handed-on-as-sent', `${target} was given ${text}`);
+}
+
+/** A burst of leads is no burst of processes. */
+export function checkCommands(running: number): void {
+  if (running > mostCommands)
+    throw new Violation('queues-are-bounded', `${running} commands of one receiver run at a time`);
+}
+
+const mostCommands = 4;
 
 /** Exit 0 of an export: every lead that was listed from its start to its end, each once, in the service's own bytes. */
 export function checkExport(disk: Disk, truth: Truth, run: Run, now: number): void {
@@ -127,8 +142,17 @@ interface Finding {
   readonly id: string;
 }
 
-/** Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so. */
-export function checkAudit(truth: Truth, run: Run, code: number, now: number, settleMs: number): void {
+interface AuditEnd {
+  readonly run: Run;
+  readonly code: number;
+  readonly now: number;
+  /** What the inbox holds now. */
+  readonly stored: ReadonlySet<string>;
+  readonly settleMs: number;
+}
+
+/** Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so, or stored now. */
+export function checkAudit(truth: Truth, { run, code, now, stored, settleMs }: AuditEnd): void {
   const lines = run.process.stdout.split('\n').filter((line) => line !== '');
   const findings = lines.map((line) => JSON.parse(line) as Finding).filter(({ type }) => type === 'finding');
   const missing = new Set(findings.filter((finding) => finding.class === 'missing').map(({ id }) => id));
@@ -140,16 +164,17 @@ export function checkAudit(truth: Truth, run: Run, code: number, now: number, se
       createdAt < run.startedAt - 2 * settleMs &&
       deletedAt > now &&
       !truth.tried.has(id) &&
-      !truth.repaired.has(id) &&
-      !missing.has(id),
+      !stored.has(id) &&
+      (run.action === 'repair' || !missing.has(id)),
   );
   if (unseen.length > 0) {
     throw new Violation(
       'audit-is-true',
-      `never delivered, and not called missing: ${some(unseen.map(({ id }) => id))}`,
+      `never delivered, and ${run.action === 'repair' ? 'not stored' : 'not called missing'}: ${some(unseen.map(({ id }) => id))}`,
     );
   }
-  if (code === 0 && missing.size > 0) throw new Violation('audit-is-true', 'exit 0 with missing leads');
+  if (code === 0 && run.action === 'audit' && missing.size > 0)
+    throw new Violation('audit-is-true', 'exit 0 with missing leads');
 }
 
 /** Once its acceptance was said, no target gets a lead anew: what is under way then ends soon. */

@@ -5,7 +5,7 @@ import type { ActorOptions } from './actor-options.ts';
 import { inboxPlace } from './inbox-file.ts';
 import type { Happening } from './plan.ts';
 import { token } from './senders.ts';
-import { countIn } from './truth.ts';
+import { countIn, isAsSent, type Truth } from './truth.ts';
 
 export const applicationPort = 3000;
 
@@ -98,7 +98,7 @@ export class Receivers {
       if (how === 'rename') {
         if (!this.#renamed(fileOf(receiver), `${fileOf(receiver)}.${this.#rotations}`)) continue;
       } else {
-        for (const id of idsIn(path)) countIn(truth.taken.file, id);
+        for (const id of idsIn(path, truth)) countIn(truth.taken.file, id);
         if (how === 'remove') this.#files.rmSync(fileOf(receiver));
         // In the middle of its last line, where one is there.
         else
@@ -124,13 +124,13 @@ export class Receivers {
 
   /** How often each lead stands in the files that are there now. */
   linesInFiles(): Map<string, number> {
-    const { plan, machine } = this.#options;
+    const { plan, machine, truth } = this.#options;
     const counts = new Map<string, number>();
     for (let receiver = 0; receiver < plan.receivers; receiver += 1) {
       const path = machine.disk.real(fileOf(receiver));
       const rotated = Array.from({ length: this.#rotations }, (_, i) => `${path}.${i + 1}`);
       for (const file of [path, ...rotated])
-        if (existsSync(file)) for (const id of idsIn(file)) countIn(counts, id);
+        if (existsSync(file)) for (const id of idsIn(file, truth)) countIn(counts, id);
     }
     return counts;
   }
@@ -138,11 +138,11 @@ export class Receivers {
 
 const fileOf = (receiver: number): string => `/sim/leads-${receiver}.ndjson`;
 
-/** Of whole lines: the beginning of a line that a crash left is no lead. */
-function idsIn(path: string): string[] {
+/** Of lines that are what a sender sent: a part of one that a crash left is no lead. */
+function idsIn(path: string, truth: Truth): string[] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.flatMap((line) => {
     const [, id] = /^\{"id":"([^"]+)".*\}$/.exec(line) ?? [];
-    return id === undefined ? [] : [id];
+    return id === undefined || !isAsSent(truth, id, line) ? [] : [id];
   });
 }

@@ -14,6 +14,7 @@ import { Application } from './application.ts';
 import {
   checkAcceptedOnce,
   checkAudit,
+  checkCommands,
   checkDelivered,
   checkErased,
   checkExport,
@@ -22,6 +23,7 @@ import {
   checkNothingWaits,
   checkSecrets,
   checkStored,
+  checkTaken,
   isDurable,
   undelivered,
   Violation,
@@ -131,7 +133,7 @@ class World {
         atOpen: (process) => this.#atOpen(process),
       },
       commandRules: {
-        failure: () => this.#commandFailure(),
+        failure: (_, running) => this.#commandFailure(running),
         course: (start) => this.#courseOf(start, commandRandom),
       },
     });
@@ -149,8 +151,9 @@ class World {
     this.#application = new Application(truth, randomOf(seed, 'application'), scheduler, (answer) =>
       this.#noteFault(`application-${answer}`),
     );
-    this.#application.onLead = (id, client, response) =>
+    this.#application.onLead = ({ id, text, client, response }) =>
       this.#check(() => {
+        checkTaken(truth, 'application', id, text);
         checkHandedOnce(truth, id, this.#awakeMs);
         if (client !== undefined) this.#checkAlone(id, client, response);
       });
@@ -192,6 +195,7 @@ class World {
             );
           if (!isDurable(plan)) return;
           this.#checkStoredSoon();
+          checkErased(disk, truth);
           const stored = readInboxFile(disk);
           checkStored(truth, stored);
           checkGivenUp(stored, scheduler.now);
@@ -582,7 +586,8 @@ class World {
     );
   }
 
-  #commandFailure(): string | undefined {
+  #commandFailure(running: number): string | undefined {
+    this.#check(() => checkCommands(running + 1));
     const fault = this.#commandFault;
     if (fault?.end !== 'cannot-start' || this.#scheduler.now >= fault.until) return undefined;
     this.#noteFault('command-cannot-start');
@@ -598,7 +603,10 @@ class World {
       return { exitAfterMs: fault.end === 'hangs' ? undefined : exitAfterMs, exitCode: 1, stderr: 'no\n' };
     }
     if (id === undefined) return { exitAfterMs, exitCode: 2 };
-    this.#check(() => checkHandedOnce(this.#truth, id, this.#awakeMs));
+    this.#check(() => {
+      checkTaken(this.#truth, 'command', id, stdin.toString());
+      checkHandedOnce(this.#truth, id, this.#awakeMs);
+    });
     const run = (): void => countIn(this.#truth.taken.command, id);
     return { exitAfterMs, exitCode: 0, effect: { afterMs: exitAfterMs, run } };
   }
@@ -627,7 +635,6 @@ class World {
     if (killedAt !== undefined) this.#killPoints.set(action, { call: killedAt.call, left: killedAt.nth });
     this.#say(`the operator runs leads ${run.argv.join(' ')}`);
     if (run.erases !== undefined) this.#truth.erased.set(run.erases, this.#scheduler.now);
-    if (action === 'repair') for (const id of this.#truth.leads.keys()) this.#truth.repaired.add(id);
     return run;
   }
 
@@ -647,8 +654,16 @@ class World {
     if (code === 0 && (action === 'export' || action === 'bookmark'))
       checkExport(disk, this.#truth, run, now);
     const erased = this.#truth.leads.get(run.erases ?? '');
-    if (code === 0 && erased !== undefined && this.#plan.inbox === 'file') checkErased(disk, erased);
-    if (action === 'audit' && (code === 0 || code === 7)) checkAudit(this.#truth, run, code, now, settleMs);
+    if (code === 0 && erased !== undefined) {
+      this.#truth.gone.add(erased);
+      // A service that does not know it sends the lead once more.
+      this.#scheduler.after(minute, () => this.#senders.deliverTo(0, erased));
+    }
+    checkErased(disk, this.#truth);
+    if ((action === 'audit' && (code === 0 || code === 7)) || (action === 'repair' && code === 0)) {
+      const stored = readInboxFile(disk).ids;
+      checkAudit(this.#truth, { run, code, now, stored, settleMs });
+    }
   }
 
   #onOutput(process: SimProcess, text: string): void {

@@ -29,11 +29,15 @@ export class Truth {
   };
   /** When the erasure of a lead began. */
   readonly erased = new Map<string, number>();
-  /** Ids that `audit --take-in` may have stored. */
-  readonly repaired = new Set<string>();
+  /** Leads whose erasure has ended well. */
+  readonly gone = new Set<TrueLead>();
   /** Ids that a sender has begun to deliver. */
   readonly tried = new Set<string>();
 }
+
+/** Whether these are the lead's own bytes, as its sender sent them. */
+export const isAsSent = (truth: Truth, id: string, text: string): boolean =>
+  truth.leads.get(id)?.body === text;
 
 export const countIn = (counts: Map<string, number>, key: string): void =>
   void counts.set(key, (counts.get(key) ?? 0) + 1);
