@@ -47,7 +47,10 @@ export interface Host {
   readonly nodeVersion: string;
   /** Of this process: a lock names its holder by it. */
   readonly pid: number;
-  /** Kills a process that leads its own group, and everything in that group; it is no error when it has ended. */
+  /**
+   * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or has become
+   * another user's, whom only its own end stops.
+   */
   readonly killGroup: (leader: number) => void;
   /** What this process has used so far. */
   readonly resources: () => ResourceUsage;
@@ -97,7 +100,8 @@ export function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }
 

@@ -47,3 +47,6 @@ export const maxResultsKept = 100;
 
 /** Payloads that are compared field by field in one transaction, in bytes: others wait for it to end. */
 export const maxComparedBytes = 256 * 1024;
+
+/** A lease that ends later, in milliseconds, was taken before a clock was set back, or before a failover to another clock. */
+export const longestLeaseMs = 600_000;

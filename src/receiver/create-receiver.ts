@@ -22,7 +22,13 @@ import {
   type Rejection,
   rejection,
 } from '../webhook/delivery-answer.ts';
-import { type LabelledResult, type OnTry, TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
+import {
+  type DispatchedLead,
+  type LabelledResult,
+  type OnTry,
+  type PendingLead,
+  TargetDeliverer,
+} from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import { InFlightCount } from './in-flight-count.ts';
 import type { ReceiverNote } from './problems.ts';
@@ -189,7 +195,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const taken = storedLeads(checked, await take(arrivalsOf(checked, source)));
       if ('kind' in taken) decided = taken;
       else if (isFollowedLater(source)) decided = followLater(checked, taken);
-      else if (taken.some(isPending)) decided = await dispatch(checked, taken);
+      else if (taken.some(isPending)) decided = await dispatch(checked, source, taken);
       else decided = taken.map(decidedAsStored);
       const delay = failures?.wait();
       if (delay !== undefined) await delay;
@@ -229,15 +235,36 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** From stored to dispatched. */
   async function dispatch(
     checked: CheckedDelivery,
+    source: Source,
     stored: readonly StoredLead[],
   ): Promise<readonly DecidedLead[]> {
     const pending = stored.filter(isPending);
     const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending);
     let next = 0;
-    return stored.map((one) => {
+    const decided = stored.map((one) => {
       const after = isPending(one) ? dispatched[next++] : undefined;
       return after === undefined ? decidedAsStored(one) : { ...one, ...after };
     });
+    return allWritten(checked.delivery, source, decided);
+  }
+
+  /**
+   * Throws where the inbox could not write that a target has had one of the leads, once those are said that are accepted now:
+   * they are duplicates when the delivery comes again.
+   */
+  async function allWritten(
+    delivery: Delivery,
+    source: AnsweredDelivery['source'],
+    leads: readonly (DecidedLead & Partial<Pick<DispatchedLead, 'failure'>>)[],
+  ): Promise<readonly DecidedLead[]> {
+    const [failure] = leads.flatMap((lead) => lead.failure ?? []);
+    if (failure === undefined) return leads;
+    const { status } = rejection('cannot_store', '');
+    await emitEach(
+      { delivery, source, status },
+      leads.filter(({ kind }) => kind === 'accepted'),
+    );
+    throw failure;
   }
 
   /** That they are stored is enough: their targets follow. */
@@ -274,9 +301,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** What came of it is an event, unless somebody else's try was shared. */
   async function handOn(checked: CheckedDelivery, pending: readonly PendingLead[]): Promise<void> {
     const dispatched = await dispatcher.dispatch(checked, pending);
-    const tried = pending
-      .map((one, i): DecidedLead => ({ ...one, kind: 'pending', ...dispatched[i] }))
-      .filter(({ targetResults = [] }) => targetResults.length > 0);
+    const decided = pending.map((one, i) => ({ ...one, kind: 'pending' as const, ...dispatched[i] }));
+    const tried = (await allWritten(checked.delivery, 'outbox', decided)).filter(
+      ({ targetResults = [] }) => targetResults.length > 0,
+    );
     if (tried.length > 0) await answer(checked.delivery, 'outbox', tried);
   }
 

@@ -31,6 +31,8 @@ export interface DispatchedLead {
   readonly kind: 'accepted' | 'duplicate' | 'pending';
   /** One for each target that was tried, in their order. */
   readonly targetResults: readonly LabelledResult[];
+  /** Why the inbox could not write that a target has had the lead, a `CannotStoreError`. */
+  readonly failure?: Error | undefined;
 }
 
 /** Is told of every try, and says when a lead that was not taken is due again. */
@@ -54,13 +56,16 @@ interface AwaitedTry {
   readonly handed: Promise<HandedLead>;
 }
 
+/** What fails sooner, in milliseconds, has not kept a sender waiting. */
+const quickMs = 1000;
+
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #leases: LeaseRenewal;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'now' | 'steady'>;
   readonly #onTry: OnTry | undefined;
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
@@ -82,8 +87,7 @@ export class TargetDeliverer {
 
   /**
    * Dispatches leads of one delivery to all their targets at the same time; one result for each, in order. Where a lead is on
-   * its way to a target already, its result there is shared; where other receivers hand it on, it waits for them. Rejects with a `CannotStoreError` when the inbox cannot write
-   * that a target has had a lead.
+   * its way to a target already, its result there is shared; where other receivers hand it on, it waits for them.
    */
   async dispatch(
     checked: CheckedDelivery,
@@ -92,7 +96,13 @@ export class TargetDeliverer {
     const awaited = new Map(leads.map((one): [PendingLead, AwaitedTry[]] => [one, []]));
     const started = this.#targets.map((target) => this.#begin(target, checked, awaited));
     try {
-      return await Promise.all(leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? [])));
+      const outcomes = leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? []));
+      // All of them: one that is forgotten while it is on its way would be handed over once more.
+      return (await Promise.allSettled(outcomes)).map((one) =>
+        one.status === 'fulfilled'
+          ? one.value
+          : { kind: 'pending', targetResults: [], failure: one.reason as Error },
+      );
     } finally {
       // Deliveries that were stored in the same batch as the last one of the lead get here only later, and still need it.
       setImmediate(() => {
@@ -215,7 +225,7 @@ export class TargetDeliverer {
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || target.bestEffort === true) {
       // Those that end together share a transaction.
-      const [kind = 'pending'] = await this.#inbox.settle([lease]);
+      const kind = await this.#settle(lease);
       return { isTaken: true, kind, result };
     }
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
@@ -244,9 +254,24 @@ export class TargetDeliverer {
     }
     const [target] = shared;
     if (kind === 'pending' && isTaken && target !== undefined) {
-      [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target }]);
+      kind = await this.#settle({ leadId, seq, target });
     }
     return { kind, targetResults };
+  }
+
+  /**
+   * Once more where it failed at once, as where the answer to a COMMIT was lost: who does not learn that a lead is accepted
+   * now says so to nobody, and the next delivery of the lead may never come.
+   */
+  async #settle(lease: TargetLease): Promise<HandedLead['kind']> {
+    const startedAt = this.#clock.steady();
+    const isQuick = (): boolean => this.#clock.steady() - startedAt < quickMs;
+    const settled = this.#inbox.settle([lease]).catch((error: unknown) => {
+      if (!isQuick()) throw error;
+      return this.#inbox.settle([lease]);
+    });
+    const [kind = 'pending'] = await settled;
+    return kind;
   }
 
   #kept({ ok, answer, durationMs }: TargetResult, tries: number): HandedResult {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../src/messages/find-message.ts';
+import { CannotStoreError, type Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
+import type { LeadAt } from '../../src/lead/read-leads.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
@@ -25,10 +27,23 @@ interface Started extends Receiver {
 
 /** A receiver over an inbox in memory, and the events of its deliveries. */
 async function start(...targets: Target[]): Promise<Started> {
-  const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets) });
+  return startOn(
+    await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets) }),
+    targets,
+  );
+}
+
+function startOn(inbox: Inbox, targets: readonly Target[], leadAt: LeadAt = 'auto'): Started {
   const notes: ReceiverNote[] = [];
   const note = (found: ReceiverNote): void => void notes.push(found);
-  const receiver = createReceiver({ policy, inbox, targets, clock, note, sentenceOf });
+  const receiver = createReceiver({
+    policy: { ...policy, leadAt },
+    inbox,
+    targets,
+    clock,
+    note,
+    sentenceOf,
+  });
   const answered: AnsweredDelivery[] = [];
   receiver.events.subscribe((event) => void answered.push(event));
   return { ...receiver, answered, notes };
@@ -128,6 +143,26 @@ describe('the targets of a receiver', () => {
       [true, false],
       [true],
       undefined,
+    ]);
+  });
+
+  it('are said to have had one lead of a delivery where that cannot be written of another', async () => {
+    const app = target('app', [true]);
+    const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, [app]) });
+    let isFull = true;
+    const settle: Inbox['settle'] = (leases) =>
+      isFull && leases[0]?.leadId === 'b'
+        ? Promise.reject(new CannotStoreError('full'))
+        : inbox.settle(leases);
+    const receiver = startOn({ ...inbox, settle }, [app], ['data']);
+    const both = deliveryOf('{"data":[{"id":"a"},{"id":"b"}]}');
+    expect(await receiver.handle(both)).toMatchObject({ status: 503, body: { error: 'cannot_store' } });
+    isFull = false;
+    expect(await receiver.handle(both)).toMatchObject({ status: 200 });
+    const accepted = receiver.answered.filter(({ verdict }) => verdict === 'accepted');
+    expect(accepted.map(({ leadId, status }) => [leadId, status])).toEqual([
+      ['a', 503],
+      ['b', 200],
     ]);
   });
 

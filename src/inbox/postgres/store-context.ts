@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/clock.ts';
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
-import type { StoreOptions } from '../store-options.ts';
+import { longestLeaseMs, type StoreOptions } from '../store-options.ts';
 import { type StoredName, targetLabel } from '../target-name.ts';
 import type { Connection } from './connection/database-connections.ts';
 import { type OpenedSchema, storedText } from './read/read-database.ts';
@@ -31,9 +31,6 @@ export interface StoreContext extends OpenedSchema {
  * by it, other than by `clock_timestamp()`.
  */
 export const databaseTime: Sql = sql`(1000 * extract(epoch FROM statement_timestamp()))::int8`;
-
-/** A lease that ends later was taken before the database's clock was set back, or before a failover to another clock. */
-const longestLeaseMs = 600_000;
 
 /** A condition on rows of `outstanding`: another receiver than `owner` hands the lead on. */
 export const isLeasedElsewhere = (owner: Uint8Array): Sql =>

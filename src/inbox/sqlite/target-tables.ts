@@ -10,6 +10,7 @@ import {
   type TargetLease,
 } from '../inbox.ts';
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
+import { longestLeaseMs } from '../store-options.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
 import { type Database, fromColumn, type Row, textOf } from './libsql.ts';
 import type { Statements } from './statements.ts';
@@ -164,7 +165,8 @@ export class TargetLeases {
   }
 
   #isLeasedElsewhere(row: Row, now: number): boolean {
-    return row['owner'] !== this.#options.owner && Number(row['lease']) > now;
+    const lease = Number(row['lease']);
+    return row['owner'] !== this.#options.owner && lease > now && lease <= now + longestLeaseMs;
   }
 }
 

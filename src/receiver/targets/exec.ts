@@ -108,12 +108,14 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
     const collect = (chunk: Buffer): void => {
       if (output.length < keptOutput) output += chunk.toString('utf8');
     };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
     child.on('error', (error) => {
       disarm();
       finish(false, error.message);
     });
+    // It did not start, and may have no streams: the error follows.
+    if (child.pid === undefined) return;
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
     child.on('exit', () => {
       disarm();
       const grace = setTimeout(() => {

@@ -222,8 +222,9 @@ describe('the outbox of a receiver', () => {
     await secondsUntil(listener, () => app.received.length === 4);
     expect(app.received[3]?.body.toString()).toBe('{"id":"repeated","n":2}');
     await expect.poll(() => listener.stderr.text()).toMatch(/^note: .*'gone'.* is not handed on$/m);
-    const listed = await leads(['inbox', 'list', '--json'], { home: listener.home });
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ leadId: 'repeated', verdict: 'accepted' }]);
+    const listed = async (): Promise<unknown> =>
+      JSON.parse((await leads(['inbox', 'list', '--json'], { home: listener.home })).stdout);
+    await expect.poll(listed).toMatchObject([{ leadId: 'repeated', verdict: 'accepted' }]);
   });
 
   it('gives a lead up after three days, with a last try, says so once, and keeps it', async () => {

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { TakeResult } from '../../../src/inbox/inbox.ts';
 import { leaseOwner } from '../../../src/inbox/receiver-liveness.ts';
 import { openDatabase } from '../../../src/inbox/sqlite/open-database.ts';
-import { clock, open, takeOne } from '../stores.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { clock, open, takeOne, takeStored } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
 
 /** Takes a lead that an earlier receiver with our own pid holds a lease on; `host`: where that one ran. */
@@ -86,4 +87,14 @@ describe('what is outstanding for a receiver that was killed', () => {
     database.close();
     expect(owners).toMatchObject([{ seen: clock.now() }]);
   });
+});
+
+it('of a receiver whose clock was ahead, a lease holds nobody', async () => {
+  const location = freshFile('inbox.db');
+  const own = new FakeClock();
+  const options = { targets: ['t'], leaseMs: 60_000 };
+  const ahead = await open(location, { ...options, clock: new FakeClock(own.now() + 3_600_000) });
+  const lease = { ...(await takeStored(ahead, arrivalOf({ id: 'a' }))), target: 't' };
+  const other = await open(location, { ...options, clock: own });
+  expect(await other.lease([lease])).toMatchObject([{ state: 'leased' }]);
 });
