@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { DatabaseError } from '../../../src/inbox/postgres/connection/database-errors.ts';
 import { databaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { acceptServer, ServerTerms } from '../../../src/inbox/postgres/write/server-terms.ts';
 import { openTransaction, runToCommit } from '../../../src/inbox/postgres/write/write-guard.ts';
@@ -47,6 +48,20 @@ describe('a server', () => {
       problem: { kind: 'database-behind-term', host: 'a:1', seen: 2 },
     });
     expect(sent).toEqual([expect.stringContaining('BEGIN'), 'avoid a:1']);
+  });
+
+  it('that cannot say how many copies there are of what it committed has too few', async () => {
+    const guard = { copies: 2, schema, terms: await opened(), avoid: () => undefined };
+    const connection = {
+      host: 'a:1',
+      run: ({ text }: Sql) =>
+        text.includes('standby_names')
+          ? Promise.reject(new DatabaseError('canceling statement due to user request', '57014'))
+          : Promise.resolve([]),
+    };
+    await expect(runToCommit(connection, guard, sql`SELECT 1;`)).rejects.toMatchObject({
+      problem: { kind: 'database-too-few-copies' },
+    });
   });
 
   it('that still recovers is a standby', async () => {
