@@ -56,16 +56,13 @@ interface AwaitedTry {
   readonly handed: Promise<HandedLead>;
 }
 
-/** What fails sooner, in milliseconds, has not kept a sender waiting. */
-const quickMs = 1000;
-
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #leases: LeaseRenewal;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
-  readonly #clock: Pick<Clock, 'now' | 'steady'>;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #onTry: OnTry | undefined;
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
@@ -225,7 +222,7 @@ export class TargetDeliverer {
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || target.bestEffort === true) {
       // Those that end together share a transaction.
-      const kind = await this.#settle(lease);
+      const [kind = 'pending'] = await this.#inbox.settle([lease]);
       return { isTaken: true, kind, result };
     }
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
@@ -254,24 +251,9 @@ export class TargetDeliverer {
     }
     const [target] = shared;
     if (kind === 'pending' && isTaken && target !== undefined) {
-      kind = await this.#settle({ leadId, seq, target });
+      [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target }]);
     }
     return { kind, targetResults };
-  }
-
-  /**
-   * Once more where it failed at once, as where the answer to a COMMIT was lost: who does not learn that a lead is accepted
-   * now says so to nobody, and the next delivery of the lead may never come.
-   */
-  async #settle(lease: TargetLease): Promise<HandedLead['kind']> {
-    const startedAt = this.#clock.steady();
-    const isQuick = (): boolean => this.#clock.steady() - startedAt < quickMs;
-    const settled = this.#inbox.settle([lease]).catch((error: unknown) => {
-      if (!isQuick()) throw error;
-      return this.#inbox.settle([lease]);
-    });
-    const [kind = 'pending'] = await settled;
-    return kind;
   }
 
   #kept({ ok, answer, durationMs }: TargetResult, tries: number): HandedResult {

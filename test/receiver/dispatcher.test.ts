@@ -133,34 +133,10 @@ it('knows what is still on its way of a delivery of which another lead could not
       stored: { ...leased, leadId, targets: named('app'), attempt: 1, firstAt: 0 },
     })),
   );
-  await expect.poll(() => tries).toBe(2);
+  await expect.poll(() => tries).toBe(1);
   await new Promise(setImmediate);
   await new Promise(setImmediate);
   expect(dispatcher.isDispatching('b')).toBe(true);
   finish(result);
   expect(await dispatched).toMatchObject([{ kind: 'pending', failure: full }, { kind: 'accepted' }]);
 });
-
-it.each([
-  { tookMs: 10, tries: 2, end: { kind: 'accepted' } },
-  { tookMs: 5000, tries: 1, end: { kind: 'pending', failure: { message: 'cut' } } },
-])(
-  'settles once more where that failed after $tookMs ms: $tries times in all',
-  async ({ tookMs, tries, end }) => {
-    const clock = new FakeClock(0);
-    let tried = 0;
-    const inbox: Partial<Inbox> = {
-      settle: () => {
-        tried += 1;
-        clock.advance(tookMs);
-        return tried === 1 ? Promise.reject(new CannotStoreError('cut')) : Promise.resolve(['accepted']);
-      },
-    };
-    const result = { to: 'forward', ok: true, answer: '200', durationMs: 1 } as const;
-    const app: Target = { name: 'app', deliver: () => [Promise.resolve(result)] };
-    const dispatcher = new TargetDeliverer(inbox as Inbox, [app], clock);
-    const one = { lead, stored: { ...leased, targets: named('app'), attempt: 1, firstAt: 0 } };
-    expect(await dispatcher.dispatch(checked, [one])).toMatchObject([end]);
-    expect(tried).toBe(tries);
-  },
-);

@@ -26,7 +26,7 @@ import { pruneDeliveries } from './write/prune.ts';
 import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
-import { TransactionQueue } from './write/transaction-queue.ts';
+import { LostAnswerError, TransactionQueue } from './write/transaction-queue.ts';
 import { commit } from './write/write-guard.ts';
 import { WriteCheck } from './write/write-check.ts';
 
@@ -113,6 +113,17 @@ function postgresInbox(
   };
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
     written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
+  // Once more where it is not known whether it was committed: a lead that is accepted now is said by nobody else, and may never
+  // come again.
+  const settled = (leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> => {
+    const add = () => leaseQueue.add(leaseWork('done', leases, storedName));
+    return written(() =>
+      add().catch((error: unknown) => {
+        if (error instanceof LostAnswerError) return add();
+        throw error;
+      }),
+    );
+  };
   const ledger = new PostgresLedger(context, { clock, warn });
   // What one that was killed has left.
   ledger.soon();
@@ -139,7 +150,7 @@ function postgresInbox(
         rejectedWaiting -= rejected.length;
       }
     },
-    settle: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
+    settle: async (leases) => (await settled(leases)) as readonly TakenKind[],
     markDoneAtNewAddress: async (leases) =>
       (await leased('done at new address', leases)) as readonly (string | undefined)[],
     async release(leases) {

@@ -7,6 +7,10 @@ import { all, arrivalOf } from '../support.ts';
 import { inboxIn } from './database.ts';
 
 const address = await sharedPostgres();
+
+/** Of a receiver that notes once more that a target has had a lead. */
+const loseTwice = (proxy: TcpProxy): Promise<void> =>
+  proxy.loseNextCommit('INSERT INTO').then(() => proxy.loseNextCommit('INSERT INTO'));
 const proxies: TcpProxy[] = [];
 afterEach(async () => {
   for (const proxy of proxies.splice(0)) await proxy.stop();
@@ -69,10 +73,22 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 
-  it('of a target that is done is accepted with the next delivery, and the target has had the lead', async () => {
+  it('of a target that is done is made once more, and keeps what came of it once', async () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
     const lost = proxy.loseNextCommit();
+    const result = { ok: true, answer: '200', durationMs: 1, at: 1 };
+    expect(await cut.settle([{ ...stored, target: 't', result }])).toEqual(['accepted']);
+    await lost;
+    const deliveries = await all(other.list({}));
+    expect(deliveries).toMatchObject([{ verdict: 'accepted', status: 200, results: [result] }]);
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('of a target that is done is accepted with the next delivery, and the target has had the lead', async () => {
+    const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const lost = loseTwice(proxy);
     await expect(cut.settle([{ ...stored, target: 't' }])).rejects.toThrow(CannotStoreError);
     await lost;
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
@@ -89,7 +105,7 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
       const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
       const first = await takeStored(cut, arrivalOf({ id: 'a' }));
       const second = await takeStored(cut, arrivalOf({ id: 'a' }));
-      const lost = proxy.loseNextCommit();
+      const lost = loseTwice(proxy);
       await expect(cut.settle([{ ...first, target: 't' }])).rejects.toThrow(CannotStoreError);
       await lost;
       const leases = order.map((which) => ({ ...{ first, second }[which], target: 't' }));
@@ -104,7 +120,7 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     const { proxy, cut, other } = await receivers({ targets: ['t', 'u'], leaseMs: 60_000 });
     const first = await takeStored(cut, arrivalOf({ id: 'a' }));
     const second = await takeStored(cut, arrivalOf({ id: 'a' }));
-    const lost = proxy.loseNextCommit();
+    const lost = loseTwice(proxy);
     const settled = cut.settle([
       { ...first, target: 't' },
       { ...first, target: 'u' },

@@ -242,7 +242,7 @@ export class TransactionQueue<Work, Result> {
 }
 
 /** Whether the transaction was committed is not known. */
-class LostAnswerError extends Error {}
+export class LostAnswerError extends Error {}
 
 function batchesOf<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
   const batches: T[][] = [];
