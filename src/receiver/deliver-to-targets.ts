@@ -143,11 +143,22 @@ export class TargetDeliverer {
     const tried = [...own.values()];
     const attempted = tried.map(({ one, wanted }) => ({ ...one.lead, attempt: wanted.tries + 1 }));
     let abandon: (() => void) | undefined;
+    let isAbandoned = false;
     const results =
       tried.length === 0 ? [] : target.deliver(checked, attempted, (how) => void (abandon = how));
+    const onLost = (): void => {
+      isAbandoned = true;
+      abandon?.();
+    };
     for (const [i, { one, wanted }] of tried.entries()) {
       const { leadId, seq } = one.stored;
-      const given = this.#whileLeased({ leadId, seq, target: name }, results[i], () => abandon?.());
+      const lease = { leadId, seq, target: name };
+      const given = this.#whileLeased(lease, results[i], onLost).then(async (result) => {
+        if (result?.ok !== false || !isAbandoned) return result;
+        // Cut short for another lead of its request: that says nothing of the target.
+        await Promise.allSettled([this.#inbox.release([lease])]);
+        return undefined;
+      });
       const atTargets = this.#inFlight.get(leadId) ?? new Map<string, Promise<HandedLead>>();
       atTargets.set(name, this.#keep(target, one.stored, wanted, given));
       this.#inFlight.set(leadId, atTargets);

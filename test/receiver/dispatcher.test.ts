@@ -140,3 +140,42 @@ it('knows what is still on its way of a delivery of which another lead could not
   finish(result);
   expect(await dispatched).toMatchObject([{ kind: 'pending', failure: full }, { kind: 'accepted' }]);
 });
+
+it('counts nothing against a target whose request is cut short since one of its leads was erased', async () => {
+  const clock = new FakeClock(0);
+  const released: TargetLease[] = [];
+  const inbox: Partial<Inbox> = {
+    lease: (leases) =>
+      Promise.resolve(
+        leases.map(({ leadId }) => ({ state: leadId === 'a' ? 'not outstanding' : 'leased', tries: 0 })),
+      ),
+    release: (leases) => Promise.resolve(void released.push(...leases)),
+  };
+  const app: Target = {
+    name: 'app',
+    deliver: (_, leads, onBegun) => {
+      const cut = new Promise<TargetResult>((resolve) =>
+        onBegun?.(() => resolve({ to: 'forward', ok: false, answer: 'aborted', durationMs: 1 })),
+      );
+      return leads.map(() => cut);
+    },
+  };
+  const tried: unknown[] = [];
+  const onTry = (): object => (tried.push(1), {});
+  const dispatched = new TargetDeliverer(inbox as Inbox, [app], clock, { onTry }).dispatch(
+    checked,
+    ['a', 'b'].map((leadId) => ({
+      lead: { leadId } as CheckedLead,
+      stored: { ...leased, leadId, targets: named('app'), attempt: 1, firstAt: 0 },
+    })),
+  );
+  const passed = async (): Promise<number> => {
+    clock.advance(250);
+    await new Promise(setImmediate);
+    return released.length;
+  };
+  await expect.poll(passed).toBe(1);
+  expect(released).toEqual([{ leadId: 'b', seq: 1, target: 'app' }]);
+  expect(await dispatched).toMatchObject([{ kind: 'pending' }, { kind: 'pending' }]);
+  expect(tried).toEqual([]);
+});
