@@ -45,18 +45,19 @@ const lockMs = 4000;
 /** After so long without the next statement the database ends the session: its receiver has gone. */
 const abandonedMs = 10_000;
 
+export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;`;
+
 /**
- * Begins a transaction that depends on no setting of the role, the database or a pooler, and leaves none behind. An
- * acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. A warning about that is
- * heard, and an error writes no values into the server's log.
+ * An expression that makes the open transaction depend on no setting of the role, the database or a pooler, and leaves none
+ * behind. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. A warning about
+ * that is heard, and an error writes no values into the server's log.
  */
-export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;
-SELECT set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
+export const settings: Sql = sql`concat(set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
   set_config('idle_in_transaction_session_timeout', '${integerLiteral(abandonedMs)}', true), set_config('jit', 'off', true),
   set_config('client_min_messages', 'warning', true), set_config('log_parameter_max_length_on_error', '0', true),
   set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
-    ELSE 'on' END, true);`;
+    ELSE 'on' END, true))`;
 
 /** A transaction of its own, not waited for until it is on disk: what it writes may be lost with the database. */
 export const withoutDurability = (work: Sql): Sql =>
-  sql`BEGIN; SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true); ${work} COMMIT;`;
+  sql`BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = '1s'; ${work} COMMIT;`;

@@ -5,7 +5,7 @@ import type { DatabaseProblem } from '../../problems.ts';
 import { isAnswered } from '../postgres-errors.ts';
 import { type Row, type Rows, type Sql, sql, statements } from '../sql.ts';
 import { type NewTimeline, newestOf, type ServerTerms } from './server-terms.ts';
-import { begin } from './transaction.ts';
+import { begin, settings } from './transaction.ts';
 
 /** What has to hold of the server in each transaction that writes: a pooler may have another session for each. */
 export interface WriteGuard {
@@ -50,7 +50,7 @@ const guardColumn = 'standby_names';
 const standbyNames = sql`current_setting('synchronous_standby_names') AS standby_names`;
 
 const guardQuestion = ({ schema, terms }: WriteGuard): Sql =>
-  sql`SELECT ${standbyNames}, ${terms.columns} FROM ${schema}.terms;`;
+  sql`SELECT ${settings} AS settings, ${standbyNames}, ${terms.columns} FROM ${schema}.terms;`;
 
 /** How often a transaction is begun on a server whose term is raised meanwhile, by this receiver or another. */
 const maxRaises = 3;
@@ -137,7 +137,9 @@ async function beginOnNewest(
     begun.set(connection, row);
     if (found === undefined) return [row, ...answers.slice(at + 1)];
     if (raises === maxRaises) throw new Error('the term of the inbox cannot be raised');
-    await connection.run(statements(sql`ROLLBACK;`, begin, found.raise, sql`COMMIT;`));
+    await connection.run(
+      statements(sql`ROLLBACK;`, begin, sql`SELECT ${settings};`, found.raise, sql`COMMIT;`),
+    );
   }
 }
 
