@@ -69,7 +69,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     lengthMs,
     inbox,
     receivers,
-    leads: Math.round(random.between(280, 308) / meanCopiesOf(copies)),
+    leads: Math.round(random.between(238, 262) / meanCopiesOf(copies)),
     copies,
     // What is only in memory is not stored: the program refuses to say so.
     acknowledge:
@@ -112,7 +112,7 @@ function crash(random: Random, { lengthMs, receivers }: Size): Happening {
 
 function fault(random: Random, { lengthMs, receivers }: Size): Happening {
   const at = random.between(0, lengthMs);
-  const forMs = random.pick([2_000, 20_000, 2 * minute, 6 * minute]);
+  const forMs = random.pick([2_000, 20_000, minute, 4 * minute]);
   const kinds: readonly (() => Happening)[] = [
     () => ({ at, kind: 'stop', receiver: random.between(0, receivers - 1) }),
     () => ({

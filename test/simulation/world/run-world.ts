@@ -214,11 +214,13 @@ class World {
     const endOfFaults = startAt + lengthMs;
     try {
       await this.#begin();
-      const happenings = [...this.#plan.happenings].sort((a, b) => a.at - b.at);
-      for (const happening of happenings) {
-        await this.#runUntil(startAt + happening.at + this.#slept);
+      const happenings = this.#plan.happenings.map((one) => ({ at: one.at, run: () => this.#happen(one) }));
+      // While the machine sleeps nothing is sent: otherwise the faults behind a sleep would meet no leads.
+      const steps = [...this.#arrivals(), ...happenings].sort((a, b) => a.at - b.at);
+      for (const { at, run } of steps) {
+        await this.#runUntil(startAt + at + this.#slept);
         if (this.#failure !== undefined) break;
-        this.#happen(happening);
+        run();
       }
       await this.#runUntil(endOfFaults + this.#slept);
       await this.#end();
@@ -255,16 +257,20 @@ class World {
     serve(servicePort, this.#service.handle.bind(this.#service));
     serve(applicationPort, this.#application.handle.bind(this.#application));
     this.#receivers.startAll();
-    const random = randomOf(this.#plan.seed, 'leads');
-    const { leads, lengthMs } = this.#plan;
-    for (let i = 0; i < leads; i += 1) {
+    await this.#runUntil(startAt + 100);
+  }
+
+  /** When each lead comes into being, in milliseconds that the machine is awake. */
+  #arrivals(): readonly { readonly at: number; readonly run: () => void }[] {
+    const { leads, lengthMs, seed } = this.#plan;
+    const random = randomOf(seed, 'leads');
+    return Array.from({ length: leads }, (_, i) => {
       // Bursts, so that several deliveries are stored in one transaction.
       const at = random.chance(0.4)
         ? (i % 7) * (lengthMs / 7) + random.between(0, 200)
         : random.between(0, lengthMs);
-      this.#scheduler.after(at, () => this.#newLead(i, random));
-    }
-    await this.#runUntil(startAt + 100);
+      return { at, run: () => this.#newLead(i, random) };
+    });
   }
 
   #newLead(i: number, random: Random): void {
