@@ -48,8 +48,8 @@ export interface Host {
   /** Of this process: a lock names its holder by it. */
   readonly pid: number;
   /**
-   * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or has become
-   * another user's, whom only its own end stops.
+   * Kills a process that leads its own group, and everything in that group. It is no error when it has ended, or belongs to
+   * another user now and cannot be killed.
    */
   readonly killGroup: (leader: number) => void;
   /** What this process has used so far. */

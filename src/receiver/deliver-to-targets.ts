@@ -147,7 +147,7 @@ export class TargetDeliverer {
     const results =
       tried.length === 0 ? [] : target.deliver(checked, attempted, (how) => void (abandon = how));
     const onLost = (): void => {
-      isAbandoned = true;
+      isAbandoned = abandon !== undefined;
       abandon?.();
     };
     for (const [i, { one, wanted }] of tried.entries()) {

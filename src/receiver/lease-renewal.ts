@@ -1,11 +1,12 @@
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox/inbox.ts';
+import { longestLeaseMs } from '../inbox/store-options.ts';
 import { type Clock, slept } from '../time/clock.ts';
 
 /** How long a lease holds whose receiver does not renew it, in milliseconds. */
 export const leaseMs = 5000;
 
-/** The same for one that does not renew it: an attempt ends before its lease does. Both in milliseconds. */
-export const unrenewedLeaseMs = (timeoutMs: number): number => timeoutMs + leaseMs;
+/** The same for one that does not renew it: an attempt of up to ten minutes ends before its lease does. Both in milliseconds. */
+export const unrenewedLeaseMs = (timeoutMs: number): number => Math.min(timeoutMs + leaseMs, longestLeaseMs);
 
 const renewEveryMs = 1500;
 

@@ -1,5 +1,6 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
+import type { InboxProblem } from '../inbox/problems.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { Verifier } from '../webhook/scheme.ts';
@@ -165,6 +166,9 @@ export class Outbox {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
     const read: { readonly one: DueLead; readonly stored: StoredDelivery | Unreadable }[] = [];
     for (const one of due) read.push({ one, stored: await this.#stored(one) });
+    const [first] = read;
+    // Where none can be read, it is the inbox, and they stay due.
+    if (first !== undefined && read.every(({ stored }) => isOfInbox(stored))) throw first.stored as Error;
     const answers = await this.#options.inbox.lease(
       due.map(({ leadId, seq }) => ({ leadId, seq, target: target.name })),
     );
@@ -238,7 +242,7 @@ export class Outbox {
       leadIds: leads.map(({ leadId }) => leadId),
       why: sentenceOf(error),
     });
-    const isOver = leads.every(({ since }) => now - since >= giveUpMs);
+    const isOver = !isOfInbox(error) && leads.every(({ since }) => now - since >= giveUpMs);
     const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
     await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
   }
@@ -274,6 +278,10 @@ type Unreadable = DataError | LeadNotFoundError;
 
 const isUnreadable = (error: unknown): error is Unreadable =>
   error instanceof DataError || error instanceof LeadNotFoundError;
+
+/** It may be the inbox that cannot be read just now, or only what it has of this lead. */
+const isOfInbox = (found: StoredDelivery | Unreadable): boolean =>
+  found instanceof DataError && found.problem?.kind === ('inbox-cannot-read' satisfies InboxProblem['kind']);
 
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FakeClock } from '../../support/clock.ts';
 import { newSchema, type PostgresAddress, superuser } from '../../support/postgres/address.ts';
@@ -29,6 +29,8 @@ export class DatabaseClock extends FakeClock {
 
   override advance(ms: number): void {
     super.advance(ms);
-    writeFileSync(this.#path, String(this.steady()));
+    // Whole for each statement that reads it meanwhile.
+    writeFileSync(`${this.#path}.new`, String(this.steady()));
+    renameSync(`${this.#path}.new`, this.#path);
   }
 }

@@ -1,8 +1,6 @@
-import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { TakeResult } from '../../../src/inbox/inbox.ts';
-import { leaseOwner } from '../../../src/inbox/receiver-liveness.ts';
 import { openDatabase } from '../../../src/inbox/sqlite/open-database.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { clock, open, takeOne, takeStored } from '../stores.ts';
@@ -28,23 +26,8 @@ describe('a lease of another receiver that had the same pid', () => {
   });
 
   // As in two containers on one volume, where every run has the same pid.
-  it.each(['elsewhere.example', `${hostname()} of-another-start pid:[1]`])(
-    'holds when that receiver ran on another host, or in another container of that name: %s',
-    async (place) => {
-      expect(await takeAfterReceiverOn(place)).toMatchObject({ targets: [], busy: true });
-    },
-  );
-
-  it('ends at once when that receiver has the name that ours would have', async () => {
-    const { host } = JSON.parse(await leaseOwner(process.pid)) as { readonly host: string };
-    expect(await takeAfterReceiverOn(host)).toMatchObject({ targets: [{ name: 't' }], busy: false });
-  });
-
-  it.runIf(process.platform === 'linux')('is named after the container of its pid', async () => {
-    const namespace = readlinkSync('/proc/self/ns/pid');
-    const { host } = JSON.parse(await leaseOwner(process.pid)) as { readonly host: string };
-    if (namespace === 'pid:[4026531836]') expect(host).toBe(hostname());
-    else expect([host.startsWith(`${hostname()} `), host.endsWith(` ${namespace}`)]).toEqual([true, true]);
+  it('holds when that receiver ran on another host', async () => {
+    expect(await takeAfterReceiverOn('elsewhere.example')).toMatchObject({ targets: [], busy: true });
   });
 });
 

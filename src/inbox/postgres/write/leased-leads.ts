@@ -185,7 +185,7 @@ export class LeasedDeliveries {
     const answer = storedAnswer(result, target);
     const added: StoredResultFields = [targetLabel(target), ok, answer, at, durationMs];
     // Written before, in a COMMIT whose answer was lost.
-    if (JSON.stringify(found.results.at(-1)) === JSON.stringify(added)) return;
+    if (found.results.some((one) => JSON.stringify(one) === JSON.stringify(added))) return;
     found.results = [...found.results, added].slice(-maxResultsKept);
     found.isChanged = true;
   }

@@ -33,7 +33,10 @@ export class WriteCheck {
     if (sqlState(error) === '53100') this.#isFull = true;
   }
 
-  /** Writes what a delivery writes, and what ends the leases of its leads, and rolls it back. Once a write failed, something is committed as well. */
+  /**
+   * Writes what a delivery writes, and what ends the leases of its leads, and rolls it back. Once a write failed, something is
+   * committed as well.
+   */
   async run(): Promise<void> {
     if (this.#hasFailed) await this.#commit();
     const context = this.#context;

@@ -92,9 +92,9 @@ export const commit = (database: Guarded, change: Sql, first?: Sql): Promise<voi
   inTransaction(database, first, (connection) => runToCommit(connection, database.guard, change));
 
 /**
- * Ends the open transaction with that, unless another server was seen to be newer meanwhile. Whoever empties `synchronous_standby_names` ends every wait for a standby without a
- * word, so that copies that were required are looked for behind COMMIT as well: throws a `DatabaseUnavailableError` where
- * they are fewer now, and what is committed may be in one.
+ * Ends the open transaction with that, unless another server was seen to be newer meanwhile. Whoever empties
+ * `synchronous_standby_names` ends every wait for a standby without a word, so that copies that were required are looked for
+ * behind COMMIT as well: throws a `DatabaseUnavailableError` where they are fewer now, and what is committed may be in one.
  */
 export async function runToCommit(connection: Connection, guard: WriteGuard, change: Sql): Promise<void> {
   requireStillNewest(connection, guard);
