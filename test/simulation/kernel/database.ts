@@ -47,8 +47,11 @@ export interface StatementFault {
 type CommitStep = 'commit' | 'statement' | 'checkpoint' | 'vacuum';
 
 export interface DatabaseRules {
-  /** Asked for each COMMIT, each statement that writes without a transaction, and when the log is copied or the file written anew. */
-  atCommit(process: SimProcess, path: string, step: CommitStep): CommitFault | undefined;
+  /**
+   * Asked for each COMMIT, each statement that writes without a transaction, and when the log is copied or the file written
+   * anew. `isShared`: others have the file open, so that what a kill leaves of it is whole.
+   */
+  atCommit(process: SimProcess, path: string, step: CommitStep, isShared: boolean): CommitFault | undefined;
   /** Asked for each statement but COMMIT and ROLLBACK. */
   atStatement(process: SimProcess, path: string, sql: string): StatementFault | undefined;
   atOpen(process: SimProcess, path: string): DatabaseCode | undefined;
@@ -249,7 +252,7 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
     }
 
     #commit<T>(step: CommitStep, run: () => T): T {
-      const fault = rules.atCommit(process, this.#seen, step);
+      const fault = rules.atCommit(process, this.#seen, step, files.isShared(this.#path));
       if (fault?.when === 'before') return this.#fail(fault);
       const synced = this.#syncs();
       if (synced !== 'always') files.willNotSync(this.#path, synced === 'checkpoints');

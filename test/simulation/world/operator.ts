@@ -64,7 +64,8 @@ export class Operator {
     const isExport = action === 'export' || action === 'bookmark';
     const startedAt = this.#unfinishedSince.get(action) ?? now;
     if (isExport) this.#unfinishedSince.set(action, startedAt);
-    const storedBefore = action === 'audit' ? readInboxFile(machine.disk).ids : new Set<string>();
+    const compares = action === 'audit' || action === 'repair';
+    const storedBefore = compares ? readInboxFile(machine.disk).ids : new Set<string>();
     const run: Run = { action, argv, startedAt, erases, process, storedBefore };
     this.running.set(action, run);
     process.start();

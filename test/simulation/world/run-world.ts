@@ -128,7 +128,7 @@ class World {
       disk,
       program,
       databaseRules: {
-        atCommit: (committing) => this.#atCommit(committing),
+        atCommit: (committing, _path, _step, isShared) => this.#atCommit(committing, isShared),
         atStatement: (process, _, sql) => this.#atStatement(process, sql),
         atOpen: (process) => this.#atOpen(process),
       },
@@ -496,10 +496,11 @@ class World {
     return undefined;
   }
 
-  #atCommit(process: SimProcess): CommitFault | undefined {
+  #atCommit(process: SimProcess, isShared: boolean): CommitFault | undefined {
     const receiver = this.#receiverOf(process);
     const point = receiver === undefined ? undefined : this.#armed.get(receiver);
-    const when = crashTimes.find((time) => point === `${time}-commit`);
+    const armed = crashTimes.find((time) => point === `${time}-commit`);
+    const when = armed === 'during' && isShared ? 'after' : armed;
     if (receiver !== undefined && when !== undefined) {
       this.#noteKill(receiver, `${when}-commit`);
       return { kind: 'crash', when, how: 'kill' };
