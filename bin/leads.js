@@ -68,11 +68,12 @@ function load(name) {
 function readCompiled() {
   const code = new Map();
   try {
-    // Anyone can put something else at that path; a pipe would block.
-    const file = fs.openSync(cacheFile, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    // Anyone can put something else at that path: a pipe would block, and a link lead to any file of the user's.
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW = 0 } = fs.constants;
+    const file = fs.openSync(cacheFile, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     try {
       const stat = fs.fstatSync(file);
-      const isOwn = stat.uid === user && (stat.mode & 0o022) === 0;
+      const isOwn = stat.uid === user && (stat.mode & 0o022) === 0 && stat.nlink === 1;
       if (!stat.isFile() || (hasOwners && !isOwn)) return code;
       const both = fs.readFileSync(file);
       const bytes = both.subarray(0, both.length / 2);

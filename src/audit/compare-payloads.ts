@@ -79,25 +79,30 @@ export class StatusField {
     }));
   }
 
-  /** What may hold it, from the outside in. */
-  get paths(): readonly (readonly string[])[] {
-    return this.#fields.map(({ path }) => path);
-  }
-
   /**
    * A compact record as it was pulled and as it was received, both without the delivery status. Where the record has
    * several of the names, it is the one that only the pulled record has: a lead may have a `state` of its own.
    */
   withoutBoth(pulled: Uint8Array, received: Uint8Array): readonly [Buffer, Buffer] {
     const [a, b] = [bufferOf(pulled), bufferOf(received)];
+    const status = this.#statusOf(a, b);
+    return [status?.pulled ?? a, status?.received ?? b];
+  }
+
+  /** Where `withoutBoth` finds it, from the outside in. */
+  pathIn(pulled: Buffer, received: Buffer): readonly string[] | undefined {
+    return this.#statusOf(pulled, received)?.path;
+  }
+
+  #statusOf(a: Buffer, b: Buffer) {
     const changed = this.#fields
       .filter(({ key }) => a.includes(key) || b.includes(key))
-      .map(({ path }) => ({ pulled: withoutMember(a, path), received: withoutMember(b, path) }));
-    const status =
+      .map(({ path }) => ({ path, pulled: withoutMember(a, path), received: withoutMember(b, path) }));
+    return (
       changed.find((each) => each.pulled !== undefined && each.received === undefined) ??
       changed.find((each) => each.pulled !== undefined) ??
-      changed.find((each) => each.received !== undefined);
-    return [status?.pulled ?? a, status?.received ?? b];
+      changed.find((each) => each.received !== undefined)
+    );
   }
 
   /** A compact record as it was pulled, without its delivery status; the result is good until the next call. */

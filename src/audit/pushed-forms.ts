@@ -64,8 +64,8 @@ export class PushedForms {
   learn(pulled: Uint8Array, pushed: Uint8Array, digest: string): boolean {
     this.#taughtNothing += 1;
     if (this.#taughtNothing > patience && this.#taughtNothing % patience !== 0) return false;
-    const record = bufferOf(pulled);
-    const edits = editsBetween(record, bufferOf(pushed), this.#comparison.statusField.paths);
+    const [record, received] = [bufferOf(pulled), bufferOf(pushed)];
+    const edits = editsBetween(record, received, this.#comparison.statusField.pathIn(record, received));
     const apply = edits && applying(edits);
     const made = apply?.(record);
     if (apply === undefined || made === undefined || hash('sha256', made, 'hex') !== digest) return false;
@@ -99,11 +99,14 @@ interface Edit {
 const deepest = 4;
 const mostEdits = 32;
 
-/** Undefined where the pushed record has what the pulled one has not, or not so. */
+/**
+ * Undefined where the pushed record has what the pulled one has not, or not so, but for its delivery status: a `state` of the
+ * lead's own beside that is compared, and its value is not the same in the next lead.
+ */
 function editsBetween(
   pulled: Buffer,
   pushed: Buffer,
-  statusPaths: readonly (readonly string[])[],
+  statusPath: readonly string[] | undefined,
 ): readonly Edit[] | undefined {
   const [before, after] = [membersIn(pulled), membersIn(pushed)];
   const edits: Edit[] = [];
@@ -113,7 +116,7 @@ function editsBetween(
       const other = b.get(name);
       const path = [...parent, name];
       if (other?.text === member.text) continue;
-      const isStatus = statusPaths.some((one) => one.join('.') === path.join('.'));
+      const isStatus = statusPath?.join('.') === path.join('.');
       if (other === undefined || isStatus) edits.push({ path, value: other && Buffer.from(other.text) });
       else if (member.inside === undefined || other.inside === undefined) return false;
       else if (!compare(member.inside, other.inside, path)) return false;

@@ -77,6 +77,15 @@ describe.each([
   });
 });
 
+it('compares a state of the lead beside its delivery status, whatever other leads have', () => {
+  const { see, learn } = formsFor();
+  const pulled = (id: string, state: string): string => `{"id":"${id}","state":"${state}","status":"sent"}`;
+  const pushed = (id: string, state: string): string => `{"id":"${id}","state":"${state}"}`;
+  expect(learn(pulled('a', 'TX'), pushed('a', 'NY'))).toBe(false);
+  expect(see(pulled('b', 'NY'), pushed('b', 'NY'))).toEqual(equal);
+  expect(see(pulled('c', 'TX'), pushed('c', 'NY'))).toBeUndefined();
+});
+
 it('is as strict as the comparison of the bytes', () => {
   const { see, learn } = formsFor({ isStrict: true });
   expect(learn('{"id":"a","x":null,"y":1}', '{"id":"a"}')).toBe(true);

@@ -1,11 +1,15 @@
 import {
   chmodSync,
   existsSync,
+  linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -76,6 +80,21 @@ describe('the cache of compiled code', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
+  it.each([
+    ['symbolic', symlinkSync],
+    ['hard', linkSync],
+  ])('is not run through a %s link, which others may have made', async (_, link) => {
+    const folder = freshHome();
+    const path = await run(folder);
+    const other = join(freshHome(), 'other');
+    renameSync(path, other);
+    link(other, path);
+    const before = lstatSync(path).ino;
+    await run(folder);
+    expect(lstatSync(path).ino).not.toBe(before);
+    expect(lstatSync(path).isFile()).toBe(true);
+  });
+
   it('leaves nothing behind where it cannot be written', async () => {
     const folder = freshHome();
     const path = await run(folder);
@@ -88,8 +107,8 @@ describe('the cache of compiled code', () => {
   it('is not missed: switched off, or in a folder that cannot be', async () => {
     const folder = freshHome();
     writeFileSync(join(folder, 'file'), '');
-    await run(folder, ['--help'], { NODE_DISABLE_COMPILE_CACHE: '1' });
-    await run(folder, ['--help'], { NODE_COMPILE_CACHE: join(folder, 'file', 'below') });
+    await run(folder, ['help', 'list'], { NODE_DISABLE_COMPILE_CACHE: '1' });
+    await run(folder, ['help', 'list'], { NODE_COMPILE_CACHE: join(folder, 'file', 'below') });
     expect(readdirSync(folder)).toEqual(['file']);
     expect(existsSync(join(folder, 'file', 'below'))).toBe(false);
   });
@@ -99,7 +118,7 @@ describe('the cache of compiled code', () => {
     const hook = join(freshHome(), 'hook.cjs');
     const change = "require('node:v8').setFlagsFromString('--semi-space-growth-factor=1')";
     writeFileSync(hook, `process.on('exit', () => ${change});`);
-    await run(folder, ['--help'], { NODE_OPTIONS: `--require=${hook}` });
+    await run(folder, ['help', 'list'], { NODE_OPTIONS: `--require=${hook}` });
     expect(readdirSync(folder)).toEqual([]);
   });
 
