@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { appendDurably, digestFile, hexOf, isUnchanged } from '../../files/append-durably.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { type OutputFile, writeBookmark } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { linesOf, unpacked } from '../../files/read.ts';
-import { renameDurably } from '../../files/replace.ts';
+import { renameDurably, syncDirectory } from '../../files/replace.ts';
 import { Columns, withMoreColumns } from '../../output/records/csv.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
@@ -53,6 +54,8 @@ export async function publishFile(
   // Before the checkpoint: a partial file that nothing describes could not be distinguished from another program's.
   await rm(paths.partial, { force: true });
   await rm(paths.checkpoint, { force: true });
+  // Brought back by a power loss, it would tell a later `--resume` that the export of then is complete.
+  await withOutputErrors(paths.file, () => syncDirectory(dirname(paths.checkpoint)));
   return output?.publication;
 }
 
