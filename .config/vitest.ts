@@ -126,6 +126,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'browser',
+          // Of ten tabs that are loaded at once, one may get no answer from the browser's network for a while.
+          retry: process.env['CI'] === undefined ? 0 : 2,
           include: ['test/browser/*.test.ts'],
           globalSetup: [
             'test/browser/support/chromium-path.ts',
