@@ -1,4 +1,3 @@
-import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { Inbox, TargetLease } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Receiver } from './create-receiver.ts';
@@ -8,7 +7,9 @@ import {
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
+  isUnreadable,
   storedDelivery,
+  type Unreadable,
 } from './stored-deliveries.ts';
 import type { Target } from './targets/target.ts';
 
@@ -21,7 +22,7 @@ export interface DeliverPendingOptions {
   /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
   readonly triedBefore: number;
   /** Leads that cannot be read, so that they are not delivered. */
-  readonly onUnreadable: (leadIds: readonly string[], error: DataError | LeadNotFoundError) => void;
+  readonly onUnreadable: (leadIds: readonly string[], error: Unreadable) => void;
 }
 
 /** A lead's first delivery, and the targets that it is handed to now. */
@@ -41,7 +42,7 @@ export async function deliverPending(
 ): Promise<void> {
   const { inbox, receiver, clock, triedBefore, onUnreadable } = options;
   const unreadable = (some: readonly string[]) => (error: unknown) => {
-    if (!(error instanceof DataError || error instanceof LeadNotFoundError)) throw error;
+    if (!isUnreadable(error)) throw error;
     onUnreadable(some, error);
     return [];
   };

@@ -17,7 +17,13 @@ import {
 } from './outbox-schedule.ts';
 import type { ReceiverNote, ReceiverProblem } from './problems.ts';
 import { restoreCredential } from './restore-credential.ts';
-import { asReceived, firstDeliveries, storedDelivery } from './stored-deliveries.ts';
+import {
+  asReceived,
+  firstDeliveries,
+  isUnreadable,
+  storedDelivery,
+  type Unreadable,
+} from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 interface OutboxOptions {
@@ -273,11 +279,6 @@ export class Outbox {
     this.#options.note({ kind: 'given-up', target, leads: dead });
   }
 }
-
-type Unreadable = DataError | LeadNotFoundError;
-
-const isUnreadable = (error: unknown): error is Unreadable =>
-  error instanceof DataError || error instanceof LeadNotFoundError;
 
 /** It may be the inbox that cannot be read just now, or only what it has of this lead. */
 const isOfInbox = (found: StoredDelivery | Unreadable): boolean =>

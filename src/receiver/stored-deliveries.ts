@@ -17,6 +17,12 @@ export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'firstSeq' |
   readonly lastTriedAt: number;
 }
 
+/** Why what is stored of one lead cannot be handed on, which is no reason to leave the others. */
+export type Unreadable = DataError | LeadNotFoundError;
+
+export const isUnreadable = (error: unknown): error is Unreadable =>
+  error instanceof DataError || error instanceof LeadNotFoundError;
+
 /** The ids of leads that are outstanding for some target, oldest first. */
 export async function pendingIds(inbox: Pick<Inbox, 'list'>): Promise<readonly string[]> {
   const ids: string[] = [];
