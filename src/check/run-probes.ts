@@ -5,6 +5,11 @@ import { withoutCredential } from './credential.ts';
 import { type Finding, groupOf, isAcknowledged, type Probe, skipped, type Stage } from './probe.ts';
 import type { CheckProblem } from './problems.ts';
 import type { CheckSession } from './session.ts';
+import { answerProbes } from './probes/answers.ts';
+import { bodyProbes } from './probes/body.ts';
+import { credentialProbes } from './probes/credential.ts';
+import { deliveryProbes, repeatProbes } from './probes/delivery.ts';
+import { protocolProbes } from './probes/protocol.ts';
 
 /** At the same time: enough to wait for slow answers together, and few enough for a small server. */
 const usualWidth = 8;
@@ -234,3 +239,13 @@ function globMatcher(pattern: string): (text: string) => boolean {
   const expression = new RegExp(`^${source}$`);
   return (text) => expression.test(text);
 }
+
+/** Every probe, in the order in which they are shown: group by group. */
+export const probes: readonly Probe[] = [
+  ...deliveryProbes,
+  ...credentialProbes,
+  ...repeatProbes,
+  ...bodyProbes,
+  ...protocolProbes,
+  ...answerProbes,
+];

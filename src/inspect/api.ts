@@ -7,7 +7,6 @@ import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
 import type { InboxQueries } from './queries/query-types.ts';
-import { QueryValues } from './query-values.ts';
 import type { Replayer } from './replay/replayer.ts';
 import type { InspectKeys } from './inspect-keys.ts';
 import { noToken, ticketPath, unwantedRequest } from './request-guard.ts';
@@ -19,6 +18,7 @@ import {
   type WireSaved,
   tokenHeader,
 } from './wire.ts';
+import type { VerdictKind } from '../inbox/decide-verdict.ts';
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -399,5 +399,44 @@ function parsed(body: Uint8Array): Json | undefined {
   } catch {
     // The answer says what the body must be.
     return undefined;
+  }
+}
+
+/** The values of a URL's query, each checked. */
+class QueryValues {
+  readonly #values: URLSearchParams;
+
+  constructor(path: string) {
+    const at = path.indexOf('?');
+    this.#values = new URLSearchParams(at === -1 ? '' : path.slice(at + 1));
+  }
+
+  text(name: string): string | undefined {
+    const [value, ...more] = this.#values.getAll(name);
+    if (more.length > 0) throw badRequest(`The query names ${name} more than once.`);
+    return value;
+  }
+
+  /** A whole number within the limits. */
+  number(name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
+    if (number >= least && number <= most) return number;
+    throw badRequest(`The query's ${name} must be a whole number from ${least} to ${most}.`);
+  }
+
+  required(name: string): number {
+    const number = this.number(name);
+    if (number === undefined) throw badRequest(`The query lacks ${name}.`);
+    return number;
+  }
+
+  verdicts(): readonly VerdictKind[] | undefined {
+    const given = this.#values.getAll('verdict');
+    if (given.length === 0) return undefined;
+    const known = verdicts.filter((verdict) => given.includes(verdict));
+    if (given.every((value) => known.some((verdict) => verdict === value))) return known;
+    throw badRequest(`The query's verdict must be one of ${verdicts.join(', ')}.`);
   }
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { probes } from '../../src/check/all-probes.ts';
+import { probes } from '../../src/check/run-probes.ts';
 import { schemeNames } from '../../src/webhook/presets.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { freshHome } from '../support/run.ts';

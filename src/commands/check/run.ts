@@ -1,17 +1,16 @@
 import { type Baseline, baselineText, readBaseline } from '../../check/baseline.ts';
-import { probes as allProbes } from '../../check/all-probes.ts';
 import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
 import type { ExchangeOptions } from '../../check/raw-request.ts';
 import { commandOracle } from '../../check/oracle.ts';
 import type { Probe } from '../../check/probe.ts';
 import { validDelivery } from '../../check/probes/delivery.ts';
-import { runProbes, selectProbes } from '../../check/run-probes.ts';
+import { runProbes, selectProbes, probes as allProbes } from '../../check/run-probes.ts';
 import { CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
 import { limitTime } from '../../http/client/limit-time.ts';
-import { junitDocument } from '../../output/junit.ts';
+import { junitDocument, type TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../output/write-whole.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { formatSeconds } from '../../time/time-text.ts';
@@ -19,10 +18,11 @@ import { unverified } from '../../webhook/scheme.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
-import { junitCases, reportToGithub } from './ci-reports.ts';
 import { type CheckOptions, rejectContradictions } from './options.ts';
 import { acceptedText, jsonPrinter, prettyPrinter, showCatalogue } from './print.ts';
 import { type DescribedReport, describeReport, summarize, type Summary } from './report.ts';
+import { annotation, appendToSummary, markdownTable } from '../../output/github.ts';
+import { write } from '../../output/stdout.ts';
 
 /** No receiver holds a run for longer than this beyond the time-out of one probe, in milliseconds. */
 const wholeRunMs = 60_000;
@@ -178,3 +178,76 @@ function hintFor(code: string): string | undefined {
   }
   return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
 }
+
+/**
+ * Where GitHub Actions runs this: an annotation for each failure, on stderr, since stdout is data, and a table on the page
+ * of the step. Throws an `OutputError`.
+ */
+async function reportToGithub(
+  target: string,
+  summary: Summary,
+  described: readonly DescribedReport[],
+  { env, stderr }: Pick<Context, 'env' | 'stderr'>,
+): Promise<void> {
+  const counting = new Set(summary.failures.map(({ probe }) => probe.name));
+  if (env['GITHUB_ACTIONS']) {
+    const failed = described.filter(({ result }) => result === 'fail');
+    for (const { name, expected, detail, hint } of failed) {
+      const level = counting.has(name) ? 'error' : 'warning';
+      const message = `expected ${expected}; ${detail}${hint === null ? '' : `\n${hint}`}`;
+      await write(stderr, `${annotation(level, `leads check ${name}`, message)}\n`);
+    }
+  }
+  const page = env['GITHUB_STEP_SUMMARY'];
+  if (page) await appendToSummary(page, summaryPage(target, summary, described));
+}
+
+function summaryPage(
+  target: string,
+  { counts, accepted }: Summary,
+  described: readonly DescribedReport[],
+): string {
+  const { pass, fail, warn, skip } = counts;
+  const rows = described
+    .filter(({ result }) => result !== 'pass')
+    .map(({ name, level, result, expected, detail }) => [name, level, result, expected, detail]);
+  return [
+    '### leads check\n',
+    markdownTable(
+      ['receiver', 'passed', 'failed', 'warnings', 'skipped'],
+      [[target, ...[pass, fail, warn, skip].map(String)]],
+    ),
+    ...(rows.length === 0 ? [] : [markdownTable(['probe', 'level', 'result', 'expected', 'seen'], rows)]),
+    `${acceptedText(accepted)}\n`,
+  ].join('\n');
+}
+
+/**
+ * Reports as tests: what is a reason for exit 7 fails; what is not, so that no pipeline stops for it, is skipped with what
+ * was found.
+ */
+function junitCases(summary: Summary, described: readonly DescribedReport[]): TestCase[] {
+  const failing = new Set(summary.failures.map(({ probe }) => probe.name));
+  return described.map((report) => {
+    const { name, group, expected, level, detail, result, seen } = report;
+    return {
+      className: `leads.check.${group}`,
+      name: name.slice(group.length + 1),
+      ms: seen?.ms ?? 0,
+      outcome: failing.has(name)
+        ? { kind: 'failed', type: level, message: `expected ${expected}; ${detail}`, text: textOf(report) }
+        : result === 'pass'
+          ? { kind: 'passed' }
+          : { kind: 'skipped', message: result === 'skip' ? detail : `${result}: ${detail}` },
+    };
+  });
+}
+
+const textOf = ({ expected, detail, seen, hint, curl, rule }: DescribedReport): string =>
+  [
+    `expected: ${expected} (${rule})`,
+    `seen: ${detail}`,
+    ...(seen?.answer ? [`answer: ${seen.answer}`] : []),
+    ...(hint === null ? [] : [`hint: ${hint}`]),
+    ...(curl === null ? [] : [curl]),
+  ].join('\n');

@@ -23,13 +23,14 @@ import { rejectFirst } from '../flags/shared-flags.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
-import { type ListenOptions, shareAddress } from './options.ts';
+import { type ListenOptions, shareAddress, type Simulation } from './options.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
-import { SimulatedFailures } from './simulated-failures.ts';
 import { startAdmin } from './start-admin.ts';
 import { outcomeOf, StopCondition } from './stop-condition.ts';
 import { openTargets, targetDefinitions } from './targets.ts';
+import type { Clock } from '../../time/clock.ts';
+import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 
 /** What is to be closed when the run ends, whatever ends it; the last one first. */
 type Closers = (() => Promise<void> | void)[];
@@ -318,4 +319,58 @@ async function endWithin(
   const over = new AbortController();
   const wait = clock.sleep(ms, over.signal).catch(() => undefined);
   await Promise.race([work.finally(() => over.abort()), wait]);
+}
+
+interface SimulatedFailuresOptions extends Simulation {
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Ends every delay. */
+  readonly signal: AbortSignal;
+}
+
+/** Leads whose failures are counted at the same time; beyond that the oldest counts are dropped. */
+const countedLeads = 100_000;
+
+/** Failures on purpose, so that the retries of a service can be tested (`--simulate`). */
+class SimulatedFailures {
+  readonly #options: SimulatedFailuresOptions;
+  readonly #failuresOf = new Map<string, number>();
+
+  constructor(options: SimulatedFailuresOptions) {
+    this.#options = options;
+  }
+
+  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
+  failureFor(leadIds: readonly string[]): Rejection | undefined {
+    const { status, failFirst } = this.#options;
+    if (status !== undefined && status >= 300) {
+      return { ...rejection('told_to_fail', `answered ${status}, as --simulate says`), status };
+    }
+    if (failFirst === undefined) return undefined;
+    const failures = [...new Set(leadIds)].map((leadId) => this.#nextFailureOf(leadId, failFirst));
+    return failures.find((failure) => failure !== undefined);
+  }
+
+  #nextFailureOf(leadId: string, failFirst: number): Rejection | undefined {
+    const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
+    if (times > failFirst) return undefined;
+    // Deleted first, so that it becomes the newest of the map.
+    this.#failuresOf.delete(leadId);
+    this.#failuresOf.set(leadId, times);
+    const oldest = this.#failuresOf.size > countedLeads ? this.#failuresOf.keys().next().value : undefined;
+    if (oldest !== undefined) this.#failuresOf.delete(oldest);
+    return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
+  }
+
+  /** The status of a success may be any 2xx. */
+  statusFor(status: number): number {
+    return status === 200 ? (this.#options.status ?? status) : status;
+  }
+
+  /** Undefined when there is nothing to wait for. */
+  wait(): Promise<void> | undefined {
+    const { delayMs, clock, signal } = this.#options;
+    if (delayMs === undefined || signal.aborted) return undefined;
+    // A delay that is interrupted is no failure: the answer is sent at once then.
+    return clock.sleep(delayMs, signal).catch(() => undefined);
+  }
 }

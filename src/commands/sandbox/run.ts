@@ -3,12 +3,18 @@ import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
+import { paletteFor, type Palette } from '../../output/terminal/colour.ts';
 import { write, writeJson } from '../../output/stdout.ts';
-import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
 import { type Account, resolveSandbox } from './sandbox-options.ts';
-import { eventLine, failureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
 import type { Options } from './options.ts';
+import { shellWord } from '../../output/curl-command.ts';
+import { injectedIn } from '../../sandbox/faults.ts';
+import type { LoggedRequest } from '../../sandbox/requests.ts';
+import type { SandboxState } from '../../sandbox/sandbox-state.ts';
+import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
+import { explainFailure } from '../../messages/sender.ts';
+import type { ReadyLine, SandboxSummary } from './output-schema.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
@@ -62,3 +68,137 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+
+/** Where the sandbox is, and commands to use it that run as printed. */
+function readyBanner(
+  { url, accounts: states }: Sandbox,
+  accounts: readonly [Account, ...Account[]],
+  colour: Palette,
+): string[] {
+  const [{ apiKeys, apiKeyFile, showsKey }] = accounts;
+  const leadsOf = ({ from, seed, showsKey, apiKeys }: Account, i: number): string => {
+    const origin = from === undefined ? `seed ${seed}` : `from ${from}`;
+    const key = showsKey ? `, API key ${apiKeys[0] ?? ''}` : '';
+    return `${counted(states[i]?.leads.size ?? 0, 'lead')} (${origin}${key})`;
+  };
+  const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
+  const login = showsKey
+    ? `echo ${shellWord(apiKeys[0] ?? '')} | leads login --base-url ${url}`
+    : apiKeyFile === undefined
+      ? `export LEADS_BASE_URL=${url}`
+      : `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
+  const isOne = accounts.length === 1;
+  const served = isOne ? leadsOf(accounts[0], 0) : `${accounts.length} accounts`;
+  const push = accounts.flatMap(({ name, webhooks }) =>
+    webhooks.map((webhook) => {
+      const paused = webhook.paused === true ? ', paused until POST /sandbox/deliveries/resume' : '';
+      return `push:  each lead${isOne ? '' : ` of ${name}`} goes to ${webhook.url}${paused}`;
+    }),
+  );
+  const noPush = [
+    'push:  add --webhook https://localhost:8443/ --token secret,',
+    "       and start 'leads listen --token secret'",
+  ];
+  return [
+    `${colour.green('ready')}: ${colour.bold(url)} serves ${served}`,
+    ...(isOne ? [] : accounts.map((account, i) => `  ${account.name}: ${leadsOf(account, i)}`)),
+    '',
+    command(login),
+    command('leads list --status new'),
+    command('leads export > leads.ndjson'),
+    '',
+    ...(push.length > 0 ? push : noPush),
+    `see:   ${url}/sandbox/deliveries for every attempt, /openapi.json for all endpoints`,
+  ];
+}
+
+/** One JSON object for scripts: the same, in fields. */
+function readyRecord(
+  { url, port, accounts: states }: Sandbox,
+  accounts: readonly [Account, ...Account[]],
+): ReadyLine {
+  const shown = ({ showsKey, apiKeys, seed, webhooks }: Account, i: number) => ({
+    apiKey: showsKey ? apiKeys[0] : undefined,
+    leads: states[i]?.leads.size ?? 0,
+    seed,
+    webhooks: webhooks.map((webhook) => webhook.url),
+  });
+  const each = accounts.map((account, i) => ({ name: account.name, ...shown(account, i) }));
+  return {
+    ...{ type: 'ready', url, port, ...shown(accounts[0], 0), openapi: `${url}/openapi.json` },
+    accounts: each.length > 1 ? each : undefined,
+  };
+}
+
+/** What the sandbox did, as a record. */
+function summaryRecord({ accounts }: Sandbox): SandboxSummary {
+  const sum = (of: (account: SandboxState) => number): number =>
+    accounts.reduce((total, account) => total + of(account), 0);
+  return {
+    type: 'summary',
+    leads: sum(({ leads }) => leads.size),
+    requests: sum(({ requests }) => requests.total),
+    attempts: sum(({ deliveries }) => deliveries.attempts.length),
+    acknowledged: sum(({ deliveries }) => deliveries.acknowledged),
+    pending: sum(({ deliveries }) => deliveries.pending),
+    faults: {
+      api: injectedIn(accounts.map(({ apiInjector }) => apiInjector)),
+      deliveries: injectedIn(accounts.flatMap(({ deliveries }) => deliveries.injectors)),
+    },
+  };
+}
+
+/** The same as one line. */
+function summaryLine(record: SandboxSummary): string {
+  const { leads, requests, attempts, acknowledged, pending } = record;
+  const parts = [
+    counted(leads, 'lead'),
+    counted(requests, 'request'),
+    ...(attempts > 0 ? [`${acknowledged} acknowledged in ${counted(attempts, 'attempt')}`] : []),
+    ...(pending > 0 ? [`${pending} still pending`] : []),
+  ];
+  const injected = [...Object.entries(record.faults.api), ...Object.entries(record.faults.deliveries)];
+  const faults = injected.map(([name, times]) => `${name} ${times}`).join(', ');
+  return `sandbox: ${parts.join(', ')}${faults === '' ? '' : `; faults: ${faults}`}`;
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** One request or one attempt, for `--verbose`. */
+function eventLine(event: LoggedRequest | RecordedAttempt): string {
+  const faults = event.faults.length === 0 ? '' : ` (${event.faults.join(', ')})`;
+  if ('method' in event) {
+    const { method, target, status, leads } = event;
+    return `${method} ${target}: ${status ?? 'reset'}, ${counted(leads, 'lead')}${faults}`;
+  }
+  const { leadId, attempt, target, outcome, status, error, durationMs } = event;
+  const answer = status ?? error ?? '';
+  return `POST ${target} ${leadId} attempt ${attempt}: ${outcome} ${answer} in ${durationMs} ms${faults}`;
+}
+
+/**
+ * Tells of a target that has acknowledged nothing so far, at the first failure and once for each cause. Forged attempts
+ * do not count: a receiver is right to reject them. Notes are held back until `start`, so that they follow the announcement.
+ */
+function failureNotes(note: (cause: string, text: string) => void) {
+  const reached = new Set<string>();
+  let early: RecordedAttempt[] | undefined = [];
+  const tell = ({ target, outcome, forged, status, error }: RecordedAttempt): void => {
+    if (outcome === 'acknowledged') reached.add(target);
+    if (outcome === 'acknowledged' || outcome === 'dropped' || forged || reached.has(target)) return;
+    note(
+      `delivery to ${target}: ${status ?? error ?? ''}`,
+      `no delivery to ${target} was acknowledged so far: ${explainFailure({ status, error })}`,
+    );
+  };
+  return {
+    add(attempt: RecordedAttempt): void {
+      if (early === undefined) tell(attempt);
+      else early.push(attempt);
+    },
+    start() {
+      early?.forEach(tell);
+      early = undefined;
+    },
+  };
+}

@@ -1,6 +1,7 @@
+import { createSecretKey } from 'node:crypto';
 import { type Capture, targetOf } from '../../capture/capture.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { DataError, UsageError, ConfigError } from '../../errors.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
@@ -11,21 +12,17 @@ import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from '
 import type { VerifyOptions } from './options.ts';
 import type { Check, Report } from './output-schema.ts';
 import { printText, redact, redactReport } from './report.ts';
-import {
-  detectScheme,
-  isSchemeOpen,
-  type ReadSecrets,
-  readSecretsOf,
-  tellingHeaders,
-} from './scheme-secrets.ts';
 import { explanationText } from '../../messages/explanations.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { describe } from '../../messages/command-line.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
-import type { Authentic, Key, Scheme, Verification } from '../../webhook/scheme.ts';
+import type { Authentic, Key, Scheme, Verification, Verifier } from '../../webhook/scheme.ts';
 import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
+import type { Settings } from '../../config/load-settings.ts';
+import { schemeNames } from '../../webhook/presets.ts';
+import { schemeNamed } from '../../webhook/scheme-registry.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
   const { capture, resolved } = await openBoth(options, context);
@@ -330,4 +327,69 @@ function timeChecks(
     late: undefined,
     checks: [inTime, { name: 'now', ok: false, detail: `stale by now: ${today.detail}` }],
   };
+}
+
+/** The secrets that a scheme reads, and those that it cannot. */
+interface ReadSecrets extends Verifier {
+  readonly unreadable: readonly {
+    /** As text, for the search alone: nothing is verified with it. */
+    readonly key: Key;
+    readonly error: ConfigError;
+  }[];
+}
+
+/** Throws a `ConfigError` for an empty secret. */
+function readSecretsOf({ scheme, secrets }: SchemeSecrets): ReadSecrets {
+  const keys: Key[] = [];
+  const unreadable: ReadSecrets['unreadable'][number][] = [];
+  for (const secret of secrets) {
+    try {
+      keys.push(scheme.key(secret));
+    } catch (error) {
+      if (!(error instanceof ConfigError) || isEmpty(secret)) throw error;
+      unreadable.push({ key: textKey(secret), error });
+    }
+  }
+  return { scheme, keys, unreadable };
+}
+
+const isEmpty = (secret: Secret): boolean => secret.reveal().trim() === '';
+
+const textKey = (secret: Secret): Key => ({
+  secret,
+  material: createSecretKey(Buffer.from(secret.reveal())),
+});
+
+/** The schemes that are recognized by a header of their own, with its name. */
+const headerOf = (): readonly (readonly [scheme: string, header: string])[] =>
+  schemeNames.flatMap((name) =>
+    name === 'custom' || name === 'token'
+      ? []
+      : schemeNamed(name)
+          .credentialHeaders.slice(0, 1)
+          .map((header) => [name, header] as const),
+  );
+
+/**
+ * Whether there is a secret and nothing says for which scheme. Throws a `ConfigError` where there is neither secret nor
+ * token.
+ */
+function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
+  const { webhookScheme = 'token', webhookToken, webhookSecret } = settings;
+  if (options.scheme !== undefined || webhookScheme !== 'token') return false;
+  if (options.secret.length + options.secretFile.length > 0) return true;
+  if (options.token.length + options.tokenFile.length > 0 || webhookToken !== undefined) return false;
+  if (webhookSecret !== undefined) return true;
+  throw new ConfigError('nothing says with which secret it was sent', {
+    hint: 'give --token T or --secret S, or set LEADS_WEBHOOK_TOKEN or LEADS_WEBHOOK_SECRET',
+  });
+}
+
+/** Lower-case names of the headers by which a scheme is recognized. */
+const tellingHeaders = (): readonly string[] => headerOf().map(([, header]) => header);
+
+/** The scheme whose header the delivery carries; undefined where there is none. Of several with one header, the first. */
+function detectScheme({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): string | undefined {
+  const names = new Set(rawHeaders.map(([name]) => name.toLowerCase()));
+  return headerOf().find(([, header]) => names.has(header))?.[0];
 }

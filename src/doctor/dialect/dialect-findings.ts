@@ -2,7 +2,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { LeadsError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { checkNamed, type CheckResult } from '../check-result.ts';
-import type { ClockSight } from '../clock-drift.ts';
+import type { ClockSight } from '../service-connection.ts';
 import type { RateHeaders } from './limited-requests.ts';
 import type { FilterFinding, StatusField } from './find-filter.ts';
 import type { LimitFinding } from './find-limit.ts';

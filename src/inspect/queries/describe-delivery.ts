@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
-import { utf8 } from '../../json/bytes.ts';
+import { utf8, bufferOf } from '../../json/bytes.ts';
 import { storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
-import type { WireDelivery, WireRow } from '../wire.ts';
+import { type WireDelivery, type WireRow, mostDumped } from '../wire.ts';
 import { rowOf } from './delivery-row.ts';
 import { formatJson } from './format-json.ts';
-import { hexDump } from './hex-dump.ts';
 
 /** Of the body, in bytes. */
 const shownBytes = 1024 * 1024;
@@ -120,4 +119,18 @@ export function whyNotReplayable({
 }: Pick<StoredDelivery, 'verdict' | 'leadId'>): string | undefined {
   if (verdict === 'rejected') return 'A rejected delivery is never replayed: nobody knows who sent it.';
   return leadId === undefined ? 'The delivery holds no lead.' : undefined;
+}
+
+const lineBytes = 16;
+
+/** `00000010  89 50 4e 47 …  |.PNG…|` */
+function hexDump(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let at = 0; at < Math.min(bytes.length, mostDumped); at += lineBytes) {
+    const line = bufferOf(bytes.subarray(at, at + lineBytes));
+    const pairs = line.toString('hex').replace(/..(?=.)/g, '$& ');
+    const text = line.toString('latin1').replace(/[^ -~]/g, '.');
+    lines.push(`${at.toString(16).padStart(8, '0')}  ${pairs.padEnd(3 * lineBytes)} |${text}|`);
+  }
+  return lines.join('\n');
 }

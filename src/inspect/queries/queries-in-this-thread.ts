@@ -1,16 +1,20 @@
-import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import type { InboxReader, StoredDelivery, InboxQuery } from '../../inbox/inbox.ts';
 import { curlCommand } from '../../output/curl-command.ts';
-import { redacted, storedDelivery } from '../../receiver/stored-deliveries.ts';
+import { redacted, storedDelivery, deliverySummary } from '../../receiver/stored-deliveries.ts';
 import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
-import { countCharts, countVerdicts } from './count-charts.ts';
 import { describeDelivery } from './describe-delivery.ts';
 import { diffDeliveries } from './diff-deliveries.ts';
-import { listPage } from './list-rows.ts';
-import type { InboxQueries } from './query-types.ts';
-import { saveDeliveries } from './save-deliveries.ts';
+import type { InboxQueries, PageQuery, SaveQuery, ChartQuery } from './query-types.ts';
 import { searchInbox } from './search-inbox.ts';
 import { arrivedSince, InboxWatch } from './watch-inbox.ts';
+import type { WirePage, WireRow, WireBucket, WireCharts, WireCounts, WireVerdict } from '../wire.ts';
+import { rowOf, leadIn } from './delivery-row.ts';
+import { isObject } from '../../json/exact.ts';
+import type { ByteSink } from '../../output/records/record-types.ts';
+import { recordWriter } from '../../output/records/record-writer.ts';
+import { filteredDeliveries } from './filtered-deliveries.ts';
+import { DelayPercentiles } from '../../stats/receipt-counts.ts';
 
 /** Reads an inbox in this thread, in small steps. Closing it closes the inbox, unless that is somebody else's. */
 export function queriesInThisThread(
@@ -79,4 +83,192 @@ function curlOfDelivery({ method, headers, body }: StoredDelivery, url: string):
     body,
     secrets: [{ secret: new Secret(redacted), variable: 'CREDENTIAL' }],
   });
+}
+
+/** One page of the list, newest first. */
+async function listPage(
+  inbox: Pick<InboxReader, 'list' | 'lookUp' | 'lackingTargets'>,
+  { limit, ...query }: PageQuery,
+): Promise<WirePage> {
+  const rows: WireRow[] = [];
+  let hasMore = false;
+  for await (const delivery of inbox.list(query)) {
+    if (rows.length === limit) {
+      hasMore = true;
+      break;
+    }
+    rows.push(await rowOf(inbox, delivery));
+  }
+  const next = hasMore ? (rows.at(-1)?.seq ?? null) : null;
+  const { leadId } = query;
+  return { rows, next, lead: leadId === undefined ? null : await stateOf(inbox, leadId, rows) };
+}
+
+/** Why the list lacks what the inbox had of a lead. */
+async function stateOf(
+  inbox: Pick<InboxReader, 'lookUp'>,
+  leadId: string,
+  rows: readonly WireRow[],
+): Promise<WirePage['lead']> {
+  const [lead] = await inbox.lookUp([leadId]);
+  if (lead === undefined) return null;
+  if (lead.digest === undefined) return 'erased';
+  return rows.some(({ verdict }) => verdict !== 'rejected') ? null : 'pruned';
+}
+
+/** Rows that are handed on at once. */
+const rowsAtOnce = 100;
+
+/** What a filter lets pass as a file, piece by piece; where nobody reads on it stops. */
+async function* saveDeliveries(
+  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent' | 'lackingTargets'>,
+  query: SaveQuery,
+): AsyncGenerator<Uint8Array> {
+  if (query.form === 'html') {
+    const { inboxReport } = await import('./inbox-report.ts');
+    const { reportHtml } = await import('../../report/report-html.ts');
+    yield Buffer.from(reportHtml(await inboxReport(inbox, query)));
+    return;
+  }
+  let pieces: Uint8Array[] = [];
+  const sink: ByteSink = {
+    write: (bytes) => Promise.resolve(void pieces.push(Uint8Array.from(bytes))),
+    end: () => Promise.resolve(),
+  };
+  const writer = await recordWriter(query.form, sink, { fields: query.form === 'csv' ? columns : undefined });
+  const written = (): Uint8Array => {
+    const piece = Buffer.concat(pieces);
+    pieces = [];
+    return piece;
+  };
+  let rows: Uint8Array[] = [];
+  const writeRows = async (): Promise<void> => {
+    await writer.write(rows.map((bytes) => ({ bytes })));
+    rows = [];
+  };
+  for await (const delivery of filteredDeliveries(inbox, query)) {
+    rows.push(Buffer.from(JSON.stringify({ ...deliverySummary(delivery), ...personOf(delivery) })));
+    if (rows.length < rowsAtOnce) continue;
+    await writeRows();
+    await writer.flush();
+    yield written();
+  }
+  await writeRows();
+  await writer.end();
+  yield written();
+}
+
+function personOf(delivery: StoredDelivery): Readonly<Record<string, unknown>> {
+  const lead = leadIn(delivery);
+  const contact = isObject(lead?.['contact']) ? lead['contact'] : {};
+  const { name = null, email = null, phone = null } = contact;
+  return { name, email, phone, category: lead?.['category'] ?? null };
+}
+
+/** As `leads inbox list --json` has them, and what the list shows of the lead. */
+const columns =
+  'number receivedAt verdict reason detail status leadId attempt source remote method path bytes differs name email phone category'.split(
+    ' ',
+  );
+
+interface Counts {
+  readonly verdicts: Record<WireVerdict, number>;
+  readonly delays: DelayPercentiles;
+  delayMax: number | null;
+  delaysUnknown: number;
+}
+
+/** Counts all that was received in a window, also what is not stored any more. */
+async function countCharts(
+  inbox: Pick<InboxReader, 'counts' | 'extent'>,
+  query: ChartQuery,
+): Promise<WireCharts> {
+  const {
+    since,
+    until,
+    buckets: most,
+  } = query.since === undefined ? await fittedWindow(inbox, query.until) : { ...query, since: query.since };
+  const bucketMs = Math.max(1, Math.ceil((until - since) / most));
+  const { countedSince } = await inbox.extent();
+  const buckets = Array.from({ length: Math.max(1, Math.ceil((until - since) / bucketMs)) }, (): Counts => ({
+    verdicts: { ...none },
+    delays: new DelayPercentiles(),
+    delayMax: null,
+    delaysUnknown: 0,
+  }));
+  const removed = { ...none };
+  for await (const step of inbox.counts({ since, until, partMs: bucketMs })) {
+    for (const { part, verdict, count, isRemoved, delays, delaysUnknown } of step) {
+      const bucket = buckets[part];
+      if (bucket === undefined) continue;
+      bucket.verdicts[verdict] += count;
+      bucket.delaysUnknown += delaysUnknown;
+      if (isRemoved) removed[verdict] += count;
+      for (const delay of delays) {
+        bucket.delays.add(delay);
+        bucket.delayMax = Math.max(delay, bucket.delayMax ?? 0);
+      }
+    }
+  }
+  return {
+    since,
+    until,
+    bucketMs,
+    buckets: buckets.map((bucket, i) => wireBucket(since + i * bucketMs, bucket)),
+    removed,
+    unknownBefore: countedSince > since ? Math.min(countedSince, until) : null,
+  };
+}
+
+const minute = 60_000;
+const day = 1440 * minute;
+
+/** Fewer buckets than that would make one delivery a bar as wide as the chart. */
+const fewestBuckets = 12;
+
+/** The part of the last day in which something came, in whole minutes; around a short one so much that it is in the middle. */
+async function fittedWindow(
+  inbox: Pick<InboxReader, 'counts'>,
+  until: number,
+): Promise<ChartQuery & { readonly since: number }> {
+  const start = Math.ceil(until / minute) * minute - day;
+  let [first, last] = [Infinity, 0];
+  for await (const step of inbox.counts({ since: start, until, partMs: minute })) {
+    for (const { part } of step) [first, last] = [Math.min(first, part), Math.max(last, part)];
+  }
+  if (first === Infinity) [first, last] = [0, day / minute - 1];
+  const length = [1, 2, 5, 10].find((one) => (last - first) / one < 60) ?? 30;
+  const from = Math.floor((start / minute + first) / length);
+  const count = Math.floor((start / minute + last) / length) - from + 1;
+  const buckets = Math.max(count, fewestBuckets);
+  const since = (from - Math.floor((buckets - count) / 2)) * length * minute;
+  return { since, until: since + buckets * length * minute, buckets };
+}
+
+/** More pending leads are not counted: they are read one by one. */
+const mostPending = 1_000;
+
+/** How many rows the list has of each verdict. */
+async function countVerdicts(
+  inbox: Pick<InboxReader, 'counts' | 'list'>,
+  { since = 0, until = Number.MAX_SAFE_INTEGER }: Pick<InboxQuery, 'since' | 'until'>,
+): Promise<WireCounts> {
+  const counts = { ...none };
+  const partMs = Number.MAX_SAFE_INTEGER;
+  for await (const step of inbox.counts({ since, until, partMs })) {
+    for (const { verdict, count, isRemoved } of step) if (!isRemoved) counts[verdict] += count;
+  }
+  // Of a lead that is outstanding the list has one row, whatever its deliveries were answered when they came.
+  counts.pending = 0;
+  for await (const _ of inbox.list({ verdicts: ['pending'], since, until })) {
+    counts.pending += 1;
+    if (counts.pending === mostPending) break;
+  }
+  return counts;
+}
+
+const none = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
+
+function wireBucket(at: number, { verdicts, delays, delayMax, delaysUnknown }: Counts): WireBucket {
+  return { at, ...verdicts, delayP50: delays.figures().p50, delayMax, delaysUnknown };
 }

@@ -1,7 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { bufferOf } from '../../json/bytes.ts';
 import type { BodyFormName } from './body-form-names.ts';
-import { jsonForms } from './json-forms.ts';
 
 /** A body that the sender may have signed instead of the one that was received. */
 export interface BodyForm {
@@ -68,4 +67,137 @@ function decompress(body: Uint8Array): Buffer | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The JSON of a body as the usual languages and libraries write it; nothing for what is no JSON. */
+function jsonForms(text: string): readonly (readonly [BodyFormName, string])[] {
+  const json = parseJson(text);
+  if (json === undefined) return [];
+  const { value } = json;
+  const tight = { comma: ',', colon: ':' };
+  const python = { comma: ', ', colon: ': ', number: pythonNumber };
+  const compact = JSON.stringify(value);
+  const sorted = JSON.stringify(withSortedKeys(value));
+  const jsNumber = (number: string): string => JSON.stringify(Number(number));
+  const slashed = (string: string): string => string.replaceAll('/', '\\/');
+  const php = (string: string): string => slashed(withUnicodeEscapes(string));
+  return [
+    ['json-stringify', compact],
+    ['minified', rewriteJson(text, tight)],
+    ['indent-2', JSON.stringify(value, null, 2)],
+    ['indent-4', JSON.stringify(value, null, 4)],
+    ['python', rewriteJson(text, { ...python, string: withUnicodeEscapes })],
+    ['python-unicode', rewriteJson(text, python)],
+    ['ascii', rewriteJson(text, { ...tight, string: withUnicodeEscapes })],
+    ['php', rewriteJson(text, { ...tight, string: php, number: phpNumber })],
+    ['php-unicode', rewriteJson(text, { ...tight, string: slashed, number: phpNumber })],
+    ['go', rewriteJson(text, { ...tight, string: htmlSafe, number: jsNumber })],
+    ['rails', rewriteJson(text, { ...tight, string: htmlSafe, number: pythonNumber })],
+    ['dotnet', rewriteJson(text, { ...tight, string: dotnetString })],
+    ['sorted', sorted],
+    ['python-sorted', rewriteJson(sorted, { ...python, string: withUnicodeEscapes })],
+    ['go-sorted', rewriteJson(sorted, { ...tight, string: htmlSafe, number: jsNumber })],
+    ...(typeof value === 'string' ? [['unquoted', value] as const] : []),
+  ];
+}
+
+function parseJson(text: string): { value: unknown } | undefined {
+  if (isTooDeep(text)) return undefined;
+  try {
+    return { value: JSON.parse(text.replace(/^\ufeff/, '')) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Deeper nesting than in any lead: `JSON.parse` reads it, but writing it again would exhaust the stack. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > 200) return true;
+  }
+  return false;
+}
+
+const htmlSafe = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+
+/** `\"` as `\u0022`, and hexadecimal digits in capitals. */
+const dotnetString = (json: string): string =>
+  `"${json
+    .slice(1, -1)
+    .replaceAll('\\"', '\\u0022')
+    .replace(
+      /[<>&'+`\u007f-\uffff]/g,
+      (character) => `\\u${unicodeEscape(character).slice(2).toUpperCase()}`,
+    )}"`;
+
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, withSortedKeys(member)]));
+}
+
+/** How one language writes JSON. */
+interface JsonStyle {
+  /** Between two members of an object or list. */
+  readonly comma: string;
+  /** Between a name and its value. */
+  readonly colon: string;
+  /** A string as `JSON.stringify` writes it, as this language writes it. Default: the same. */
+  readonly string?: (json: string) => string;
+  /** A number from the text that was received. Default: the same text. */
+  readonly number?: (text: string) => string;
+}
+
+const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[,:]|[^\s",:]/gs;
+
+/**
+ * The same JSON as another language writes it, with its members in the same order. `json` must be valid. Token by token,
+ * so that numbers which JavaScript does not hold stay exact.
+ */
+export function rewriteJson(json: string, style: JsonStyle): string {
+  const { comma, colon, string = same, number = same } = style;
+  return (
+    json
+      .replace(/^\ufeff/, '')
+      .match(tokens)
+      ?.map((token) => {
+        if (token === ',') return comma;
+        if (token === ':') return colon;
+        if (token.startsWith('"')) return string(JSON.stringify(JSON.parse(token)));
+        return /^[-\d]/.test(token) ? number(token) : token;
+      })
+      .join('') ?? ''
+  );
+}
+
+const same = (text: string): string => text;
+
+/** Every character beyond ASCII as `\u` and four hexadecimal digits, in small letters. */
+const withUnicodeEscapes = (json: string): string => json.replace(/[\u0080-\uffff]/g, unicodeEscape);
+
+const unicodeEscape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** A number as Python writes it: whole numbers digit by digit, others as `repr` does. */
+export function pythonNumber(text: string): string {
+  if (!/[.eE]/.test(text)) return text;
+  const value = Number(text);
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
+    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  }
+  const written = Object.is(value, -0) ? '-0' : String(value);
+  return written.includes('.') ? written : `${written}.0`;
+}
+
+/** A number as PHP writes it: integers of 64 bits digit by digit, others with as many digits as they need. */
+export function phpNumber(text: string): string {
+  if (!/[.eE]/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return text;
+  const value = Number(text);
+  const size = Math.abs(value);
+  if (size === 0 || (size >= 1e-4 && size < 1e17)) return String(value);
+  return value.toExponential().replace(/^(-?\d)e/, '$1.0e');
 }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { JqWorker } from '../../../src/output/jq/jq-worker.ts';
-import { renderValues } from '../../../src/output/jq/render-values.ts';
+import { renderValues } from '../../../src/output/jq/filtered-output.ts';
 import { manualExamples } from './manual-examples.ts';
 
 const worker = new JqWorker();

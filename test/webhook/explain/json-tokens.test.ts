@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { phpNumber, pythonNumber, rewriteJson } from '../../../src/webhook/explain/json-forms.ts';
+import { phpNumber, pythonNumber, rewriteJson } from '../../../src/webhook/explain/body-forms.ts';
 
 test.each([
   ['1.0', '1.0'],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   type SignatureHeaderFormat,
   signatureHeaderReader,
-} from '../../../src/webhook/schemes/signature-header.ts';
+} from '../../../src/webhook/schemes/template-scheme.ts';
 import { delivered } from '../delivery.ts';
 
 const mac = (digit: string) => digit.repeat(64);

@@ -1,18 +1,26 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { WireDelivery } from '../../wire.ts';
-import { Button, Key } from '../elements.tsx';
+import type { WireDelivery, WireResult } from '../../wire.ts';
+import { Button, Key, Time } from '../elements.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
 import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
-import { deliveryTitle, exactTime, sentence, shortTime, shownSize } from '../text/format.ts';
+import {
+  deliveryTitle,
+  exactTime,
+  sentence,
+  shortTime,
+  shownSize,
+  capitalized,
+  plural,
+  shownDuration,
+} from '../text/format.ts';
 import { FieldNames, ReceivedText, shown } from '../text/received-text.tsx';
 import { markFound } from '../text/mark-found.ts';
 import { VerdictBadge } from '../text/verdict.tsx';
-import { BodySection, HeaderSection, LeadAttempts } from './delivery-sections.tsx';
+import { BodySection, HeaderSection, LeadAttempts, Section } from './delivery-sections.tsx';
 import { ClosePane, PaneProblem } from './pane-parts.tsx';
-import { Timeline } from './timeline.tsx';
 
 export function DeliveryPane({ seq }: { seq: number }): VNode {
   const model = useModel();
@@ -244,3 +252,83 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
     </div>
   );
 }
+
+/** What happened to a delivery, in the order of time, and what is still to happen. */
+function Timeline({ delivery }: { delivery: WireDelivery }): VNode {
+  const { receivedAt, source, remote, method, path, size, verdict, reason, status, seq, attempt } = delivery;
+  const { results, lacking } = delivery;
+  return (
+    <Section title="What happened">
+      <ol class="results">
+        <Step what={source === 'backfill' ? 'Read back' : 'Received'} at={receivedAt}>
+          {source === 'backfill' ? (
+            'from the service'
+          ) : (
+            <>
+              from <ReceivedText text={remote} />: {method} <ReceivedText text={path} />
+            </>
+          )}
+          , {shownSize(size)}
+        </Step>
+        <Step what="Checked" state={verdict === 'rejected' ? 'failed' : 'ok'}>
+          {verdict === 'rejected' ? (
+            <>
+              rejected: <ReceivedText text={reason ?? 'no reason was kept'} />
+            </>
+          ) : verdict === 'other' ? (
+            'genuine, and no lead'
+          ) : (
+            'accepted'
+          )}
+        </Step>
+        <Step what="Stored">
+          as delivery {seq}
+          {attempt > 1 && `, attempt ${attempt} at this lead`}, answered {status}
+        </Step>
+        {results.map((result, i) => (
+          <Attempt key={i} result={result} receivedAt={receivedAt} />
+        ))}
+        {lacking.map(({ target, tries, dueAt, dead }) => (
+          <Step key={target} what={dead ? 'Given up' : 'Waiting'} state={dead ? 'failed' : ''}>
+            <ReceivedText text={target} /> has not had it after {plural(tries, 'try', 'tries')}
+            {dueAt !== null && !dead && (
+              <>
+                , again at <Time at={dueAt} />
+              </>
+            )}
+          </Step>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Attempt({ result, receivedAt }: { result: WireResult; receivedAt: number }): VNode {
+  const { kind, target, address, ok, answer, durationMs, at } = result;
+  return (
+    <Step what={kind === null ? 'Handed on' : capitalized(kind)} at={at} state={ok ? 'ok' : 'failed'}>
+      <ReceivedText text={address ?? target} />
+      <span class="result-answer">
+        {ok ? 'taken: ' : 'not taken: '}
+        <ReceivedText text={answer} /> in {shownDuration(durationMs)},{' '}
+        {shownDuration(Math.max(0, at - receivedAt))} after it came
+      </span>
+    </Step>
+  );
+}
+
+interface StepProps {
+  readonly what: string;
+  /** Undefined: right after the step before. */
+  readonly at?: number;
+  readonly state?: 'ok' | 'failed' | '';
+  readonly children: ComponentChildren;
+}
+
+const Step = ({ what, at, state = '', children }: StepProps): VNode => (
+  <li class={`is-${state}`}>
+    <span class="result-time">{at !== undefined && <Time at={at} />}</span>
+    <span class="result-state">{what}</span>
+    <span>{children}</span>
+  </li>
+);
