@@ -1,5 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { limitTime } from '../http/client/limit-time.ts';
+import { slept } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { withoutCredential } from './credential.ts';
 import { type Finding, groupOf, isAcknowledged, type Probe, skipped, type Stage } from './probe.ts';
@@ -96,16 +97,9 @@ async function healthOf(session: CheckSession, withLead: boolean): Promise<Healt
     const end = isFailing ? 'failing' : 'dead';
     // A receiver that takes the whole time for one answer is not asked again.
     if (clock.steady() > until || wire.signal.aborted) return end;
-    if (!(await slept(clock.sleep(betweenMs, wire.signal)))) return end;
+    if (!(await slept(clock, betweenMs, wire.signal))) return end;
   }
 }
-
-/** Whether the whole time passed; it is cut short when the time for the question is up. */
-const slept = (sleep: Promise<void>): Promise<boolean> =>
-  sleep.then(
-    () => true,
-    () => false,
-  );
 
 function reasonToSkip(
   probe: Probe,

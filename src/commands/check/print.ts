@@ -11,7 +11,7 @@ import { wrap } from '../help/layout.ts';
 import type { CheckLine } from './output-schema.ts';
 import type { DescribedReport, Summary } from './report.ts';
 
-/** Writes reports to stdout as they come. */
+/** Writes reports to stdout, in the order of the probes. */
 export interface ReportPrinter {
   probe(report: DescribedReport): Promise<void>;
   end(summary: Summary): Promise<void>;
@@ -19,23 +19,27 @@ export interface ReportPrinter {
 
 type PrintContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
 
-/** `--json`: one object a line, in the order of `probes` however they end; the last one is the summary. */
-export function jsonPrinter(
-  target: string,
+/** Passes reports on in the order of `probes`, however they end. */
+export function inOrderOf(
   probes: readonly Probe[],
-  { stdout }: Pick<PrintContext, 'stdout'>,
-): ReportPrinter {
+  pass: (report: DescribedReport) => Promise<void>,
+): (report: DescribedReport) => Promise<void> {
   const waiting = probes.map(({ name }) => name);
   const ended = new Map<string, DescribedReport>();
+  return async (report) => {
+    ended.set(report.name, report);
+    for (let next = ended.get(waiting[0] ?? ''); next !== undefined; next = ended.get(waiting[0] ?? '')) {
+      waiting.shift();
+      await pass(next);
+    }
+  };
+}
+
+/** `--json`: one object a line, the last one the summary. */
+export function jsonPrinter(target: string, { stdout }: Pick<PrintContext, 'stdout'>): ReportPrinter {
   const line = (value: CheckLine): Promise<void> => writeJson(stdout, value);
   return {
-    async probe(report) {
-      ended.set(report.name, report);
-      for (let next = ended.get(waiting[0] ?? ''); next !== undefined; next = ended.get(waiting[0] ?? '')) {
-        waiting.shift();
-        await line(next);
-      }
-    },
+    probe: line,
     end: ({ counts, accepted }) => line({ type: 'summary', target, ...counts, accepted }),
   };
 }
@@ -49,13 +53,18 @@ export async function prettyPrinter(
   const { stdout } = context;
   const colours = await paletteFor(stdout, context);
   const width = wrapWidth(stdout);
-  const groups = new PrettyGroups(probes, { colours, marks: marksFor(context), width });
+  const style = { colours, marks: marksFor(context), width };
+  const lastOf = new Map(probes.map((probe) => [groupOf(probe), probe.name]));
+  let group: DescribedReport[] = [];
   await write(stdout, `${colours.bold(`checking ${target}`)}\n`);
   return {
     async probe(report) {
-      const text = groups.add(report);
+      group.push(report);
+      if (report.name !== lastOf.get(report.group)) return;
+      const text = groupText(report.group, group, style);
+      group = [];
       // The runner reads stdout as well, and the receiver's answers are in it.
-      if (text !== '') await write(stdout, context.env['GITHUB_ACTIONS'] ? withoutCommands(text) : text);
+      await write(stdout, context.env['GITHUB_ACTIONS'] ? withoutCommands(text) : text);
     },
     end: (summary) => write(stdout, `${summaryLines(summary, colours, width).join('\n')}\n`),
   };
@@ -70,43 +79,6 @@ interface Style {
 
 /** Of the names of groups, in columns. */
 const groupWidth = 11;
-
-interface WaitingGroup {
-  readonly group: string;
-  readonly names: readonly string[];
-  readonly left: Set<string>;
-  readonly reports: DescribedReport[];
-}
-
-/** Collects reports, and gives each group as text once it and all before it are complete. */
-class PrettyGroups {
-  readonly #style: Style;
-  readonly #waiting: WaitingGroup[];
-
-  constructor(probes: readonly Probe[], style: Style) {
-    this.#style = style;
-    const groups = [...new Set(probes.map(groupOf))];
-    this.#waiting = groups.map((group) => {
-      const names = probes.filter((probe) => groupOf(probe) === group).map(({ name }) => name);
-      return { group, names, left: new Set(names), reports: [] };
-    });
-  }
-
-  /** What can be shown now that this report is there; perhaps nothing. */
-  add(report: DescribedReport): string {
-    const own = this.#waiting.find(({ group }) => group === report.group);
-    own?.reports.push(report);
-    own?.left.delete(report.name);
-    let text = '';
-    for (let next = this.#waiting[0]; next?.left.size === 0; next = this.#waiting[0]) {
-      const { group, names, reports } = next;
-      this.#waiting.shift();
-      const inOrder = reports.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
-      text += groupText(group, inOrder, this.#style);
-    }
-    return text;
-  }
-}
 
 function groupText(group: string, reports: readonly DescribedReport[], style: Style): string {
   const { marks, colours } = style;

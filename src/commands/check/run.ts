@@ -19,7 +19,7 @@ import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import { type CheckOptions, rejectContradictions } from './options.ts';
-import { acceptedText, jsonPrinter, prettyPrinter, showCatalogue } from './print.ts';
+import { acceptedText, jsonPrinter, prettyPrinter, showCatalogue, inOrderOf } from './print.ts';
 import { type DescribedReport, describeReport, summarize, type Summary } from './report.ts';
 import { annotation, appendToSummary, markdownTable } from '../../output/github.ts';
 import { write } from '../../output/stdout.ts';
@@ -63,8 +63,9 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const described = new Map<string, DescribedReport>();
   const printer =
     options.format === 'json'
-      ? jsonPrinter(url.href, probes, context)
+      ? jsonPrinter(url.href, context)
       : await prettyPrinter(url.href, probes, context);
+  const print = inOrderOf(probes, (report) => printer.probe(report));
   const startedAt = clock.now();
   context.status?.showProgress(
     (now) => `${described.size} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`,
@@ -81,7 +82,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
         const isKnown = baseline?.failing.has(report.probe.name) === true;
         const one = describeReport(report, session, trust, isKnown);
         described.set(one.name, one);
-        await printer.probe(one);
+        await print(one);
       },
     });
     context.status?.showProgress(undefined);
