@@ -9,7 +9,7 @@ import {
 import { withoutContacts } from '../../report/reduce-personal-data.ts';
 import { type Cell, mostReportRows, type Report, type Section, type Tone } from '../../report/report.ts';
 import { countText, secondText, shareText } from '../../report/report-html.ts';
-import type { RepairedFindings } from './repair.ts';
+import { type SettledLeads, settledFindings } from './repair.ts';
 import type { AuditSummary } from './output-schema.ts';
 import { horizonDoubt, meanings, rowOf, windowText } from './print.ts';
 
@@ -31,7 +31,7 @@ const toneOf = (kind: FindingClass): Tone =>
 export async function auditReport(
   audit: Pick<Audit, 'findings'>,
   summary: AuditSummary,
-  settled: Pick<RepairedFindings, 'repaired' | 'arrived'>,
+  settled: SettledLeads,
   { madeAt, zone, isOver, keepsPersonalData }: AuditReportOptions,
 ): Promise<Report> {
   const { pulled, received, matched, byClass, repaired, withoutId } = summary;
@@ -102,13 +102,12 @@ const classesSection = (byClass: AuditSummary['byClass'], pulled: number, receiv
 
 async function findingsTable(
   audit: Pick<Audit, 'findings'>,
-  { repaired, arrived }: Pick<RepairedFindings, 'repaired' | 'arrived'>,
+  settled: SettledLeads,
   zone: string,
   isWhole: boolean,
 ): Promise<Section> {
   const rows: Cell[][] = [];
   let more = 0;
-  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
   const timeOf = (iso: string | null): string => {
     const at = iso === null ? NaN : Date.parse(iso);
     return Number.isNaN(at) ? (iso ?? '') : secondText(at, zone);
@@ -125,10 +124,8 @@ async function findingsTable(
       shown(remark),
     ];
   };
-  for await (const finding of audit.findings(problemClasses)) {
-    const [done, came] = [isRepaired(finding), isArrived(finding)];
-    if (rows.length < mostReportRows)
-      rows.push(row(finding, done ? 'repaired' : came ? 'came meanwhile' : undefined));
+  for await (const { finding, state } of settledFindings(audit, settled, problemClasses)) {
+    if (rows.length < mostReportRows) rows.push(row(finding, state));
     else more += 1;
   }
   return {

@@ -1,4 +1,4 @@
-import { command, serviceExits } from '../flags/command-spec.ts';
+import { command, serviceExits, members } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -43,25 +43,14 @@ export default command({
     {
       what: 'one for each lead that is not the same on both sides',
       type: 'finding',
-      fields: ['class', 'id', 'fields', 'createdAt', 'receivedAt', 'reason'],
+      fields: members('class id fields createdAt receivedAt reason'),
     },
     {
       what: 'the last line',
       type: 'summary',
-      fields: [
-        'window',
-        'horizon',
-        'pulled',
-        'received',
-        'matched',
-        'backfilled',
-        'richer',
-        'richerFields',
-        'byClass',
-        'withoutId',
-        'lossRate',
-        'repaired',
-      ],
+      fields: members(
+        'window horizon pulled received matched backfilled richer richerFields byClass withoutId lossRate repaired',
+      ),
     },
   ],
   examples: [

@@ -16,7 +16,7 @@ import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
 import type { AuditLine, AuditSummary } from './output-schema.ts';
-import type { RepairedFindings } from './repair.ts';
+import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
@@ -30,34 +30,26 @@ const fit: FitOptions = {
   short: shortTimes,
 };
 
-interface TableOptions extends Pick<RepairedFindings, 'repaired' | 'arrived'> {
-  readonly most: number;
-}
-
 /** The counts, then the first `most` findings. */
 export async function printTable(
   audit: Pick<Audit, 'findings'>,
   summary: AuditSummary,
-  { most, repaired, arrived }: TableOptions,
+  settled: SettledLeads,
+  most: number,
   context: Pick<Context, 'stdout' | 'messages' | 'env' | 'globals'>,
 ): Promise<void> {
   const { stdout, messages } = context;
   const colours = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   await write(stdout, countsTable(summary, colours, width));
-  const shown: Finding[] = [];
+  const rows: string[][] = [];
   let more = 0;
-  for await (const finding of audit.findings(problemClasses)) {
-    if (shown.length < most) shown.push(finding);
+  for await (const { finding, state } of settledFindings(audit, settled, problemClasses)) {
+    if (rows.length < most) rows.push(rowOf(finding, state));
     else more += 1;
   }
-  if (shown.length === 0) return;
+  if (rows.length === 0) return;
   const heads = ['CLASS', 'LEAD', 'CREATED', 'RECEIVED', 'REMARK'];
-  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
-  const rows = shown.map((finding) => {
-    const [done, came] = [isRepaired(finding), isArrived(finding)];
-    return rowOf(finding, done ? 'repaired' : came ? 'came meanwhile' : undefined);
-  });
   await write(stdout, `\n${renderTable(heads, rows, { ...fit, width, head: colours.dim })}`);
   if (more > 0) messages.say(`${counted(more, 'more finding', 'more findings')}: --limit all, or --json`);
 }
@@ -288,7 +280,7 @@ export async function writeJunit(
   path: string,
   audit: Pick<Audit, 'findings' | 'counts'>,
   { byClass, pulled }: AuditSummary,
-  settled: Pick<RepairedFindings, 'repaired' | 'arrived'>,
+  settled: SettledLeads,
   { doubt, ...times }: Comparison,
 ): Promise<void> {
   const cases = [testCase('complete', completeness(pulled, audit.counts.withoutId, doubt), times.ms)];
@@ -327,23 +319,18 @@ const testCase = (name: string, outcome: TestCase['outcome'], ms = 0): TestCase 
 async function outcomeOf(
   kind: FindingClass,
   audit: Pick<Audit, 'findings'>,
-  { repaired, arrived }: Pick<RepairedFindings, 'repaired' | 'arrived'>,
+  settled: SettledLeads,
 ): Promise<TestCase['outcome']> {
   const listed: string[] = [];
-  let left = 0;
-  let done = 0;
-  let came = 0;
-  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
-  for await (const finding of audit.findings([kind])) {
-    const [wasRepaired, hasCome] = [isRepaired(finding), isArrived(finding)];
-    if (wasRepaired) done += 1;
-    else if (hasCome) came += 1;
-    else if ((left += 1) <= mostListed) listed.push(lineOf(finding));
+  const counts = { left: 0, repaired: 0, 'came meanwhile': 0 };
+  for await (const { finding, state = 'left' } of settledFindings(audit, settled, [kind])) {
+    counts[state] += 1;
+    if (state === 'left' && counts.left <= mostListed) listed.push(lineOf(finding));
   }
-  const notes = [
-    ...(done === 0 ? [] : [`${grouped(done)} repaired`]),
-    ...(came === 0 ? [] : [`${grouped(came)} came meanwhile`]),
-  ];
+  const { left, ...rest } = counts;
+  const notes = Object.entries(rest).flatMap(([state, count]) =>
+    count === 0 ? [] : [`${grouped(count)} ${state}`],
+  );
   if (left === 0) return { kind: 'passed', output: notes.length === 0 ? undefined : notes.join('\n') };
   const more = left > mostListed ? [`and ${grouped(left - mostListed)} more`] : [];
   return {

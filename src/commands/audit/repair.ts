@@ -1,4 +1,5 @@
 import type { Audit } from '../../audit/audit.ts';
+import type { FindingClass } from '../../audit/classify-lead.ts';
 import {
   type LeadDelivery,
   MarkedLeads,
@@ -25,11 +26,28 @@ import { outgoingDeliveries } from '../send/outgoing-deliveries.ts';
 import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './options.ts';
 
-/** What a repair leaves. */
-export interface RepairedFindings {
+/** Findings that are none any more at the end of a run. */
+export interface SettledLeads {
   readonly repaired: MarkedLeads;
   /** Leads that came by themselves after they were found missing. */
   readonly arrived: MarkedLeads;
+}
+
+/** Class by class, each with what became of it. */
+export async function* settledFindings(
+  audit: Pick<Audit, 'findings'>,
+  { repaired, arrived }: SettledLeads,
+  classes: readonly FindingClass[],
+) {
+  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
+  for await (const finding of audit.findings(classes)) {
+    const [done, came] = [isRepaired(finding), isArrived(finding)];
+    yield { finding, state: done ? ('repaired' as const) : came ? ('came meanwhile' as const) : undefined };
+  }
+}
+
+/** What a repair leaves. */
+export interface RepairedFindings extends SettledLeads {
   /** To be thrown once the findings are printed. */
   readonly failure: { readonly error: unknown } | undefined;
 }

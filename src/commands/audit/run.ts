@@ -106,14 +106,14 @@ async function auditRound(
 function print(
   { audit }: OpenedAudit,
   summary: AuditSummary,
-  { repaired, arrived }: RepairedFindings,
+  settled: RepairedFindings,
   { missing, format, watch, limit }: AuditCommandOptions,
   context: Reported,
 ): Promise<void> {
   if (missing) return printMissing(audit, context);
   if (format === 'json') return printJson(audit, summary, context);
   if (watch !== undefined) return printRound(summary, context);
-  return printTable(audit, summary, { most: limit, repaired, arrived }, context);
+  return printTable(audit, summary, settled, limit, context);
 }
 
 type Reported = Pick<Context, 'stdout' | 'messages' | 'clock' | 'env' | 'globals'>;

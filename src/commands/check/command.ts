@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, members } from '../flags/command-spec.ts';
 import { receiverUrl } from '../flags/shared-flags.ts';
 import { flags } from './options.ts';
 
@@ -18,15 +18,15 @@ export default command({
     {
       what: 'one for each probe',
       type: 'probe',
-      fields: ['name', 'group', 'rule', 'level', 'result', 'expected', 'seen', 'detail', 'hint', 'curl'],
+      fields: members('name group rule level result expected seen detail hint curl'),
       sometimes: ['known'],
     },
     {
       what: 'the last line',
       type: 'summary',
-      fields: ['target', 'pass', 'fail', 'warn', 'skip', 'accepted'],
+      fields: members('target pass fail warn skip accepted'),
     },
-    { what: 'with --list: one for each probe', fields: ['name', 'group', 'rule', 'level', 'expected'] },
+    { what: 'with --list: one for each probe', fields: members('name group rule level expected') },
   ],
   examples: [
     'leads check https://localhost:8443/ --token secret',

@@ -1,7 +1,7 @@
 import { text, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup } from '../flags/flag.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
-import { command, serviceExits } from '../flags/command-spec.ts';
+import { command, serviceExits, members } from '../flags/command-spec.ts';
 
 const flags = {
   ...inGroup('The service', {
@@ -38,7 +38,7 @@ export default command({
     {
       what: 'the last line',
       type: 'summary',
-      fields: ['pass', 'warn', 'fail', 'skip', 'requests', 'learnt', 'written'],
+      fields: members('pass warn fail skip requests learnt written'),
     },
   ],
   examples: [

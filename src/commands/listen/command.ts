@@ -29,7 +29,7 @@ export default command({
     {
       what: 'the first line',
       type: 'listening',
-      fields: ['url', 'path', 'scheme', 'inbox', 'ca'],
+      fields: members('url path scheme inbox ca'),
       sometimes: ['admin'],
     },
     {

@@ -1,4 +1,4 @@
-import { command, serviceExits } from '../flags/command-spec.ts';
+import { command, serviceExits, members } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -15,7 +15,7 @@ export default command({
   output: [
     {
       what: 'one document',
-      fields: ['window', 'total', 'undated', 'by', 'bucket', 'series'],
+      fields: members('window total undated by bucket series'),
       sometimes: ['matrix', 'inbox', 'previous', 'expect'],
     },
   ],

@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, members } from '../flags/command-spec.ts';
 import { args, flags } from './options.ts';
 
 export default command({
@@ -15,18 +15,7 @@ export default command({
   output: [
     {
       what: 'one document',
-      fields: [
-        'ok',
-        'scheme',
-        'reason',
-        'checks',
-        'wouldMatch',
-        'explanation',
-        'tried',
-        'form',
-        'at',
-        'notes',
-      ],
+      fields: members('ok scheme reason checks wouldMatch explanation tried form at notes'),
       sometimes: ['base'],
     },
   ],
