@@ -7,6 +7,11 @@ export interface Problem {
   readonly [fact: string]: unknown;
 }
 
+/** Objects that are told apart by their kind, from a table of what each kind has. */
+export type KindsOf<Facts> = {
+  [Kind in keyof Facts]: { readonly kind: Kind } & Readonly<Facts[Kind]>;
+}[keyof Facts];
+
 export interface ErrorDetails {
   /** What the user can do about it, one sentence; only beside a sentence. */
   readonly hint?: string | undefined;

@@ -1,55 +1,38 @@
-import { ConfigError, type ErrorDetails, UsageError } from '../errors.ts';
+import { ConfigError, type ErrorDetails, type KindsOf, UsageError } from '../errors.ts';
 
 /** Why a header cannot be one of `api.headers`. */
 export type HeaderObjection =
   'name' | 'value' | 'twice' | 'key' | 'own' | 'framing' | 'proxy' | 'session' | 'part';
 
 /** What is wrong with the configuration file, a profile or a setting. */
-export type ConfigProblem =
-  | { readonly kind: 'no-home-directory' }
-  | { readonly kind: 'config-unreadable'; readonly path: string; readonly code: string }
-  | { readonly kind: 'config-of-another-user'; readonly path: string }
-  | {
-      readonly kind: 'config-not-json';
-      readonly path: string;
-      readonly line: number;
-      readonly isComma: boolean;
-    }
-  | { readonly kind: 'config-of-newer-version'; readonly path: string }
-  | { readonly kind: 'config-invalid'; readonly path: string; readonly at: readonly string[] }
-  | { readonly kind: 'not-a-base-url'; readonly shown: string }
-  | { readonly kind: 'base-url-with-password' }
-  | { readonly kind: 'base-url-in-plain-http'; readonly origin: string }
-  | { readonly kind: 'no-base-url'; readonly profile: string }
-  | { readonly kind: 'no-api-key'; readonly profile: string }
-  | {
-      readonly kind: 'key-of-another-origin';
-      readonly profile: string;
-      readonly of: string | undefined;
-      readonly origin: string;
-    }
-  | {
-      readonly kind: 'key-command-of-another-origin';
-      readonly of: string | undefined;
-      readonly origin: string;
-    }
-  | {
-      readonly kind: 'headers-of-another-origin';
-      readonly of: string | undefined;
-      readonly origin: string;
-    }
-  | { readonly kind: 'header-not-settable'; readonly name: string; readonly why: HeaderObjection }
-  | { readonly kind: 'unknown-profile'; readonly profile: string; readonly known: readonly string[] }
+export type ConfigProblem = KindsOf<{
+  'no-home-directory': unknown;
+  'config-unreadable': { path: string; code: string };
+  'config-of-another-user': { path: string };
+  'config-not-json': { path: string; line: number; isComma: boolean };
+  'config-of-newer-version': { path: string };
+  'config-invalid': { path: string; at: readonly string[] };
+  'not-a-base-url': { shown: string };
+  'base-url-with-password': unknown;
+  'base-url-in-plain-http': { origin: string };
+  'no-base-url': { profile: string };
+  'no-api-key': { profile: string };
+  'key-of-another-origin': { profile: string; of: string | undefined; origin: string };
+  'key-command-of-another-origin': { of: string | undefined; origin: string };
+  'headers-of-another-origin': { of: string | undefined; origin: string };
+  'header-not-settable': { name: string; why: HeaderObjection };
+  'unknown-profile': { profile: string; known: readonly string[] };
   /** `what` is asked for, such as an API key. */
-  | { readonly kind: 'no-secret-given'; readonly what: string }
-  | { readonly kind: 'secret-with-blanks'; readonly what: string }
-  | { readonly kind: 'secret-unreadable'; readonly what: string; readonly path: string; readonly why: string }
-  | { readonly kind: 'unsendable-key'; readonly from: 'environment' | 'profile' }
-  | { readonly kind: 'no-time-out'; readonly text: string }
-  | { readonly kind: 'no-retries'; readonly text: string }
-  | { readonly kind: 'not-a-setting-value'; readonly value: string; readonly path: readonly string[] }
-  | { readonly kind: 'two-keys-of-a-profile' }
-  | { readonly kind: 'key-command-failed'; readonly program: string; readonly how: string };
+  'no-secret-given': { what: string };
+  'secret-with-blanks': { what: string };
+  'secret-unreadable': { what: string; path: string; why: string };
+  'unsendable-key': { from: 'environment' | 'profile' };
+  'no-time-out': { text: string };
+  'no-retries': { text: string };
+  'not-a-setting-value': { value: string; path: readonly string[] };
+  'two-keys-of-a-profile': unknown;
+  'key-command-failed': { program: string; how: string };
+}>;
 
 export type HeaderProblem = Extract<ConfigProblem, { readonly kind: 'header-not-settable' }>;
 

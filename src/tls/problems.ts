@@ -1,29 +1,20 @@
+import type { KindsOf } from '../errors.ts';
+
 /** What is wrong with the PEM files that the user named, or with our own. Reasons are those of the system or of OpenSSL. */
-export type TlsProblem =
-  | {
-      readonly kind: 'unreadable-pem';
-      readonly file: PemFile;
-      readonly path: string;
-      readonly code: string | undefined;
-      readonly reason: string;
-    }
-  | { readonly kind: 'no-certificate' | 'no-private-key'; readonly path: string; readonly isSwapped: boolean }
-  | { readonly kind: 'damaged-pem'; readonly file: PemFile; readonly path: string; readonly reason: string }
-  | { readonly kind: 'encrypted-key'; readonly path: string }
+export type TlsProblem = KindsOf<{
+  'unreadable-pem': { file: PemFile; path: string; code: string | undefined; reason: string };
+  'no-certificate': { path: string; isSwapped: boolean };
+  'no-private-key': { path: string; isSwapped: boolean };
+  'damaged-pem': { file: PemFile; path: string; reason: string };
+  'encrypted-key': { path: string };
   /** `isLater`: it belongs to another certificate of that file. */
-  | {
-      readonly kind: 'key-of-another-certificate';
-      readonly certPath: string;
-      readonly keyPath: string;
-      readonly isLater: boolean;
-    }
+  'key-of-another-certificate': { certPath: string; keyPath: string; isLater: boolean };
   /** `at`: in ISO form. */
-  | { readonly kind: 'expired-certificate' | 'early-certificate'; readonly path: string; readonly at: string }
-  | { readonly kind: 'unusable-certificate'; readonly path: string; readonly reason: string }
-  | {
-      readonly kind: 'inaccessible-authority' | 'damaged-authority';
-      readonly directory: string;
-      readonly reason: string;
-    };
+  'expired-certificate': { path: string; at: string };
+  'early-certificate': { path: string; at: string };
+  'unusable-certificate': { path: string; reason: string };
+  'inaccessible-authority': { directory: string; reason: string };
+  'damaged-authority': { directory: string; reason: string };
+}>;
 
 export type PemFile = 'cert' | 'key';

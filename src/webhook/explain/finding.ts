@@ -1,3 +1,4 @@
+import type { KindsOf } from '../../errors.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Algorithm, Encoding, SchemeOptions, TimestampFormat } from '../scheme-options.ts';
 import type { Key, Scheme } from '../scheme.ts';
@@ -14,35 +15,27 @@ export interface Finding {
 }
 
 export type Found =
-  | { readonly kind: 'capital-letters' }
-  | { readonly kind: 'other-url'; readonly signed: string; readonly received: string }
-  | { readonly kind: 'changed-body'; readonly body: BodyFormName }
-  | { readonly kind: 'secret-form'; readonly secret: SecretChange }
-  | { readonly kind: 'other-scheme'; readonly scheme: string; readonly here: string }
-  | { readonly kind: 'other-brand'; readonly brand: string }
-  | { readonly kind: 'covers-less' }
-  /** `isWhole`: nothing stood before the token, such as a word. */
-  | { readonly kind: 'secret-sent'; readonly header: string; readonly isWhole: boolean }
-  | {
-      readonly kind: 'token-elsewhere';
-      readonly header: string;
-      readonly isWhole: boolean;
-      readonly own: string;
-    }
-  | { readonly kind: 'token-alike'; readonly butFor: 'quotes' | 'percent' | 'case' | 'blanks' }
   | CustomMatch
-  /** `scheme`: one that signs another unit; undefined where the unit is an option. */
-  | {
-      readonly kind: 'time-unit';
-      readonly unit: TimestampFormat;
-      readonly read: TimestampFormat;
-      readonly scheme: string | undefined;
-    }
-  | { readonly kind: 'time-ahead' }
-  | { readonly kind: 'time-past' }
-  | { readonly kind: 'similar-header'; readonly schemes: readonly string[]; readonly here: string }
-  | { readonly kind: 'no-credential'; readonly scheme: string; readonly headers: readonly string[] }
-  | { readonly kind: 'nothing-matches' };
+  | KindsOf<{
+      'capital-letters': unknown;
+      'other-url': { signed: string; received: string };
+      'changed-body': { body: BodyFormName };
+      'secret-form': { secret: SecretChange };
+      'other-scheme': { scheme: string; here: string };
+      'other-brand': { brand: string };
+      'covers-less': unknown;
+      /** `isWhole`: nothing stood before the token, such as a word. */
+      'secret-sent': { header: string; isWhole: boolean };
+      'token-elsewhere': { header: string; isWhole: boolean; own: string };
+      'token-alike': { butFor: 'quotes' | 'percent' | 'case' | 'blanks' };
+      /** `scheme`: one that signs another unit; undefined where the unit is an option. */
+      'time-unit': { unit: TimestampFormat; read: TimestampFormat; scheme: string | undefined };
+      'time-ahead': unknown;
+      'time-past': unknown;
+      'similar-header': { schemes: readonly string[]; here: string };
+      'no-credential': { scheme: string; headers: readonly string[] };
+      'nothing-matches': unknown;
+    }>;
 
 /** A signature that no scheme with a name makes. */
 export interface CustomMatch {
