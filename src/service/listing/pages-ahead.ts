@@ -87,9 +87,11 @@ export class PagesAhead {
       const found = await this.#peek(withNumber(second, number, undefined), size);
       const ids = found.kind === 'page' ? found.ids : [];
       if (ids.length < length) {
-        this.#end = ids.length === 0 ? number : number + 1;
-        // A short page may have others behind it: nobody has asked for the next one.
-        this.#behindEnd = ids.length === 0 && found.kind === 'page' ? found.facts : undefined;
+        const end = ids.length === 0 ? number : number + 1;
+        // A short page may have others behind it, where nobody has asked for the next one.
+        if (end < this.#end) this.#behindEnd = undefined;
+        if (ids.length === 0 && found.kind === 'page') this.#behindEnd = found.facts;
+        this.#end = end;
       }
       if (ids.length === 0) continue;
       const [first] = ids;
