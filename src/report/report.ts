@@ -81,3 +81,22 @@ interface Table {
 
 /** Rows of one table: a report is read by a person. */
 export const mostReportRows = 1000;
+
+/** Deliveries by a label, the most frequent ones first. */
+export function deliveryBars(
+  title: string,
+  head: string,
+  counts: Iterable<readonly [label: string, count: number]>,
+  tone?: Tone,
+): Section {
+  const rows = [...counts].sort(([, a], [, b]) => b - a);
+  return {
+    kind: 'bars',
+    title,
+    heads: [head, 'Deliveries'],
+    total: rows.reduce((sum, [, count]) => sum + count, 0),
+    rows: rows
+      .slice(0, mostReportRows)
+      .map(([label, count]) => ({ label: label === '' ? '(none)' : label, count, tone })),
+  };
+}

@@ -1,5 +1,5 @@
 import { withoutContacts } from '../../report/reduce-personal-data.ts';
-import { type Cell, mostReportRows, type Report, type Section } from '../../report/report.ts';
+import { type Cell, deliveryBars, mostReportRows, type Report } from '../../report/report.ts';
 import { countText, minuteText, secondText } from '../../report/report-html.ts';
 import { readLine, type StatementHeader, type StatementLedger } from '../../statement/statement-format.ts';
 import { startOfDays } from '../../time/zone.ts';
@@ -41,7 +41,7 @@ export async function statementReport(
         ]);
     }
   }
-  const rejected = Object.entries(counts.rejected).sort(([, a], [, b]) => b - a);
+  const rejected = Object.entries(counts.rejected);
   return {
     title: ledger === undefined ? 'Statement of listed leads' : 'Statement of received leads',
     program: `leads statement ${LEADS_VERSION}`,
@@ -87,14 +87,8 @@ export async function statementReport(
           counts: [count],
         })),
       },
-      ...(rejected.length === 0 ? [] : [barsOf('Rejected, by reason', 'Reason', rejected)]),
-      ...values.map(({ field, counts: of }) =>
-        barsOf(
-          `By ${field}`,
-          field,
-          [...of].sort(([, a], [, b]) => b - a),
-        ),
-      ),
+      ...(rejected.length === 0 ? [] : [deliveryBars('Rejected, by reason', 'Reason', rejected)]),
+      ...values.map(({ field, counts: of }) => deliveryBars(`By ${field}`, field, of)),
       {
         kind: 'table',
         title: 'Leads, by their digests',
@@ -110,13 +104,3 @@ export async function statementReport(
     ],
   };
 }
-
-const barsOf = (title: string, head: string, counts: readonly (readonly [string, number])[]): Section => ({
-  kind: 'bars',
-  title,
-  heads: [head, 'Deliveries'],
-  total: counts.reduce((sum, [, count]) => sum + count, 0),
-  rows: counts
-    .slice(0, mostReportRows)
-    .map(([label, count]) => ({ label: label === '' ? '(none)' : label, count })),
-});

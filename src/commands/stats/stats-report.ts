@@ -1,5 +1,5 @@
 import { isContact, reducedValue, withoutContacts } from '../../report/reduce-personal-data.ts';
-import { mostReportRows, type Report, type Section } from '../../report/report.ts';
+import { deliveryBars, mostReportRows, type Report, type Section } from '../../report/report.ts';
 import { countText, minuteText } from '../../report/report-html.ts';
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
@@ -121,7 +121,6 @@ function receiptFigures(receipts: ReceiptFigures | undefined, zone: string) {
 
 function deliverySections(receipts: ReceiptFigures): Section[] {
   const { received, accepted, duplicate, pending, rejected, other, byReason } = receipts;
-  const reasons = [...byReason].sort(([, a], [, b]) => b - a);
   return [
     {
       kind: 'bars',
@@ -136,17 +135,7 @@ function deliverySections(receipts: ReceiptFigures): Section[] {
         ...(other === 0 ? [] : [{ label: 'other', count: other, tone: 'other' as const, isRest: true }]),
       ],
     },
-    ...(reasons.length === 0
-      ? []
-      : [
-          {
-            kind: 'bars',
-            title: 'Rejected',
-            heads: ['Reason', 'Deliveries'],
-            total: rejected,
-            rows: reasons.map(([label, count]) => ({ label, count, tone: 'bad' as const })),
-          } as const,
-        ]),
+    ...(byReason.size === 0 ? [] : [deliveryBars('Rejected', 'Reason', byReason, 'bad')]),
   ];
 }
 

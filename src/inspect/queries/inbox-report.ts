@@ -2,7 +2,14 @@ import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { mostAttemptsCounted } from '../../inbox/query-types.ts';
 import { isObject, type Json } from '../../json/exact.ts';
 import { initials, lastDigits, withoutContacts } from '../../report/reduce-personal-data.ts';
-import { type Cell, mostReportRows, type Report, type Section, type Tone } from '../../report/report.ts';
+import {
+  type Cell,
+  deliveryBars,
+  mostReportRows,
+  type Report,
+  type Section,
+  type Tone,
+} from '../../report/report.ts';
 import { countText, minuteText, secondText, shareText } from '../../report/report-html.ts';
 import { DelayPercentiles } from '../../stats/receipt-counts.ts';
 import { formatDuration } from '../../time/time-text.ts';
@@ -187,7 +194,6 @@ class Counts {
     ] as const;
     const note = this.#delaysUnknown === 0 ? undefined : `${countText(this.#delaysUnknown)} not known`;
     const attempts = this.#attempts.slice(0, this.#attempts.findLastIndex((count) => count > 0) + 1);
-    const reasons = [...this.#reasons].sort(([, a], [, b]) => b - a);
     return [
       {
         kind: 'figures',
@@ -218,17 +224,9 @@ class Counts {
         unknown:
           unknownBefore === undefined ? undefined : Math.ceil((unknownBefore - this.#start) / this.#bucketMs),
       },
-      ...(reasons.length === 0
+      ...(this.#reasons.size === 0
         ? []
-        : [
-            {
-              kind: 'bars' as const,
-              title: 'Rejected, by reason',
-              heads: ['Reason', 'Deliveries'] as const,
-              total: this.#ofVerdict('rejected'),
-              rows: reasons.map(([label, count]) => ({ label, count, tone: 'bad' as const })),
-            },
-          ]),
+        : [deliveryBars('Rejected, by reason', 'Reason', this.#reasons, 'bad')]),
       ...(attempts.length === 0
         ? []
         : [
