@@ -1,10 +1,13 @@
+import { isObject, jsonIn } from '../json/exact.ts';
 import { bodyNote, type Capture, type CaptureOptions, chooseEntry, timeIn } from './capture.ts';
 
 /** One delivery among the lines of `leads listen --json`; undefined for text without any. */
 export function readEventLines(text: string, options: CaptureOptions): Capture | undefined {
   const events = text.split(/\r?\n/).flatMap((line) => {
-    const event = line.includes('"delivery"') ? parse(line) : undefined;
-    return event !== undefined && event['type'] === 'delivery' && 'verdict' in event ? [{ line, event }] : [];
+    const event = line.includes('"delivery"') ? jsonIn(line) : undefined;
+    if (!isObject(event) || event['type'] !== 'delivery' || !('verdict' in event)) return [];
+    const fields: Readonly<Record<string, unknown>> = event;
+    return [{ line, event: fields }];
   });
   if (events.length === 0) return undefined;
   const heads = events.map(({ event }) => ({
@@ -35,15 +38,6 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
   };
 }
 
-function parse(line: string): { readonly [key: string]: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The lead's own text in the line: read and written again, its numbers and escapes would be others. */
 function leadBytes(line: string, lead: unknown): Buffer | undefined {
   if (typeof lead !== 'object' || lead === null) return undefined;
@@ -51,8 +45,7 @@ function leadBytes(line: string, lead: unknown): Buffer | undefined {
   for (const { index } of line.matchAll(/"lead"\s*:/g)) {
     const start = line.indexOf(':', index) + 1;
     const text = line.slice(start, line.lastIndexOf('}')).trim();
-    const value = parse(text);
-    if (value !== undefined && JSON.stringify(value) === wanted) return Buffer.from(text);
+    if (JSON.stringify(jsonIn(text)) === wanted) return Buffer.from(text);
   }
   return Buffer.from(wanted);
 }

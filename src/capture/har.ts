@@ -12,7 +12,7 @@ import {
 } from './capture.ts';
 
 /** The entries of a HAR (HTTP Archive 1.2); undefined for JSON that is none. */
-export function harEntries(json: Json): readonly Json[] | undefined {
+export function harEntries(json: Json | undefined): readonly Json[] | undefined {
   const entries = valueAt(json, ['log', 'entries']);
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../json/exact.ts';
+import { jsonIn } from '../json/exact.ts';
 import { type Capture, type CaptureOptions, unreadable } from './capture.ts';
 import { isCurlDump, readCurlDump } from './curl-output.ts';
 import { isCurlCommand, readCurlCommand } from './curl-command.ts';
@@ -41,20 +41,12 @@ async function readForm(bytes: Buffer, options: CaptureOptions): Promise<Capture
 
 function readJson(bytes: Buffer, options: CaptureOptions): Capture {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
-  const json = parseJson(text);
-  const entries = json && harEntries(json.value);
+  const json = jsonIn(text);
+  const entries = harEntries(json);
   if (entries !== undefined) return readHar(entries, options);
   const capture = readEventLines(text, options);
   if (capture !== undefined) return capture;
   throw unreadable({ kind: json === undefined ? 'capture-breaks-json' : 'capture-of-other-json' });
-}
-
-function parseJson(text: string): { readonly value: Json } | undefined {
-  try {
-    return { value: JSON.parse(text) as Json };
-  } catch {
-    return undefined;
-  }
 }
 
 /** PowerShell writes what a program prints as UTF-16. */

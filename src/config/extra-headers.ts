@@ -1,3 +1,4 @@
+import { isObject, jsonIn } from '../json/exact.ts';
 import { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
 import { configError, type HeaderObjection, type HeaderProblem } from './problems.ts';
@@ -34,12 +35,8 @@ const namePattern = /^[!#$%&'*+.^_`|~\w-]+$/;
 const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 function objectIn(typed: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const given: unknown = JSON.parse(typed);
-    return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : undefined;
-  } catch {
-    return undefined;
-  }
+  const given = jsonIn(typed);
+  return isObject(given) ? given : undefined;
 }
 
 /** The first of the headers that cannot be one of a profile. */

@@ -1,4 +1,4 @@
-import { parsePointer } from '../json/exact.ts';
+import { isObject, jsonIn, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { Secret } from '../secret.ts';
 import { formerSettingPath, schemePartKeys } from '../webhook/scheme-options.ts';
@@ -19,12 +19,7 @@ import {
 /** A program and its arguments, as JSON. */
 const argumentList: ValueType<readonly string[]> = {
   parse: (typed) => {
-    let list: unknown;
-    try {
-      list = JSON.parse(typed);
-    } catch {
-      return undefined;
-    }
+    const list: unknown = jsonIn(typed);
     if (!Array.isArray(list) || list.length === 0 || list[0] === '') return undefined;
     // No argument of a program can hold a NUL.
     return list.every((word) => typeof word === 'string' && !word.includes('\0'))
@@ -97,15 +92,11 @@ const secretText = (what: string): ValueType<string> => ({
 
 /** Its verify token is a secret. */
 function shownScheme(stored: unknown): unknown {
-  try {
-    const scheme = JSON.parse(String(stored)) as { readonly verifyToken?: unknown };
-    const { verifyToken } = scheme;
-    if (verifyToken === undefined) return stored;
-    return { ...scheme, verifyToken: typeof verifyToken === 'string' ? new Secret(verifyToken) : '…' };
-  } catch {
-    // A name, or a file.
-    return stored;
-  }
+  const scheme = jsonIn(String(stored));
+  // Without one, it may also be a name, or a file.
+  if (!isObject(scheme) || scheme['verifyToken'] === undefined) return stored;
+  const { verifyToken } = scheme;
+  return { ...scheme, verifyToken: typeof verifyToken === 'string' ? new Secret(verifyToken) : '…' };
 }
 
 const general: Readonly<Record<string, Declaration>> = {

@@ -4,6 +4,7 @@ import { getPriority, hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { OutputError } from '../errors.ts';
+import { jsonIn } from '../json/exact.ts';
 import { processState } from '../process-state.ts';
 import type { Clock } from '../time/clock.ts';
 import { withOutputErrors } from './output-error.ts';
@@ -165,14 +166,7 @@ export async function describeSelf(pid: number): Promise<LockHolder> {
 /** Undefined when there is no file; a file that is not a lock of ours counts as the lock of a dead process. */
 export function parseHolder(text: string | undefined): LockHolder | undefined {
   if (text === undefined) return undefined;
-  const deadProcess = { pid: 0, host: hostname(), started: null, token: text };
-  try {
-    const parsed = z.safeParse(schema, JSON.parse(text));
-    return parsed.success ? parsed.data : deadProcess;
-  } catch (error) {
-    if (error instanceof SyntaxError) return deadProcess;
-    throw error;
-  }
+  return z.safeParse(schema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: null, token: text };
 }
 
 /** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */

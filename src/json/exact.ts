@@ -14,6 +14,15 @@ export function parseExact(json: string): Json {
   ) as Json;
 }
 
+/** The value of a JSON text, its numbers as doubles; undefined for any other text. */
+export function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 export function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { jsonIn } from '../json/exact.ts';
 import { sha256 } from '../sha256.ts';
 import { base64Bytes } from './signed-note.ts';
 
@@ -115,15 +116,8 @@ export const readLine = (line: string): StatementLine | undefined => readCanonic
 
 /** Only what is written in the one way that it can be: names once, no white space, whole numbers. */
 function readCanonical<S extends z.ZodMiniType>(line: string, schema: S): z.output<S> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (JSON.stringify(value) !== line) return undefined;
-    const parsed = z.safeParse(schema, value);
-    return parsed.success ? parsed.data : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = jsonIn(line);
+  return JSON.stringify(value) === line ? z.safeParse(schema, value).data : undefined;
 }
 
 /** What is signed: this, and the SHA-256 of all bytes before the last line. */

@@ -1,3 +1,5 @@
+import { utf8 } from '../json/bytes.ts';
+import { isObject, jsonIn } from '../json/exact.ts';
 import { holdsLeadField } from '../lead/read-leads.ts';
 import { equalInConstantTime } from './crypto/signature.ts';
 import { type Delivery, headerValues } from './delivery.ts';
@@ -59,13 +61,9 @@ const parametersOf = (path: string): Fields =>
   Object.fromEntries(new URLSearchParams(path.slice(path.indexOf('?') + 1)));
 
 function membersOf(body: Uint8Array): Fields {
-  try {
-    const json: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    return typeof json === 'object' && json !== null ? { ...json } : {};
-  } catch {
-    // What is no JSON is no handshake, and is rejected as such behind this.
-    return {};
-  }
+  const json = jsonIn(utf8(body));
+  // What is no JSON is no handshake, and is rejected as such behind this.
+  return isObject(json) ? json : {};
 }
 
 function wrongToken(given: unknown, { name, verifyToken }: Scheme): Rejection | undefined {

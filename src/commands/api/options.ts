@@ -1,5 +1,6 @@
 import { ownHeaders } from '../../config/extra-headers.ts';
 import { oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { jsonIn } from '../../json/exact.ts';
 import { headerValue } from '../flags/flag-values.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { jqFlag, rejectFirst } from '../flags/shared-flags.ts';
@@ -19,19 +20,10 @@ const field: ValueType<Field> = {
     const [, name, sign, value] = /^(.+?)(:?=)(.*)$/s.exec(typed) ?? [];
     if (name === undefined || value === undefined) return undefined;
     if (sign === '=') return { name, text: value, json: JSON.stringify(value) };
-    return isJson(value) ? { name, text: value, json: value } : undefined;
+    return jsonIn(value) !== undefined ? { name, text: value, json: value } : undefined;
   },
   expected: "a field such as status=new or, with any JSON, 'count:=3'",
 };
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** One JSON object. */
 export const bodyOf = (fields: readonly Field[]): string =>

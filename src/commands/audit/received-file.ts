@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { bufferOf, compact } from '../../json/bytes.ts';
+import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/members.ts';
 import { idFieldNamed, type LeadAt } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
@@ -242,12 +243,9 @@ const csvId = /^"(?:[^"]|"")+"$/;
 
 function idOf(token: string, form: 'lines' | 'array'): string | undefined {
   if (form === 'lines' && bareId.test(token)) return token;
-  try {
-    const value: unknown = JSON.parse(token);
-    // A number has more digits than a double keeps.
-    if (typeof value === 'number') return token;
-    return typeof value === 'string' && value !== '' ? value : undefined;
-  } catch {
-    return form === 'lines' && csvId.test(token) ? token.slice(1, -1).replaceAll('""', '"') : undefined;
-  }
+  const value = jsonIn(token);
+  // A number has more digits than a double keeps.
+  if (typeof value === 'number') return token;
+  if (value !== undefined) return typeof value === 'string' && value !== '' ? value : undefined;
+  return form === 'lines' && csvId.test(token) ? token.slice(1, -1).replaceAll('""', '"') : undefined;
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Host } from '../../host.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { jsonIn } from '../../json/exact.ts';
 import type { ListedCommand, CommandSpec } from '../flags/command-spec.ts';
 import {
   type Argument,
@@ -263,7 +265,7 @@ function localValues({ env, platform }: Pick<Host, 'env' | 'platform'>): LocalVa
   const inbox = (line: TypedLine): string | undefined => inboxOf(line, env, paths);
   const bodies = async (line: TypedLine): Promise<readonly unknown[]> => {
     const path = inbox(line);
-    return path === undefined ? [] : (await readableBodies(path)).map(parsed);
+    return path === undefined ? [] : (await readableBodies(path)).map((body) => jsonIn(utf8(body)));
   };
   return {
     profiles: () => Object.keys(storedConfig(paths).profiles ?? {}).filter(isPlain),
@@ -307,14 +309,6 @@ async function readableBodies(path: string): Promise<readonly Uint8Array[]> {
     return await recentBodies(path, most);
   } catch {
     return [];
-  }
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    return undefined;
   }
 }
 

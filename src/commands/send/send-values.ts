@@ -2,6 +2,7 @@ import type { ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { headerValue } from '../flags/flag-values.ts';
 import type { MemberChange } from '../../json/change-members.ts';
+import { jsonIn } from '../../json/exact.ts';
 
 /** `--set PATH=VALUE`: a JSON literal if the value is one, else a string. */
 export const memberValue: ValueType<MemberChange> = {
@@ -27,14 +28,7 @@ function pathOf(typed: string): string[] | undefined {
   return path.includes('') ? undefined : path;
 }
 
-function literalOf(text: string): string {
-  try {
-    JSON.parse(text);
-    return text.trim();
-  } catch {
-    return JSON.stringify(text);
-  }
-}
+const literalOf = (text: string): string => (jsonIn(text) === undefined ? JSON.stringify(text) : text.trim());
 
 /** What a request itself decides: another value would break it, or say something that is not so. */
 const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;

@@ -4,6 +4,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { linesIn, readFailure } from '../../files/read.ts';
 import { bufferOf, utf8 } from '../../json/bytes.ts';
+import { jsonIn } from '../../json/exact.ts';
 import { recordOf } from '../../json/scanner.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write, writeJson } from '../../output/stdout.ts';
@@ -171,12 +172,8 @@ const idIn = (line: string, { separator, id }: Columns): string | undefined =>
 
 /** Of a line that is one JSON text. */
 function textIn(line: string): string | undefined {
-  try {
-    const value: unknown = line.startsWith('"') ? JSON.parse(line) : undefined;
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = line.startsWith('"') ? jsonIn(line) : undefined;
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** White space belongs to a cell in quotes. None of a line that opens a quote and does not close it. */

@@ -1,7 +1,7 @@
 import type { InboxReader, StoredDelivery, StoredResult } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { isObject, type Json } from '../../json/exact.ts';
+import { isObject, type Json, jsonIn } from '../../json/exact.ts';
 import { fieldsOf } from '../../json/resource.ts';
 import { replayHeader } from '../../receiver/targets/forward-request.ts';
 import type { WireRow } from '../wire.ts';
@@ -57,13 +57,8 @@ export function leadIn({
 }: Pick<StoredDelivery, 'body' | 'place'>): Readonly<Record<string, Json>> | undefined {
   const bytes = leadBytes(body, place);
   if (bytes.length === 0 || bytes.length > largestParsed) return undefined;
-  try {
-    const lead = JSON.parse(utf8(bytes).replace(/^\ufeff/, '')) as Json;
-    return isObject(lead) ? fieldsOf(lead) : undefined;
-  } catch {
-    // Of a rejected delivery anything may be the body.
-    return undefined;
-  }
+  const lead = jsonIn(utf8(bytes).replace(/^\ufeff/, ''));
+  return isObject(lead) ? fieldsOf(lead) : undefined;
 }
 
 /** Anybody may send the header of a replay: it says where a delivery came from, and proves nothing. */

@@ -8,7 +8,8 @@ import { answerError, type ErrorWords, serviceError, type ServiceProblem } from 
 import { networkFailure, passes, rateLimited, retryAfterMs, TransientError } from './retry.ts';
 import type { Service } from './service.ts';
 import { type DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
-import { isObject, type Json } from '../../json/exact.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { isObject, type Json, jsonIn } from '../../json/exact.ts';
 
 /** One request to the account's origin. */
 export interface Call {
@@ -262,7 +263,7 @@ async function errorBody(body: AsyncIterable<Uint8Array>): Promise<Json | undefi
 }
 
 /** The failure that a body with `error` and `message` reports; undefined for other bodies. `redact` takes the API key out. */
-export function rejectionIn(body: Json, redact: (text: string) => string): DataError | undefined {
+export function rejectionIn(body: Json | undefined, redact: (text: string) => string): DataError | undefined {
   const error = isObject(body) ? body['error'] : undefined;
   if (error === undefined || error === null || error === false) return undefined;
   const words = wordsIn(body, redact);
@@ -272,9 +273,5 @@ export function rejectionIn(body: Json, redact: (text: string) => string): DataE
 
 /** The same for bytes that may be anything. */
 export function rejectionInBytes(body: Uint8Array, redact: (text: string) => string): DataError | undefined {
-  try {
-    return rejectionIn(JSON.parse(Buffer.from(body).toString('utf8')) as Json, redact);
-  } catch {
-    return undefined;
-  }
+  return rejectionIn(jsonIn(utf8(body)), redact);
 }

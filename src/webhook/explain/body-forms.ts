@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { bufferOf } from '../../json/bytes.ts';
+import { jsonIn } from '../../json/exact.ts';
 import type { BodyFormName } from './body-form-names.ts';
 
 /** A body that the sender may have signed instead of the one that was received. */
@@ -71,9 +72,8 @@ function decompress(body: Uint8Array): Buffer | undefined {
 
 /** The JSON of a body as the usual languages and libraries write it; nothing for what is no JSON. */
 function jsonForms(text: string): readonly (readonly [BodyFormName, string])[] {
-  const json = parseJson(text);
-  if (json === undefined) return [];
-  const { value } = json;
+  const value = isTooDeep(text) ? undefined : jsonIn(text.replace(/^\ufeff/, ''));
+  if (value === undefined) return [];
   const tight = { comma: ',', colon: ':' };
   const python = { comma: ', ', colon: ': ', number: pythonNumber };
   const compact = JSON.stringify(value);
@@ -99,15 +99,6 @@ function jsonForms(text: string): readonly (readonly [BodyFormName, string])[] {
     ['go-sorted', rewriteJson(sorted, { ...tight, string: htmlSafe, number: jsNumber })],
     ...(typeof value === 'string' ? [['unquoted', value] as const] : []),
   ];
-}
-
-function parseJson(text: string): { value: unknown } | undefined {
-  if (isTooDeep(text)) return undefined;
-  try {
-    return { value: JSON.parse(text.replace(/^\ufeff/, '')) as unknown };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Deeper nesting than in any lead: `JSON.parse` reads it, but writing it again would exhaust the stack. */
