@@ -1,4 +1,12 @@
-import { backslash, closeBrace, closeBracket, colon, openBrace, openBracket, quote } from '../json/bytes.ts';
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  endOfString,
+  openBrace,
+  openBracket,
+  quote,
+} from '../json/bytes.ts';
 
 /** Outside of strings it stands in no other value. */
 const firstOfNull = 0x6e;
@@ -17,7 +25,7 @@ export function shapeOf(record: Uint8Array): number {
     const byte = record[i];
     if (byte === quote) {
       const start = i + 1;
-      i = endOfString(record, start);
+      i = endOfString(record, i) - 1;
       if (record[i + 1] === colon) for (let at = start; at <= i; at += 1) mix(record[at] ?? 0);
     } else if (
       byte === openBrace ||
@@ -30,11 +38,4 @@ export function shapeOf(record: Uint8Array): number {
     }
   }
   return (high >>> 0) * 2 ** 21 + (low >>> 11);
-}
-
-/** Where the quote is that ends a string whose first character is at `start`. */
-function endOfString(record: Uint8Array, start: number): number {
-  let at = start;
-  while (record[at] !== quote && at < record.length) at += record[at] === backslash ? 2 : 1;
-  return at;
 }

@@ -103,9 +103,10 @@ class Search {
       const found = this.#array(offset, path);
       if (found !== undefined) return found;
     }
-    if (byte === openBrace && this.#mayContainTarget(path)) return this.#members(offset + 1, path);
+    if (byte === openBrace && this.#mayContainTarget(path))
+      return this.#children(offset + 1, path, closeBrace);
     if (byte === openBracket && this.#target !== 'auto' && this.#mayContainTarget(path)) {
-      return this.#elements(offset + 1, path);
+      return this.#children(offset + 1, path, closeBracket);
     }
     return scanner.valueEnd(offset);
   }
@@ -139,37 +140,28 @@ class Search {
     return path.length < this.#target.length && isSame(path, this.#target.slice(0, path.length));
   }
 
-  #members(offset: number, path: readonly string[]): number {
+  /** The members of an object, or the elements of an array, up to what closes it. */
+  #children(offset: number, path: readonly string[], close: number): number {
     let i = skipSpace(this.#buf, offset, this.#limit);
-    if (this.#buf[i] === closeBrace && i < this.#limit) return i + 1;
-    for (;;) {
-      if (i >= this.#limit) return incomplete;
-      if (this.#buf[i] !== quote) return invalidAt(i);
-      const keyEnd = scanner.valueEnd(i);
-      if (keyEnd < 0) return keyEnd;
-      const key = decodeString(this.#buf, i, keyEnd);
-      i = skipSpace(this.#buf, keyEnd, this.#limit);
-      if (i >= this.#limit) return incomplete;
-      if (this.#buf[i] !== colon) return invalidAt(i);
-      const end = this.value(skipSpace(this.#buf, i + 1, this.#limit), [...path, key]);
-      if (end < 0) return end;
-      i = skipSpace(this.#buf, end, this.#limit);
-      if (i >= this.#limit) return incomplete;
-      if (this.#buf[i] === closeBrace) return i + 1;
-      if (this.#buf[i] !== comma) return invalidAt(i);
-      i = skipSpace(this.#buf, i + 1, this.#limit);
-    }
-  }
-
-  #elements(offset: number, path: readonly string[]): number {
-    let i = skipSpace(this.#buf, offset, this.#limit);
-    if (this.#buf[i] === closeBracket && i < this.#limit) return i + 1;
+    if (this.#buf[i] === close && i < this.#limit) return i + 1;
     for (let index = 0; ; index += 1) {
-      const end = this.value(i, [...path, String(index)]);
+      let name = String(index);
+      if (close === closeBrace) {
+        if (i >= this.#limit) return incomplete;
+        if (this.#buf[i] !== quote) return invalidAt(i);
+        const nameEnd = scanner.valueEnd(i);
+        if (nameEnd < 0) return nameEnd;
+        name = decodeString(this.#buf, i, nameEnd);
+        i = skipSpace(this.#buf, nameEnd, this.#limit);
+        if (i >= this.#limit) return incomplete;
+        if (this.#buf[i] !== colon) return invalidAt(i);
+        i = skipSpace(this.#buf, i + 1, this.#limit);
+      }
+      const end = this.value(i, [...path, name]);
       if (end < 0) return end;
       i = skipSpace(this.#buf, end, this.#limit);
       if (i >= this.#limit) return incomplete;
-      if (this.#buf[i] === closeBracket) return i + 1;
+      if (this.#buf[i] === close) return i + 1;
       if (this.#buf[i] !== comma) return invalidAt(i);
       i = skipSpace(this.#buf, i + 1, this.#limit);
     }
