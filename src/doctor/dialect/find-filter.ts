@@ -2,7 +2,7 @@ import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import { statusFields } from '../../service/listing/page-census.ts';
 import { findHonouredName } from './find-honoured-name.ts';
-import { noRequestLeft, type Reaction } from './find-limit.ts';
+import { noRequestLeft, type Reaction, withoutPage } from './find-limit.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
 import {
   isLoss,
@@ -120,11 +120,7 @@ function judge(
   { text, selects, leads: wanted }: FilterValue,
 ): FilterFinding {
   const asked = `${name}=${text}`;
-  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
-  if (seen.kind === 'rejected' && (seen.status ?? 0) >= 500)
-    return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
-  if (seen.kind === 'rejected')
-    return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
+  if (seen.kind !== 'page') return withoutPage(seen, name, asked);
   const others = list.isWhole ? oldOthers(seen.leads, list.leads) : 0;
   if (others > 0) {
     const evidence = `${asked} brought ${others} leads that the list lacks`;

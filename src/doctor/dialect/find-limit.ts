@@ -66,14 +66,23 @@ export async function findLimit(asker: DialectAsker, first: SeenPage, others: bo
 
 function withoutEffect(name: string, wanted: number, seen: Seen, count: number): LimitFinding {
   const asked = `${name}=${wanted}`;
-  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
-  if (seen.kind === 'rejected' && (seen.status ?? 0) >= 500)
-    return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
-  if (seen.kind === 'rejected')
-    return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
+  if (seen.kind !== 'page') return withoutPage(seen, name, asked);
   if (seen.count === 0) return { kind: 'filtered', name, evidence: `${asked} brought no lead` };
   if (seen.count >= count) return { kind: 'ignored', name, evidence: `${asked} brought ${seen.count} leads` };
   return { kind: 'unknown', why: `${asked} brought ${seen.count} leads` };
+}
+
+/** What is found of a parameter where no page was answered. */
+export function withoutPage(
+  seen: Exclude<Seen, SeenPage>,
+  name: string,
+  asked: string,
+):
+  | { readonly kind: 'unknown'; readonly why: string }
+  | { readonly kind: 'rejected'; readonly name: string; readonly evidence: string } {
+  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
+  if ((seen.status ?? 0) >= 500) return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
+  return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
 }
 
 async function narrow(
