@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, readFile } from 'node:fs/promises';
-import { pipeline, type Readable } from 'node:stream';
+import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../errors.ts';
@@ -62,14 +62,16 @@ export async function* unpacked(
   yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
 }
 
-/** All of a file, or of `stdin` for `-` where that is given. `failed` makes the error, from the reason in words. */
+/** All of a file, or of `stdin` for `-` where that is given. `failed` makes the error, from the reason in words. `signal` ends it. */
 export async function readInput(
   file: string,
   stdin: Readable | undefined,
   failed: (why: string, cause: unknown) => Error,
+  signal?: AbortSignal,
 ): Promise<Buffer> {
   try {
-    return file === '-' && stdin !== undefined ? await buffer(stdin) : await readFile(file);
+    if (file !== '-' || stdin === undefined) return await readFile(file, { signal });
+    return await buffer(signal === undefined ? stdin : addAbortSignal(signal, stdin));
   } catch (cause) {
     throw failed(readFailure(cause), cause);
   }

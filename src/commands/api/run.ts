@@ -1,6 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { addAbortSignal } from 'node:stream';
-import { readFailure } from '../../files/read.ts';
+import { readInput } from '../../files/read.ts';
 import { extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -103,15 +101,11 @@ async function requestBody(
     const isQuery = method === 'GET' || method === 'HEAD' || field.length === 0;
     return isQuery ? undefined : Buffer.from(bodyOf(field));
   }
-  const chunks: Buffer[] = [];
-  try {
-    const stream = addAbortSignal(signal, input === '-' ? stdin : createReadStream(input));
-    for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array | string));
-  } catch (cause) {
+  const failed = (why: string, cause: unknown): Error => {
     signal.throwIfAborted();
-    throw new DataError(`cannot read the body from ${input}: ${readFailure(cause)}`, { cause });
-  }
-  return Buffer.concat(chunks);
+    return new DataError(`cannot read the body from ${input}: ${why}`, { cause });
+  };
+  return readInput(input, stdin, failed, signal);
 }
 
 /**
