@@ -1,21 +1,25 @@
 import type { LineField, StatementLine } from './statement-format.ts';
 
-/** How two statements agree, counted in leads. */
-export interface Comparison {
-  both: number;
-  onlyHere: number;
-  onlyThere: number;
+/** How the leads of two statements agree, in words. */
+export const agreements = {
+  both: 'on both sides',
+  onlyHere: 'only here',
+  onlyThere: 'only there',
   /** In the period here, and at its border there. */
-  otherPeriodThere: number;
-  otherPeriodHere: number;
+  otherPeriodThere: 'other period there',
+  otherPeriodHere: 'other period here',
   /** On both sides, with another field that both say. */
-  otherFields: number;
-}
+  otherFields: 'other category',
+} as const;
+
+type Agreement = keyof typeof agreements;
+
+/** Leads of each kind. */
+export type Comparison = Record<Agreement, number>;
 
 /** A difference, by the digest of its lead. */
 export interface Difference {
-  readonly difference:
-    'only here' | 'only there' | 'other period there' | 'other period here' | 'other category';
+  readonly difference: (typeof agreements)[Exclude<Agreement, 'both'>];
   readonly digest: string;
 }
 
@@ -35,30 +39,20 @@ export async function* compareLines(
     const found = differenceOf(isMine ? mine : undefined, isOther ? other : undefined, fields);
     if (found !== undefined) {
       counts[found] += 1;
-      const difference = names[found];
       const digest = (isMine ? mine : other)?.digest ?? '';
-      if (difference !== undefined) yield { difference, digest };
+      if (found !== 'both') yield { difference: agreements[found], digest };
     }
     if (isMine) a = await here.next();
     if (isOther) b = await there.next();
   }
 }
 
-const names: Readonly<Record<keyof Comparison, Difference['difference'] | undefined>> = {
-  both: undefined,
-  onlyHere: 'only here',
-  onlyThere: 'only there',
-  otherPeriodThere: 'other period there',
-  otherPeriodHere: 'other period here',
-  otherFields: 'other category',
-};
-
 /** Undefined for a lead that is in neither period. */
 function differenceOf(
   mine: StatementLine | undefined,
   other: StatementLine | undefined,
   fields: readonly LineField[],
-): keyof Comparison | undefined {
+): Agreement | undefined {
   const isMine = mine !== undefined && mine.border === undefined;
   const isOther = other !== undefined && other.border === undefined;
   if (isMine && isOther)

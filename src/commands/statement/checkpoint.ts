@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { replaceFile } from '../../files/replace.ts';
 import { CompactRange } from '../../statement/merkle-tree.ts';
@@ -10,23 +10,13 @@ import {
   isNoteSignedBy,
   privateText,
   publicText,
-  readCheckpoint,
-  readNote,
   signatureLine,
   signerOf,
 } from '../../statement/signed-note.ts';
 import { write } from '../../output/stdout.ts';
 import { holdsWhatWasSigned, withLedger } from './ledger-walk.ts';
 import type { CheckpointOptions, KeyOptions, SaltOptions, SignOptions } from './options.ts';
-import {
-  keepSigned,
-  keyPath,
-  knownSigners,
-  newSalt,
-  readText,
-  requireSigner,
-  signedHeads,
-} from './signing.ts';
+import { keepSigned, keyPath, newSalt, readKnownCheckpoint, requireSigner, signedHeads } from './signing.ts';
 
 /** Makes the key where it is named and there is none; prints its public half. */
 export async function key({ name, keyFile }: KeyOptions, context: Context): Promise<Outcome> {
@@ -80,14 +70,9 @@ export async function checkpoint(options: CheckpointOptions, context: Context): 
 export async function sign({ file, publicKey, keyFile }: SignOptions, context: Context): Promise<Outcome> {
   const { messages } = context;
   const signer = await requireSigner(keyFile, context);
-  const text = await readText(file);
-  const note = readNote(text);
-  const head = note && readCheckpoint(note.text);
-  if (note === undefined || head === undefined) throw new DataError(`${file} is no signed checkpoint`);
-  if (!(await knownSigners(publicKey, context)).some((known) => isNoteSignedBy(note, known))) {
-    messages.warn(`unknown signer: ${file} is signed by nobody whose key is known here (--public-key)`);
-    return 'problems';
-  }
+  const known = await readKnownCheckpoint(file, publicKey, context);
+  if (known === undefined) return 'problems';
+  const { text, note, head } = known;
   const before = (await signedHeads(context))[head.origin];
   const root = Buffer.from(head.root).toString('base64');
   if (before?.own === true) {

@@ -9,7 +9,7 @@ import { recordOf } from '../../json/scanner.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
-import { type Comparison, compareLines, type Difference } from '../../statement/compare-lines.ts';
+import { agreements, type Comparison, compareLines, type Difference } from '../../statement/compare-lines.ts';
 import {
   idDigest,
   readLine,
@@ -55,14 +55,7 @@ export async function run(options: CompareOptions, context: Context): Promise<Ou
   }
   const sorted = there === undefined ? await linesOfIds(theirs, salt) : undefined;
   try {
-    const counts = {
-      both: 0,
-      onlyHere: 0,
-      onlyThere: 0,
-      otherPeriodThere: 0,
-      otherPeriodHere: 0,
-      otherFields: 0,
-    };
+    const counts = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Comparison;
     const fields = here.header.by.filter((field) => there?.header.by.includes(field) === true);
     const differences: Difference[] = [];
     const other = there?.lines() ?? linesOfTexts(sorted);
@@ -77,24 +70,15 @@ export async function run(options: CompareOptions, context: Context): Promise<Ou
   }
 }
 
-const total = (counts: Comparison): number =>
-  counts.both +
-  counts.onlyHere +
-  counts.onlyThere +
-  counts.otherPeriodThere +
-  counts.otherPeriodHere +
-  counts.otherFields;
+const kinds = Object.keys(agreements) as readonly (keyof Comparison)[];
+
+const total = (counts: Comparison): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 function drawn(counts: Comparison, differences: readonly Difference[], { stdout }: Context): string {
-  const rows: [string, string][] = [
-    ['on both sides', String(counts.both)],
-    ['only here', String(counts.onlyHere)],
-    ['only there', String(counts.onlyThere)],
-    ['other period there', String(counts.otherPeriodThere)],
-    ['other period here', String(counts.otherPeriodHere)],
-    ['other category', String(counts.otherFields)],
+  const rows = [
+    ...kinds.map((kind) => [agreements[kind], String(counts[kind])] as const),
+    ...differences.map(({ difference, digest }) => [difference, digest] as const),
   ];
-  for (const { difference, digest } of differences) rows.push([difference, digest]);
   return renderFields(rows, { width: terminalWidth(stdout) });
 }
 

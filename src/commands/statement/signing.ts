@@ -9,6 +9,9 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import { readIfExists, readInput } from '../../files/read.ts';
 import {
   type Checkpoint,
+  isNoteSignedBy,
+  readCheckpoint,
+  readNote,
   readPrivateKey,
   readPublicKey,
   type Signer,
@@ -62,10 +65,26 @@ function keysIn(lines: string, path: string): readonly SignerName[] {
   });
 }
 
-export async function readText(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   const failed = (why: string, cause: unknown): Error =>
     new DataError(`cannot read ${path}: ${why}`, { cause });
   return (await readInput(path, undefined, failed)).toString('utf8');
+}
+
+/** A checkpoint that one of the known signers signed; undefined, with a warning, where none of them did. */
+export async function readKnownCheckpoint(
+  path: string,
+  publicKey: string | undefined,
+  context: Pick<Context, 'paths' | 'stdin' | 'messages'>,
+) {
+  const text = await readText(path);
+  const note = readNote(text);
+  const head = note && readCheckpoint(note.text);
+  if (note === undefined || head === undefined) throw new DataError(`${path} is no signed checkpoint`);
+  const known = await knownSigners(publicKey, context);
+  if (known.some((signer) => isNoteSignedBy(note, signer))) return { text, note, head };
+  context.messages.warn(`unknown signer: ${path} is signed by nobody whose key is known here (--public-key)`);
+  return undefined;
 }
 
 export const newSalt = (): Buffer => randomBytes(statementSaltBytes);

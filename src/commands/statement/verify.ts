@@ -1,10 +1,9 @@
 import type { Context, Outcome } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { checkLedger } from '../../inbox/check-ledger.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { inclusionSpans, isConsistent, leafHash, SubtreeRoots } from '../../statement/merkle-tree.ts';
-import { isNoteSignedBy, readCheckpoint, readNote } from '../../statement/signed-note.ts';
 import {
   idDigest,
   type StatementHeader,
@@ -14,7 +13,7 @@ import {
 import { withLedger } from './ledger-walk.ts';
 import { profilesInbox, type VerifyOptions } from './options.ts';
 import type { LeadProof } from './output-schema.ts';
-import { knownSigners, readSalt, readText } from './signing.ts';
+import { knownSigners, readKnownCheckpoint, readSalt } from './signing.ts';
 import { openStatement, type OpenedStatement } from './statement-file.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
@@ -150,8 +149,10 @@ export function requireSalt(fingerprint: string, { salt }: StatementHeader, salt
 async function verifyInbox(options: VerifyOptions, context: Context): Promise<Outcome> {
   const { messages } = context;
   const { checkpoint, inbox } = options;
-  const head = checkpoint === undefined ? undefined : await knownHead(checkpoint, options, context);
-  if (head === 'unknown') return 'problems';
+  const known =
+    checkpoint === undefined ? undefined : await readKnownCheckpoint(checkpoint, options.publicKey, context);
+  if (checkpoint !== undefined && known === undefined) return 'problems';
+  const head = known?.head;
   const place = { inbox: inbox === profilesInbox ? undefined : inbox };
   const found = await withLedger(place, context, async (ledger, opened) => {
     const { origin } = await ledger.head();
@@ -178,15 +179,4 @@ async function verifyInbox(options: VerifyOptions, context: Context): Promise<Ou
       : `the inbox is what the checkpoint of ${head.size} leaves says (${parts} now)`,
   );
   return 'done';
-}
-
-async function knownHead(checkpoint: string, { publicKey }: VerifyOptions, context: Context) {
-  const note = readNote(await readText(checkpoint));
-  const head = note && readCheckpoint(note.text);
-  if (note === undefined || head === undefined) throw new DataError(`${checkpoint} is no signed checkpoint`);
-  if ((await knownSigners(publicKey, context)).some((key) => isNoteSignedBy(note, key))) return head;
-  context.messages.warn(
-    `unknown signer: ${checkpoint} is signed by nobody whose key is known here (--public-key)`,
-  );
-  return 'unknown';
 }
