@@ -48,6 +48,12 @@ it.each(orders)(
   },
 );
 
+// The first page came again in front of the looks only: one lead went before a look, one arrived, and a third one went later.
+it('a lead that is passed over where each page begins as it did when it was looked at is not lost (seed 31268)', async () => {
+  const { isComplete, hasMoved, lost } = await walkHistory(sortedHistory(31_268));
+  expect([isComplete, hasMoved, lost]).toEqual([true, true, []]);
+});
+
 it('a walk that breaks off and goes on elsewhere has all leads that were there throughout, or is unproven', async () => {
   const lost: number[] = [];
   let complete = 0;

@@ -238,7 +238,6 @@ class LeadPages implements PageReader<Batch> {
     if (probed?.found.kind === 'next') {
       gapDetector.notePageLength(first?.count ?? 0);
       gapDetector.verifies = totals.last === undefined;
-      gapDetector.ahead.firstOfSecond = probed.found.firstThere;
       if (probed.found.isFirst === true && position.style === 'page') gapDetector.countFrom(position.page);
       return position;
     }

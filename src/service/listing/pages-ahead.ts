@@ -16,8 +16,9 @@ const mostLooks = 32;
  * A lead that is deleted in front of a border moves the leads behind it forward, and only arrivals move them back, which
  * push known leads onto the next page. So when its turn comes, each page that was looked at has to begin with the same
  * lead, as many places further back as known leads were pushed; otherwise what was read since the one before is read again.
- * No deletion goes unseen between the first page and the looks, because that page has to come again behind the second; or
- * behind a look at the second, which then has to begin as it did.
+ * No deletion goes unseen between the first page and the looks, because that page has to come again behind the second. Once
+ * more in front of the looks is not enough: where a lead is deleted before a look, another one arrives before the second
+ * page is read, and a third is deleted later, each page begins as it did.
  */
 export class PagesAhead {
   readonly #peek: Peek;
@@ -32,8 +33,6 @@ export class PagesAhead {
   #behindEnd: PageFacts | undefined;
   /** The page up to which nothing was passed over. */
   #shownUpTo: Position | undefined;
-  /** What the second page began with, if the first one came again whole after that. */
-  firstOfSecond: string | undefined;
   /** When the first lead of the list was created, and the last one that was read; ms. */
   #newest: number | undefined;
   #oldest = Infinity;
@@ -133,8 +132,7 @@ export class PagesAhead {
     if (position === this.#shownUpTo) {
       // Leads that arrived around the looks: it is not known in front of which.
       if (at >= 0 || !isInOrder) this.close();
-      const isShown = this.#isOpen && this.firstOfSecond !== undefined && leads[0]?.id === this.firstOfSecond;
-      return isShown ? 'joined' : undefined;
+      return undefined;
     }
     this.#pushed += at + 1;
     if (!this.#isOpen || !isInOrder) return 'gap';

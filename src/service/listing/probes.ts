@@ -189,9 +189,7 @@ function limitsIn(one: Peeked, { count }: SilentPage): Pick<Limits, 'honoursLimi
     : { honoursLimit, total: one.kind === 'page' ? one.total : undefined };
 }
 
-const next = (position: Position, isFirst = false, firstThere?: string): ProbesFound => ({
-  ...{ kind: 'next', position, isFirst, firstThere },
-});
+const next = (position: Position, isFirst = false): ProbesFound => ({ kind: 'next', position, isFirst });
 const numbered = ({ page: param }: RequestParams, number: number, { lastId }: SilentPage): Position => ({
   ...{ style: 'page', param, page: number, after: lastId },
 });
@@ -216,19 +214,14 @@ async function probePositions(
   let last = lastProbe;
   let isCut = false;
   if (params.offset === undefined || url.searchParams.has(params.page)) {
-    const peeked = await lookAt(firstPage + 1);
-    const second = compare(page, peeked);
+    const second = compare(page, await lookAt(firstPage + 1));
     if (second === 'different' || second === 'empty' || second === 'no-such-page') {
       const isNumberKnown = url.searchParams.has(params.page) && second !== 'no-such-page';
       const again = isNumberKnown ? undefined : await lookAt(firstPage);
       const first = again === undefined ? 'same' : compare(page, again);
       const hasOthers = again !== undefined && holdsOthers(page, again);
       const isFirst = first === 'same' || first === 'cut';
-      if (second === 'different' && peeked.kind === 'page') {
-        const isSecond = isFirst && again?.kind === 'page' && isWhole(page, again);
-        const position = numbered(params, isFirst ? firstPage + 1 : firstPage, page);
-        return next(position, false, isSecond ? peeked.ids[0] : undefined);
-      }
+      if (second === 'different') return next(numbered(params, isFirst ? firstPage + 1 : firstPage, page));
       // Page 1 is the second one where they are counted from 0; or the list moved, and a lead from behind stands there.
       // Page 1 of two, with the first lead of page 0, or what is left of the first page; of a large page a part was read.
       const seemsShorter = first === 'same' && again?.kind === 'page' && again.count < count;
@@ -368,13 +361,6 @@ function compare(page: SilentPage, peeked: Peeked): Found {
   // A longer page shows that the first one was not cut where it ended.
   return ids.length === count && old.length < ids.length ? 'cut' : 'same';
 }
-
-/** Whether this is the first page, as it was: none of its leads went away. */
-const isWhole = (
-  { count, lastId, isKnown }: SilentPage,
-  { ids }: { readonly ids: readonly (string | undefined)[] },
-): boolean =>
-  ids.length === count && ids.at(-1) === lastId && ids.every((id) => id !== undefined && isKnown(id));
 
 /** Whether a page holds leads that were not on the first one. */
 const holdsOthers = ({ isKnown }: SilentPage, peeked: Peeked): boolean =>

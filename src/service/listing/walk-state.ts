@@ -73,8 +73,6 @@ export type ProbeResult =
       readonly position: Position;
       /** It is the first page once more, which has changed. */
       readonly isFirst?: boolean;
-      /** What stood there before the first page was seen once more, with all of its leads. */
-      readonly firstThere?: string | undefined;
     }
   /** The service honours a position, and nothing is behind the last record. */
   | { readonly kind: 'nothing-behind' }
