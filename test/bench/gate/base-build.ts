@@ -7,22 +7,24 @@ import { baselineName, root } from './baseline.ts';
 
 const run = promisify(execFile);
 
-/** A build to measure against, or why there is none. */
-export type BaseBuild =
-  { readonly folder: string; readonly commit: string } | { readonly folder: undefined; readonly why: string };
+/** A build to measure against. */
+export interface BaseBuild {
+  readonly folder: string;
+  readonly commit: string;
+}
 
-/** Builds the commit that last changed the baseline into a temporary folder. */
-export async function buildBase(): Promise<BaseBuild> {
+/**
+ * Builds the commit that last changed the baseline into a temporary folder; undefined where that is the one checked out,
+ * which is compared with nothing. Fails where the history does not show which commit it is.
+ */
+export async function buildBase(): Promise<BaseBuild | undefined> {
   const git = async (...args: string[]): Promise<string> =>
     (await run('git', args, { cwd: root })).stdout.trim();
-  const none = (why: string): BaseBuild => ({ folder: undefined, why });
-  const isShallow = await git('rev-parse', '--is-shallow-repository').catch(() => undefined);
-  if (isShallow === undefined) return none('this is no git repository');
-  if (isShallow === 'true') return none('the history is shallow');
+  if ((await git('rev-parse', '--is-shallow-repository')) === 'true')
+    await git('fetch', '--quiet', '--unshallow');
   const commit = await git('log', '-1', '--format=%H', '--', baselineName);
-  if (commit === '') return none(`no commit has ${baselineName}`);
-  if (commit === (await git('rev-parse', 'HEAD')))
-    return none(`this commit is the one that changed ${baselineName}`);
+  if (commit === '') throw new Error(`no commit has ${baselineName}`);
+  if (commit === (await git('rev-parse', 'HEAD'))) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'leads-base-'));
   await run('bash', ['-c', 'set -o pipefail; git archive "$1" | tar -x -C "$2"', 'bash', commit, folder], {
     cwd: root,

@@ -24,7 +24,7 @@ const read = (): Baseline => JSON.parse(readFileSync(path, 'utf8')) as Baseline;
 /** Of this node; undefined for one that was never measured. */
 export const storedRatios = (): Ratios | undefined => read().ratios[major];
 
-/** Stores the ratios of this node; those of others stay. */
+/** Stores ratios of this node; what was not measured, and other nodes', stay. */
 export function storeRatios(ratios: Ratios, reason: string): void {
   const rounded = Object.entries(ratios).map(([name, spread]) => [
     name,
@@ -34,7 +34,7 @@ export function storeRatios(ratios: Ratios, reason: string): void {
   ]);
   const baseline: Baseline = {
     reason,
-    ratios: { ...read().ratios, [major]: Object.fromEntries(rounded) as Ratios },
+    ratios: { ...read().ratios, [major]: { ...storedRatios(), ...Object.fromEntries(rounded) } as Ratios },
   };
   writeFileSync(path, `${JSON.stringify(baseline, null, 2)}\n`);
 }
