@@ -5,7 +5,6 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { OutputError } from '../errors.ts';
 import { jsonIn } from '../json/exact.ts';
-import { processState } from '../process-state.ts';
 import type { Clock } from '../time/clock.ts';
 import { withOutputErrors } from './output-error.ts';
 import type { FileProblem } from './problems.ts';
@@ -50,9 +49,9 @@ export async function lock(
   await removeAbandoned(file, pid);
   return {
     async release() {
-      if (!processState().ownTokens.has(self.token)) return;
+      if (!ownTokens().has(self.token)) return;
       await rm(file, { force: true });
-      processState().ownTokens.delete(self.token);
+      ownTokens().delete(self.token);
     },
   };
 }
@@ -159,7 +158,7 @@ export type LockHolder = z.output<typeof schema>;
 /** In a container every run may have the same pid, so the pid does not show whose lock it is: the token does. */
 export async function describeSelf(pid: number): Promise<LockHolder> {
   const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
-  processState().ownTokens.add(self.token);
+  ownTokens().add(self.token);
   return self;
 }
 
@@ -172,7 +171,7 @@ export function parseHolder(text: string | undefined): LockHolder | undefined {
 /** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */
 export async function isAlive(holder: LockHolder, pid: number): Promise<boolean> {
   if (holder.host !== hostname()) return true;
-  if (holder.pid === pid) return processState().ownTokens.has(holder.token);
+  if (holder.pid === pid) return ownTokens().has(holder.token);
   if (!exists(holder.pid)) return false;
   return holder.started === null || holder.started === (await startOf(holder.pid));
 }
@@ -202,3 +201,14 @@ async function startOf(pid: number): Promise<string | null> {
     return null;
   }
 }
+
+/**
+ * State that every copy of this code in one process shares. An application that imports the package and requires it as well
+ * has two, and so has one whose bundler put a copy into its own file: what one has locked, the other must not take over.
+ */
+const key: unique symbol = Symbol.for('leads-cli/state');
+
+const holder = global as unknown as { [key]: { readonly ownTokens: Set<string> } | undefined };
+
+/** Tokens of what this process holds. Made at the first use, so that an import changes nothing of its process. */
+const ownTokens = (): Set<string> => (holder[key] ??= { ownTokens: new Set() }).ownTokens;

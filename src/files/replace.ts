@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { withOutputErrors } from './output-error.ts';
+import { findOutputPlace } from './output-place.ts';
 
 interface Options {
   /** Permissions of the new file; default 0666 less the umask. */
@@ -62,4 +63,14 @@ export async function syncDirectory(path: string): Promise<void> {
     // Some network file systems cannot sync a directory; the content itself is synced already.
     if (!['EINVAL', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   });
+}
+
+/** A regular file is replaced in one step; a pipe or device is written to. Throws an `OutputError`. */
+export async function writeWhole(path: string, text: string | AsyncIterable<string>): Promise<void> {
+  const place = await findOutputPlace(path);
+  if (place.kind === 'file') {
+    await replaceFile(place.path, text, place.mode === undefined ? {} : { mode: place.mode });
+  } else {
+    await withOutputErrors(path, () => writeFile(path, text));
+  }
 }

@@ -1,6 +1,5 @@
 import type { ConfigProblem, HeaderObjection } from '../config/problems.ts';
-import { loginCommand } from './login-command.ts';
-import { type Messages, updateLeads } from './message.ts';
+import { type Messages, updateLeads, loginCommand } from './message.ts';
 
 const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
 

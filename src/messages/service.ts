@@ -1,9 +1,8 @@
-import { loginCommand } from './login-command.ts';
 import type { Problem } from '../errors.ts';
 import type { ErrorWords, ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
-import { type Message, messageIn, type Messages, type Words } from './message.ts';
+import { type Message, messageIn, type Messages, type Words, loginCommand } from './message.ts';
 
 /** By the codes of node and undici. */
 const reasons: Readonly<Record<string, string>> = {

@@ -21,7 +21,7 @@ import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';
-import { writeWhole } from '../../output/write-whole.ts';
+import { writeWhole } from '../../files/replace.ts';
 
 /** How the findings fit a narrow terminal: ids stay whole. */
 const fit: FitOptions = {

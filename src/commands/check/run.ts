@@ -11,7 +11,7 @@ import { ServiceError } from '../../errors.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
 import { limitTime } from '../../http/client/limit-time.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';
-import { writeWhole } from '../../output/write-whole.ts';
+import { writeWhole } from '../../files/replace.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
-import { loginCommand } from '../../messages/login-command.ts';
+import { loginCommand } from '../../messages/message.ts';
 import { secretFromPerson } from '../../config/prompt.ts';
 import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';

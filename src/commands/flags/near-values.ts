@@ -1,4 +1,4 @@
-import { foldText } from '../../lead/text-search.ts';
+import { foldText } from '../../lead/filter.ts';
 import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { nearest } from '../../messages/suggest.ts';
 import type { Messages } from '../../output/messages.ts';

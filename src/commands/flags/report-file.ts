@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
-import { writeWhole } from '../../output/write-whole.ts';
+import { writeWhole } from '../../files/replace.ts';
 import type { Report } from '../../report/report.ts';
 import { reportBeginning, reportHtml } from '../../report/report-html.ts';
 

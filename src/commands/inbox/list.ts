@@ -4,7 +4,7 @@ import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { type Json, parseExact } from '../../json/exact.ts';
-import { textFinder } from '../../lead/text-search.ts';
+import { textFinder } from '../../lead/filter.ts';
 import { type FitOptions, shortTimes, writeTable } from '../../output/table.ts';
 import { deliverySummary } from '../../receiver/stored-deliveries.ts';
 import { formatInstant } from '../../time/zone.ts';
