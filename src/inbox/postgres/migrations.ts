@@ -1,6 +1,7 @@
 import { createdAtNotKept } from '../delivery-record.ts';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
 import { timeline } from './write/server-terms.ts';
+import { writeFunctions } from './write-functions.ts';
 import { block, identifier, integerLiteral, qualifiedName, Sql, sql } from './sql.ts';
 
 /** One step of the schema. Between neighbouring releases a step only adds: both write the database while it is updated. */
@@ -183,8 +184,11 @@ INSERT INTO ${schema}.terms SELECT 1, gen_random_uuid(), ${timeline}, false;
 ${grantAsOnIds(schema, ['terms'])}`,
 };
 
+/** The release before goes on with statements of its own. */
+const functions: Migration = { writableFrom: 1, statements: writeFunctions };
+
 /** The name of a ledger that begins. */
 export const newOrigin: Sql = sql`'leads-ledger/' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16)`;
 
 /** `meta.version` counts those that a schema has had. */
-export const migrations: readonly Migration[] = [first, tries, counts, ledger, terms];
+export const migrations: readonly Migration[] = [first, tries, counts, ledger, terms, functions];

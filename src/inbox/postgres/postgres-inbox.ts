@@ -11,7 +11,7 @@ import { openSchema } from './open-schema.ts';
 import { cannotOpen, cannotWrite } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
-import { bytesOfText, hexOf, qualifiedName, sql, statements } from './sql.ts';
+import { bytesOfText, hexOf, sql, statements } from './sql.ts';
 import {
   NonceClock,
   removeDeadReceivers,
@@ -52,10 +52,9 @@ export async function openPostgresInbox(
       if (labels !== undefined) await connection.run(statements(labels, added));
       const nonceClock = await NonceClock.open(connection, schema, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
-      const numbers = sql`nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass)`;
       const notes = () => [nonceClock.note(schema), receiver.renewed(clock.now())];
       const names = { storedName, wanted, owner };
-      const context = { ...opened, ...names, numbers, receiver, nonceClock, notes, options };
+      const context = { ...opened, ...names, isProbe: false, receiver, nonceClock, notes, options };
       const [[row = {}] = []] = await connection.run(sql`SELECT ${copiesColumns}`);
       return postgresInbox(context, months, new CopiesWatch(row, location, warn));
     });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/clock.ts';
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
-import { longestLeaseMs, type StoreOptions } from '../store-options.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { type StoredName, targetLabel } from '../target-name.ts';
 import type { Connection } from './connection/database-connections.ts';
 import { type OpenedSchema, storedText } from './read/read-database.ts';
@@ -20,8 +20,8 @@ export interface StoreContext extends OpenedSchema {
   readonly nonceClock: NonceClock;
   /** What each transaction says of this receiver beside the deliveries. */
   readonly notes: () => readonly (Sql | undefined)[];
-  /** The number of a delivery. */
-  readonly numbers: Sql;
+  /** Whether nothing is to stay of what is written. */
+  readonly isProbe: boolean;
   readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
 }
 
@@ -31,10 +31,6 @@ export interface StoreContext extends OpenedSchema {
  * by it, other than by `clock_timestamp()`.
  */
 export const databaseTime: Sql = sql`(1000 * extract(epoch FROM statement_timestamp()))::int8`;
-
-/** A condition on rows of `outstanding`: another receiver than `owner` hands the lead on. */
-export const isLeasedElsewhere = (owner: Uint8Array): Sql =>
-  sql`owner <> ${owner} AND lease > ${databaseTime} AND lease <= ${databaseTime} + ${longestLeaseMs}`;
 
 /** How often a running receiver notes the time, in milliseconds. */
 const noteEveryMs = 60_000;

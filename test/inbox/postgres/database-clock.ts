@@ -20,9 +20,11 @@ export class DatabaseClock extends FakeClock {
     const schema = newSchema();
     const path = join(address.socketDirectory, schema);
     const sql = superuser(address);
-    await sql.unsafe(`CREATE SCHEMA ${schema}; GRANT USAGE ON SCHEMA ${schema} TO PUBLIC;
-      CREATE FUNCTION ${schema}.statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE SECURITY DEFINER
-      AS $$ SELECT to_timestamp(pg_read_file('${path}')::float8 / 1000) $$;`);
+    await sql.unsafe(`CREATE SCHEMA ${schema}; GRANT USAGE ON SCHEMA ${schema} TO PUBLIC`);
+    for (const name of ['statement_timestamp', 'clock_timestamp']) {
+      await sql.unsafe(`CREATE FUNCTION ${schema}.${name}() RETURNS timestamptz LANGUAGE sql STABLE SECURITY DEFINER
+        AS $$ SELECT to_timestamp(pg_read_file('${path}')::float8 / 1000) $$`);
+    }
     await sql.end();
     return new DatabaseClock(schema, path);
   }

@@ -10,7 +10,7 @@ const address = await sharedPostgres();
 
 /** Of a receiver that notes once more that a target has had a lead. */
 const loseTwice = (proxy: TcpProxy): Promise<void> =>
-  proxy.loseNextCommit('INSERT INTO').then(() => proxy.loseNextCommit('INSERT INTO'));
+  proxy.loseNextCommit('settle_1').then(() => proxy.loseNextCommit('settle_1'));
 const proxies: TcpProxy[] = [];
 afterEach(async () => {
   for (const proxy of proxies.splice(0)) await proxy.stop();

@@ -7,7 +7,9 @@ import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/connection/database-errors.ts';
 import { checkServer } from '../../../src/inbox/postgres/open-schema.ts';
 import { migrate, monthOf, plannedMigration } from '../../../src/inbox/postgres/migrate.ts';
-import { identifier } from '../../../src/inbox/postgres/sql.ts';
+import { migrations } from '../../../src/inbox/postgres/migrations.ts';
+import { hexOf, identifier } from '../../../src/inbox/postgres/sql.ts';
+import { sha256 } from '../../../src/sha256.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
@@ -49,7 +51,23 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     for (const [i, one] of inboxes.entries()) await takeOne(one, arrivalOf({ id: `l${i}` }));
     const [first] = inboxes;
     expect(first && (await all(first.leads({})))).toHaveLength(3);
-    expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: 5 }]);
+    expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: 6 }]);
+  });
+
+  it('is made by steps that are not changed once they were released: there are inboxes that had them', () => {
+    const digests = migrations.map(({ statements }) =>
+      [true, false]
+        .map((isNew) => hexOf(sha256(statements(identifier('s'), isNew).text)).slice(0, 8))
+        .join(' '),
+    );
+    expect(digests).toEqual([
+      'f108b0f1 f108b0f1',
+      '3415d4df 3415d4df',
+      'ac86e2ff 97e9eae8',
+      '3248ff20 3248ff20',
+      'dde6cb1b dde6cb1b',
+      'a68c2586 a68c2586',
+    ]);
   });
 
   it.each([
@@ -78,8 +96,8 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     connection.release();
     expect(await withConnection(inbox, (connection) => plannedMigration(connection, options))).toBe('');
     expect(await withConnection(inbox, (connection) => migrate(connection, options))).toEqual({
-      from: 5,
-      to: 5,
+      from: 6,
+      to: 6,
       months: [],
     });
     expect(await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }))).toMatchObject({

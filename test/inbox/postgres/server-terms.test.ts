@@ -39,7 +39,8 @@ describe('a server', () => {
       host: 'a:1',
       run({ text }: Sql) {
         sent.push(text);
-        return Promise.resolve([[{ standby_names: '', ...row(1, '00000001') }]]);
+        const terms = [{ standby_names: '', ...row(1, '00000001') }];
+        return Promise.resolve([[{ guard: JSON.stringify({ terms }) }]]);
       },
     };
     await openTransaction(connection, guard);

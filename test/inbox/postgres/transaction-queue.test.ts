@@ -33,14 +33,15 @@ function queueBeside(
       calls += 1;
       // Behind what the only transaction asks and writes.
       if (calls === 3 && confirm !== undefined) return confirm();
-      const guarded = [{ standby_names: '', term: '1', continues: true }];
+      const guard = JSON.stringify({ terms: [{ standby_names: '', term: 1, continues: true }] });
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
       const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
-      return Promise.resolve([guarded, other === undefined ? [] : [row]]);
+      const answers = JSON.stringify({ unconfirmed: other === undefined ? null : [row] });
+      return Promise.resolve([[{ guard }], [{ answers }]]);
     },
   };
-  const confirmations = new Confirmations(schema, { continues: sql`true` });
+  const confirmations = new Confirmations(schema, { continues: sql`true`, seen: sql`NULL, NULL` });
   const queue = new TransactionQueue<number, number>({
     connections: {
       ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },
@@ -50,9 +51,8 @@ function queueBeside(
     confirmations,
     guard: { copies: 1, schema, terms, avoid: () => undefined },
     planOf: (works) => ({
-      questions: { unconfirmed: confirmations.question },
-      decide: () =>
-        Promise.resolve({ kind: 'write', statements: sql``, results: works, accepted, takenOver: [] }),
+      question: sql``,
+      decide: () => Promise.resolve({ kind: 'write', statements: sql``, results: works, accepted }),
     }),
     sizeOf: () => 1,
     clock,

@@ -1,7 +1,7 @@
 import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
-import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
+import { erasedDigests, erasedLeads } from '../erased-rows.ts';
 import { UnknownLeadError } from '../postgres-errors.ts';
 import {
   bytesOf,
@@ -10,52 +10,43 @@ import {
   isNull,
   nullable,
   numberOf,
-  type Rows,
   type Sql,
   sql,
   statements,
   textOf,
   textOfBytes,
 } from '../sql.ts';
-import { databaseTime, isLeasedElsewhere, type StoreContext } from '../store-context.ts';
+import { databaseTime, type StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import { type LostLead, unaccept } from './take-writes.ts';
-import type { Decision, Plan } from './transaction.ts';
+import type { Answers, Decision, Plan } from './transaction.ts';
 import { commit } from './write-guard.ts';
 
 type Results = readonly LeaseResult[];
 
 /** What several callers lease, release and mark as done, in one transaction that locks the leads' ids, sorted. */
 export class LeasePlan implements Plan<LeaseWork, Results> {
-  readonly questions: Readonly<Record<string, Sql>>;
+  readonly question: Sql;
   readonly #works: readonly LeaseWork[];
   readonly #context: StoreContext;
+  readonly #confirmations: Confirmations;
 
   constructor(works: readonly LeaseWork[], context: StoreContext, confirmations: Confirmations) {
     this.#works = works;
     this.#context = context;
-    const { schema } = context;
+    this.#confirmations = confirmations;
+    const { schema, owner, targetKey } = context;
     const leases = works.flatMap((work) => work.leases);
     const ended = works.flatMap(({ kind, leases }) => (kind === 'lease' ? [] : leases));
     const sorted = [...new Map(leases.map(({ key, id }) => [key, id]))].sort(([a], [b]) => (a < b ? -1 : 1));
-    const ids = sql`${sorted.map(([, id]) => id)}::bytea[]`;
-    this.questions = {
-      leads: sql`SELECT encode(id, 'hex') AS id, seq, accepted, encode(settled, 'hex') AS settled
-        FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY ids.id FOR UPDATE;`,
-      outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
-        lease, ${isLeasedElsewhere(context.owner)} AS is_elsewhere, ${databaseTime} AS now, tries, due_at, dead, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
-        WHERE lead = ANY(${ids});`,
-      deliveries: LeasedDeliveries.question(schema, [...new Set(ended.map(({ lease }) => lease.seq))]),
-      receivers: works.some(({ kind }) => kind === 'done at new address')
-        ? sql`SELECT DISTINCT encode(target, 'hex') AS target FROM ${schema}.receivers;`
-        : sql`SELECT NULL AS target;`,
-      erased: erasedQuestion(context, new Set(leases.map(({ lease }) => lease.leadId))),
-      unconfirmed: confirmations.question,
-    };
+    const erased = erasedDigests(targetKey, new Set(leases.map(({ lease }) => lease.leadId)));
+    this.question = sql`SELECT ${schema}.leased_1(${sorted.map(([, id]) => id)}, ${owner},
+      ${[...new Set(ended.map(({ lease }) => lease.seq))]}, ${works.some(({ kind }) => kind === 'done at new address')},
+      ${erased}, ${confirmations.queue});`;
   }
 
-  decide(answers: Readonly<Record<string, Rows>>): Promise<Decision<LeaseWork, Results>> {
+  decide(answers: Answers): Promise<Decision<LeaseWork, Results>> {
     const leads = this.#leads(answers);
     const takenOver: number[] = [];
     const early = new Set<string>();
@@ -73,7 +64,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       const works = this.#works.filter(({ leases }) => leases.some(({ key }) => early.has(key)));
       return Promise.resolve({ kind: 'not yet', works: new Set(works) });
     }
-    const deliveries = new LeasedDeliveries(this.#context.schema, answers['deliveries'] ?? []);
+    const deliveries = new LeasedDeliveries(answers['deliveries'] ?? []);
     const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
     const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
     const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
@@ -127,12 +118,13 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     const change = statements(
       // Before the deliveries, one of which is accepted.
       unaccept(this.#context.schema, unanswered),
-      leaseWrites(this.#context, leads, deliveries),
+      this.#confirmations.takeOver(takenOver),
+      leaseWrites(this.#context, { leads, deliveries, noted: this.#confirmations.noted(accepted) }),
     );
-    return Promise.resolve({ kind: 'write', statements: change, results, accepted, takenOver });
+    return Promise.resolve({ kind: 'write', statements: change, results, accepted });
   }
 
-  #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, LeasedLead> {
+  #leads(answers: Answers): ReadonlyMap<string, LeasedLead> {
     const { options, owner, wanted } = this.#context;
     const now = numberOf(answers['outstanding']?.[0]?.['now'] ?? 0);
     const receiver = {
@@ -197,12 +189,15 @@ export const leaseWork = (
   }),
 });
 
-/** What changed of the leads, by their keys (ids in hex), and of the deliveries. */
-function leaseWrites(
-  { schema }: StoreContext,
-  leads: ReadonlyMap<string, LeasedLead>,
-  deliveries: LeasedDeliveries,
-): Sql {
+interface LeaseChanges {
+  /** By their keys: ids in hex. */
+  readonly leads: ReadonlyMap<string, LeasedLead>;
+  readonly deliveries: LeasedDeliveries;
+  readonly noted: Sql;
+}
+
+/** What changed of the leads and of the deliveries. */
+function leaseWrites({ schema }: StoreContext, { leads, deliveries, noted }: LeaseChanges): Sql {
   const changed = [...leads].filter(([, { isChanged }]) => isChanged);
   const removed = [...leads].flatMap(([key, { removed }]) => [...removed].map((target) => ({ key, target })));
   const leased = [...leads].flatMap(([key, { leased, outstanding }]) =>
@@ -211,32 +206,16 @@ function leaseWrites(
       return found === undefined ? [] : [{ key, target, ...found }];
     }),
   );
-  return statements(
-    changed.length === 0
-      ? undefined
-      : sql`UPDATE ${schema}.ids SET accepted = new.accepted, settled = new.settled
-          FROM unnest(${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted, isLost }]) => accepted || isLost)},
-            ${changed.map(([, { done }]) => bytes([...done].join('')))}) AS new (id, accepted, settled)
-          WHERE ids.id = new.id;`,
-    removed.length === 0
-      ? undefined
-      : sql`DELETE FROM ${schema}.outstanding AS o USING unnest(${removed.map(({ key }) => bytes(key))},
-            ${removed.map(({ target }) => bytes(target))}) AS old (lead, target)
-          WHERE o.lead = old.lead AND o.target = old.target;`,
-    leased.length === 0
-      ? undefined
-      : sql`UPDATE ${schema}.outstanding AS o SET owner = new.owner, lease = new.lease, tries = new.tries,
-            due_at = new.due_at, dead = new.dead
-          FROM unnest(${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
-            ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}, ${leased.map(({ tries }) => tries)},
-            ${nullable(
-              'int8',
-              leased.map(({ dueAt }) => dueAt),
-            )}, ${leased.map(({ dead }) => dead)}
-          ) AS new (lead, target, owner, lease, tries, due_at, dead)
-          WHERE o.lead = new.lead AND o.target = new.target;`,
-    deliveries.statements,
-  );
+  return sql`SELECT ${schema}.settle_1(
+    ${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted, isLost }]) => accepted || isLost)},
+    ${changed.map(([, { done }]) => bytes([...done].join('')))},
+    ${removed.map(({ key }) => bytes(key))}, ${removed.map(({ target }) => bytes(target))},
+    ${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
+    ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}, ${leased.map(({ tries }) => tries)},
+    ${nullable(
+      'int8',
+      leased.map(({ dueAt }) => dueAt),
+    )}, ${leased.map(({ dead }) => dead)}, ${deliveries.changes}, ${noted});`;
 }
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

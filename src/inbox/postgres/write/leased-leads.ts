@@ -130,11 +130,9 @@ interface Delivery {
 
 /** The deliveries that leases name, during a transaction. Of one that was pruned nothing is kept. */
 export class LeasedDeliveries {
-  readonly #schema: Sql;
   readonly #found: ReadonlyMap<number, Delivery>;
 
-  constructor(schema: Sql, rows: Rows) {
-    this.#schema = schema;
+  constructor(rows: Rows) {
     this.#found = new Map(
       rows.map((row) => [
         numberOf(row['seq']),
@@ -149,12 +147,6 @@ export class LeasedDeliveries {
         },
       ]),
     );
-  }
-
-  /** What the constructor is to be given. */
-  static question(schema: Sql, seqs: readonly number[]): Sql {
-    return sql`SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, status, encode(results, 'hex') AS results FROM ${schema}.deliveries
-      WHERE seq = ANY(${seqs}::int8[]);`;
   }
 
   /** The same as `unaccept` does in the database: nobody learnt that the lead was accepted. */
@@ -190,18 +182,14 @@ export class LeasedDeliveries {
     found.isChanged = true;
   }
 
-  /** Undefined when nothing changed. */
-  get statements(): Sql | undefined {
+  /** As `settle_1` takes them. */
+  get changes(): Sql {
     const changed = [...this.#found.values()].filter(({ isChanged }) => isChanged);
-    if (changed.length === 0) return undefined;
-    return sql`UPDATE ${this.#schema}.deliveries AS d SET verdict = new.verdict, status = new.status::int4,
-  results = new.results
-FROM unnest(${changed.map(({ seq }) => seq)}, ${changed.map(({ receivedAt }) => receivedAt)},
+    return sql`${changed.map(({ seq }) => seq)}, ${changed.map(({ receivedAt }) => receivedAt)},
   ${changed.map(({ verdict }) => verdict)}, ${changed.map(({ status }) => status)},
   ${nullable(
     'bytea',
     changed.map(({ results }) => (results.length === 0 ? undefined : bytesOfText(JSON.stringify(results)))),
-  )}
-) AS new (seq, received_at, verdict, status, results) WHERE d.seq = new.seq AND d.received_at = new.received_at;`;
+  )}`;
   }
 }

@@ -70,9 +70,10 @@ export class ServerTerms {
     return new ServerTerms(options, path, await readJsonState(path, keptTerm, 'term'));
   }
 
-  /** Of the rows of `terms`, for `newestOf`. */
-  get columns(): Sql {
-    return sql`number AS term, id::text AS term_id, timeline AS term_timeline, ${this.#isSeen} AS continues, ${timeline} AS timeline`;
+  /** What functions are given that ask whether a term continues the one that was seen. */
+  get seen(): Sql {
+    const seen = this.#seen;
+    return seen === undefined ? sql`NULL, NULL` : sql`${own(seen.id)}::uuid, ${seen.number}`;
   }
 
   /** A condition: whether the server has the newest term that was seen. */

@@ -14,11 +14,11 @@ import {
   type Excluded,
   type TakenDelivery,
   type TakenLead,
-  takeQuestions,
+  takeQuestion,
   type TakeWork,
 } from './take-queries.ts';
 import { type LostLead, TakeWrites } from './take-writes.ts';
-import type { Decision, Plan } from './transaction.ts';
+import type { Answers, Decision, Plan } from './transaction.ts';
 
 /** The results of a `take`, in order; none of a `reject`. */
 type TakeResults = readonly TakeResult[];
@@ -29,7 +29,7 @@ type TakeResults = readonly TakeResult[];
  * turns out to be bound to another body, or a lead was erased, the transaction is done again without them.
  */
 export class TakePlan implements Plan<TakeWork, TakeResults> {
-  readonly questions: Readonly<Record<string, Sql>>;
+  readonly question: Sql;
   readonly #works: readonly TakeWork[];
   readonly #context: StoreContext;
   readonly #confirmations: Confirmations;
@@ -56,7 +56,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     for (const id of excluded.erased.keys()) ids.delete(id);
     this.#ids = ids;
     const nonces = distinctNonces(this.#deliveries(), excluded.replays);
-    this.questions = takeQuestions(context, {
+    this.question = takeQuestion(context, {
       numbers: countOf(works),
       nonces,
       leads: this.#leads,
@@ -65,10 +65,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     });
   }
 
-  async decide(
-    answers: Readonly<Record<string, Rows>>,
-    connection: Connection,
-  ): Promise<Decision<TakeWork, TakeResults>> {
+  async decide(answers: Answers, connection: Connection): Promise<Decision<TakeWork, TakeResults>> {
     const replays = this.#replaysIn(answers['nonces'] ?? []);
     const erased = erasedLeads(this.#context, this.#ids, answers['erased'] ?? []);
     if (replays.size > this.#excluded.replays.size || erased.size > 0) {
@@ -156,9 +153,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     });
     writes.unanswered(lost);
     const { accepted } = writes;
-    // One that is pending again stays lost, until all targets have had it.
-    const takenOver = lost.map(({ seq }) => seq).filter((seq) => accepted.includes(seq));
-    return { kind: 'write', statements: writes.statements, results, accepted, takenOver };
+    return { kind: 'write', statements: writes.statementsWith(this.#confirmations), results, accepted };
   }
 
   #deliveries(): readonly TakenDelivery[] {

@@ -3,9 +3,10 @@ import { type DeliveryContent, type DeliverySummary, keptVerdict, summaryOf } fr
 import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
 import { bytesOfText, nullable, type Sql, sql, statements } from '../sql.ts';
-import { databaseTime, rejectsLock, type StoreContext } from '../store-context.ts';
+import { rejectsLock, type StoreContext } from '../store-context.ts';
 import type { LeadInBatch } from './known-leads.ts';
 import type { TakenLead } from './take-queries.ts';
+import type { Confirmations } from './unconfirmed-commits.ts';
 
 type Rejected = Parameters<typeof summaryOf>[0] & {
   readonly rejection: RejectedDelivery['rejection'];
@@ -27,7 +28,7 @@ export interface LostLead {
 
 /** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
 export class TakeWrites {
-  readonly deliveries: DeliveryRows;
+  readonly deliveries = new DeliveryRows();
   /** Numbers of the first deliveries of the leads that are accepted now. */
   readonly accepted: number[] = [];
   readonly #context: StoreContext;
@@ -40,7 +41,6 @@ export class TakeWrites {
 
   constructor(context: StoreContext) {
     this.#context = context;
-    this.deliveries = new DeliveryRows(context.schema);
   }
 
   addRejected(seq: number, rejected: Rejected): void {
@@ -79,21 +79,32 @@ export class TakeWrites {
     this.#unanswered = leads;
   }
 
-  get statements(): Sql {
+  /** Which note the leads that are accepted. */
+  statementsWith(confirmations: Confirmations): Sql {
     const { schema } = this.#context;
+    // One that is pending again stays lost, until all targets have had it.
+    const takenOver = this.#unanswered.map(({ seq }) => seq).filter((seq) => this.accepted.includes(seq));
     return statements(
       // Before this transaction's own deliveries, one of which is accepted.
       unaccept(schema, this.#unanswered),
-      this.deliveries.statements,
+      confirmations.takeOver(takenOver),
+      this.#store(confirmations),
       this.#nowAccepted.size === 0
         ? undefined
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
-      this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
       ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
-      this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
       ...this.#context.notes(),
     );
+  }
+
+  #store(confirmations: Confirmations): Sql {
+    const { schema, owner, options, nonceClock } = this.#context;
+    const granted = [...this.#granted.values()];
+    return sql`SELECT ${schema}.store_1(${this.deliveries.arrays},
+      ${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
+      ${granted.map(({ firstAt }) => firstAt)}, ${owner}, ${Math.round(options.leaseMs)}, ${options.clock.now()},
+      ${nonceClock.now()}, ${this.#nonces * noncesRemovedPerAdded}, ${confirmations.noted(this.accepted)});`;
   }
 }
 
@@ -103,15 +114,6 @@ export const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql | undefin
     ? undefined
     : sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
     (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
-
-/** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
-const grant = ({ schema, owner, options }: StoreContext, granted: readonly Granted[]): Sql =>
-  sql`INSERT INTO ${schema}.outstanding AS known (lead, target, seq, first_at, owner, lease, since, due_at)
-SELECT lead, target, seq, first_at, ${owner}, ${databaseTime} + ${Math.round(options.leaseMs)}, ${options.clock.now()}, ${databaseTime}
-FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
-  ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
-ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
-  since = coalesce(known.since, excluded.since), due_at = coalesce(known.due_at, excluded.due_at);`;
 
 /** Keeps the newest repeats of one lead, and counts the others. */
 const trimRepeats = (schema: Sql, id: Uint8Array, differs: boolean): Sql =>
@@ -135,10 +137,6 @@ DELETE FROM ${schema}.deliveries AS d USING (
   ORDER BY seq DESC OFFSET ${maxRejectedKept}
 ) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at;`;
 
-const removeNonces = ({ schema, nonceClock }: StoreContext, added: number): Sql =>
-  sql`DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= ${nonceClock.now()}
-  ORDER BY expires LIMIT ${added * noncesRemovedPerAdded} FOR UPDATE SKIP LOCKED);`;
-
 interface DeliveryRow {
   readonly seq: number;
   readonly lead: Uint8Array | undefined;
@@ -152,17 +150,12 @@ const none = { headers: [], body: noBytes };
 
 /** The rows of `deliveries` and `contents` that one transaction inserts. */
 class DeliveryRows {
-  readonly #schema: Sql;
   readonly #rows: DeliveryRow[] = [];
   readonly #contents: {
     readonly seq: number;
     readonly receivedAt: number;
     readonly content: DeliveryContent;
   }[] = [];
-
-  constructor(schema: Sql) {
-    this.#schema = schema;
-  }
 
   /** With headers and body of its own, unless it shares those of `summary.firstSeq`. */
   add(seq: number, lead: Uint8Array | undefined, summary: DeliverySummary, content: DeliveryContent): void {
@@ -174,55 +167,34 @@ class DeliveryRows {
     this.#contents.push({ seq, receivedAt, content });
   }
 
-  /** The contents first: see `partitions.ts`. */
-  get statements(): Sql {
-    return statements(
-      this.#contents.length === 0 ? undefined : this.#insertContents(),
-      this.#rows.length === 0 ? undefined : this.#insertDeliveries(),
-    );
-  }
-
-  #insertContents(): Sql {
-    const all = this.#contents;
-    return sql`INSERT INTO ${this.#schema}.contents (seq, received_at, headers, body) SELECT * FROM unnest(
-      ${all.map(({ seq }) => seq)}, ${all.map(({ receivedAt }) => receivedAt)},
-      ${all.map(({ content }) => headerBytes(content.headers))}, ${all.map(({ content }) => content.body)});`;
-  }
-
-  #insertDeliveries(): Sql {
+  /** The first of what `store_1` is given. */
+  get arrays(): Sql {
+    const contents = this.#contents;
     const rows = this.#rows;
-    const numbers = (of: (summary: DeliverySummary) => number | undefined): Sql =>
-      nullable(
-        'int8',
-        rows.map(({ summary }) => of(summary)),
-      );
-    const texts = (of: (summary: DeliverySummary) => string | undefined): Sql =>
+    const all = rows.map(({ summary }) => summary);
+    const texts = (list: readonly (string | undefined)[]): Sql =>
       nullable(
         'bytea',
-        rows.map(({ summary }) => {
-          const text = of(summary);
-          return text === undefined ? undefined : bytesOfText(text);
-        }),
+        list.map((text) => (text === undefined ? undefined : bytesOfText(text))),
       );
-    const words = (of: (summary: DeliverySummary) => string | undefined): Sql =>
-      nullable(
-        'text',
-        rows.map(({ summary }) => of(summary)),
-      );
-    return sql`INSERT INTO ${this.#schema}.deliveries (seq, received_at, lead, verdict, reason, detail, status, attempt,
-  source, differs, remote, method, path, headers, body, lead_start, lead_end, first_seq, created_at)
-SELECT * FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
+    const numbers = (list: readonly (number | undefined)[]): Sql => nullable('int8', list);
+    return sql`${contents.map(({ seq }) => seq)}, ${contents.map(({ receivedAt }) => receivedAt)},
+  ${contents.map(({ content }) => headerBytes(content.headers))}, ${contents.map(({ content }) => content.body)},
+  ${rows.map(({ seq }) => seq)}, ${all.map(({ receivedAt }) => receivedAt)},
   ${nullable(
     'bytea',
     rows.map(({ lead }) => lead),
-  )}, ${words(({ verdict }) => keptVerdict(verdict))},
-  ${words(({ reason }) => reason)}, ${texts(({ reason, detail = '' }) => (reason === undefined ? undefined : detail))},
-  ${numbers(({ status }) => status)}, ${numbers(({ attempt }) => attempt)}, ${words(({ source }) => source)},
-  ${texts(({ differs }) => differs && JSON.stringify(differs))}, ${texts(({ remote }) => remote)},
-  ${texts(({ method }) => method)}, ${texts(({ path }) => path)},
+  )}, ${all.map(({ verdict }) => keptVerdict(verdict))},
+  ${nullable(
+    'text',
+    all.map(({ reason }) => reason),
+  )}, ${texts(all.map(({ reason, detail = '' }) => (reason === undefined ? undefined : detail)))},
+  ${all.map(({ status }) => status)}, ${all.map(({ attempt }) => attempt)}, ${all.map(({ source }) => source)},
+  ${texts(all.map(({ differs }) => differs && JSON.stringify(differs)))}, ${texts(all.map(({ remote }) => remote))},
+  ${texts(all.map(({ method }) => method))}, ${texts(all.map(({ path }) => path))},
   ${rows.map(({ content }) => headerBytes(content.headers))}, ${rows.map(({ content }) => content.body)},
-  ${numbers(({ place }) => place?.start)}, ${numbers(({ place }) => place?.end)}, ${numbers(({ firstSeq }) => firstSeq)},
-  ${numbers(({ createdAt }) => createdAt)});`;
+  ${numbers(all.map(({ place }) => place?.start))}, ${numbers(all.map(({ place }) => place?.end))},
+  ${numbers(all.map(({ firstSeq }) => firstSeq))}, ${numbers(all.map(({ createdAt }) => createdAt))}`;
   }
 }
 

@@ -2,9 +2,9 @@ import { BatchQueue } from '../../../files/group-commit.ts';
 import type { Clock } from '../../../time/clock.ts';
 import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
-import { type Rows, sql, statements } from '../sql.ts';
+import { sql } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
-import { answersTo, type Plan, type WriteDecision } from './transaction.ts';
+import { type Answers, answersIn, type Plan, type WriteDecision } from './transaction.ts';
 import {
   openTransaction,
   orRollBack,
@@ -173,22 +173,20 @@ export class TransactionQueue<Work, Result> {
     }
   }
 
-  async #asked(connection: Connection, plan: Plan<Work, Result>): Promise<Readonly<Record<string, Rows>>> {
+  async #asked(connection: Connection, { question }: Plan<Work, Result>): Promise<Answers> {
     const { confirmations, guard } = this.#options;
-    const questions = statements(...Object.values(plan.questions));
-    const answers = await openTransaction(connection, guard, questions, confirmations.beforeNext);
+    const [rows] = await openTransaction(connection, guard, question, confirmations.beforeNext);
     confirmations.said();
-    const byName = answersTo(plan, answers);
-    confirmations.heard(byName['unconfirmed']);
-    return byName;
+    const answers = answersIn(rows);
+    confirmations.heard(answers['unconfirmed'] ?? []);
+    return answers;
   }
 
   async #write(
     connection: Connection,
-    { statements: write, accepted, takenOver }: WriteDecision<Result>,
+    { statements: change, accepted }: WriteDecision<Result>,
   ): Promise<void> {
     const { confirmations, guard } = this.#options;
-    const change = statements(write, confirmations.note(accepted, takenOver));
     // Nothing was sent, so that no answer can be lost.
     requireStillNewest(connection, guard);
     try {

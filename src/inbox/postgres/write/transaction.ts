@@ -1,23 +1,20 @@
 import type { Connection } from '../connection/database-connections.ts';
-import { integerLiteral, type Rows, type Sql, sql } from '../sql.ts';
+import { integerLiteral, type Rows, type Sql, sql, textOf } from '../sql.ts';
 
 /** What a transaction does for several works at once: it asks, decides, and writes. */
 export interface Plan<Work, Result> {
-  /**
-   * Statements that lock and read, by name, in the order in which they run. Each gives rows. `unconfirmed` is the question
-   * of the queue's `Confirmations`.
-   */
-  readonly questions: Readonly<Record<string, Sql>>;
-  /** `answers` by the name of the question. The connection is for what only the answers show to be needed. */
-  decide(answers: Readonly<Record<string, Rows>>, connection: Connection): Promise<Decision<Work, Result>>;
+  /** A statement that locks and reads. It gives `Answers`. */
+  readonly question: Sql;
+  /** The connection is for what only the answers show to be needed. */
+  decide(answers: Answers, connection: Connection): Promise<Decision<Work, Result>>;
 }
 
-/** What was answered to the questions of a plan, by their names. */
-export const answersTo = (
-  { questions }: Pick<Plan<never, unknown>, 'questions'>,
-  answers: readonly Rows[],
-): Readonly<Record<string, Rows>> =>
-  Object.fromEntries(Object.keys(questions).map((name, i) => [name, answers[i] ?? []]));
+/** Rows by what they are; `unconfirmed`: for the queue's `Confirmations`. */
+export type Answers = Readonly<Record<string, Rows | null>>;
+
+/** What a function gives, as JSON in the only column of its row. */
+export const answersIn = (rows: Rows = []): Answers =>
+  JSON.parse(textOf(Object.values(rows[0] ?? {})[0])) as Answers;
 
 export type Decision<Work, Result> =
   | WriteDecision<Result>
@@ -34,8 +31,6 @@ export interface WriteDecision<Result> {
   readonly results: readonly Result[];
   /** Numbers of the first deliveries of the leads that are accepted now. */
   readonly accepted: readonly number[];
-  /** Those of them that another queue had accepted without knowing it. */
-  readonly takenOver: readonly number[];
 }
 
 /** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
@@ -50,7 +45,7 @@ export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;`;
 /**
  * An expression that makes the open transaction depend on no setting of the role, the database or a pooler, and leaves none
  * behind. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. A warning about
- * that is heard, and an error writes no values into the server's log.
+ * that is heard, and an error writes no values into the server's log. It is part of the function `begin_1`.
  */
 export const settings: Sql = sql`concat(set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
   set_config('idle_in_transaction_session_timeout', '${integerLiteral(abandonedMs)}', true), set_config('jit', 'off', true),

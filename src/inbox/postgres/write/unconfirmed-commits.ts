@@ -21,7 +21,7 @@ import { withoutDurability } from './transaction.ts';
  */
 export class Confirmations {
   readonly #schema: Sql;
-  readonly #terms: Pick<ServerTerms, 'continues'>;
+  readonly #terms: Pick<ServerTerms, 'continues' | 'seen'>;
   /** Of this receiver, this one's among them. */
   readonly #queueIds: Set<string>;
   #queueId = randomUUID();
@@ -32,7 +32,7 @@ export class Confirmations {
   #lost: { readonly queueId: string; readonly numbers: readonly number[] }[] = [];
 
   /** `queueIds`: those of the receiver, which they enter themselves. */
-  constructor(schema: Sql, terms: Pick<ServerTerms, 'continues'>, queueIds = new Set<string>()) {
+  constructor(schema: Sql, terms: Pick<ServerTerms, 'continues' | 'seen'>, queueIds = new Set<string>()) {
     this.#schema = schema;
     this.#terms = terms;
     this.#queueIds = queueIds.add(this.#queueId);
@@ -62,10 +62,7 @@ export class Confirmations {
           AND ${this.#terms.continues};`,
     );
     if (this.#hasRow) {
-      parts.push(
-        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${own(this.#queueId)}::uuid AND seqs <> '{}'
-          AND ${this.#terms.continues};`,
-      );
+      parts.push(sql`SELECT ${this.#schema}.confirm_1(${this.queue}, ${this.#terms.seen});`);
     }
     return parts.length === 0 ? undefined : withoutDurability(statements(...parts));
   }
@@ -76,36 +73,28 @@ export class Confirmations {
     this.#hasNumbers = false;
   }
 
-  /**
-   * Asks for the numbers of all other queues, after the leads were locked, and for the queues that were active just now. A
-   * note from the future was made before the database's clock was set back, or before a failover to another clock: nobody
-   * should wait until that time comes.
-   */
-  get question(): Sql {
-    return sql`SELECT lane::text, seqs::text,
-        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost,
-        at > clock_timestamp() - interval '1s' AS is_active
-      FROM ${this.#schema}.unconfirmed
-      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${own(this.#queueId)}::uuid;`;
-  }
-
-  /** The answer to `question`; undefined where it was not asked. */
-  heard(rows: readonly Row[] | undefined): void {
-    if (rows === undefined) return;
+  /** `rows`: the row of each other queue that has numbers, or was active just now, as functions give them. */
+  heard(rows: readonly Row[]): void {
     this.#isShared = rows.some(
       (row) => row['is_active'] === true && !this.#queueIds.has(textOf(row['lane'])),
     );
   }
 
-  /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another queue had accepted. */
-  note(numbers: readonly number[], takenOver: readonly number[]): Sql | undefined {
+  /** The name of the queue. */
+  get queue(): Sql {
+    return sql`${own(this.#queueId)}::uuid`;
+  }
+
+  /** What functions that write are given: the name of the queue, and the leads that the open transaction accepts. */
+  noted(numbers: readonly number[]): Sql {
+    return sql`${this.queue}, ${multirangeOf(numbers)}`;
+  }
+
+  /** Leads that the open transaction accepts, and that another queue had accepted; undefined where there are none. */
+  takeOver(numbers: readonly number[]): Sql | undefined {
     if (numbers.length === 0) return undefined;
-    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${own(this.#queueId)}::uuid,
-        ${multirangeOf(numbers)}, false, clock_timestamp())
-      ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;`;
-    if (takenOver.length === 0) return mine;
-    const others = multirangeOf(takenOver);
-    return sql`UPDATE ${this.#schema}.unconfirmed SET seqs = seqs - ${others} WHERE seqs && ${others}; ${mine}`;
+    const others = multirangeOf(numbers);
+    return sql`UPDATE ${this.#schema}.unconfirmed SET seqs = seqs - ${others} WHERE seqs && ${others};`;
   }
 
   /** The transaction that noted them was committed, and its answer came. */
@@ -134,7 +123,7 @@ export class Confirmations {
 /** How the acceptance of a lead stands: confirmed, or not yet, or never. */
 type Confirmation = 'confirmed' | 'not yet' | 'lost';
 
-/** Reads the answer to `question`. */
+/** `rows`: as `Confirmations` hears them. */
 export function confirmationOf(rows: readonly Row[], number: number): Confirmation {
   const row = rows.find(({ seqs }) => hasNumber(textOf(seqs), number));
   if (row === undefined) return 'confirmed';

@@ -8,7 +8,7 @@ import type { StoreContext } from '../store-context.ts';
 import { LeasePlan, leaseWork } from './lease-plan.ts';
 import { TakePlan } from './take-plan.ts';
 import { takeWork } from './take-queries.ts';
-import { answersTo, type Decision, type WriteDecision } from './transaction.ts';
+import { answersIn, type Decision, type WriteDecision } from './transaction.ts';
 import { Confirmations } from './unconfirmed-commits.ts';
 import { commit, inTransaction } from './write-guard.ts';
 
@@ -57,18 +57,16 @@ export class WriteCheck {
       return { delivery, leadId: randomUUID(), place, createdAt: undefined, source: 'push', nonce };
     });
     // Of the real sequence each probe would take two numbers, for which a delivery needs a right as well.
-    const numbers = sql`-place - (random() * 1e12)::int8`;
     const confirmations = new Confirmations(schema, context.guard.terms);
     const take = new TakePlan(
       [takeWork(leads, redact)],
-      { ...context, numbers, notes: () => [] },
+      { ...context, isProbe: true, notes: () => [] },
       confirmations,
     );
-    const questions = statements(rightsQuestion(schema), ...Object.values(take.questions));
+    const questions = statements(rightsQuestion(schema), take.question);
     await inTransaction(context, questions, async (connection, found) => {
-      const [, ...answers] = found;
       requireRights(found, schema, connections.location);
-      const taken = written(await take.decide(answersTo(take, answers), connection));
+      const taken = written(await take.decide(answersIn(found[1]), connection));
       const result = { ok: true, answer: '', durationMs: 0, at: clock.now() };
       const [done = [], dead = []] = taken.results
         .flat()
@@ -81,14 +79,8 @@ export class WriteCheck {
         );
       const works = [leaseWork('done', done, storedName), leaseWork('release', dead, storedName)];
       const settle = new LeasePlan(works, context, confirmations);
-      const asked = await connection.run(
-        statements(
-          taken.statements,
-          confirmations.note(taken.accepted, []),
-          ...Object.values(settle.questions),
-        ),
-      );
-      const { statements: change } = written(await settle.decide(answersTo(settle, asked)));
+      const asked = await connection.run(statements(taken.statements, settle.question));
+      const { statements: change } = written(await settle.decide(answersIn(asked.at(-1))));
       await connection.run(statements(change, sql`ROLLBACK;`));
     });
   }

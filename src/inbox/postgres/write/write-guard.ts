@@ -5,7 +5,7 @@ import type { DatabaseProblem } from '../../problems.ts';
 import { isAnswered } from '../postgres-errors.ts';
 import { type Row, type Rows, type Sql, sql, statements } from '../sql.ts';
 import { type NewTimeline, newestOf, type ServerTerms } from './server-terms.ts';
-import { begin, settings } from './transaction.ts';
+import { answersIn, begin, settings } from './transaction.ts';
 
 /** What has to hold of the server in each transaction that writes: a pooler may have another session for each. */
 export interface WriteGuard {
@@ -45,12 +45,10 @@ function requireFit(row: Row, { host }: Connection, { terms, avoid }: WriteGuard
   throw new DatabaseUnavailableError(found);
 }
 
-const guardColumn = 'standby_names';
-
-const standbyNames = sql`current_setting('synchronous_standby_names') AS standby_names`;
+const guardColumn = 'guard';
 
 const guardQuestion = ({ schema, terms }: WriteGuard): Sql =>
-  sql`SELECT ${settings} AS settings, ${standbyNames}, ${terms.columns} FROM ${schema}.terms;`;
+  sql`SELECT ${schema}.begin_1(${terms.seen}) AS guard;`;
 
 /** How often a transaction is begun on a server whose term is raised meanwhile, by this receiver or another. */
 const maxRaises = 3;
@@ -101,7 +99,9 @@ export async function runToCommit(connection: Connection, guard: WriteGuard, cha
   await connection.run(statements(change, sql`COMMIT;`));
   if (guard.copies === 1) return;
   // In a message of its own: where that fails, everything is committed.
-  const [[row = {}] = []] = await connection.run(sql`SELECT ${standbyNames};`).catch(() => []);
+  const [[row = {}] = []] = await connection
+    .run(sql`SELECT current_setting('synchronous_standby_names') AS standby_names;`)
+    .catch(() => []);
   const copies = copiesIn(row);
   if (copies < guard.copies) throw tooFewCopies(copies, guard);
 }
@@ -130,7 +130,7 @@ async function beginOnNewest(
     const question = statements(raises === 0 ? before : undefined, begin, guardQuestion(guard), first);
     const answers = await connection.run(question);
     const at = answers.findIndex(([row]) => row !== undefined && guardColumn in row);
-    const row = newestOf(answers[at] ?? []);
+    const row = newestOf(answersIn(answers[at])['terms'] ?? []);
     if (row === undefined) throw new Error('the database gave less than was asked for');
     const found = requireFit(row, connection, guard);
     await requireCopies(connection, guard, row);
