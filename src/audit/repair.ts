@@ -215,12 +215,8 @@ interface DeliverOptions {
   readonly onProgress: (leads: number) => void;
 }
 
-interface Delivered {
-  readonly acknowledged: ReadonlySet<string>;
+interface Delivered extends Pick<RepairResult, 'acknowledged' | 'isSilent' | 'failure'> {
   readonly tally: RunTally;
-  /** It was ended since the receiver acknowledged nothing for long. */
-  readonly isSilent: boolean;
-  readonly failure: { readonly error: unknown } | undefined;
 }
 
 /** Requests in flight: a repair does not have to be quick, and the receiver has other work. */

@@ -183,24 +183,27 @@ function newSession(): Session {
   return { stop, pending: 0, overtaken: new Set(), usedId: undefined };
 }
 
-/** One attempt to deliver a lead as the control endpoints show it; its fields are public. */
+/** One attempt to deliver a lead: what really happened, whatever the receiver says. */
 export interface RecordedAttempt {
-  /** Of the delivery: the same for every attempt, and the nonce of schemes that have one. */
+  /** The same for every attempt, and the delivery id of schemes that send one. */
   readonly deliveryId: string;
   readonly leadId: string;
+  /** URL. */
   readonly target: string;
-  /** From 1; a dropped one was never sent. */
+  /** From 1. */
   readonly attempt: number;
   /** When it was sent, ISO 8601. */
   readonly at: string;
+  /** Acknowledged is HTTP 200 alone; a dropped one was never sent. */
   readonly outcome: AttemptOutcome | 'dropped';
   readonly durationMs: number;
   /** Of the answer, when there was one. */
   readonly status?: number;
-  /** Why there was none. */
+  /** Why there was none: `timeout`, or a code such as `ECONNREFUSED`. */
   readonly error?: string;
+  /** What was made to go wrong with it. */
   readonly faults: readonly DeliveryFault[];
-  /** True when a receiver that verifies must reject it. */
+  /** Whether a receiver that verifies must refuse it. */
   readonly forged: boolean;
 }
 

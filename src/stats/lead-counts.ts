@@ -3,6 +3,7 @@ import { type Json, parseExact } from '../json/exact.ts';
 import { mayHoldResources } from '../json/resource.ts';
 import { ScalarMembers } from '../json/scalar-members.ts';
 import { fieldAt } from '../lead/raw-lead.ts';
+import type { RecordBytes } from '../output/records/record-types.ts';
 import { BucketCounts, type BucketUnit } from './time-buckets.ts';
 import { MatrixCounts, noValue, otherValues, ValueCounts } from './value-counts.ts';
 
@@ -85,14 +86,6 @@ export interface Facet {
 
 /** The values of one lead for each facet. */
 type FacetValues = readonly (readonly string[])[];
-
-/** A compact record, perhaps as a part of a longer text. */
-interface RecordBytes {
-  readonly bytes: Uint8Array;
-  readonly source?: Uint8Array;
-  readonly start?: number;
-  readonly end?: number;
-}
 
 /** Different elements of one list that are counted apart. */
 const mostElements = 100;

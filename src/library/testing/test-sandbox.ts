@@ -1,5 +1,6 @@
 import type { ApiFault, DeliveryFault } from '../../sandbox/faults.ts';
 import type { ApiOptions } from '../../sandbox/sandbox-options.ts';
+import type { RecordedAttempt as SandboxDelivery } from '../../sandbox/target-queue.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { PulledLead } from '../webhook/lead.ts';
 import type { SchemeChoice } from '../webhook/options.ts';
@@ -50,29 +51,7 @@ export interface TestLead extends PulledLead {
   readonly id: string;
 }
 
-/** One attempt to deliver a lead: what really happened, whatever the receiver says. */
-export interface SandboxDelivery {
-  /** The same for every attempt, and the delivery id of schemes that send one. */
-  readonly deliveryId: string;
-  readonly leadId: string;
-  /** URL. */
-  readonly target: string;
-  /** From 1. */
-  readonly attempt: number;
-  /** When it was sent, ISO 8601. */
-  readonly at: string;
-  /** Acknowledged is HTTP 200 alone; a dropped one was never sent. */
-  readonly outcome: 'acknowledged' | 'refused' | 'unanswered' | 'dropped';
-  readonly durationMs: number;
-  /** Of the answer, when there was one. */
-  readonly status?: number;
-  /** Why there was none: `timeout`, or a code such as `ECONNREFUSED`. */
-  readonly error?: string;
-  /** What `deliveryFaults` did to it. */
-  readonly faults: readonly DeliveryFault[];
-  /** Whether a receiver that verifies must refuse it. */
-  readonly forged: boolean;
-}
+export type { SandboxDelivery };
 
 /** A service that runs in this process. */
 export interface RunningSandbox {

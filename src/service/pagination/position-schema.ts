@@ -1,21 +1,37 @@
 import * as z from 'zod/mini';
-import type { Position } from './position.ts';
 
 const after = z.optional(z.string());
-const size = z.optional(z.int());
-const is = z.optional(z.enum(['id', 'page', 'offset', 'time']));
-const totals = z.optional(
-  z.object({ met: z.int(), first: z.int(), last: z.int(), began: z.optional(z.number()) }),
-);
-const shared = { size, totals };
+const shared = {
+  /** Records requested per page: places counted in pages mean something with the same size only. */
+  size: z.optional(z.int()),
+  /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
+  totals: z.optional(
+    z.object({
+      /** Different leads met up to here. */
+      met: z.int(),
+      /** Leads in all, as the first page and the last one say. */
+      first: z.int(),
+      last: z.int(),
+      /** When the first page came: milliseconds since the epoch. */
+      began: z.optional(z.number()),
+    }),
+  ),
+};
+
 /** A position as a checkpoint holds it. */
 export const positionSchema = z.discriminatedUnion('style', [
   z.object({ style: z.literal('start'), ...shared }),
+  /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */
   z.object({ style: z.literal('url'), url: z.string(), after, ...shared }),
-  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string(), is, after, ...shared }),
+  z.object({
+    style: z.literal('cursor'),
+    param: z.string(),
+    cursor: z.string(),
+    /** The cursor is the id of the last lead, its time, or a plain count of pages or of records. */
+    is: z.optional(z.enum(['id', 'page', 'offset', 'time'])),
+    after,
+    ...shared,
+  }),
   z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after, ...shared }),
   z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after, ...shared }),
 ]);
-
-// The schema repeats the type of a position; this line makes the compiler compare them.
-positionSchema satisfies z.ZodMiniType<Position>;

@@ -1,4 +1,6 @@
+import type * as z from 'zod/mini';
 import type { Dialect } from '../../config/dialect.ts';
+import type { positionSchema } from './position-schema.ts';
 import { numberParams } from './service-names.ts';
 
 /**
@@ -6,47 +8,9 @@ import { numberParams } from './service-names.ts';
  * A position that is a number names the record before it (`after`), so that the next answer shows whether the
  * service's list has shifted since.
  */
-export type Position = Place & {
-  /** Records requested per page: places counted in pages mean something with the same size only. */
-  readonly size?: number | undefined;
-  /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
-  readonly totals?: TotalsSoFar | undefined;
-};
+export type Position = Readonly<z.output<typeof positionSchema>>;
 
-export interface TotalsSoFar {
-  /** Different leads met up to here. */
-  readonly met: number;
-  /** Leads in all, as the first page and the last one say. */
-  readonly first: number;
-  readonly last: number;
-  /** When the first page came: milliseconds since the epoch. */
-  readonly began?: number | undefined;
-}
-
-type Place =
-  | { readonly style: 'start' }
-  /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */
-  | { readonly style: 'url'; readonly url: string; readonly after?: string | undefined }
-  | {
-      readonly style: 'cursor';
-      readonly param: string;
-      readonly cursor: string;
-      /** The cursor is the id of the last lead, its time, or a plain count of pages or of records. */
-      readonly is?: 'id' | 'time' | 'page' | 'offset' | undefined;
-      readonly after?: string | undefined;
-    }
-  | {
-      readonly style: 'page';
-      readonly param: string;
-      readonly page: number;
-      readonly after?: string | undefined;
-    }
-  | {
-      readonly style: 'offset';
-      readonly param: string;
-      readonly offset: number;
-      readonly after?: string | undefined;
-    };
+export type TotalsSoFar = NonNullable<Position['totals']>;
 
 /**
  * The leads that were created at a time or before it, in milliseconds since the epoch. The time that is sent is a little
