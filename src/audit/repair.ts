@@ -208,13 +208,6 @@ export interface LeadDelivery {
   readonly clock: Clock;
 }
 
-interface DeliverOptions {
-  /** Stores what was acknowledged. */
-  readonly store: StoreLeads | undefined;
-  readonly signal: AbortSignal;
-  readonly onProgress: (leads: number) => void;
-}
-
 interface Delivered extends Pick<RepairResult, 'acknowledged' | 'isSilent' | 'failure'> {
   readonly tally: RunTally;
 }
@@ -236,7 +229,7 @@ const attemptsInSilence = 5;
 async function deliverLeads(
   leads: AsyncIterable<readonly TemporaryLead[]>,
   { createSender, deliveriesOf, clock }: LeadDelivery,
-  { store, signal, onProgress }: DeliverOptions,
+  { store, signal, onProgress }: RepairOptions,
 ): Promise<Delivered> {
   const acknowledged = new Set<string>();
   const tally = new RunTally();

@@ -25,15 +25,11 @@ export interface Exchange {
   readonly answer: Answer;
 }
 
-export interface SessionOptions {
+export interface SessionOptions extends ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly signer: Signer;
   /** Distinguishes the ids of this run from those of others. */
   readonly run: string;
-  readonly clock: Clock;
-  /** For one request. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
   readonly oracle: AskOracle | undefined;
 }
 

@@ -29,10 +29,11 @@ export interface IdField {
 export const plainId: IdField = { name: 'id' };
 
 /** A lead of a body. */
-interface FoundLead {
+export interface FoundLead {
   readonly lead: RawLead;
   /** Its own bytes in the body; undefined when it is the body. */
   readonly place?: Span | undefined;
+  /** Deviations from the specification that are no reason to reject a lead. */
   readonly warnings: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { DataError, type KindsOf, type Problem, ServiceError } from '../errors.ts';
+import { DataError, type ErrorDetails, type KindsOf, type Problem, ServiceError } from '../errors.ts';
 
 /** What the service says of an error itself (specification, section 7), without the API key. */
 export interface ErrorWords {
@@ -124,11 +124,7 @@ export type EndNote = KindsOf<{
   'total-may-ignore-filter': { total: number; met: number };
 }>;
 
-interface AnswerDetails {
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly cause?: unknown;
-}
+type AnswerDetails = Omit<ErrorDetails, 'hint'>;
 
 /** The service's answer is not what it must be. */
 export const answerError = (problem: ServiceProblem, details?: AnswerDetails): DataError =>

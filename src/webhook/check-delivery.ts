@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Span } from '../json/members.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
-import { type IdField, type LeadAt, type LeadAtNames, plainId, readLeads } from '../lead/read-leads.ts';
+import {
+  type FoundLead,
+  type IdField,
+  type LeadAt,
+  type LeadAtNames,
+  plainId,
+  readLeads,
+} from '../lead/read-leads.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import { type OtherDelivery, type Rejection, rejection } from './delivery-answer.ts';
 import {
@@ -36,13 +41,8 @@ export interface OtherDeliveries {
 }
 
 /** A lead of a delivery that was checked. */
-export interface CheckedLead {
-  readonly lead: RawLead;
+export interface CheckedLead extends FoundLead {
   readonly leadId: string;
-  /** Its own bytes in the body; undefined when it is the body. */
-  readonly place?: Span | undefined;
-  /** Deviations from the specification that are no reason to reject a lead. */
-  readonly warnings: readonly string[];
 }
 
 /** A delivery that may be stored: authentic, in time, and with leads. Whether they are new, the inbox decides. */

@@ -6,6 +6,7 @@ import {
   alterCredential,
   credentialHeader,
   credentialTexts,
+  type Incomplete,
   incompleteRequests,
   noCredential,
   otherText,
@@ -195,10 +196,7 @@ const credentialValue = (session: CheckSession, { headers }: CheckRequest): stri
   headers.findLast(([name]) => name.toLowerCase() === credentialHeader(session))?.[1] ?? '';
 
 /** Sends them at the same time; the worst answer, and to what it was given. */
-async function refusesEach(
-  session: CheckSession,
-  variants: readonly { readonly what: string; readonly request: CheckRequest }[],
-): Promise<Finding> {
+async function refusesEach(session: CheckSession, variants: readonly Incomplete[]): Promise<Finding> {
   const findings = await Promise.all(
     variants.map(async ({ what, request }) => {
       const finding = expectRefused(await session.send(request), 'warn');

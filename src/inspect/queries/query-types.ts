@@ -5,6 +5,7 @@ import type {
   WireCurl,
   WireDelivery,
   WireDiff,
+  WireEvent,
   WireFound,
   WirePage,
   WireRow,
@@ -53,12 +54,7 @@ export interface ChartQuery {
 }
 
 /** Deliveries that came behind one number. */
-export interface Arrived {
-  /** Oldest first, the newest 100 of them. */
-  readonly rows: readonly WireRow[];
-  readonly skipped: number;
-  readonly newestSeq: number;
-}
+export type Arrived = Omit<Extract<WireEvent, { type: 'deliveries' }>, 'type'>;
 
 /** What became different since it was last asked. */
 export interface Changes {

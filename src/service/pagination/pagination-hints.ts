@@ -244,13 +244,9 @@ function tokenOf(field: string, token: Json): NextHint | undefined {
 }
 
 /** What the headers of an answer say about its place in the list. */
-interface HeaderHints {
-  readonly next: NextHint | null | undefined;
+interface HeaderHints extends Pick<PaginationHints, 'next' | 'page' | 'pages' | 'total'> {
   /** False: the range of the answer reaches to the end of the list. */
   readonly hasMore: false | undefined;
-  readonly page: number | undefined;
-  readonly pages: number | undefined;
-  readonly total: number | undefined;
 }
 
 type Headers = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import type { Algorithm, Encoding, SecretEncoding, TimestampFormat } from '../scheme-options.ts';
+import type { Algorithm, CustomOptions, Encoding } from '../scheme-options.ts';
 import type { Secret } from '../../secret.ts';
 import {
   takesKey,
@@ -16,27 +16,16 @@ import { configError } from '../problems.ts';
 import { type Key, type Rejected, rejected, type Scheme } from '../scheme.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
+type SharedOption =
+  | ('algorithm' | 'encoding' | 'prefix' | 'secretEncoding')
+  | ('timestampHeader' | 'timestampFormat' | 'nonceHeader');
+
 /** A scheme that sends a signature over a template in a header, as most services do. */
-export interface TemplateSchemeOptions extends Omit<
-  SignatureHeaderFormat,
-  'algorithm' | 'encoding' | 'prefix'
-> {
+export interface TemplateSchemeOptions
+  extends Omit<SignatureHeaderFormat, SharedOption>, Pick<CustomOptions, SharedOption> {
   readonly name: string;
-  /** Default `hmac-sha256`. */
-  readonly algorithm?: Algorithm | undefined;
-  /** Of the signature. Default `hex`. */
-  readonly encoding?: Encoding | undefined;
-  /** The text before the signature, such as `sha256=`. Default none. */
-  readonly prefix?: string | undefined;
-  /** The signed bytes: `{timestamp}.{body}`. */
+  /** The signed bytes: `{timestamp}.{body}`; `{nonce}` and `{id}` both mean the value of `nonceHeader`. */
   readonly content: string;
-  /** Default `utf8`. */
-  readonly secretEncoding?: SecretEncoding | undefined;
-  readonly timestampHeader?: string | undefined;
-  /** Default `unix`. */
-  readonly timestampFormat?: TimestampFormat | undefined;
-  /** The header of the nonce or delivery id: `{nonce}` and `{id}` both mean its value. */
-  readonly nonceHeader?: string | undefined;
   /** The form of a nonce or id, where the scheme restricts it; default: anything. */
   readonly noncePattern?: RegExp | undefined;
   /** In milliseconds. */
@@ -197,19 +186,12 @@ export function valuesOf(request: Signable, timestamp: string, id: string): (slo
 const decodeDelimiters = (url: string): string =>
   url.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (encoded) => decodeURIComponent(encoded));
 
-/** Where a scheme finds what it signs besides the request. */
-interface Sources {
-  readonly timestampHeader?: string | undefined;
-  readonly timestampPrefix?: string | undefined;
-  readonly nonceHeader?: string | undefined;
-}
-
 /**
  * Throws a `ConfigError` where a time or nonce is sent but not signed, or signed but not sent. One that is not signed
  * proves nothing: an attacker who replays a delivery can write a new one.
  */
-function rejectUnsigned(sources: Sources, slots: ReadonlySet<Slot>): void {
-  const { timestampHeader, timestampPrefix, nonceHeader } = sources;
+function rejectUnsigned(options: TemplateSchemeOptions, slots: ReadonlySet<Slot>): void {
+  const { timestampHeader, timestampPrefix, nonceHeader } = options;
   if (timestampHeader !== undefined && timestampPrefix !== undefined) {
     throw configError({ kind: 'two-time-sources' });
   }
