@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
@@ -47,12 +48,19 @@ inChromium('tabs', (browser) => {
     await third.page.goto(inspected.url);
     await expect.poll(() => rowNames(third.page)).toEqual(['Ada']);
     expect(inspected.stderr().match(/#key=/g)).toHaveLength(3);
-    // One that waits goes on by itself.
+    // Those that wait go on by themselves, once: what each began twice would keep one of few connections.
     const fresh = await freshContext(browser());
-    const waiting = await shownPage(fresh, new URL(url).origin);
-    await waiting.page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
+    const waiting: Page[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const { page } = await shownPage(fresh, new URL(url).origin);
+      await page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
+      waiting.push(page);
+    }
     await shownPage(fresh, inspected.url);
-    await expect.poll(() => rowNames(waiting.page)).toEqual(['Ada']);
+    for (const page of waiting) await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    const starts = (): number =>
+      performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/api/inbox')).length;
+    for (const page of waiting) expect(await page.evaluate(starts)).toBe(1);
   });
 
   it('close their stream while they are hidden, and resume', async () => {

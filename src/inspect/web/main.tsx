@@ -1,5 +1,5 @@
 import { render, type VNode } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './elements.tsx';
 import {
   answerOtherTabs,
@@ -18,13 +18,24 @@ import { sentence } from './text/format.ts';
 function Start(): VNode | null {
   const [model, setModel] = useState<PageModel | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const isStarted = useRef(false);
+  const isDue = useRef(false);
+  /** One at a time, and none behind one that succeeded: each opens a stream, and a browser allows few to one address. */
   const start = useCallback((): void => {
+    isDue.current = isStarted.current;
+    if (isStarted.current) return;
+    isStarted.current = true;
     makeModel().then(
       (made) => {
         setProblem(null);
         setModel(made);
       },
-      (error: unknown) => setProblem(problemOf(error)),
+      (error: unknown) => {
+        setProblem(problemOf(error));
+        isStarted.current = false;
+        // A session began in another tab after this one had asked for it.
+        if (isDue.current) start();
+      },
     );
   }, []);
   useEffect(start, [start]);

@@ -49,6 +49,8 @@ export class LiveEvents {
   #follow(): void {
     if (this.connection.value.state === 'ended') return;
     this.#open.abort();
+    // One that was given up just now ends behind this, and is not to begin another.
+    this.#open = new AbortController();
     clearTimeout(this.#retry);
     this.#delayMs = firstDelayMs;
     if (document.hidden) {
@@ -74,10 +76,9 @@ export class LiveEvents {
     try {
       const path = `/api/events?after=${this.#newestSeq}`;
       for await (const event of this.#api.lines<WireEvent>(path, open.signal, onAlive)) this.#take(event);
-      this.#lost(null);
+      if (open === this.#open) this.#lost(null);
     } catch (error) {
-      if (isSilent) this.#lost(null);
-      else if (!open.signal.aborted) this.#lost(problemOf(error));
+      if (open === this.#open) this.#lost(isSilent ? null : problemOf(error));
     } finally {
       clearTimeout(silence);
     }
