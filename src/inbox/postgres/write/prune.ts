@@ -25,11 +25,8 @@ interface DroppedBatch {
  * Resolves to the number of dropped deliveries.
  */
 export async function pruneDeliveries(opened: OpenedSchema, before: number): Promise<number> {
-  const { connections, schema, guard } = opened;
-  const months = await connections.use(async (connection) => {
-    await requireNewestServer(connection, guard);
-    return existingMonths(connection, schema);
-  });
+  const { connections, schema } = opened;
+  const months = await connections.use((connection) => existingMonths(connection, schema));
   let dropped = 0;
   for (const month of months) {
     if (month.end <= before) dropped += await dropOrSkip(opened, month);
@@ -39,7 +36,10 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
     dropped += batch.dropped;
     after = batch.last;
   }
-  await connections.use((connection) => connection.run(dropContents(opened, before), 60_000));
+  await connections.use(async (connection) => {
+    await requireNewestServer(connection, opened.guard);
+    await connection.run(dropContents(opened, before), 60_000);
+  });
   while (await forgetDead(opened)) {
     // Others may lock these leads between two batches.
   }
@@ -47,12 +47,13 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
 }
 
 /** 0 when the month stays. */
-async function dropOrSkip({ connections, schema }: OpenedSchema, month: Month): Promise<number> {
+async function dropOrSkip({ connections, schema, guard }: OpenedSchema, month: Month): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await connections.use((connection) =>
-        orRollBack(connection, () => dropMonth(connection, schema, month)),
-      );
+      return await connections.use(async (connection) => {
+        await requireNewestServer(connection, guard);
+        return orRollBack(connection, () => dropMonth(connection, schema, month));
+      });
     } catch (error) {
       if (isForbidden(error) || (isLocked(error) && tries === maxTries)) return 0;
       if (!isLocked(error)) throw error;
@@ -83,9 +84,9 @@ function dropBatch(
 WITH gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
     AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING 1
-) SELECT count(*) AS dropped FROM gone;
-COMMIT;`,
+) SELECT count(*) AS dropped FROM gone;`,
     );
+    await runToCommit(connection, opened.guard, sql``);
     const last = seqs.length === 0 ? undefined : Math.max(...seqs);
     return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
   });
