@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { DataError } from '../errors.ts';
+import { jsonIn } from '../json/exact.ts';
 import type { FileProblem } from './problems.ts';
+import { readIfExists } from './read.ts';
 import { replaceFile } from './replace.ts';
 
 /**
@@ -13,20 +14,13 @@ export async function readJsonState<S extends z.ZodMiniType>(
   schema: S,
   what: string,
 ): Promise<z.output<S> | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
+  const text = await readIfExists(path).catch((cause: unknown) => {
     const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
     throw dataError({ kind: 'state-unreadable', what, path, why: code ?? String(cause) }, cause);
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw dataError({ kind: 'state-not-json', what, path }, cause);
-  }
+  });
+  if (text === undefined) return undefined;
+  const json = jsonIn(text);
+  if (json === undefined) throw dataError({ kind: 'state-not-json', what, path }, undefined);
   const parsed = z.safeParse(schema, json);
   if (parsed.success) return parsed.data;
   const at = parsed.error.issues[0]?.path.join('.') ?? '';

@@ -5,21 +5,13 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { OutputError } from '../errors.ts';
 import { jsonIn } from '../json/exact.ts';
-import type { Clock } from '../time/clock.ts';
+import type { Host } from '../host.ts';
 import { withOutputErrors } from './output-error.ts';
 import type { FileProblem } from './problems.ts';
 import { readIfExists } from './read.ts';
 
 export interface Lock {
   release(): Promise<void>;
-}
-
-interface Process {
-  /** Of this process. */
-  readonly pid: number;
-  readonly clock: Clock;
-  /** Ends the waiting. */
-  readonly signal: AbortSignal;
 }
 
 interface Options {
@@ -33,7 +25,7 @@ interface Options {
  */
 export async function lock(
   path: string,
-  { pid, clock, signal }: Process,
+  { pid, clock, signal }: Pick<Host, 'pid' | 'clock' | 'signal'>,
   { waitMs = 0 }: Options = {},
 ): Promise<Lock> {
   const file = `${path}.lock`;

@@ -68,17 +68,11 @@ async function* unbroken(
   { url }: Pick<Response, 'url'>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const chunks = body[Symbol.asyncIterator]();
-  for (;;) {
-    let next: IteratorResult<Uint8Array, unknown>;
-    try {
-      next = await chunks.next();
-    } catch (error) {
-      const failure = networkError(error, url.origin, signal);
-      throw failure instanceof TransientError ? failure.failure : failure;
-    }
-    if (next.done === true) return;
-    yield next.value;
+  try {
+    yield* body;
+  } catch (error) {
+    const failure = networkError(error, url.origin, signal);
+    throw failure instanceof TransientError ? failure.failure : failure;
   }
 }
 
