@@ -1,8 +1,9 @@
+import type { KindsOf } from '../../errors.ts';
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import { statusFields } from '../../service/listing/page-census.ts';
 import { findHonouredName } from './find-honoured-name.ts';
-import { noRequestLeft, type Reaction, withoutPage } from './find-limit.ts';
+import { noRequestLeft, type Reaction, type TriedName, withoutPage } from './find-limit.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
 import {
   isLoss,
@@ -15,28 +16,19 @@ import {
   type SeenLead,
 } from './seen-page.ts';
 
-export type FilterFinding =
-  | {
-      readonly kind: 'honoured';
-      readonly name: string;
-      readonly evidence: string;
-      /** The field that it narrows by, where leads showed that. */
-      readonly field?: string | undefined;
-    }
+export type FilterFinding = KindsOf<{
+  /** `field`: what it narrows by, where leads showed that. */
+  honoured: TriedName & { field?: string | undefined };
   /** It changes nothing; what it should leave out is left out here. */
-  | { readonly kind: 'ignored'; readonly name: string; readonly evidence: string }
-  | { readonly kind: 'rejected'; readonly name: string; readonly evidence: string }
-  /** It narrows, and not to what was asked for. */
-  | {
-      readonly kind: 'wrong';
-      readonly name: string;
-      readonly evidence: string;
-      /** None of the known leads that it should have brought came. */
-      readonly isLossy?: boolean;
-      /** It brought leads that the whole list lacks. */
-      readonly bringsOthers?: boolean;
-    }
-  | { readonly kind: 'unknown'; readonly why: string };
+  ignored: TriedName;
+  rejected: TriedName;
+  /**
+   * It narrows, and not to what was asked for. `isLossy`: none of the known leads that it should have brought came.
+   * `bringsOthers`: it brought leads that the whole list lacks.
+   */
+  wrong: TriedName & { isLossy?: boolean; bringsOthers?: boolean };
+  unknown: { why: string };
+}>;
 
 /** The list without filters. */
 export interface KnownList extends KnownFront {

@@ -1,4 +1,4 @@
-import type { LeadsError } from '../../errors.ts';
+import type { KindsOf, LeadsError } from '../../errors.ts';
 import type { ErrorWords } from '../../service/problems.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
 import { findHonouredName } from './find-honoured-name.ts';
@@ -8,16 +8,20 @@ import type { Seen, SeenPage } from './seen-page.ts';
 /** What a service does with a parameter that it does not know. */
 export type Reaction = 'ignores' | 'rejects' | 'filters';
 
-export type LimitFinding =
-  | {
-      readonly kind: 'honoured';
-      readonly name: string;
-      /** Without these the service does not understand it. */
-      readonly companions: Query;
-      readonly evidence: string;
-    }
-  | { readonly kind: 'ignored' | 'rejected' | 'filtered'; readonly name: string; readonly evidence: string }
-  | { readonly kind: 'unknown'; readonly why: string };
+/** A parameter, and what it was seen to do. */
+export interface TriedName {
+  readonly name: string;
+  readonly evidence: string;
+}
+
+export type LimitFinding = KindsOf<{
+  /** `companions`: without these the service does not understand it. */
+  honoured: TriedName & { companions: Query };
+  ignored: TriedName;
+  rejected: TriedName;
+  filtered: TriedName;
+  unknown: { why: string };
+}>;
 
 export interface FoundLimit {
   readonly limit: LimitFinding;
@@ -77,9 +81,7 @@ export function withoutPage(
   seen: Exclude<Seen, SeenPage>,
   name: string,
   asked: string,
-):
-  | { readonly kind: 'unknown'; readonly why: string }
-  | { readonly kind: 'rejected'; readonly name: string; readonly evidence: string } {
+): Extract<LimitFinding, { kind: 'unknown' | 'rejected' }> {
   if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
   if ((seen.status ?? 0) >= 500) return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
   return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
