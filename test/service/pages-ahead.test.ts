@@ -54,6 +54,29 @@ it('a lead that is passed over where each page begins as it did when it was look
   expect([isComplete, hasMoved, lost]).toEqual([true, true, []]);
 });
 
+it('a last lead that is pushed behind the end, and comes back when another one goes, is not lost', async () => {
+  const list = Array.from({ length: 30 }, (_, i) => `l${i}`);
+  const record = (id: string): object => {
+    const age = id === 'new' ? -1 : Number(id.slice(1));
+    return { id, createdAt: new Date(Date.UTC(2026) - age * 1000).toISOString() };
+  };
+  const asked: string[] = [];
+  const service = serviceInMemory((url) => {
+    const page = url.searchParams.get('page') ?? '';
+    // The pages are read one after the other behind the looks ahead, of which the last but one is page 4.
+    const isRead = asked.includes('4');
+    if (isRead && page === '3' && !list.includes('new')) list.unshift('new');
+    if (isRead && page === '4' && list.includes('l2')) list.splice(list.indexOf('l2'), 1);
+    asked.push(page);
+    return pageAt(url, list, new Map(), { style: 'page', cap: 10, record });
+  });
+  const walk = listLeads(service, { query: {}, prefetch: true });
+  const met = new Set<string | undefined>();
+  for await (const { leads } of walk) for (const { id } of leads) met.add(id);
+  expect([met.has('l29'), walk.completion?.kind]).toEqual([true, 'complete']);
+  expect(list.slice(0, 4)).toEqual(['new', 'l0', 'l1', 'l3']);
+});
+
 it('a walk that breaks off and goes on elsewhere has all leads that were there throughout, or is unproven', async () => {
   const lost: number[] = [];
   let complete = 0;

@@ -211,6 +211,38 @@ describe('a lead that goes while another arrives at the end leaves the total as 
   });
 });
 
+it('a list of an address that names page 1 is read again where its second page moved up meanwhile', async () => {
+  const list = names(0, 4);
+  const server = await scripted((request, response, nth) => {
+    if (nth === 1) list.shift();
+    const query = new URL(request.url ?? '', 'http://x').searchParams;
+    sendJson(response, records(pageOf({ query, list, response }, 3)));
+  });
+  const service = await serviceAt(server.url, { dialect: { path: '/api/leads?page=1' } });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  expect((await walk(service)).ids).toContain('l3');
+});
+
+it('a position says that leads stood elsewhere in what was read up to there, for a walk that goes on from it', async () => {
+  const list = names(0, 18);
+  const { positions } = await walkOver(
+    list,
+    ({ query }) => {
+      const page = number(query, 'page', 1);
+      // In front of the third page the last lead moves to the front, unread.
+      if (page === 3 && list[0] === 'l0') list.unshift(...list.splice(-1));
+      return { data: records(list.slice(3 * page - 3, 3 * page)), next_page: page < 6 ? page + 1 : null };
+    },
+    {},
+    { acceptUnproven: () => undefined },
+  );
+  const moved = positions.slice(0, 4).map((position) => position?.hasMoved);
+  expect(moved).toEqual([undefined, undefined, true, true]);
+});
+
 describe('a total that a resumed walk goes on with', () => {
   it('leaves no border unchecked where it fell before', async () => {
     const list = names(0, 60);

@@ -92,12 +92,17 @@ export class GapDetector {
 
   /** Whether both sides of each border stood in one answer, in this reading. */
   get isShown(): boolean {
-    return this.#check.unshown === 0 && this.ahead.shownUpTo === undefined;
+    return this.#check.unshown === 0 && this.ahead.shownUpTo === undefined && !this.ahead.isRefuted;
   }
 
   /** Whether this reading shows no movement, and is there to be compared with the one before it. */
   get isStillCompared(): boolean {
     return this.#check.isCompared && !this.hasShifted && !this.hasMovedBack;
+  }
+
+  /** Whether this reading found anything elsewhere than it was, or a border that nothing shows. */
+  get hasMoved(): boolean {
+    return this.hasShifted || this.hasMovedBack || !this.isShown;
   }
 
   /** Whether pages that are requested early are of use: their borders can be checked afterwards. */
@@ -110,6 +115,8 @@ export class GapDetector {
     if (from.style !== 'start') {
       this.ahead.close();
       this.#passStart = 0;
+      // What was not shown, or stood elsewhere, up to here.
+      if (from.hasMoved === true) this.#check.unshown += 1;
       // Borders before it were left to the totals, where there are any: they count as one.
       this.verifies = from.totals === undefined;
       this.unchecked = this.verifies ? 0 : 1;
@@ -128,7 +135,7 @@ export class GapDetector {
     this.#passStart = this.#seen.pass;
     this.front.beginReading(isFrontAlone);
     this.hasShifted = false;
-    this.ahead.close();
+    this.ahead.beginPass();
     this.#resumes = undefined;
     this.verifies = true;
     this.unchecked = 0;
@@ -271,9 +278,10 @@ export class GapDetector {
       return leads.slice(1);
     if (position !== this.#readAgain) return leads;
     this.#readAgain = undefined;
-    return this.#resumes !== undefined
-      ? leads.slice(leads.findIndex((lead) => lead.id === after) + 1)
-      : leads;
+    if (this.#resumes === undefined) return leads;
+    const behind = leads.findIndex((lead) => lead.id === after) + 1;
+    if (!this.#areRead(leads.slice(0, behind))) this.#check.unshown += 1;
+    return leads.slice(behind);
   }
 
   /** The number that the first page turned out to have. */

@@ -272,9 +272,9 @@ class LeadPages implements PageReader<Batch> {
     if (answer !== undefined) this.#stats.restarts = this.#gapDetector.steps.count;
     // A run that is resumed begins where something may have been passed over.
     const isOnItsWay = next !== undefined && !isLast;
-    return [
-      { leads, next: (isOnItsWay ? this.#gapDetector.ahead.shownUpTo : undefined) ?? next, last: isLast },
-    ];
+    const from = (isOnItsWay ? this.#gapDetector.ahead.shownUpTo : undefined) ?? next;
+    const { hasMoved } = this.#gapDetector;
+    return [{ leads, next: from && hasMoved ? { ...from, hasMoved } : from, last: isLast }];
   }
 
   #nextPass(): void {

@@ -33,6 +33,8 @@ export class PagesAhead {
   #behindEnd: PageFacts | undefined;
   /** The page up to which nothing was passed over. */
   #shownUpTo: Position | undefined;
+  /** Pages counted as shown, in a list that is not sorted newest first after all. */
+  isRefuted = false;
   /** When the first lead of the list was created, and the last one that was read; ms. */
   #newest: number | undefined;
   #oldest = Infinity;
@@ -58,6 +60,12 @@ export class PagesAhead {
     return this.#firsts.size === 0 ? undefined : this.#shownUpTo;
   }
 
+  /** The list is read from its front once more. */
+  beginPass(): void {
+    this.close();
+    this.isRefuted = false;
+  }
+
   /** From here on every border is looked at. Returns the page from which what was read is to be read again. */
   close(): Position | undefined {
     const { shownUpTo } = this;
@@ -71,9 +79,13 @@ export class PagesAhead {
     if (!this.#isOpen || leads.length === 0) return;
     this.#newest ??= readCreatedAt(leads[0]?.createdAt);
     const oldest = oldestOfNewestFirst(leads);
-    // What was read so far is read again.
-    if (oldest === undefined || oldest > this.#oldest) this.#isOpen = false;
-    else this.#oldest = oldest;
+    if (oldest !== undefined && oldest <= this.#oldest) {
+      this.#oldest = oldest;
+      return;
+    }
+    // What was read since the last page that was looked at is read again, and the pages before it prove nothing, either.
+    this.isRefuted ||= this.#shownUpTo !== undefined;
+    this.#isOpen = false;
   }
 
   /** To be called before the second page is requested; the first one has so many records. */
@@ -101,11 +113,16 @@ export class PagesAhead {
       this.#firsts.set(number, first);
       last = number;
     }
+    // Of a list so long that its end was not found, nobody knows what is pushed behind the last page that was looked at.
+    if (this.#end - last > 1) [this.#end, this.#behindEnd] = [Infinity, undefined];
   }
 
-  /** Whether the list ends in front of this page, as it did before the others were read, and nothing moved since. */
+  /**
+   * Whether the list ends in front of this page, as it did before the others were read, and nothing moved since: a lead that
+   * was pushed behind the last page comes back where another one goes.
+   */
   isEnd(number: number): boolean {
-    return this.isInUse && this.#end === number && this.#firsts.size === 0;
+    return this.isInUse && this.#end === number && this.#firsts.size === 0 && this.#pushed === 0;
   }
 
   /**
@@ -114,7 +131,7 @@ export class PagesAhead {
    */
   emptyAt(position: Position): PageFacts | undefined {
     const number = countOfPosition(position)?.value ?? 0;
-    return this.isEnd(number) && this.#pushed === 0 ? this.#behindEnd : undefined;
+    return this.isEnd(number) ? this.#behindEnd : undefined;
   }
 
   /**

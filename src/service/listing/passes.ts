@@ -307,7 +307,7 @@ export function countPage(before: Totals, page: CountedPage): Totals {
     last: total,
     hasFallen: before.hasFallen || (total ?? 0) < (before.last ?? 0),
     began,
-    hasArrivals: before.hasArrivals || (page.createdAt !== undefined && page.createdAt > began),
+    hasArrivals: before.hasArrivals || (page.createdAt !== undefined && page.createdAt >= began),
   };
 }
 

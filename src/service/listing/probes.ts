@@ -216,7 +216,7 @@ async function probePositions(
   if (params.offset === undefined || url.searchParams.has(params.page)) {
     const second = compare(page, await lookAt(firstPage + 1));
     if (second === 'different' || second === 'empty' || second === 'no-such-page') {
-      const isNumberKnown = url.searchParams.has(params.page) && second !== 'no-such-page';
+      const isNumberKnown = url.searchParams.has(params.page) && second === 'different';
       const again = isNumberKnown ? undefined : await lookAt(firstPage);
       const first = again === undefined ? 'same' : compare(page, again);
       const hasOthers = again !== undefined && holdsOthers(page, again);

@@ -4,6 +4,8 @@ const after = z.optional(z.string());
 const shared = {
   /** Records requested per page: places counted in pages mean something with the same size only. */
   size: z.optional(z.int()),
+  /** Leads stood elsewhere than they were, or nothing showed how pages join, up to here. */
+  hasMoved: z.optional(z.boolean()),
   /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
   totals: z.optional(
     z.object({
