@@ -44,10 +44,16 @@ export type InboxProblem =
   /** A table or sequence is not written to the log. `object`: its kind and quoted name, as SQL has it. */
   | (StoredObject & { readonly kind: 'inbox-unlogged'; readonly object: string })
   | (StoredObject & { readonly kind: 'inbox-right-missing'; readonly role: string; readonly schema: string })
+  /** The functions of the schema are missing, or name another schema, as after it was given another name. */
+  | { readonly kind: 'inbox-schema-renamed'; readonly inbox: string; readonly schema: string }
   | DatabaseProblem
   | InboxWarning;
 
-type StoredObject = { readonly inbox: string; readonly name: string; readonly isSequence: boolean };
+type StoredObject = {
+  readonly inbox: string;
+  readonly name: string;
+  readonly type: 'table' | 'sequence' | 'function';
+};
 
 /** What the operator has to know of an inbox that works. */
 export type InboxWarning =

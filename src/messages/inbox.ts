@@ -337,16 +337,26 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
     message: `the database of ${inbox} has fsync=off: a power cut would lose acknowledged leads`,
     hint: () => 'set fsync = on in postgresql.conf',
   }),
-  'inbox-unlogged': ({ inbox, name, isSequence, object }) => ({
-    message: `the ${isSequence ? 'sequence' : 'table'} ${name} of the inbox ${inbox} is unlogged: a crash would empty it`,
+  'inbox-unlogged': ({ inbox, name, type, object }) => ({
+    message: `the ${type} ${name} of the inbox ${inbox} is unlogged: a crash would empty it`,
     hint: () => `ALTER ${object} SET LOGGED`,
   }),
-  'inbox-right-missing': ({ inbox, name, isSequence, role, schema }) => ({
-    message: `the role ${role} may not use the ${isSequence ? 'sequence' : 'table'} ${name} of the inbox ${inbox}`,
-    hint: () =>
-      `GRANT ${isSequence ? 'USAGE, SELECT ON ALL SEQUENCES' : 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES'} IN SCHEMA ${schema} TO ${role}`,
+  'inbox-right-missing': ({ inbox, name, type, role, schema }) => ({
+    message: `the role ${role} may not use the ${type} ${name} of the inbox ${inbox}`,
+    hint: () => `GRANT ${grantedOn(type, name, schema)} TO ${role}`,
+  }),
+  'inbox-schema-renamed': ({ inbox, schema }) => ({
+    message: `the functions in the schema ${schema} of the inbox ${inbox} are missing, or are those of a schema of another name`,
+    hint: () => 'give the schema the name that it had, or restore all of it, functions included',
   }),
 };
+
+function grantedOn(type: 'table' | 'sequence' | 'function', name: string, schema: string): string {
+  if (type === 'function') return `EXECUTE ON FUNCTION ${schema}.${name}`;
+  const all =
+    type === 'sequence' ? 'USAGE, SELECT ON ALL SEQUENCES' : 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES';
+  return `${all} IN SCHEMA ${schema}`;
+}
 
 const messageOfFault = (fault: StoreFault): Message =>
   messageIn(inboxMessages, fault) ?? { message: fault.kind };

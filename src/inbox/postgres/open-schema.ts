@@ -11,6 +11,7 @@ import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
+import { writeFunctionNames } from './write-functions.ts';
 import { postgresReader } from './postgres-reader.ts';
 import type { OpenedSchema } from './read/read-database.ts';
 import {
@@ -46,6 +47,7 @@ export async function openSchema(
     if (found !== undefined) requireUsable(found, location.shown);
     if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
     await checkTables(connection, schema, location.shown);
+    await checkFunctions(connection, schema, location.shown);
     requireRights(await connection.run(rightsQuestion(schema)), schema, location.shown);
   };
   for (let hosts = location.url.hosts.length; ; hosts -= 1) {
@@ -184,31 +186,50 @@ export async function checkTables(connection: Connection, schema: Sql, location:
     kind: 'inbox-unlogged',
     inbox: location,
     name: textOf(row['relname']),
-    isSequence: row['is_sequence'] === true,
+    type: row['is_sequence'] === true ? 'sequence' : 'table',
     object: textOf(row['object']),
+  } satisfies InboxProblem);
+}
+
+/** The same when its functions name another schema: they would write into the inbox that is there now. */
+async function checkFunctions(connection: Connection, schema: Sql, location: string): Promise<void> {
+  const [rows = []] = await connection.run(sql`SELECT FROM pg_catalog.pg_proc AS p
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = pronamespace
+    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND proname = 'begin_1'
+      AND position(${own(`FROM ${schema.text}.terms`)}::text IN prosrc) > 0`);
+  if (rows.length > 0) return;
+  throw new ConfigError({
+    kind: 'inbox-schema-renamed',
+    inbox: location,
+    schema: schema.text,
   } satisfies InboxProblem);
 }
 
 /** Gives a row where the role lacks a right without which every delivery would be refused. */
 export const rightsQuestion = (schema: Sql): Sql =>
-  sql`SELECT quote_ident(current_user) AS role, relname, relkind = 'S' AS is_sequence
+  sql`SELECT quote_ident(current_user) AS role, relname AS name, CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END AS type
     FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
       ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass,
       ${qualifiedName(schema, 'unconfirmed')}::regclass, ${qualifiedName(schema, 'terms')}::regclass)
     AND NOT CASE relkind
       WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
       ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
-    END ORDER BY relname LIMIT 1;`;
+    END
+    UNION ALL SELECT quote_ident(current_user), proname, 'function' FROM pg_catalog.pg_proc
+    WHERE pronamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = ${qualifiedName(schema, 'ids')}::regclass)
+      AND proname = ANY(${writeFunctionNames}) AND NOT has_function_privilege(oid, 'EXECUTE')
+    ORDER BY name LIMIT 1;`;
 
 /** Throws a `ConfigError` where there is one. */
 export function requireRights([rows = []]: readonly Rows[], schema: Sql, location: string): void {
   const [row] = rows;
   if (row === undefined) return;
+  const type = textOf(row['type']);
   throw new ConfigError({
     kind: 'inbox-right-missing',
     inbox: location,
-    name: textOf(row['relname']),
-    isSequence: row['is_sequence'] === true,
+    name: textOf(row['name']),
+    type: type === 'sequence' || type === 'function' ? type : 'table',
     role: textOf(row['role']),
     schema: schema.text,
   } satisfies InboxProblem);

@@ -10,13 +10,32 @@ import { settings } from './write/transaction.ts';
  * its schema. What one does is never changed: a later release adds one of another name, and this one goes on calling these.
  */
 export const writeFunctions = (schema: Sql): Sql =>
-  statements(begin(schema), confirm(schema), take(schema), store(schema), leased(schema), settle(schema));
+  statements(
+    ...[
+      begin(schema),
+      confirm(schema),
+      take(schema),
+      store(schema),
+      note(schema),
+      leased(schema),
+      settle(schema),
+    ],
+  );
+
+/** Their names. */
+export const writeFunctionNames = [
+  ...['begin_1', 'confirm_1', 'take_1', 'store_1', 'note_1', 'leased_1', 'settle_1'],
+] as const;
 
 const text = (part: string): Sql => new Sql([part]);
 
-/** `head`: name, parameters and what it returns. `body`: plpgsql. */
+/**
+ * `head`: name, parameters and what it returns. `body`: plpgsql, in which a name that a later step gives to a column as well
+ * stays the parameter's or the variable's.
+ */
 const created = (schema: Sql, head: string, body: Sql): Sql => sql`
 CREATE FUNCTION ${schema}.${text(head)} LANGUAGE plpgsql AS $leads$
+#variable_conflict use_variable
 ${block(body)} $leads$;
 GRANT EXECUTE ON FUNCTION ${schema}.${text(head.slice(0, head.indexOf('(')))} TO PUBLIC;`;
 
@@ -145,11 +164,21 @@ BEGIN
 END`,
   );
 
-/** Notes the leads that the open transaction accepts. */
-const note = (schema: Sql): Sql => sql`IF numbers_accepted <> '{}' THEN
+/** Notes the leads that the open transaction accepts: last of all, since the note is of some use for two seconds. */
+const noted = (schema: Sql): Sql => sql`IF numbers_accepted <> '{}' THEN
     INSERT INTO ${schema}.unconfirmed VALUES (queue, numbers_accepted, false, clock_timestamp())
       ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;
   END IF;`;
+
+/** For a transaction that has more to do behind `store_1`. */
+const note = (schema: Sql): Sql =>
+  created(
+    schema,
+    'note_1(queue uuid, numbers_accepted int8multirange) RETURNS void',
+    sql`BEGIN
+  ${noted(schema)}
+END`,
+  );
 
 /** Of `deliveries`, and the types of the arrays in which `store_1` is given them. */
 const columns = {
@@ -203,7 +232,7 @@ BEGIN
     DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= nonce_now
       ORDER BY expires LIMIT nonces_removed FOR UPDATE SKIP LOCKED);
   END IF;
-  ${note(schema)}
+  ${noted(schema)}
 END`,
   );
 
@@ -260,6 +289,6 @@ const settle = (schema: Sql): Sql =>
       FROM unnest(numbers, times, verdicts, statuses, all_results) AS new (seq, received_at, verdict, status, results)
       WHERE known.seq = new.seq AND known.received_at = new.received_at;
   END IF;
-  ${note(schema)}
+  ${noted(schema)}
 END`,
   );

@@ -11,7 +11,7 @@ import { migrations } from '../../../src/inbox/postgres/migrations.ts';
 import { hexOf, identifier } from '../../../src/inbox/postgres/sql.ts';
 import { sha256 } from '../../../src/sha256.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { newDatabase } from '../../support/postgres/address.ts';
+import { newDatabase, urlOf } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { clock, open, takeOne, takeStored } from '../stores.ts';
 import { all, arrivalOf, deliveryOf } from '../support.ts';
@@ -66,8 +66,30 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
       'ac86e2ff 97e9eae8',
       '3248ff20 3248ff20',
       'dde6cb1b dde6cb1b',
-      'a68c2586 a68c2586',
+      'd8544375 d8544375',
     ]);
+  });
+
+  it('that got another name is not used: its functions would write into the inbox that has its name now', async () => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    const renamed = `${inbox.name}_old`;
+    await inbox.client.unsafe(`ALTER SCHEMA "${inbox.name}" RENAME TO "${renamed}"`);
+    await expect(open(locationOf(urlOf(address, { parameters: { schema: renamed } })))).rejects.toMatchObject(
+      {
+        problem: { kind: 'inbox-schema-renamed', schema: `"${renamed}"` },
+      },
+    );
+  });
+
+  it('whose functions a role may not execute is not opened by it, and says which', async () => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    const user = await receiverRole(inbox);
+    await inbox.query('REVOKE EXECUTE ON FUNCTION S.confirm_1 FROM PUBLIC');
+    await expect(open(inbox.location({ user }))).rejects.toMatchObject({
+      problem: { kind: 'inbox-right-missing', type: 'function', name: 'confirm_1' },
+    });
   });
 
   it.each([

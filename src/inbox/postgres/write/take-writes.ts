@@ -84,27 +84,35 @@ export class TakeWrites {
     const { schema } = this.#context;
     // One that is pending again stays lost, until all targets have had it.
     const takenOver = this.#unanswered.map(({ seq }) => seq).filter((seq) => this.accepted.includes(seq));
+    const trims = [
+      ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
+      ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
+    ];
+    const isLast = trims.length === 0;
     return statements(
       // Before this transaction's own deliveries, one of which is accepted.
       unaccept(schema, this.#unanswered),
       confirmations.takeOver(takenOver),
-      this.#store(confirmations),
       this.#nowAccepted.size === 0
         ? undefined
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
-      ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
-      ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
+      // What others may hold is waited for in front of the note, which is of use for two seconds.
       ...this.#context.notes(),
+      this.#store(confirmations.noted(isLast ? this.accepted : [])),
+      ...trims,
+      isLast || this.accepted.length === 0
+        ? undefined
+        : sql`SELECT ${schema}.note_1(${confirmations.noted(this.accepted)});`,
     );
   }
 
-  #store(confirmations: Confirmations): Sql {
+  #store(noted: Sql): Sql {
     const { schema, owner, options, nonceClock } = this.#context;
     const granted = [...this.#granted.values()];
     return sql`SELECT ${schema}.store_1(${this.deliveries.arrays},
       ${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
       ${granted.map(({ firstAt }) => firstAt)}, ${owner}, ${Math.round(options.leaseMs)}, ${options.clock.now()},
-      ${nonceClock.now()}, ${this.#nonces * noncesRemovedPerAdded}, ${confirmations.noted(this.accepted)});`;
+      ${nonceClock.now()}, ${this.#nonces * noncesRemovedPerAdded}, ${noted});`;
   }
 }
 
