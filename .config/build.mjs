@@ -39,7 +39,7 @@ const loadedTogether = {
     'config/load-settings',
     'service/listing/lead-pages',
     'service/client/service',
-    'http/client/quick-client',
+    'http/client/http-client',
     'commands/flags/resolve-filter',
     'commands/flags/polling',
     'commands/flags/near-values',

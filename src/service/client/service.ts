@@ -37,18 +37,12 @@ export interface Service {
 interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
   readonly messages: Messages;
   settings(): Promise<Settings>;
-  http(asksOnce?: boolean): Promise<HttpClient>;
+  http(): Promise<HttpClient>;
   texts(): Promise<Texts>;
 }
 
-/**
- * The stored account, or another one to try. `asksOnce`: as a rule one request is all. Throws a `ConfigError` when no key or
- * base URL is set; sends nothing yet.
- */
-export async function openService(
-  context: ServiceContext,
-  { asksOnce, other }: { readonly asksOnce?: boolean; readonly other?: Account } = {},
-): Promise<Service> {
+/** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
+export async function openService(context: ServiceContext, other?: Account): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;
@@ -62,7 +56,7 @@ export async function openService(
   return {
     account,
     dialect,
-    http: await context.http(asksOnce),
+    http: await context.http(),
     messages,
     texts: () => context.texts(),
     rateGate: new RateGate(clock),
