@@ -97,6 +97,18 @@ it('a lead that moves to the front unread is found although one arrives at the e
   expect(ids).toEqual(expect.arrayContaining(names(0, 20)));
 });
 
+it('a lead that moves from behind to the middle of what was read is found', async () => {
+  const list = names(0, 65);
+  const { ids, completion } = await walkOver(list, ({ query }) => {
+    const page = number(query, 'page', 1);
+    const size = Math.min(10, number(query, 'limit', 10));
+    // The list is sorted by something else than time, by which that lead is the fifteenth now.
+    if (page === 4 && size === 10 && list[14] === 'l14') list.splice(14, 0, ...list.splice(58, 1));
+    return { data: records(list.slice(size * (page - 1), size * page)), page };
+  });
+  expect([completion?.kind, ids.includes('l58')]).toEqual(['complete', true]);
+});
+
 it('a lead is not passed over where the one in front of it moves behind it, to a page of its own', async () => {
   const list = names(0, 13);
   const { ids } = await walkOver(

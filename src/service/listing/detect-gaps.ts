@@ -50,6 +50,8 @@ export class GapDetector {
   #readAgain: Position | undefined;
   /** Whether what stands in front of the record before it was read: by an earlier run, or before pages that moved. */
   #resumes: 'run' | 'walk' | undefined;
+  /** At each border of this reading of the list, whether the last record that was read stood further back. */
+  #borders: boolean[] = [];
   /** Up to the first page with a lead that was not read. */
   #isSteppingBack = false;
   /** Keys of the positions in front of which the list was read once more. */
@@ -100,6 +102,15 @@ export class GapDetector {
     return this.#check.isCompared && !this.hasShifted && !this.hasMovedBack;
   }
 
+  /**
+   * Whether records stood further back at some borders, and not at most of them, as where a service repeats some of the page
+   * before by itself.
+   */
+  get hasSeldomShifted(): boolean {
+    const shifted = this.#borders.filter((isShifted) => isShifted).length;
+    return shifted > 0 && shifted * 3 <= this.#borders.length && !this.places.hasOutOfPlace;
+  }
+
   /** Whether this reading found anything elsewhere than it was, or a border that nothing shows. */
   get hasMoved(): boolean {
     return this.hasShifted || this.hasMovedBack || !this.isShown;
@@ -140,6 +151,7 @@ export class GapDetector {
     this.verifies = true;
     this.unchecked = 0;
     if (!isFrontAlone) {
+      this.#borders = [];
       this.#check.beginReading();
       this.#length = undefined;
     }
@@ -193,7 +205,9 @@ export class GapDetector {
       return 'joined';
     }
     const at = leads.findIndex((lead) => lead.id === after);
-    if (at > 0 || (at === 0 && number.kind === 'page')) this.hasShifted = true;
+    const isShifted = at > 0 || (at === 0 && number.kind === 'page');
+    if (isShifted) this.hasShifted = true;
+    this.#borders.push(isShifted);
     // Leads that arrive in front push the last one that was read along with the others.
     const areAllRead = this.#areRead(leads);
     const unread = leads.findIndex((lead) => !this.#isLeadRead(lead));

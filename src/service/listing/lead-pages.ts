@@ -222,7 +222,7 @@ class LeadPages implements PageReader<Batch> {
     return {
       ...{ pass, isFirstReading, isFrontRead, isFrontReadAgain },
       isFrontCovered: isPage && pass === 'front' && gapDetector.front.isReadUpTo(answer.leads.length === 0),
-      needsAnotherPass: passes.needsAnotherPass(gapDetector.steps.gaps),
+      needsAnotherPass: passes.needsAnotherPass(gapDetector.steps.gaps, gapDetector.hasSeldomShifted),
       mayReadAgain: !passes.isOver,
       emptied: gapDetector.emptied,
       isExhausted: gapDetector.isExhausted,

@@ -80,11 +80,16 @@ export class Passes implements RecordOrder {
   /**
    * Records went from what was read, and leads stand at the front that were not met; or these stand behind known ones,
    * so that those have moved: a lead may have moved more than once, past every page that was read. Only a pass in which
-   * nothing moved settles it; leads may arrive in it.
+   * nothing moved settles it; leads may arrive in it. Where records stood further back, and none arrived at the front, one
+   * may have moved from behind to the middle of what was read.
    */
-  needsAnotherPass(gaps: number): boolean {
+  needsAnotherPass(gaps: number, hasSeldomShifted: boolean): boolean {
     const hasGaps = gaps > this.#gapsBefore;
-    return this.#newsBetween > 0 || (hasGaps && (!this.isFirst || this.#allFrontNews > 0));
+    return (
+      this.#newsBetween > 0 ||
+      (hasGaps && (!this.isFirst || this.#allFrontNews > 0)) ||
+      (this.isFirst && hasSeldomShifted && this.#allFrontNews === 0)
+    );
   }
 
   get isOver(): boolean {
@@ -190,6 +195,8 @@ export class PlacesOfPage {
   #added = 0;
   #longest = 0;
   #isFirstPart = true;
+  /** Whether any did: the service repeats some by itself. */
+  hasOutOfPlace = false;
   /** How many stood out of their place on this page and on the one before. */
   #repeated: readonly [number, number] = [0, 0];
 
@@ -215,6 +222,7 @@ export class PlacesOfPage {
     if (this.#isFirstPart) this.#inFront = Math.max(0, inPlace - 1);
     this.#isFirstPart = false;
     const outOfPlace = repeats.length - inPlace;
+    this.hasOutOfPlace ||= outOfPlace > 0;
     this.#outOfPlace += outOfPlace;
     const known = new Set(repeats);
     const last: (string | undefined)[] = [];
