@@ -39,7 +39,7 @@ const loadedTogether = {
     'config/load-settings',
     'service/listing/lead-pages',
     'service/client/service',
-    'http/client/http-client',
+    'http/client/quick-client',
     'commands/flags/resolve-filter',
     'commands/flags/polling',
     'commands/flags/near-values',

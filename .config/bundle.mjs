@@ -1,8 +1,12 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root, version } from './library.mjs';
 
 // Names stay, since errors are named by their classes and stack traces are read by people.
 const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+
+const undici = dirname(createRequire(import.meta.url).resolve('undici/package.json'));
 
 /** Parts of libraries that nothing here reaches: the bundler puts an empty module in the place of each. */
 export const leftOut = [
@@ -11,6 +15,10 @@ export const leftOut = [
   'ajv-formats',
   // cli-table3 colours borders with it; ours have no colour.
   '@colors/colors/safe',
+  // HTTP/2, bodies of fetch, and the parser for processors without SIMD.
+  join(undici, 'lib/dispatcher/client-h2.js'),
+  join(undici, 'lib/web/fetch/body.js'),
+  join(undici, 'lib/llhttp/llhttp-wasm.js'),
 ];
 
 /**

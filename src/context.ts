@@ -21,8 +21,11 @@ export interface Context extends Host {
   settings(): Promise<Settings>;
   /** What makes sentences of errors and problems. */
   texts(): Promise<Texts>;
-  /** For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. */
-  http(): Promise<HttpClient>;
+  /**
+   * For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. `asksOnce`: as a
+   * rule it sends one request.
+   */
+  http(asksOnce?: boolean): Promise<HttpClient>;
 }
 
 interface ContextOptions extends Pick<Context, 'globals' | 'texts'> {
@@ -52,10 +55,12 @@ export async function withContext<T>(
     return loaded;
   });
   let client: HttpClient | undefined;
-  const http = once(async () => {
+  const http = once(async (asksOnce = false) => {
     const { timeoutMs } = await settings();
-    const { createProcessClient } = await import('./http/client/http-client.ts');
-    return (client = createProcessClient({ env, dataDir: paths.dataDir, timeoutMs }));
+    const options = { env, dataDir: paths.dataDir, timeoutMs };
+    return (client = asksOnce
+      ? (await import('./http/client/quick-client.ts')).createQuickClient(options)
+      : await (await import('./http/client/agent.ts')).createProcessAgent(options));
   });
   // Getters stay getters: a command that never reads stdin must not open it.
   const context = Object.defineProperties(

@@ -36,10 +36,10 @@ export async function report(
 function isAbort(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code } = thrown as NodeJS.ErrnoException;
-  return thrown.name === 'AbortError' || code === 'ABORT_ERR';
+  return thrown.name === 'AbortError' || code === 'ABORT_ERR' || code === 'UND_ERR_ABORTED';
 }
 
-/** The scanner of leads is WebAssembly, for which ten gigabytes of addresses are set aside. */
+/** The scanner of leads and the HTTP client are WebAssembly: each has ten gigabytes of addresses set aside for it. */
 function asMemoryError(thrown: unknown): unknown {
   if (!(thrown instanceof RangeError && thrown.message.includes('Wasm memory'))) return thrown;
   return new ConfigError(`there is too little memory: ${thrown.message}`, {

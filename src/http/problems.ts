@@ -84,13 +84,13 @@ const listenProblems: Readonly<Record<string, ListenProblem['kind']>> = {
   EAFNOSUPPORT: 'address-elsewhere',
 };
 
-/** The proxy opened no tunnel; the cause says why, by `status` where it refused. */
+/** The proxy opened no tunnel; the cause says why. */
 export class TunnelError extends Error {
   /** Host and port of the proxy. */
   readonly proxy: string;
-  override readonly cause: Error & { readonly status?: number };
+  override readonly cause: Error;
 
-  constructor(proxy: string, cause: Error & { readonly status?: number }) {
+  constructor(proxy: string, cause: Error) {
     super(cause.message, { cause });
     this.proxy = proxy;
     this.cause = cause;
@@ -102,4 +102,4 @@ export const isPlainHttpAnswer = (message: string): boolean => /wrong version nu
 
 /** Whether a connection without TLS was closed without an answer, as servers do that expect TLS. */
 export const isClosedOnPlainHttp = (code: string): boolean =>
-  code === 'ECONNRESET' || code === 'CONNECTION_CLOSED';
+  code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';

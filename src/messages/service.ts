@@ -4,7 +4,7 @@ import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
 import { type Message, messageIn, type Messages, type Words, loginCommand } from './message.ts';
 
-/** By the codes of node and of our client. */
+/** By the codes of node and undici. */
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -14,11 +14,12 @@ const reasons: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network is unreachable',
   EAI_AGAIN: 'its name could not be looked up',
   ENOTFOUND: 'there is no such host',
-  CONNECT_TIMEOUT: 'the connection timed out',
-  HEADERS_TIMEOUT: 'no answer came in time',
-  BODY_TIMEOUT: 'the answer stopped coming',
-  CONNECTION_CLOSED: 'the connection was closed before the answer was complete',
-  LENGTH_MISMATCH: 'the answer was cut off',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  UND_ERR_ABORTED: 'the connection was closed before the answer was complete',
   Z_BUF_ERROR: 'the answer was cut off',
 };
 

@@ -31,7 +31,7 @@ async function walkOver(
     const body = reply(new URL(request.url ?? '', 'http://x').searchParams, list, response);
     if (!response.writableEnded) sendJson(response, body);
   });
-  const service = serviceAt(server.url);
+  const service = await serviceAt(server.url);
   open.push(
     () => service.close(),
     () => server.close(),

@@ -35,7 +35,7 @@ async function open(list: List, cap: number, dialect: Dialect = {}): Promise<voi
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"x"}');
     else sendJson(response, leads.slice(0, cap));
   });
-  service = serviceAt(server.url, { dialect });
+  service = await serviceAt(server.url, { dialect });
 }
 
 const behindId =

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 async function failureOf(answer: Parameters<typeof scripted>[0]): Promise<LeadsError & { requests: number }> {
   const server = await scripted(answer);
-  const service = serviceAt(server.url, { retries: 2 });
+  const service = await serviceAt(server.url, { retries: 2 });
   open.push(
     () => service.close(),
     () => server.close(),
@@ -112,7 +112,7 @@ it('no request goes to an origin while a Retry-After of another one runs', async
     const data = Array.from({ length: page < 12 ? 10 : 0 }, (_, i) => ({ id: `l${page}-${i}` }));
     sendJson(response, { data, page, total: 110 });
   });
-  const service = serviceAt(server.url, { clock, random: () => 0 });
+  const service = await serviceAt(server.url, { clock, random: () => 0 });
   open.push(
     () => service.close(),
     () => server.close(),

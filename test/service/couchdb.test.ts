@@ -20,7 +20,7 @@ it('reads the documents of CouchDB, a page after the other, by the id beside the
     const page = rows.slice(offset, offset + Math.min(50, Number(query.get('limit') ?? 50)));
     sendJson(response, { total_rows: rows.length, offset, rows: page });
   });
-  const service = serviceAt(server.url, { dialect: { path: '/leads/_all_docs?include_docs=true' } });
+  const service = await serviceAt(server.url, { dialect: { path: '/leads/_all_docs?include_docs=true' } });
   const { ids, completion } = await walk(service);
   expect(ids).toEqual(rows.map(({ id }) => id));
   expect(completion?.kind).toBe('complete');

@@ -54,7 +54,7 @@ describe('an offset walk whose pages repeat leads of the page before, which the 
         const repeated = page.length === 0 ? [] : places[place]?.(page, before);
         sendJson(response, { data: repeated ?? [], ...envelopes[envelope]?.(offset) });
       });
-      const service = serviceAt(server.url);
+      const service = await serviceAt(server.url);
       open.push(
         () => service.close(),
         () => server.close(),
@@ -100,7 +100,7 @@ describe('a walk', () => {
       if (met.size > known) fruitful += 1;
       sendJson(response, body);
     });
-    const service = serviceAt(server.url);
+    const service = await serviceAt(server.url);
     open.push(
       () => service.close(),
       () => server.close(),
@@ -118,7 +118,7 @@ describe('a walk', () => {
       const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
       sendJson(response, { data: at === 300 ? leads(0, 3) : [], next_cursor: at === 300 ? null : at + 1.5 });
     });
-    const service = serviceAt(server.url);
+    const service = await serviceAt(server.url);
     open.push(
       () => service.close(),
       () => server.close(),

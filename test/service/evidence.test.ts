@@ -26,7 +26,7 @@ async function walked(
     const body = reply({ query, nth, response });
     if (!response.writableEnded && body !== undefined) sendJson(response, body);
   });
-  const service = serviceAt(server.url, { dialect });
+  const service = await serviceAt(server.url, { dialect });
   open.push(
     () => service.close(),
     () => server.close(),

@@ -23,7 +23,7 @@ type Answer = Parameters<typeof scripted>[0];
 
 async function stub(answer: Answer, options: Parameters<typeof serviceAt>[1] = {}) {
   const server = await scripted(answer);
-  const service = serviceAt(server.url, options);
+  const service = await serviceAt(server.url, options);
   open.push(
     () => service.close(),
     () => server.close(),
@@ -53,7 +53,7 @@ async function failureOf(service: TestService): Promise<LeadsError> {
 describe('the wrong one of http:// and https:// is told as that', () => {
   it('where the server speaks plain HTTP', async () => {
     const { server } = await stub((_, response) => sendJson(response, []));
-    const service = serviceAt(server.url.replace('http:', 'https:'));
+    const service = await serviceAt(server.url.replace('http:', 'https:'));
     open.push(() => service.close());
     expect(await failureOf(service)).toMatchObject({
       code: 'service_unavailable',
@@ -66,7 +66,7 @@ describe('the wrong one of http:// and https:// is told as that', () => {
     const receiver = await startReceiver({
       tls: await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-tls-')), { now: Date.now }),
     });
-    const service = serviceAt(receiver.url.replace('https:', 'http:'), { retries: 0 });
+    const service = await serviceAt(receiver.url.replace('https:', 'http:'), { retries: 0 });
     open.push(() => service.close());
     expect(await failureOf(service)).toMatchObject({
       code: 'service_unavailable',
@@ -102,7 +102,7 @@ describe('what may pass is tried again', () => {
     expect((await walk(reset.service)).ids).toEqual(['a']);
     const nobody = await scripted(() => undefined);
     await nobody.close();
-    const refused = serviceAt(nobody.url, { retries: 2 });
+    const refused = await serviceAt(nobody.url, { retries: 2 });
     open.push(() => refused.close());
     const failure = await failureOf(refused);
     expect(failure).toMatchObject({ code: 'service_unavailable' });
@@ -128,7 +128,7 @@ async function rawService(answer: () => string): Promise<TestService> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const service = serviceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const service = await serviceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   open.push(
     () => service.close(),
     () => Promise.resolve(void server.close()),
@@ -224,7 +224,7 @@ describe('what cannot succeed is not tried again', () => {
   });
 
   it('a host that does not exist', async () => {
-    const service = serviceAt('https://no-such-host.invalid');
+    const service = await serviceAt('https://no-such-host.invalid');
     open.push(() => service.close());
     const failure = await failureOf(service);
     expect(failure).toMatchObject({ code: 'service_unavailable' });

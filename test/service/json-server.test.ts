@@ -33,7 +33,7 @@ describe.each([
   ['1 beta', 'everything at once', '/leads', 1],
 ])('json-server %s, %s', (release, _, path, pages) => {
   it('gives every lead once', async () => {
-    const service = serviceAt(urls.get(release) ?? '', { dialect: { path, pageSize: 20 } });
+    const service = await serviceAt(urls.get(release) ?? '', { dialect: { path, pageSize: 20 } });
     try {
       const { ids, stats } = await walk(service, { prefetch: true });
       expect(ids).toEqual(leads.map(({ id }) => id));

@@ -42,7 +42,7 @@ async function walked(
     const body = answer(new URL(request.url ?? '', 'http://x').searchParams, response);
     if (!response.writableEnded) sendJson(response, body);
   });
-  const service = serviceAt(server.url, { dialect });
+  const service = await serviceAt(server.url, { dialect });
   open.push(
     () => service.close(),
     () => server.close(),

@@ -22,7 +22,7 @@ async function open(
     const start = startOf(new URL(request.url ?? '', 'http://localhost').searchParams);
     sendJson(response, { data: list.slice(start, start + cap), ...members(start + cap >= list.length) });
   });
-  service = serviceAt(server.url);
+  service = await serviceAt(server.url);
 }
 
 const byPage = (query: URLSearchParams): number => (Number(query.get('page') ?? 1) - 1) * cap;
@@ -69,7 +69,7 @@ describe('an answer that says that more follows, and not how, is followed by', (
         response.writeHead(isSecond ? status : 200, { 'content-type': 'application/json' });
         response.end(JSON.stringify(body));
       });
-      service = serviceAt(server.url);
+      service = await serviceAt(server.url);
       await expect(walk(service)).rejects.toMatchObject({ code: 'incomplete' });
     },
   );

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 async function sandbox(options: SandboxOptions, dialect: Dialect = {}) {
   const box = await startSandbox({ leads: 73, maxLimit: 10, ...options }, { clock: new FakeClock() });
-  const service = serviceAt(box.url, { dialect });
+  const service = await serviceAt(box.url, { dialect });
   open.push(
     () => service.close(),
     () => box.close(),

@@ -25,7 +25,7 @@ it.each(['page', 'offset'])(
         style === 'page' ? { leads, page: from / size + 1, total_pages: 3 } : { leads, offset: from },
       );
     });
-    service = serviceAt(server.url);
+    service = await serviceAt(server.url);
     const pages = listLeads(service, { query: {} });
     const names: string[] = [];
     for await (const { leads } of pages) {

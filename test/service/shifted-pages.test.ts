@@ -44,7 +44,7 @@ async function walkOver(
     const body = reply({ query, list, response });
     if (body !== undefined) sendJson(response, body);
   });
-  const service = serviceAt(server.url);
+  const service = await serviceAt(server.url);
   open.push(
     () => service.close(),
     () => server.close(),
@@ -230,7 +230,7 @@ it('a list of an address that names page 1 is read again where its second page m
     const query = new URL(request.url ?? '', 'http://x').searchParams;
     sendJson(response, records(pageOf({ query, list, response }, 3)));
   });
-  const service = serviceAt(server.url, { dialect: { path: '/api/leads?page=1' } });
+  const service = await serviceAt(server.url, { dialect: { path: '/api/leads?page=1' } });
   open.push(
     () => service.close(),
     () => server.close(),

@@ -26,7 +26,7 @@ async function stub(
     const body = reply(new URL(request.url ?? '', 'http://x').searchParams, nth, response, request);
     if (!response.writableEnded && body !== undefined) sendJson(response, body);
   });
-  const service = serviceAt(server.url, { dialect });
+  const service = await serviceAt(server.url, { dialect });
   open.push(
     () => service.close(),
     () => server.close(),
@@ -534,7 +534,7 @@ describe('what is asked for', () => {
 
   it('lies below the path of the base URL', async () => {
     const { server } = await stub(() => leads(0, 1));
-    const service = serviceAt(`${server.url}/tenant/7/`);
+    const service = await serviceAt(`${server.url}/tenant/7/`);
     open.push(() => service.close());
     await walk(service);
     expect(server.requests[0]).toMatch(/^\/tenant\/7\/api\/leads\?/);

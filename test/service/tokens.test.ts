@@ -112,7 +112,7 @@ describe.each(styles)('a list that goes on by $name', ({ start, body, headers, d
       const page = { data: leads.slice(from, from + 30), token: tokens[from + 30] };
       sendJson(response, body(page), headers?.(page));
     });
-    const service = serviceAt(server.url, { dialect });
+    const service = await serviceAt(server.url, { dialect });
     const walked = await walk(service);
     expect(walked.ids).toEqual(ids);
     expect(walked.completion).toEqual({ kind: 'complete', evidence: 'explicit-end' });

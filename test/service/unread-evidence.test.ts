@@ -32,7 +32,7 @@ async function endAndNotes(
     if (isRedirected) return void response.writeHead(308, { location }).end();
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
-  const service = serviceAt(server.url, { dialect });
+  const service = await serviceAt(server.url, { dialect });
   open.push(
     () => service.close(),
     () => server.close(),
@@ -162,7 +162,7 @@ describe('an answer that says itself that it is not all', () => {
       const page = { data: leads(20, isSecond ? 20 : 0), ...beside };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
     });
-    const service = serviceAt(server.url);
+    const service = await serviceAt(server.url);
     open.push(
       () => service.close(),
       () => server.close(),

@@ -11,7 +11,7 @@ async function walkOver({ answer, dialect }: Pick<Vendor, 'answer' | 'dialect'>)
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(body === undefined ? undefined : JSON.stringify(body));
   });
-  const service = serviceAt(server.url, { dialect });
+  const service = await serviceAt(server.url, { dialect });
   try {
     return await walk(service);
   } finally {

@@ -17,7 +17,7 @@ async function open(answer: Answer, dialect: Dialect = {}): Promise<TestService>
   server = await scripted((request, response) =>
     sendJson(response, answer(new URL(request.url ?? '', 'http://x').searchParams)),
   );
-  service = serviceAt(server.url, { dialect });
+  service = await serviceAt(server.url, { dialect });
   return service;
 }
 

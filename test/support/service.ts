@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Dialect } from '../../src/config/dialect.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { createHttpClient } from '../../src/http/client/http-client.ts';
+import { createAgent } from '../../src/http/client/agent.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { commandLineTexts } from '../../src/messages/command-line.ts';
 import { Secret } from '../../src/secret.ts';
@@ -57,7 +57,7 @@ export interface TestService extends Service {
 }
 
 /** A service as commands open it, on a clock that hurries, with everything that it says. */
-export function serviceAt(
+export async function serviceAt(
   url: string,
   options: {
     readonly key?: string;
@@ -67,10 +67,10 @@ export function serviceAt(
     readonly random?: () => number;
     readonly clock?: FakeClock;
   } = {},
-): TestService {
+): Promise<TestService> {
   const stderr = memory(undefined);
   const timeoutMs = options.timeoutMs ?? 5000;
-  const http = createHttpClient({ env: {}, dataDir: freshHome(), timeoutMs });
+  const http = await createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
   const clock: Clock & FakeClock = options.clock ?? new FakeClock(undefined, { hasty: true });
   return {
     account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },

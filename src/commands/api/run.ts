@@ -20,7 +20,7 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   const isReading = method === 'GET' || method === 'HEAD';
   const url = callUrl(settings.account().baseUrl, path, isReading ? field : []);
   const body = await requestBody(options, context);
-  const service = await openService(context);
+  const service = await openService(context, { asksOnce: true });
   const isAccepting = extraHeadersOf(service.dialect)['accept'] !== undefined;
   const call: Call = { method, url, headers: headersOf(options, body !== undefined, isAccepting), body };
   const printer = new AnswerPrinter(context);

@@ -29,7 +29,7 @@ import { formatInstant } from '../../time/zone.ts';
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
   const { limit, watch, format } = options;
-  const service = await openService(context);
+  const service = await openService(context, { asksOnce: true });
   const { query, filter: flagged } = resolveFilter(options, context.clock.now(), context.messages);
   const filter = { ...flagged, text: options.text };
   const printer = await leadPrinter(options, context);

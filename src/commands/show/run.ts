@@ -61,7 +61,7 @@ async function fromService(
   { id, acceptIncomplete }: ShowOptions,
   context: Context,
 ): Promise<RawLead | undefined> {
-  const service = await openService(context);
+  const service = await openService(context, { asksOnce: true });
   const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
   for await (const { leads } of listLeads(service, { query: {}, prefetch: true, acceptUnproven })) {
     const found = leads.find((lead) => lead.id === id);

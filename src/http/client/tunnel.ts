@@ -1,20 +1,15 @@
-import { Agent as PlainAgent, type ClientRequest, request as requestPlain } from 'node:http';
-import { Agent as SecureAgent, type AgentOptions, request as requestSecure } from 'node:https';
+import { type ClientRequest, request as requestPlain } from 'node:http';
+import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 
-/**
- * Opens a tunnel to `HOST:PORT` through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). The request's own
- * limit usually ends it before `timeoutMs`. An error says by `status` that the proxy refused.
- */
-export function openTunnel(
-  proxy: URL,
-  authority: string,
-  onSocket: OnSocket,
-  timeoutMs = 30_000,
-): ClientRequest {
+/** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
+const connectMs = 30_000;
+
+/** Opens a tunnel to `HOST:PORT` through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). */
+export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): ClientRequest {
   const isSecure = proxy.protocol === 'https:';
   const opening = (isSecure ? requestSecure : requestPlain)({
     hostname: proxy.hostname.replace(/^\[|\]$/g, ''),
@@ -23,8 +18,7 @@ export function openTunnel(
     path: authority,
     headers: { host: authority, ...proxyAuthorization(proxy) },
   });
-  const late = Object.assign(new Error('the proxy opened no tunnel in time'), { code: 'HEADERS_TIMEOUT' });
-  opening.setTimeout(timeoutMs, () => opening.destroy(late));
+  opening.setTimeout(connectMs, () => opening.destroy(new Error('the proxy opened no tunnel in time')));
   opening.once('error', onSocket);
   opening.once('connect', ({ statusCode }, socket) => {
     if (statusCode === 200) {
@@ -33,32 +27,21 @@ export function openTunnel(
       return;
     }
     socket.destroy();
-    const refusal = new Error(`the proxy answered ${statusCode ?? 0} to CONNECT`);
-    onSocket(Object.assign(refusal, { status: statusCode }));
+    onSocket(new Error(`the proxy answered ${statusCode ?? 0} to CONNECT`));
   });
   opening.end();
   return opening;
 }
 
-interface TunnelOptions {
-  /** What goes through the tunnel. Default: TLS. */
-  readonly isSecure?: boolean;
-  readonly open?: typeof openTunnel;
-}
-
 /** For node's client: opens a tunnel through the proxy for each of its connections. */
-export function tunnelAgent(
-  proxy: URL,
-  options: AgentOptions,
-  { isSecure = true, open = openTunnel }: TunnelOptions = {},
-): PlainAgent {
+export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
   const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {
     const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');
-    open(proxy, `${host}:${target.port ?? (isSecure ? 443 : 80)}`, (error, socket) => {
-      onSocket(error, isSecure ? socket && connect({ ...target, socket }) : socket);
+    openTunnel(proxy, `${host}:${target.port ?? 443}`, (error, socket) => {
+      onSocket(error, socket && connect({ ...target, socket }));
     });
   };
-  return Object.assign(new (isSecure ? SecureAgent : PlainAgent)(options), { createConnection });
+  return Object.assign(new HttpsAgent(options), { createConnection });
 }
 
 export function proxyAuthorization({ username, password }: URL): Record<string, string> {

@@ -24,7 +24,7 @@ import {
 import { LazyLead, type PulledLead } from '../webhook/lead.ts';
 import { fitterOf } from '../webhook/lead-schema.ts';
 import { UsageError } from '../../errors.ts';
-import { createHttpClient } from '../../http/client/http-client.ts';
+import { createAgent } from '../../http/client/agent.ts';
 import type { Messages } from '../../output/messages.ts';
 import { Secret } from '../../secret.ts';
 import type { RateGate, Service, Texts } from '../../service/client/service.ts';
@@ -207,7 +207,7 @@ async function openClientService(
   signal?.throwIfAborted();
   const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;
   const key = await keyFrom(account.apiKey);
-  const http = createHttpClient({ env, dataDir: undefined, timeoutMs });
+  const http = await createAgent({ env, dataDir: undefined, timeoutMs });
   const service: Service = {
     account: { baseUrl, apiKey: new Secret(key) },
     dialect,

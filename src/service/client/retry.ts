@@ -117,18 +117,23 @@ interface NetworkError {
 /** Failures that may pass: the connection was refused, reset, closed or cut off, or took too long. */
 const passing: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
-  ...['CONNECT_TIMEOUT', 'HEADERS_TIMEOUT', 'BODY_TIMEOUT', 'CONNECTION_CLOSED', 'LENGTH_MISMATCH'],
-  'Z_BUF_ERROR',
+  ...['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET'],
+  ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_ABORTED', 'Z_BUF_ERROR'],
 ]);
 
 /** Why a request got no whole answer: a `TransientError` when it may work the next time, an error of ours otherwise. */
 export function networkFailure(error: unknown, origin: string): Error {
   if (error instanceof LeadsError || error instanceof TransientError) return error;
-  if (error instanceof TunnelError) return tunnelFailure(error, origin);
+  if (error instanceof TunnelError) return tunnelFailure(error);
   const failed = error as NetworkError;
   const { message: why } = failed;
   const code = codeOf(failed);
   const details = { cause: error };
+  const proxied = /^Proxy response \((\d+)\)/.exec(why)?.[1];
+  if (proxied !== undefined) {
+    const failure = serviceError({ kind: 'proxy-refuses', origin, status: proxied }, details);
+    return passes(Number(proxied)) ? new TransientError(failure) : failure;
+  }
   if (passing.has(code)) {
     const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);
     return new TransientError(serviceError({ kind: 'unreachable', origin, code, mayBeTls }, details));
@@ -142,19 +147,16 @@ export function networkFailure(error: unknown, origin: string): Error {
     return serviceError({ kind: 'unsafe-connection', origin, why }, details);
   if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code))
     return answerError({ kind: 'broken-compression', origin, why }, details);
-  if (/^(HPE_|ERR_)/.test(code)) return answerError({ kind: 'no-proper-http', origin, why }, details);
-  // An error without a code comes neither from node nor from the network: it is a bug.
+  // undici's parser does not know the codes of all that it finds.
+  if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code))
+    return answerError({ kind: 'no-proper-http', origin, why }, details);
+  // An error without a code comes neither from undici nor from the network: it is a bug.
   return code === '' ? (error as Error) : serviceError({ kind: 'connection-failed', origin, why }, details);
 }
 
-/** The proxy refuses, cannot be reached, or gives no answer. */
-function tunnelFailure(error: TunnelError, origin: string): Error {
+/** The proxy cannot be reached, or gives no answer. */
+function tunnelFailure(error: TunnelError): Error {
   const { proxy, cause } = error;
-  if (cause.status !== undefined) {
-    const { status } = cause;
-    const failure = serviceError({ kind: 'proxy-refuses', origin, status: String(status) }, { cause: error });
-    return passes(status) ? new TransientError(failure) : failure;
-  }
   const code = codeOf(cause);
   const failure = serviceError(
     { kind: 'proxy-unreachable', proxy, code, why: cause.message },

@@ -37,12 +37,18 @@ export interface Service {
 interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
   readonly messages: Messages;
   settings(): Promise<Settings>;
-  http(): Promise<HttpClient>;
+  http(asksOnce?: boolean): Promise<HttpClient>;
   texts(): Promise<Texts>;
 }
 
-/** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
-export async function openService(context: ServiceContext, other?: Account): Promise<Service> {
+/**
+ * The stored account, or another one to try. `asksOnce`: as a rule one request is all. Throws a `ConfigError` when no key or
+ * base URL is set; sends nothing yet.
+ */
+export async function openService(
+  context: ServiceContext,
+  { asksOnce, other }: { readonly asksOnce?: boolean; readonly other?: Account } = {},
+): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;
@@ -56,7 +62,7 @@ export async function openService(context: ServiceContext, other?: Account): Pro
   return {
     account,
     dialect,
-    http: await context.http(),
+    http: await context.http(asksOnce),
     messages,
     texts: () => context.texts(),
     rateGate: new RateGate(clock),

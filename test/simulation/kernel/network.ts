@@ -96,7 +96,7 @@ export function systemError(code: string, syscall: string, port?: number): NodeJ
 /** Bytes that a connection takes before its peer has read them. */
 const sendBufferBytes = 65_536;
 
-/** One end of a connection; what it has of `net.Socket` is what node:http and the product ask for. */
+/** One end of a connection; what it has of `net.Socket` is what node:http, undici and the product ask for. */
 export class SimSocket extends Duplex {
   readonly #scheduler: Scheduler;
   readonly #owner: Owner;
@@ -393,8 +393,8 @@ export const requestOn =
         ...(target === undefined
           ? {}
           : { hostname: target.hostname, port, path: target.pathname + target.search }),
-        // The agents of a process connect here by themselves.
         ...(typeof given === 'object' ? given : {}),
+        agent: undefined,
         createConnection: () => network.connect(port, owner) as never,
       } as never,
       callback as never,

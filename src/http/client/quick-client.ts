@@ -1,0 +1,163 @@
+import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
+import { request as requestSecure } from 'node:https';
+import {
+  answerHeaders,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+} from './http-client.ts';
+import { loopbackAuthorities } from './loopback-authorities.ts';
+import { proxyFor } from './proxy.ts';
+
+/** Ends a connection; the request, or the body of its answer, fails with the reason. */
+type CloseConnection = (why: Error) => void;
+
+/**
+ * The client of a run that as a rule sends one request. undici is loaded for the second one, for a request with a body, and
+ * where the environment names a proxy.
+ */
+export function createQuickClient(options: HttpClientOptions): HttpClient {
+  const open = new Set<CloseConnection>();
+  let isFirst = true;
+  let agent: Promise<HttpClient> | undefined;
+  return {
+    async request(request) {
+      const { origin, method, body } = request;
+      const isPlain = (method === 'GET' || method === 'HEAD') && body === undefined;
+      if (isFirst && isPlain && proxyFor(new URL(origin), options.env) === undefined) {
+        isFirst = false;
+        return sendAlone(request, options, open);
+      }
+      agent ??= import('./agent.ts').then(({ createProcessAgent }) => createProcessAgent(options));
+      return (await agent).request(request);
+    },
+    async destroy() {
+      for (const close of open) close(failure('UND_ERR_DESTROYED', 'The client is destroyed'));
+      await (await agent)?.destroy();
+    },
+  };
+}
+
+/**
+ * Sends one GET or HEAD without a body by node's client, over a connection of its own: loading undici takes longer than a
+ * request. Limits and failures are undici's, under its codes. Knows no proxy. The connection is in `open` until it ends.
+ */
+async function sendAlone(
+  { origin, path, method, headers, signal }: HttpRequest,
+  options: HttpClientOptions,
+  open: Set<CloseConnection>,
+): Promise<HttpAnswer> {
+  const url = new URL(origin);
+  const { protocol, hostname, port } = url;
+  const ca = await loopbackAuthorities(url, options);
+  signal?.throwIfAborted();
+  const isSecure = protocol === 'https:';
+  const sent = (isSecure ? requestSecure : requestPlain)({
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    path,
+    method,
+    // As undici asks: after `close`, a server may end a body by nothing but the end of the connection.
+    headers: { ...headers, connection: 'keep-alive' },
+    agent: false,
+    ...(ca.length === 0 ? {} : { ca }),
+  });
+  sent.maxHeadersCount = 0;
+  let answer: IncomingMessage | undefined;
+  let broken: Error | undefined;
+  const close: CloseConnection = (why) => (answer ?? sent).destroy(why);
+  const abort = (): void => close(signal?.reason as Error);
+  const limit = limitPhases(options.timeoutMs, close, () => (answer?.readableLength ?? 0) > 0);
+  limit.begin('Connect');
+  open.add(close);
+  signal?.addEventListener('abort', abort);
+  sent.once('close', () => {
+    limit.end();
+    open.delete(close);
+    signal?.removeEventListener('abort', abort);
+  });
+  sent.once('socket', (socket) => {
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => limit.begin('Headers'));
+    socket.on('data', () => {
+      if (answer !== undefined) limit.extend();
+    });
+  });
+  sent.end();
+  return new Promise((resolve, reject) => {
+    sent.on('error', (error) => {
+      broken = asUndici(error);
+      reject(broken);
+    });
+    // All that node says of an answer that switches to another protocol.
+    sent.once('close', () => reject(socketClosed()));
+    sent.once('response', (received) => {
+      answer = received;
+      limit.begin('Body');
+      // Whoever reads the body gets it.
+      received.on('error', () => undefined);
+      resolve({
+        status: received.statusCode ?? 0,
+        statusText: received.statusMessage ?? '',
+        ...answerHeaders(received.rawHeaders),
+        body: bodyOf(received, () => broken ?? cutOff(sent, received)),
+        discard: () => Promise.resolve(void received.destroy()),
+      });
+    });
+  });
+}
+
+/** Closes what stays in one phase of a request for too long, but not for a reader that takes its time. */
+function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => boolean) {
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (phase: 'Connect' | 'Headers' | 'Body'): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (isUnread()) timer?.refresh();
+      else close(failure(`UND_ERR_${phase.toUpperCase()}_TIMEOUT`, `${phase} Timeout Error`));
+    }, timeoutMs);
+  };
+  const end = (): void => {
+    clearTimeout(timer);
+    // `refresh` would start it again.
+    timer = undefined;
+  };
+  return { begin, extend: () => timer?.refresh(), end };
+}
+
+async function* bodyOf(
+  answer: IncomingMessage,
+  reason: () => Error,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of answer) yield chunk as Buffer;
+  } catch (error) {
+    // What node says of every connection that ended too early.
+    throw (error as Error).message === 'aborted' ? reason() : error;
+  }
+}
+
+/** What undici says of a body that ended too early. */
+function cutOff({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage): Error {
+  if (shouldKeepAlive) return socketClosed();
+  return headers['content-length'] === undefined
+    ? notHttp('HPE_INVALID_EOF_STATE', 'Invalid EOF state')
+    : mismatch();
+}
+
+/** The code is unknown: the reason of an abort comes here too, and that of a `DOMException` is a number. */
+function asUndici(error: Error & { readonly code?: unknown; readonly reason?: string }): Error {
+  const { code, message, reason = '' } = error;
+  if (message === 'socket hang up') return socketClosed();
+  if (code === 'HPE_HEADER_OVERFLOW') return failure('UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error');
+  if (code === 'HPE_INVALID_CONTENT_LENGTH') return mismatch();
+  return typeof code === 'string' && code.startsWith('HPE_') ? notHttp(code, reason) : error;
+}
+
+/** An error under a code of undici's. */
+const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+const socketClosed = (): Error => failure('UND_ERR_SOCKET', 'other side closed');
+const mismatch = (): Error =>
+  failure('UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'Response body length does not match content-length header');
+const notHttp = (code: string, reason: string): Error =>
+  failure(code, `Response does not match the HTTP/1.1 protocol (${reason})`);
