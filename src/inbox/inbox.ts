@@ -2,22 +2,32 @@ import { OutputError } from '../errors.ts';
 import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
-import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
+import type { TakenKind, Verdict } from './decide-verdict.ts';
 import type { Ledger } from './ledger.ts';
 import type { InboxProblem, StoreFault } from './problems.ts';
 import type {
+  HandedResult,
   InboxChanges,
   InboxQuery,
   ReceiptQuery,
   ReceivedLeads,
   Source,
+  StoredDelivery,
   StoredLead,
   StoredReceipt,
   StoredRef,
 } from './query-types.ts';
 
-export type { Source, StoredLead, StoredRef } from './query-types.ts';
-export type { InboxQuery } from './query-types.ts';
+export type {
+  HandedKind,
+  HandedResult,
+  InboxQuery,
+  Source,
+  StoredDelivery,
+  StoredLead,
+  StoredRef,
+  StoredResult,
+} from './query-types.ts';
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
@@ -58,31 +68,6 @@ export interface TargetLease extends StoredRef {
   readonly retryAt?: number | undefined;
   /** Of a release: no receiver tries again by itself, until a person begins anew. */
   readonly dead?: true | undefined;
-}
-
-/**
- * Why a lead was handed to a target: it had come, the target had not taken it, somebody sent it once more, or it had never
- * come and was read back from the service.
- */
-export type HandedKind = 'forward' | 'retry' | 'replay' | 'repair';
-
-/** What came of handing a lead to a target. */
-export interface HandedResult {
-  readonly ok: boolean;
-  /** The target's answer in a few words: a status, an exit code, or why it failed. */
-  readonly answer: string;
-  readonly durationMs: number;
-  /** When it ended, in milliseconds since the epoch. */
-  readonly at: number;
-  /** Undefined where it was not kept. */
-  readonly kind?: HandedKind | undefined;
-}
-
-/** The same as it was stored. `target`: a label that holds no credentials, such as `forward http://localhost:3000`. */
-export interface StoredResult extends HandedResult {
-  readonly target: string;
-  /** Of a forward, without user, password and query; undefined where it was not kept. */
-  readonly address?: string | undefined;
 }
 
 /** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */
@@ -136,35 +121,6 @@ export interface DroppedRepeats {
   /** With another payload than the first one. */
   readonly differing: number;
   readonly same: number;
-}
-
-/** A delivery as it was stored; where it brought several leads, once for each of them. */
-export interface StoredDelivery {
-  readonly seq: number;
-  /** Milliseconds since the epoch. */
-  readonly receivedAt: number;
-  readonly leadId: string | undefined;
-  readonly verdict: VerdictKind;
-  readonly reason: string | undefined;
-  readonly detail: string | undefined;
-  /** Of the one answer to the delivery, also where that was decided by another lead in it. */
-  readonly status: number;
-  readonly attempt: number;
-  readonly source: Source;
-  readonly remote: string;
-  readonly method: string;
-  readonly path: string;
-  /** As sent, with credentials redacted. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The raw body; of a rejected delivery at most the first 16 KiB. */
-  readonly body: Uint8Array;
-  /** The lead's own bytes in the body; undefined when the body is the lead. */
-  readonly place: Span | undefined;
-  /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */
-  readonly firstSeq: number | undefined;
-  readonly differs: readonly string[] | undefined;
-  /** Each time its lead was handed to a target, oldest first. */
-  readonly results: readonly StoredResult[];
 }
 
 /** Where a lead stands now. */

@@ -51,16 +51,65 @@ export interface ReceivedLeads {
   prunedSince(since: number): AsyncIterable<readonly PrunedLead[]>;
 }
 
-/** What is counted of a stored delivery of a lead. */
-export interface StoredReceipt {
+/**
+ * Why a lead was handed to a target: it had come, the target had not taken it, somebody sent it once more, or it had never
+ * come and was read back from the service.
+ */
+export type HandedKind = 'forward' | 'retry' | 'replay' | 'repair';
+
+/** What came of handing a lead to a target. */
+export interface HandedResult {
+  readonly ok: boolean;
+  /** The target's answer in a few words: a status, an exit code, or why it failed. */
+  readonly answer: string;
+  readonly durationMs: number;
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Undefined where it was not kept. */
+  readonly kind?: HandedKind | undefined;
+}
+
+/** The same as it was stored. `target`: a label that holds no credentials, such as `forward http://localhost:3000`. */
+export interface StoredResult extends HandedResult {
+  readonly target: string;
+  /** Of a forward, without user, password and query; undefined where it was not kept. */
+  readonly address?: string | undefined;
+}
+
+/** A delivery as it was stored; where it brought several leads, once for each of them. */
+export interface StoredDelivery {
   readonly seq: number;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly leadId: string | undefined;
   readonly verdict: VerdictKind;
   readonly reason: string | undefined;
+  readonly detail: string | undefined;
+  /** Of the one answer to the delivery, also where that was decided by another lead in it. */
+  readonly status: number;
   readonly attempt: number;
   readonly source: Source;
+  readonly remote: string;
+  readonly method: string;
+  readonly path: string;
+  /** As sent, with credentials redacted. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The raw body; of a rejected delivery at most the first 16 KiB. */
+  readonly body: Uint8Array;
+  /** The lead's own bytes in the body; undefined when the body is the lead. */
+  readonly place: Span | undefined;
+  /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */
+  readonly firstSeq: number | undefined;
+  readonly differs: readonly string[] | undefined;
+  /** Each time its lead was handed to a target, oldest first. */
+  readonly results: readonly StoredResult[];
+}
+
+/** What is counted of a stored delivery of a lead. */
+export interface StoredReceipt extends Pick<
+  StoredDelivery,
+  'seq' | 'receivedAt' | 'leadId' | 'verdict' | 'reason' | 'attempt' | 'source'
+> {
   /** The lead's own bytes, or the body of what is none; undefined where they are not asked for. */
   readonly lead: Uint8Array | undefined;
 }
@@ -163,24 +212,20 @@ export interface SearchTerm {
 }
 
 /** A delivery that may hold what is looked for, as it is stored. */
-export interface Candidate {
-  readonly seq: number;
-  readonly leadId: string | undefined;
-  readonly body: Uint8Array;
-  /** The lead's own bytes in the body; undefined when the body is the lead. */
-  readonly place: Span | undefined;
-  readonly reason: string | undefined;
-  readonly detail: string | undefined;
-  readonly status: number;
-  readonly remote: string;
-  readonly path: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly results: readonly {
-    readonly target: string;
-    readonly answer: string;
-    readonly address?: string | undefined;
-  }[];
-}
+export type Candidate = Pick<
+  StoredDelivery,
+  | 'seq'
+  | 'leadId'
+  | 'body'
+  | 'place'
+  | 'reason'
+  | 'detail'
+  | 'status'
+  | 'remote'
+  | 'path'
+  | 'headers'
+  | 'results'
+>;
 
 /** One step of a search. */
 export interface SearchStep {
