@@ -20,6 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
   UND_ERR_ABORTED: 'the connection was closed before the answer was complete',
+  HPE_INVALID_EOF_STATE: 'the answer was cut off',
   Z_BUF_ERROR: 'the answer was cut off',
 };
 

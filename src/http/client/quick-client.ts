@@ -100,7 +100,10 @@ async function sendAlone(
         status: received.statusCode ?? 0,
         statusText: received.statusMessage ?? '',
         ...answerHeaders(received.rawHeaders),
-        body: bodyOf(received, () => broken ?? cutOff(sent, received)),
+        body: bodyOf(received, {
+          socketError: () => broken,
+          ended: () => broken ?? cutOff(sent, received),
+        }),
         discard: () => Promise.resolve(void received.destroy()),
       });
     });
@@ -127,14 +130,18 @@ function limitPhases(timeoutMs: number, close: CloseConnection, isUnread: () => 
 
 async function* bodyOf(
   answer: IncomingMessage,
-  reason: () => Error,
+  why: { readonly socketError: () => Error | undefined; readonly ended: () => Error },
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
     // What node says of every connection that ended too early.
-    throw (error as Error).message === 'aborted' ? reason() : error;
+    throw (error as Error).message === 'aborted' ? why.ended() : error;
   }
+  // A body that nothing but the end of the connection ends is whole to node, whatever ended that.
+  const { 'content-length': length, 'transfer-encoding': coding } = answer.headers;
+  const broken = why.socketError();
+  if (length === undefined && coding === undefined && broken !== undefined) throw broken;
 }
 
 /** What undici says of a body that ended too early. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { type ClientRequest, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
@@ -11,18 +12,27 @@ const connectMs = 30_000;
 /** Opens a tunnel to `HOST:PORT` through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). */
 export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): ClientRequest {
   const isSecure = proxy.protocol === 'https:';
+  const hostname = proxy.hostname.replace(/^\[|\]$/g, '');
   const opening = (isSecure ? requestSecure : requestPlain)({
-    hostname: proxy.hostname.replace(/^\[|\]$/g, ''),
+    hostname,
+    // Without it, node takes the target's name from the Host header, and asks the proxy for a certificate of that.
+    ...(isSecure && { servername: isIP(hostname) === 0 ? hostname : '' }),
+    // An application's own global agent may be another proxy's.
+    agent: false,
     port: proxy.port === '' ? (isSecure ? 443 : 80) : proxy.port,
     method: 'CONNECT',
     path: authority,
     headers: { host: authority, ...proxyAuthorization(proxy) },
   });
-  opening.setTimeout(connectMs, () => opening.destroy(new Error('the proxy opened no tunnel in time')));
+  // A time-out of the request would begin when it is connected, and anew with each byte.
+  const timer = setTimeout(() => {
+    opening.destroy(new Error('the proxy opened no tunnel in time'));
+  }, connectMs);
+  opening.once('close', () => clearTimeout(timer));
   opening.once('error', onSocket);
   opening.once('connect', ({ statusCode }, socket) => {
+    clearTimeout(timer);
     if (statusCode === 200) {
-      socket.setTimeout(0);
       onSocket(null, socket);
       return;
     }

@@ -118,7 +118,7 @@ interface NetworkError {
 const passing: ReadonlySet<string> = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_SOCKET'],
-  ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_ABORTED', 'Z_BUF_ERROR'],
+  ...['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_ABORTED', 'HPE_INVALID_EOF_STATE', 'Z_BUF_ERROR'],
 ]);
 
 /** Why a request got no whole answer: a `TransientError` when it may work the next time, an error of ours otherwise. */
@@ -127,7 +127,9 @@ export function networkFailure(error: unknown, origin: string): Error {
   if (error instanceof TunnelError) return tunnelFailure(error);
   const failed = error as NetworkError;
   const { message: why } = failed;
-  const code = codeOf(failed);
+  // undici's parser does not know the codes of all that it finds.
+  const isCut = failed.name === 'HTTPParserError' && why.endsWith('(Invalid EOF state)');
+  const code = isCut ? 'HPE_INVALID_EOF_STATE' : codeOf(failed);
   const details = { cause: error };
   const proxied = /^Proxy response \((\d+)\)/.exec(why)?.[1];
   if (proxied !== undefined) {
@@ -147,7 +149,6 @@ export function networkFailure(error: unknown, origin: string): Error {
     return serviceError({ kind: 'unsafe-connection', origin, why }, details);
   if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code))
     return answerError({ kind: 'broken-compression', origin, why }, details);
-  // undici's parser does not know the codes of all that it finds.
   if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code))
     return answerError({ kind: 'no-proper-http', origin, why }, details);
   // An error without a code comes neither from undici nor from the network: it is a bug.

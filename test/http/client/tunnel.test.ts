@@ -70,6 +70,27 @@ test('a proxy that refuses the tunnel is an error that says so', async () => {
   await expect(get(agent)).rejects.toThrow('the proxy answered 403 to CONNECT');
 });
 
+test('a proxy that is spoken to over https is asked for its own certificate', async () => {
+  const names: string[] = [];
+  const proxy = createSecureServer({
+    cert: tls.certPem,
+    key: tls.keyPem,
+    SNICallback: (name, done) => {
+      names.push(name);
+      done(null);
+    },
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  const agent = tunnelAgent(new URL(`https://localhost:${(proxy.address() as AddressInfo).port}`), {});
+  onTestFinished(() => agent.destroy());
+  // Our own authority is none that node trusts.
+  await expect(get(agent)).rejects.toMatchObject({
+    code: expect.stringMatching(/SELF_SIGNED|UNABLE_TO/) as string,
+  });
+  expect(names).toEqual(['localhost']);
+});
+
 test('requests that are posted over https share one tunnel', async () => {
   const { asked, proxyUrl } = await start(200);
   const { post } = posterThrough(proxyUrl);
