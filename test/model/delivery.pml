@@ -4,7 +4,7 @@
  *
  *   delivery     src/receiver/create-receiver.ts: received, stored, dispatched, then answered; and the sender around it
  *   target       src/receiver/deliver-to-targets.ts (a try), outbox.ts (what is due), targets/append.ts (opened, written)
- *   work         the rows of src/inbox/sqlite/target-tables.ts, or `outstanding` of postgres; their states are `LeaseState`
+ *   work         the rows of src/inbox/sqlite/target-tables.ts, or `outstanding` of postgres; `LeaseState` answers to a lease of one
  *   unconfirmed  src/inbox/postgres/write/unconfirmed-commits.ts; with SQLITE a COMMIT is always answered
  *   init         kills and restarts, leases that expire, `inbox erase`, rotation of the file
  *

@@ -105,7 +105,10 @@ function search({ senders, faults, isStoredEnough, store, isLiveness, mutant = '
   run('gcc', ['-w', effort, '-DCOLLAPSE', '-DMEMLIM=3000', ...kind, '-o', 'pan', 'pan.c']);
   // A process that waits for ever is allowed; that all of them do is the monitor's to judge.
   const said = run('./pan', ['-m1000000', ...(isLiveness === true ? ['-a', '-f'] : ['-E'])]);
-  if (!/errors: (0|1)$/m.test(said) || /max search depth too small|memory limit/.test(said))
+  const errors = /errors: (0|1)$/m.exec(said)?.[1];
+  // What is left unsearched behind a first error was not to be searched.
+  const isCut = errors !== '1' && /Search not completed/.test(said);
+  if (errors === undefined || isCut || /max search depth too small|memory limit/.test(said))
     throw new Error(said);
   const numberOf = (pattern: RegExp): number => Number(pattern.exec(said)?.[1] ?? 0);
   return {
