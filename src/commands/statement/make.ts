@@ -33,7 +33,7 @@ import { holdsWhatWasSigned, walkLedger, withLedger } from './ledger-walk.ts';
 import type { MakeOptions } from './options.ts';
 import { keepSigned, newSalt, readSalt, requireSigner } from './signing.ts';
 import { SortedLines } from './sorted-lines.ts';
-import { openStatement } from './statement-file.ts';
+import { checkStatementPlace, openStatement } from './statement-file.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Evidence } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
@@ -60,6 +60,8 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   if (options.html !== undefined) await checkReportPlace(options.html);
   if (until > clock.now()) messages.note('not over', 'the time is not over yet: more leads may come in it');
   const signer = await requireSigner(options.keyFile, context);
+  const of = { signer: publicText(signer), basis: isListed ? 'created' : 'received', since, until } as const;
+  await checkStatementPlace(options, of);
   const { salt, keep } = await saltFor(options, context);
   const lines = await SortedLines.open();
   const ended = new AbortController();
@@ -67,10 +69,12 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
   const period = { since, until, zone };
   const by = options.by ?? [];
   const wanted = { period, by, salt };
-  const written = async (of: Parameters<typeof headerOf>[0], ledger?: Ledger): Promise<void> => {
-    const header = await headerOf(of, lines, signer);
+  const written = async (found: Parameters<typeof headerOf>[0], ledger?: Ledger): Promise<void> => {
+    const header = await headerOf(found, lines, signer);
     await keep();
+    const isThere = await checkStatementPlace(options, of);
     await writeStatement(header, lines, signer, options.output, context);
+    if (isThere) messages.say(`replaced ${options.output ?? ''}`);
     await ledger?.addStatement({ since, until, madeAt: clock.now() });
     if (options.html === undefined) return;
     const { statementReport } = await import('./statement-report.ts');

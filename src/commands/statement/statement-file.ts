@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
-import { DataError } from '../../errors.ts';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { DataError, UsageError } from '../../errors.ts';
+import { findOutputPlace } from '../../files/output-place.ts';
 import { chunksOf, linesIn, readFailure } from '../../files/read.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
@@ -101,6 +102,38 @@ export async function openStatement(path: string): Promise<OpenedStatement> {
       }
     },
   };
+}
+
+/**
+ * Whether there is a statement at `output` by the same signer of the same period, which is replaced. Throws a `UsageError` where
+ * anything else is there, or the statement that the new one goes on from.
+ */
+export async function checkStatementPlace(
+  {
+    output = '-',
+    previous,
+  }: { readonly output?: string | undefined; readonly previous?: string | undefined },
+  made: Pick<StatementHeader, 'signer' | 'basis'> & { readonly since: number; readonly until: number },
+): Promise<boolean> {
+  const place = output === '-' ? undefined : await findOutputPlace(output);
+  if (place?.kind !== 'file' || place.mode === undefined) return false;
+  const refused = (what: string, cause?: unknown): UsageError =>
+    new UsageError(`${output} exists and is ${what}: it is not overwritten`, {
+      hint: 'name another file with -o, or remove it',
+      cause,
+    });
+  const there = await stat(place.path);
+  if (there.size === 0) return false;
+  const before = previous === undefined ? undefined : await stat(previous).catch(() => undefined);
+  if (before?.ino === there.ino && before.dev === there.dev) throw refused('the one of --previous');
+  const { header } = await openStatement(place.path).catch((cause: unknown) => {
+    throw refused('no statement', cause);
+  });
+  const isOfPeriod = Date.parse(header.since) === made.since && Date.parse(header.until) === made.until;
+  if (header.signer !== made.signer || header.basis !== made.basis || !isOfPeriod) {
+    throw refused(`a statement of ${header.since} to ${header.until} by ${header.signer}`);
+  }
+  return true;
 }
 
 async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {

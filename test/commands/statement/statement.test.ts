@@ -1,6 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -182,6 +191,45 @@ describe('leads statement', () => {
       exitCode: 7,
       stderr: expect.stringContaining('not shown') as string,
     });
+  });
+
+  it('overwrites nothing but a statement by the same signer of the same period', async () => {
+    const party = await Party.of('acme.example', month(3));
+    const salt = await agreedSalt(party);
+    const key = party.file('config/statement.key');
+    writeFileSync(party.file('text'), 'of a person\n');
+    writeFileSync(party.file('empty'), '');
+    const september = party.file('september.ndjson');
+    await party.run('--in', '2026-09', '--salt', salt, '-o', september);
+    const october = await party.made('october.ndjson', '--salt', salt);
+    symlinkSync(october, party.file('link'));
+    linkSync(october, party.file('other name'));
+    const previous = ['--previous', october];
+    for (const [output, ...words] of [
+      [party.file('text')],
+      [salt],
+      [key],
+      [september],
+      [october, ...previous],
+      [party.file('link'), ...previous],
+      [party.file('other name'), ...previous],
+    ] as const) {
+      const before = readFileSync(output);
+      const made = await party.run('--in', '2026-10', '--salt', salt, '-o', output, ...words);
+      expect({ output, ...made }).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('not overwritten') as string,
+      });
+      expect(readFileSync(output).equals(before)).toBe(true);
+    }
+    await party.take([{ id: 'one more', at: november - 5 }]);
+    const again = await party.run('--in', '2026-10', '--salt', salt, '-o', october);
+    expect(again).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining(`replaced ${october}`) as string,
+    });
+    await party.made('empty', '--salt', salt);
+    expect(party.text('empty')).toBe(party.text('october.ndjson'));
   });
 
   it('does not hold where its count is not that of its lines', async () => {
