@@ -32,15 +32,17 @@ interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory'> {
  */
 export async function backfill(options: BackfillOptions): Promise<void> {
   const { clock, signal, everyMs, windowMs, onRound } = options;
-  /** Leads that were created before that were seen by some round, as far as windows reach. */
+  /** When the last round began that saw all; before one did, when the first began. */
   let seenUntil = Infinity;
   const memory = new RunMemory();
   for (let number = 1; !signal.aborted; number += 1) {
     const startedAt = clock.now();
-    // Earlier times than the first of the calendar cannot be asked for, and no lead is older.
-    const since = Math.max(0, Math.min(startedAt - windowMs, seenUntil));
+    const from = Math.min(startedAt, seenUntil);
+    // A lead may be listed after a round that began when it existed. Earlier times than the first of the calendar cannot
+    // be asked for, and no lead is older.
+    const since = Math.max(0, from - windowMs);
     const ended = await runRound({ ...options, since, memory });
-    seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? since : startedAt;
+    seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? from : startedAt;
     await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
     if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
   }

@@ -1,5 +1,5 @@
 import { describeWarning } from '../../messages/command-line.ts';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
@@ -91,7 +91,8 @@ export async function openListenInbox(
         messages.note('stays', `${what} outstanding in ${inbox.location}, which stays`);
       }
       if (flags.keep || waiting > 0) await temporary?.keep();
-      else if (isOver) await temporary?.remove();
+      else if (isOver && (await temporary?.remove()) === false)
+        messages.note('adopted', `another receiver uses ${inbox.location}, which stays`);
     },
   };
 }
@@ -169,8 +170,17 @@ async function createTemporaryInbox(context: TemporaryContext) {
   const held = await lock(location, context);
   return {
     location,
-    /** Removes it. */
-    remove: () => rm(directory, { recursive: true, force: true }),
+    /** Removes it, unless its lock is gone: a receiver that was told to use it took that away. Resolves with whether it did. */
+    async remove(): Promise<boolean> {
+      try {
+        await unlink(`${location}.lock`);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+        throw error;
+      }
+      await rm(directory, { recursive: true, force: true });
+      return true;
+    },
     /** Keeps it for good: without its lock, no later run takes it for one that was left behind. */
     keep: () => held.release(),
   };

@@ -110,8 +110,11 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const { inbox } = opened;
   let isOver = false;
   closers.push(() => opened.close(isOver));
-  for (const { to } of definitions) {
-    if ('output' in to) await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host);
+  for (const [i, { to }] of definitions.entries()) {
+    const isCut =
+      'output' in to && (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host));
+    // It has seen the file as it was.
+    if (isCut) targets[i]?.reopen?.();
   }
   const retention =
     flags.retain === undefined ? undefined : dropOldDeliveries(inbox, flags.retain, context, abort.signal);

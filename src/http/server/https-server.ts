@@ -278,6 +278,9 @@ function handleRequest(
   }
   const { page } = state.options;
   if (page !== undefined && request.method === 'GET' && prefersHtml(request.headers.accept)) {
+    request.once('end', () => {
+      connection.hasCompletedRequest = true;
+    });
     request.resume();
     sendPage(response, page, state.isDraining);
     return;

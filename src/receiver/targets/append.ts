@@ -200,9 +200,9 @@ async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean
  * are marked as delivered: their next deliveries must not be written a second time. A part of a line is cut off where it is
  * the beginning of a lead that the target has not had; any other last line stays. `idField`: the field that is a lead's id;
  * `host`: as for `openAppendTarget`.
- * Throws an `OutputError` when the file cannot be read or written.
+ * Resolves with whether it was cut. Throws an `OutputError` when the file cannot be read or written.
  */
-export const repairOutputFile = (...of: Parameters<typeof repair>): Promise<void> =>
+export const repairOutputFile = (...of: Parameters<typeof repair>): Promise<boolean> =>
   withOutputErrors(of[0], () => repair(...of));
 
 async function repair(
@@ -210,11 +210,11 @@ async function repair(
   inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
   idField: IdField,
   host?: string,
-): Promise<void> {
+): Promise<boolean> {
   const target = appendTargetName(path, host);
   const outstanding = new Map<string, StoredRef>();
   for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
-  if (outstanding.size === 0) return;
+  if (outstanding.size === 0) return false;
   const file = await open(path, 'r+');
   try {
     // What the process wrote may not be on disk yet.
@@ -233,9 +233,11 @@ async function repair(
       last = Buffer.from(lines.at(-1)?.bytes ?? []);
     }
     const { size } = await file.stat();
-    if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, outstanding.values(), inbox))) return;
+    if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, outstanding.values(), inbox)))
+      return false;
     await file.truncate(size - last.length);
     await file.sync();
+    return true;
   } finally {
     await file.close();
   }

@@ -99,6 +99,19 @@ const idsOf = (app: App): unknown[] =>
   app.received.map(({ body }) => (JSON.parse(body.toString()) as { id: unknown }).id);
 
 describe('--backfill-every', () => {
+  it('fetches what is listed late, however close the rounds follow each other', async () => {
+    const service = await startService();
+    const listener = await start(
+      ['--backfill', '15m', '--backfill-every', '15m', '--format', 'events', '--retries', '0'],
+      { env: service.env, clock: new FakeClock(Date.now()) },
+    );
+    await over(listener, 1);
+    // Created a minute before the first round, which did not find it.
+    service.ids.push('late');
+    await nextRound(listener);
+    expect(await stored(listener)).toEqual(['late accepted backfill']);
+  });
+
   it('fetches in each round what the inbox lacks, and says only what a round found', async () => {
     const service = await startService('a');
     const app = await appAt(answering(204));

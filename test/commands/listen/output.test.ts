@@ -106,6 +106,7 @@ describe('--output', () => {
     const second = await start(['--output', file], { home: first.home });
     await second.post({ id: 'torn', n: 1 });
     await second.stop();
+    expect(second.stderr.text()).not.toContain('was cut');
     const whole = '{"id":"old"}\n{"id":"torn","n":1}\n';
     expect(readFileSync(file, 'utf8')).toBe(whole);
     writeFileSync(file, `${whole}{"id":"somebody else's`);

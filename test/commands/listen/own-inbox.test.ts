@@ -50,6 +50,17 @@ describe('the inbox that a run for tests makes for itself', () => {
     expect(existsSync(inboxOf(kept))).toBe(true);
   });
 
+  it('stays, and is said, when another receiver was told to use it', async () => {
+    const first = await start(['--no-verify']);
+    const second = await start(['--inbox', inboxOf(first)], { home: first.home });
+    expect((await second.post({ id: 'a' })).status).toBe(200);
+    await first.stop();
+    expect(existsSync(inboxOf(first))).toBe(true);
+    expect(first.stderr.text()).toContain(`another receiver uses ${inboxOf(first)}, which stays`);
+    await second.stop();
+    expect(existsSync(inboxOf(first))).toBe(true);
+  });
+
   it('stays, and is said, when a forward is outstanding in it', async () => {
     const listener = await start(['--for', '1m', '--exec', 'false']);
     expect((await listener.post({ id: 'a' })).status).toBe(502);
