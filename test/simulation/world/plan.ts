@@ -30,7 +30,7 @@ export interface KillPoint {
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
 export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
-export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats';
+export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats' | 'edits';
 export type OperatorAction =
   'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
 export type TargetKind = 'application' | 'file' | 'command';
@@ -52,6 +52,8 @@ export interface Plan {
   readonly style: string;
   /** No page is longer. */
   readonly pageCap: number;
+  /** What a delivery carries that is tried again once its lead was edited; default: what it carried before. */
+  readonly retries?: 'as-edited';
   readonly happenings: readonly Happening[];
 }
 
@@ -92,8 +94,11 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     kind: 'suspend',
     forMs: random.between(940, 1060) * minute,
   }));
-  const happenings = [...crashes, ...faults, ...actions, ...sleeps].sort((a, b) => a.at - b.at);
-  return { ...plan, happenings };
+  const later = edits(randomOf(seed, 'plan edits'), lengthMs, actions);
+  const happenings = [...crashes, ...faults, ...actions, ...sleeps, ...later.happenings].sort(
+    (a, b) => a.at - b.at,
+  );
+  return { ...plan, ...later, happenings };
 }
 
 /** Of one lead: half of them come in so many copies, the others in any number up to it. */
@@ -177,6 +182,22 @@ function operation(
   // The third is that of the bookmark, or of the file with the leads, where the walk was short.
   const killedAt: KillPoint = { call: 'rename', nth: random.pick([1, 2, 3, 3, 4]) };
   return [{ ...calm, killedAt }, again];
+}
+
+/** Somebody works with the leads for a while, and often while they are listed. */
+function edits(
+  random: Random,
+  lengthMs: number,
+  actions: readonly Happening[],
+): Pick<Plan, 'retries' | 'happenings'> {
+  const during = actions.flatMap((one) =>
+    one.kind === 'operator' && random.chance(0.5) ? [{ at: Math.max(0, one.at - 100), forMs: minute }] : [],
+  );
+  const spans = [{ at: random.between(0, lengthMs), forMs: random.between(2, 6) * minute }, ...during];
+  return {
+    ...(random.chance(0.5) ? { retries: 'as-edited' as const } : {}),
+    happenings: spans.map((span) => ({ ...span, kind: 'service', fault: 'edits' })),
+  };
 }
 
 /** Leads that are older than what an audit takes for under way, and that a target has not had. */

@@ -29,7 +29,7 @@ import {
   Violation,
   waiting,
 } from './invariants.ts';
-import { readInboxFile, type StoredLeads } from './inbox-file.ts';
+import { readInboxFile, readStoredBodies, type StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
 import type { CommandEnd, Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
@@ -142,6 +142,10 @@ class World {
     );
     this.#service.onRequest = (client) => this.#check(() => this.#onRequest(client));
     this.#service.onPage = (client, ids) => this.#check(() => this.#onPage(client, ids));
+    this.#service.onEdit = ({ id }, what) => {
+      this.#noteFault('service-edits');
+      this.#say(`${id} is edited: ${what}`);
+    };
     const createdRandom = randomOf(seed, 'created leads');
     let created = plan.leads;
     this.#service.onCreate = () => {
@@ -297,8 +301,7 @@ class World {
       metadata: { source: 'facebook', note: 'x'.repeat(random.pick([0, 100, 3000])) },
       createdAt: new Date(now).toISOString(),
     });
-    const lead: TrueLead = { id, createdAt: now, email, body };
-    this.#service.add(lead);
+    const lead = this.#service.add({ id, createdAt: now, email, body });
     this.#say(`${id} comes into being`);
     return lead;
   }
@@ -311,7 +314,8 @@ class World {
       contact: { email },
       createdAt: new Date(this.#scheduler.now).toISOString(),
     });
-    this.#senders.forge({ id, createdAt: this.#scheduler.now, email, body }, (end) => {
+    const lead = { id, createdAt: this.#scheduler.now, email, body, formerBodies: [], versions: [] };
+    this.#senders.forge(lead, (end) => {
       this.#say(`${id} was answered ${end}`);
       this.#check(() => {
         if (end === 200) throw new Violation('forged-is-refused', `${id} was answered 200`);
@@ -669,7 +673,12 @@ class World {
     checkErased(disk, this.#truth);
     if ((action === 'audit' && (code === 0 || code === 7)) || (action === 'repair' && code === 0)) {
       const stored = readInboxFile(disk).ids;
-      checkAudit(this.#truth, { run, code, now, stored, settleMs });
+      const edited = [...this.#truth.leads.values()].filter(({ versions }) => versions.length > 1);
+      const bodies = readStoredBodies(
+        disk,
+        edited.map(({ id }) => id),
+      );
+      checkAudit(this.#truth, { run, code, now, stored, bodies, settleMs });
     }
   }
 

@@ -1,13 +1,24 @@
 import type { TargetKind } from './plan.ts';
 
+/** A lead as the service shows it from some time on. */
+export interface LeadVersion {
+  readonly since: number;
+  /** In the list, as bytes. */
+  readonly listed: string;
+}
+
 /** A lead as the service made it. */
 export interface TrueLead {
   readonly id: string;
   readonly createdAt: number;
   /** Stands in no other lead, and in nothing else: what is searched for after it was erased. */
   readonly email: string;
-  /** As it is pushed. */
-  readonly body: string;
+  /** As it is pushed now. */
+  body: string;
+  /** Bodies that were pushed before it was edited. */
+  readonly formerBodies: string[];
+  /** Oldest first. */
+  readonly versions: LeadVersion[];
   /** When the service stopped to list it. */
   deletedAt?: number;
 }
@@ -31,13 +42,26 @@ export class Truth {
   readonly erased = new Map<string, number>();
   /** Leads whose erasure has ended well. */
   readonly gone = new Set<TrueLead>();
+  /** The lines that an export with a bookmark has written and ended well, by id. */
+  readonly bookmarked = new Map<string, string>();
   /** Ids that a sender has begun to deliver. */
   readonly tried = new Set<string>();
 }
 
 /** Whether these are the lead's own bytes, as its sender sent them. */
 export const isAsSent = (truth: Truth, id: string, text: string): boolean =>
-  truth.leads.get(id)?.body === text;
+  isBodyOf(truth.leads.get(id), text);
+
+const isBodyOf = (lead: TrueLead | undefined, text: string): boolean =>
+  lead?.body === text || lead?.formerBodies.includes(text) === true;
+
+/** What the service showed of a lead at some time between these two, both included. */
+export const versionsBetween = (
+  { versions }: TrueLead,
+  from: number,
+  until: number,
+): readonly LeadVersion[] =>
+  versions.filter(({ since }, i) => since <= until && (versions[i + 1]?.since ?? Infinity) >= from);
 
 export const countIn = (counts: Map<string, number>, key: string): void =>
   void counts.set(key, (counts.get(key) ?? 0) + 1);
