@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '../sha256.ts';
 import { commitment, decodeLeaf, encodeLeaf, kindOf, type LeafKind } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
+import { BitSet } from './bit-set.ts';
 import type { Inbox } from './inbox.ts';
 import type { Ledger, StoredLeaf } from './ledger.ts';
 import type { ReceivedLead, StoredReceipt } from './query-types.ts';
@@ -30,7 +31,7 @@ const everything = 0;
 
 /** Recomputes the tree from what is stored: every lead that is there is hashed again. `signal` ends it between two pages. */
 export async function checkLedger(
-  inbox: Inbox,
+  inbox: Pick<Inbox, 'receipts' | 'lookUp' | 'prunedSince' | 'seqsSince'>,
   ledger: Pick<Ledger, 'head' | 'leaves' | 'leavesOf'>,
   size: number,
   signal?: AbortSignal,
@@ -41,7 +42,9 @@ export async function checkLedger(
   let isHeadRight = head.size === 0;
   const altered = new Set<number>();
   const inserted = new Set<number>();
-  let [erased, stored, pruned, last] = [0, 0, 0, head.seq];
+  // What was entered and not met yet: a lead that is pruned meanwhile is met twice.
+  const lacking = new BitSet();
+  let [erased, removed, pruned] = [0, 0, 0];
   const name = (seqs: Set<number>, seq: number): unknown => seqs.size < mostNamed && seqs.add(seq);
   const entered = async (seqs: readonly number[]): Promise<ReadonlyMap<number, StoredLeaf>> =>
     new Map((await ledger.leavesOf(seqs)).map((leaf) => [leaf.seq, leaf]));
@@ -52,7 +55,10 @@ export async function checkLedger(
       if (tree.size === size) root = tree.root();
       if (tree.size === head.size) isHeadRight = Buffer.compare(tree.toBytes(), head.parts) === 0;
       if (salt === undefined) erased += 1;
-      last = Math.max(last, seq);
+      else {
+        lacking.add(seq);
+        removed += 1;
+      }
     }
   }
   // Others may have entered leads meanwhile, and moved the head with them.
@@ -70,7 +76,7 @@ export async function checkLedger(
         if (isFirst && seq <= head.seq) name(inserted, seq);
         continue;
       }
-      if (leaf.salt !== undefined && seq <= last) stored += 1;
+      if (lacking.delete(seq)) removed -= 1;
       if (!isFirst || !isAsEntered(leaf, { ...receipt, leadId }, known.get(leadId))) name(altered, seq);
     }
     await setImmediate();
@@ -87,7 +93,10 @@ export async function checkLedger(
           if (head.seq > 0) name(inserted, seq);
           continue;
         }
-        if (seq <= last) pruned += 1;
+        if (lacking.delete(seq)) {
+          removed -= 1;
+          pruned += 1;
+        }
         const kept = known.get(leadId);
         const kind = decodeLeaf(leaf.leaf)?.kind;
         if (kept?.digest === undefined || kept.seq !== seq || kind === undefined) name(altered, seq);
@@ -117,13 +126,13 @@ export async function checkLedger(
     erased,
     pruned,
     altered: [...altered],
-    removed: Math.max(0, tree.size - erased - stored - pruned),
+    removed,
     inserted: [...inserted],
   };
 }
 
 const lookedUp = async (
-  inbox: Inbox,
+  inbox: Pick<Inbox, 'lookUp'>,
   leads: readonly { readonly leadId: string | undefined }[],
 ): Promise<ReadonlyMap<string, ReceivedLead>> => {
   const ids = leads.flatMap(({ leadId }) => leadId ?? []);

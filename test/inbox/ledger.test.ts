@@ -69,6 +69,23 @@ describe.each(sharedStores)('the ledger of an inbox in $name', ({ newLocation })
     expect(await checkLedger(inbox, growing, 2)).toMatchObject(unchangedLedger);
   });
 
+  it('counts what was removed while others are pruned', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take([lead('a', 1000), lead('b', 5000)]);
+    const ledger = ledgerOf(inbox);
+    await ledger.sequence();
+    const pruning: Parameters<typeof checkLedger>[0] = {
+      lookUp: (ids) => inbox.lookUp(ids),
+      prunedSince: (since) => inbox.prunedSince(since),
+      seqsSince: (since) => inbox.seqsSince(since),
+      async *receipts(query) {
+        for await (const batch of inbox.receipts(query)) yield batch.filter(({ leadId }) => leadId === 'a');
+        await inbox.prune(2000);
+      },
+    };
+    expect(await checkLedger(pruning, ledger, 0)).toMatchObject({ ...unchangedLedger, size: 2, removed: 1 });
+  });
+
   it('goes on where it was, in as many transactions as it takes', async () => {
     const location = newLocation();
     const inbox = await open(location);

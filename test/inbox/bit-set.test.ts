@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BitSet } from '../../src/audit/compare-leads.ts';
+import { BitSet } from '../../src/inbox/bit-set.ts';
 import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
 
 it('holds exactly the numbers that were added, beyond 2^31 as well', () => {
@@ -12,6 +12,8 @@ it('holds exactly the numbers that were added, beyond 2^31 as well', () => {
   for (let number = 0; number < 60_000; number += 1) expect(bits.has(number)).toBe(known.has(number));
   expect(bits.has(2 ** 32 + 4)).toBe(false);
   expect(bits.has(2 ** 40)).toBe(false);
+  expect([2 ** 31, 2 ** 31, 2 ** 40].map((number) => bits.delete(number))).toEqual([true, false, false]);
+  expect([bits.has(2 ** 31), bits.has(2 ** 32 + 5)]).toEqual([false, true]);
 });
 
 it('needs a few megabytes for ten million numbers', () => {
