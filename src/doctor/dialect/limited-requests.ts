@@ -191,10 +191,11 @@ export class DialectAsker {
       request: async (options) => {
         if (this.left < 1) throw new RequestsSpentError('no request was left');
         this.#requests += 1;
+        const askedAt = this.#service.clock.now();
         const answer = await http.request(options);
         this.#isReached = true;
         // A body may take long, and a retry longer still.
-        this.#drift ??= driftOf(answer.headers, this.#service.clock.now());
+        this.#drift ??= driftOf(answer.headers, askedAt, this.#service.clock.now());
         this.#noteRate(answer.headers);
         return answer;
       },

@@ -30,8 +30,9 @@ export async function* fetchPage(
   for (;;) {
     try {
       counters.requests += 1;
+      const askedAt = service.clock.now();
       const answer = await request(service, url, signal);
-      counters.drift ??= driftOf(answer.headers, service.clock.now());
+      counters.drift ??= driftOf(answer.headers, askedAt, service.clock.now());
       const again = handedOut > 0;
       let count = 0;
       for await (const part of partsOf(answer, url, params, attempts)) {
