@@ -51,11 +51,14 @@ export async function exportToFile(
   // Its walk was complete: at most the renaming is left to do.
   const { leads } = checkpoint.counts;
   const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);
-  if (options.bookmark === undefined) {
+  const what = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
+  // Another increment would replace the one that was finished just now, which nobody has read.
+  if (options.bookmark === undefined || options.replace) {
     Object.assign(totals, checkpoint.counts);
+    if (options.replace)
+      context.messages.note('finished', `${what} finished; run it again for what is new since`);
     return { before: leads, publication };
   }
-  const what = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
   context.messages.note('finished', `${what} written first`);
   return continueExport(service, options, context, totals, paths, undefined);
 }

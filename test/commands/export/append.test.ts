@@ -258,6 +258,27 @@ describe('export -o FILE --bookmark', () => {
     expect(left().sort()).toEqual(['all.csv', 'b']);
   });
 
+  it.each([[[]], [['--format', 'csv']]])(
+    'with --replace ends with the increment of a run that could not publish it: %j',
+    async (form) => {
+      await toFile('--replace', ...form);
+      stored.push(lead('3'));
+      mkdirSync(join(home, 'b.tmp'));
+      expect((await toFile('--replace', ...form)).exitCode).toBe(8);
+      rmdirSync(join(home, 'b.tmp'));
+      stored.push(lead('4'));
+      const finished = await toFile('--replace', ...form);
+      expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['3']);
+      expect([finished.exitCode, finished.stderr]).toEqual([
+        0,
+        expect.stringContaining('run it again for what is new since'),
+      ]);
+      expect((await toFile('--replace', ...form)).exitCode).toBe(0);
+      expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['4']);
+      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    },
+  );
+
   it.each([
     [['--format', 'json'], ['--format', 'json'], 'a JSON array ends'],
     [[], ['--gzip'], 'cannot append ndjson, compressed to'],
