@@ -16,6 +16,8 @@ export interface Output extends Writable {
    * where it cannot.
    */
   drain?(): Promise<void>;
+  /** Only of a stream whose content is changed first: as `drain`; rejects as well where some of it could not be changed. */
+  finish?(): Promise<void>;
   /** Only of a stream whose content is changed first: whether a terminal shows what becomes of it. */
   readonly isBeforeTerminal?: boolean;
 }

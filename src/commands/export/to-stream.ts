@@ -46,7 +46,7 @@ async function streamDestination(
   plan: ExportPlan,
   context: ExportContext,
   totals: Totals,
-  { sink, isTerminal, close }: StreamOutput,
+  { sink, isTerminal, settle, close }: StreamOutput,
 ): Promise<Destination> {
   const { options, window, account } = plan;
   const { format, fields, gzip, bookmark, follow } = options;
@@ -55,8 +55,9 @@ async function streamDestination(
   const records = await recordWriter(format, compressed ?? sink, form);
   let written = 0;
   const saveBookmark = async (): Promise<void> => {
-    if (bookmark !== undefined && window !== undefined)
-      await writeBookmark(bookmark, window.bookmark(account));
+    if (bookmark === undefined || window === undefined) return;
+    await settle?.();
+    await writeBookmark(bookmark, window.bookmark(account));
   };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
   const leaveIncomplete = async (): Promise<number> => {
@@ -102,6 +103,8 @@ async function streamDestination(
 interface StreamOutput {
   readonly sink: ByteSink;
   readonly isTerminal: boolean;
+  /** Resolves when what the sink took has left. */
+  readonly settle?: () => Promise<void>;
   /** However the export ends, also before the end of the sink; undefined for what others have opened. */
   readonly close?: () => Promise<void>;
 }
@@ -130,6 +133,7 @@ async function openStreamOutput(
 const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput => ({
   sink: streamSink(stdout),
   isTerminal: stdout.isTTY === true,
+  settle: async () => stdout.finish?.(),
 });
 
 /** What the shell opened stays open: it belongs to the shell, and may be written to by others. */

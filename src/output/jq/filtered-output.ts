@@ -89,7 +89,7 @@ export class FilteredOutput extends Writable implements Output {
     this.#take(documents).then(() => done(), done);
   }
 
-  /** Waits for what was written. Throws a `DataError` when the filter failed on a document. */
+  /** Waits for what was written, all of it whole. Throws a `DataError` when the filter failed on a document. */
   async finish(): Promise<void> {
     const rest = this.#splitter.end();
     if (rest !== undefined) await this.#take([rest]);

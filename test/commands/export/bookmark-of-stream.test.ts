@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshHome, leads, startLeads } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+
+let service: Scripted;
+let home: string;
+let bookmark: string;
+beforeEach(async () => {
+  home = freshHome();
+  bookmark = join(home, 'b');
+  const data = [
+    { id: '1', contact: { email: 'ANNA@example.com' } },
+    { id: '2', contact: { email: null } },
+  ];
+  service = await scripted((_, response) => sendJson(response, { data, has_more: false }));
+});
+afterEach(() => service.close());
+
+const options = () => ({ env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url }, home });
+
+describe('the bookmark of an export to stdout stays', () => {
+  it('where the filter fails on a lead', async () => {
+    const argv = ['export', '--bookmark', bookmark, '--jq'];
+    const failed = await leads([...argv, '.contact.email|ascii_downcase'], options());
+    expect([failed.exitCode, failed.stdout]).toEqual([6, 'anna@example.com\n']);
+    expect(existsSync(bookmark)).toBe(false);
+    const mended = await leads([...argv, '.id'], options());
+    expect([mended.exitCode, mended.stdout]).toEqual([0, '1\n2\n']);
+    expect(existsSync(bookmark)).toBe(true);
+  });
+
+  it('where the filter fails on a lead of a poll, which ends there', async () => {
+    const argv = [
+      'export',
+      '--follow',
+      '10s',
+      '--bookmark',
+      bookmark,
+      '--jq',
+      '.contact.email|ascii_downcase',
+    ];
+    expect((await leads(argv, options())).exitCode).toBe(6);
+    expect(existsSync(bookmark)).toBe(false);
+  });
+
+  it.each([[[]], [['--jq', '.id']]])('where its reader is gone: %j', async (filter) => {
+    const live = startLeads(['export', '--bookmark', bookmark, ...filter], options());
+    live.stdout.destroy();
+    expect((await live.done).exitCode).toBe(141);
+    expect(existsSync(bookmark)).toBe(false);
+  });
+});
