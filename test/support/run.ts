@@ -32,7 +32,7 @@ export interface Run {
 
 export interface LiveRun {
   /** What was written so far, growing while the command runs. */
-  readonly stdout: Output & { text(): string };
+  readonly stdout: Output & { text(): string; bytes(): Buffer };
   readonly stderr: Output & { text(): string };
   readonly done: Promise<Run>;
   readonly abort: (reason: Error) => void;
@@ -107,12 +107,13 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
   };
 }
 
-export function memory(columns: number | undefined): Output & { text(): string } {
+export function memory(columns: number | undefined): Output & { text(): string; bytes(): Buffer } {
   const chunks: Buffer[] = [];
   const stream = new PassThrough();
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
   return Object.assign(stream, {
     ...(columns === undefined ? {} : { isTTY: true, columns }),
+    bytes: () => Buffer.concat(chunks),
     text: () => Buffer.concat(chunks).toString('utf8'),
   });
 }

@@ -80,6 +80,7 @@ async function streamDestination(
     },
     async walkEnd() {
       await records.flush();
+      await compressed?.cut(1);
       await saveBookmark();
     },
     async end() {

@@ -9,9 +9,10 @@ const largestMember = 4 * smallestMember;
 /** A gzip file of several members, one after the other (RFC 1952, section 2.2): a file may be cut after each. */
 export interface GzipSink extends ByteSink {
   /**
-   * Ends the current member if it is large enough. True: everything written so far is in the sink below. Where members end depends on the bytes and the calls alone, so a resumed run gives the same file.
+   * Ends the current member if it has `least` bytes (default: what compresses well). True: everything written so far is in
+   * the sink below. Where members end depends on the bytes and the calls alone, so a resumed run gives the same file.
    */
-  cut(): Promise<boolean>;
+  cut(least?: number): Promise<boolean>;
 }
 
 export function gzipSink(sink: ByteSink): GzipSink {
@@ -41,9 +42,9 @@ export function gzipSink(sink: ByteSink): GzipSink {
       waiting = [content.subarray(at)];
       length = content.length - at;
     },
-    async cut() {
+    async cut(least = smallestMember) {
       if (length === 0) return true;
-      if (length < smallestMember) return false;
+      if (length < least) return false;
       await writeMember(takeWaiting());
       return true;
     },

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 
 let service: Scripted;
 let home: string;
@@ -50,5 +54,27 @@ describe('the bookmark of an export to stdout stays', () => {
     live.stdout.destroy();
     expect((await live.done).exitCode).toBe(141);
     expect(existsSync(bookmark)).toBe(false);
+  });
+});
+
+describe('export --follow --bookmark', () => {
+  it('has written all leads of a walk, compressed, when the bookmark moves', async () => {
+    const clock = new FakeClock();
+    const live = startLeads(['export', '--follow', '10s', '--gzip', '--bookmark', bookmark], {
+      ...options(),
+      clock,
+    });
+    await until(() => clock.sleeps.includes(10_000));
+    // Killed now, it would have written no more than this.
+    const written = live.stdout.bytes();
+    expect(existsSync(bookmark)).toBe(true);
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(0);
+    expect(
+      gunzipSync(written)
+        .toString()
+        .match(/"id":"."/g),
+    ).toEqual(['"id":"1"', '"id":"2"']);
+    expect(live.stdout.bytes()).toEqual(written);
   });
 });
