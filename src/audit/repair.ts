@@ -94,7 +94,7 @@ export async function repair(options: RepairOptions): Promise<RepairResult> {
   const acknowledged = delivered?.acknowledged ?? new Set<string>();
   const present = await presentAmong(tried, received, acknowledged).finally(() => tried.close());
   const { tally, isSilent = false } = delivered ?? {};
-  return { ...present, acknowledged, tally, isSilent, failure };
+  return { ...present, acknowledged, tally, isSilent, failure: failure ?? present.failure };
 }
 
 /** Of a lead that was to be repaired. */
@@ -133,7 +133,7 @@ async function presentAmong(
   tried: ValueSpool<Tried>,
   received: RepairOptions['received'],
   acknowledged: ReadonlySet<string>,
-): Promise<Pick<RepairResult, 'repaired' | 'unseen'>> {
+): Promise<Pick<RepairResult, 'repaired' | 'unseen' | 'failure'>> {
   const repaired = new MarkedLeads();
   let unseen = acknowledged.size;
   const look = async (batch: readonly Tried[]): Promise<void> => {
@@ -146,14 +146,19 @@ async function presentAmong(
     }
   };
   let batch: Tried[] = [];
-  for await (const one of tried.values()) {
-    batch.push(one);
-    if (batch.length < batchSize) continue;
+  try {
+    for await (const one of tried.values()) {
+      batch.push(one);
+      if (batch.length < batchSize) continue;
+      await look(batch);
+      batch = [];
+    }
     await look(batch);
-    batch = [];
+  } catch (error) {
+    // Of the rest it is not known whether they are there.
+    return { repaired, unseen: 0, failure: { error } };
   }
-  await look(batch);
-  return { repaired, unseen };
+  return { repaired, unseen, failure: undefined };
 }
 
 /** What can be repaired: neither is in the inbox. */

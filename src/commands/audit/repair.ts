@@ -1,4 +1,4 @@
-import type { Audit } from '../../audit/audit.ts';
+import type { Audit, AuditCounts } from '../../audit/audit.ts';
 import type { FindingClass } from '../../audit/classify-lead.ts';
 import {
   type LeadDelivery,
@@ -12,6 +12,7 @@ import {
 } from '../../audit/repair.ts';
 import type { Context } from '../../context.ts';
 import { createPoster } from '../../http/client/poster.ts';
+import type { ReceivedLeads } from '../../inbox/query-types.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { createSender } from '../../sender/sender.ts';
@@ -52,10 +53,12 @@ export interface RepairedFindings extends SettledLeads {
   readonly failure: { readonly error: unknown } | undefined;
 }
 
-/** An audit and what it compares. */
+/** An audit that was made, and what it compared. */
 export interface ComparedSides {
-  readonly audit: Audit;
-  readonly received: OpenedReceived;
+  readonly audit: Pick<Audit, 'isProven' | 'unreceived'> & { readonly counts: Pick<AuditCounts, 'byClass'> };
+  readonly received: Pick<OpenedReceived, 'name' | 'hasTimes' | 'store'> & {
+    readonly leads: Pick<ReceivedLeads, 'lookUp'>;
+  };
   /** Of the service. */
   readonly baseUrl: URL;
 }
@@ -74,9 +77,8 @@ const nothing: RepairedFindings = {
 export async function repairFindings(
   { audit, received, baseUrl }: ComparedSides,
   plan: RepairPlan | undefined,
-  context: Context,
+  { clock, signal, messages, status }: Pick<Context, 'clock' | 'signal' | 'messages' | 'status'>,
 ): Promise<RepairedFindings> {
-  const { clock, signal, messages, status } = context;
   const { byClass } = audit.counts;
   const found = repairedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
   if (plan === undefined || found === 0) return nothing;
@@ -198,7 +200,7 @@ interface RepairFacts {
 
 /** Says what a repair did, and what it did not do. */
 function noteRepair(
-  { repaired, acknowledged: { size: acknowledged }, unseen, tally, isSilent }: RepairResult,
+  { repaired, acknowledged: { size: acknowledged }, unseen, tally, isSilent, failure }: RepairResult,
   { found, sentBefore, arrived, plan: { target, takeIn }, received, isInterrupted }: RepairFacts,
   messages: Pick<Messages, 'say' | 'warn' | 'note'>,
 ): void {
@@ -208,9 +210,10 @@ function noteRepair(
     if (found === 0) return;
   }
   const of = `of ${grouped(found)}`;
+  const stored = failure === undefined ? 'stored' : 'seen stored';
   const done =
     target === undefined
-      ? `${grouped(repaired.size)} ${of} leads stored in ${received.name}`
+      ? `${grouped(repaired.size)} ${of} leads ${stored} in ${received.name}`
       : `${grouped(acknowledged)} ${of} leads acknowledged by ${target.url.origin}`;
   if (isInterrupted) {
     const rest = target === undefined ? '' : '; what was in flight may have arrived as well';

@@ -192,6 +192,8 @@ async function watchAudits(every: number, round: () => Promise<Outcome>, context
 
 /** An audit that is ready to run. */
 interface OpenedAudit extends ComparedSides {
+  readonly audit: Audit;
+  readonly received: OpenedReceived;
   /** With the times that the flags mean now. */
   readonly filter: LeadFilter;
   readonly progress: Progress;
