@@ -11,6 +11,8 @@ interface Input extends Readable {
 export interface Output extends Writable {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /** The descriptor in which it ends; it holds on to no bytes that it has called back for. */
+  readonly fd?: number | undefined;
   /**
    * Only of a stream that takes a write before it has left: resolves when all so far has, and rejects with a `LeadsError`
    * where it cannot.

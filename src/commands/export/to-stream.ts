@@ -1,4 +1,4 @@
-import { constants, fstat, open, write } from 'node:fs';
+import { constants, fstat, fsync, open, write } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
@@ -104,7 +104,7 @@ async function streamDestination(
 interface StreamOutput {
   readonly sink: ByteSink;
   readonly isTerminal: boolean;
-  /** Resolves when what the sink took has left. */
+  /** Resolves when what the sink took has left, and is durable where it went to a file. */
   readonly settle?: () => Promise<void>;
   /** However the export ends, also before the end of the sink; undefined for what others have opened. */
   readonly close?: () => Promise<void>;
@@ -134,8 +134,18 @@ async function openStreamOutput(
 const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput => ({
   sink: streamSink(stdout),
   isTerminal: stdout.isTTY === true,
-  settle: async () => stdout.finish?.(),
+  async settle() {
+    await stdout.finish?.();
+    if (stdout.fd !== undefined) await syncFile(stdout.fd, 'the output');
+  },
 });
+
+/** Makes a file durable that others have opened; a pipe or a terminal has nothing to be synced. */
+function syncFile(fd: number, name: string): Promise<void> {
+  return withOutputErrors(name, async () => {
+    if ((await promisify(fstat)(fd)).isFile()) await promisify(fsync)(fd);
+  });
+}
 
 /** What the shell opened stays open: it belongs to the shell, and may be written to by others. */
 async function openDescriptor(fd: number, name: string, context: ExportContext): Promise<StreamOutput> {
@@ -155,6 +165,7 @@ async function openDescriptor(fd: number, name: string, context: ExportContext):
       },
       end: () => Promise.resolve(),
     },
+    settle: () => syncFile(fd, name),
   };
 }
 

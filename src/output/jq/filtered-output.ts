@@ -51,6 +51,7 @@ export async function openFilteredOutput(
 /** A stdout that jq reads: each JSON document that is written gives what the filter makes of it. */
 export class FilteredOutput extends Writable implements Output {
   readonly isBeforeTerminal: boolean;
+  readonly fd: number | undefined;
   readonly #worker: JqWorker;
   readonly #program: string;
   readonly #apart: boolean;
@@ -76,6 +77,7 @@ export class FilteredOutput extends Writable implements Output {
     // The writer gets the error through its callback.
     this.on('error', () => undefined);
     this.isBeforeTerminal = context.stdout.isTTY === true;
+    this.fd = context.stdout.fd;
     this.#worker = worker;
     this.#apart = seesMore.test(expression);
     this.#program = `try (\n${expression}\n) catch {"${this.#errorMember}": .}`;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -21,6 +21,9 @@ beforeEach(async () => {
   service = await scripted((_, response) => sendJson(response, { data, has_more: false }));
 });
 afterEach(() => service.close());
+
+/** A regular file for which the system has no fsync. */
+const unsyncable = '/proc/self/status';
 
 const options = () => ({ env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url }, home });
 
@@ -55,6 +58,20 @@ describe('the bookmark of an export to stdout stays', () => {
     expect((await live.done).exitCode).toBe(141);
     expect(existsSync(bookmark)).toBe(false);
   });
+
+  it.runIf(existsSync(unsyncable)).each([[[]], [['--jq', '.id']]])(
+    'where the file behind stdout cannot be made durable: %j',
+    async (filter) => {
+      const fd = openSync(unsyncable, 'r');
+      const live = startLeads(['export', '--bookmark', bookmark, ...filter], options());
+      Object.assign(live.stdout, { fd });
+      const { exitCode, stderr } = await live.done;
+      closeSync(fd);
+      expect([exitCode, stderr]).toEqual([8, expect.stringContaining('fsync')]);
+      expect(live.stdout.text()).not.toBe('');
+      expect(existsSync(bookmark)).toBe(false);
+    },
+  );
 });
 
 describe('export --follow --bookmark', () => {
