@@ -92,15 +92,14 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
     }
   };
 
-  const start = async (delivery: OutgoingDelivery, dueAt: number, first?: Release): Promise<void> => {
+  const start = (delivery: OutgoingDelivery, dueAt: number, place: Release, first?: Release): void => {
     started += 1;
     lastStartAt = clock.steady();
     unfinished.open += 1;
-    const releaseWaiting = await taken(waiting);
     void deliver(delivery, dueAt, first)
       .catch(fail)
       .then(() => {
-        releaseWaiting();
+        place();
         unfinished.open -= 1;
         if (unfinished.open === 0) unfinished.resolve?.();
       });
@@ -114,12 +113,14 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
       if (started === 0) startedAt = askedAt = clock.steady();
       for (const delivery of batch) {
         if (intervalMs === undefined) {
+          // Before the slot, for which the retries wait that are to free a place.
+          const place = await taken(waiting);
           const slot = await taken(slots);
           if (isOver() || clock.steady() - startedAt >= forMs) {
             slot();
             return;
           }
-          await start(delivery, clock.steady(), slot);
+          start(delivery, clock.steady(), place, slot);
         } else {
           const plannedMs = started * intervalMs;
           // A source that is slow delays what follows: its time is not the receiver's.
@@ -128,7 +129,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
           const dueAt = startedAt + delayedMs + plannedMs;
           await sleptUntil(dueAt, clock, signal);
           if (isOver()) return;
-          await start(delivery, dueAt);
+          start(delivery, dueAt, await taken(waiting));
         }
         await behind;
         behind = undefined;

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PostResult } from '../../src/http/client/poster.ts';
-import { type DeliveryRunOptions, runDeliveries } from '../../src/sender/delivery-run.ts';
+import {
+  type DeliveryRunOptions,
+  type DeliveryRunResult,
+  runDeliveries,
+} from '../../src/sender/delivery-run.ts';
 import type { OutgoingDelivery } from '../../src/sender/sign-request.ts';
 import { createSender, fixedWaits } from '../../src/sender/sender.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
@@ -123,6 +127,20 @@ test('a delivery that waits for a retry holds no slot', async () => {
   await pass(clock, 1500);
   expect(sent).toHaveLength(6);
   expect(await done).toMatchObject({ started: 3 });
+});
+
+test('more deliveries than may wait for a retry leave the retries their slot', async () => {
+  const { clock, sent, done } = setUp({ concurrency: 1, source: batches(1100, 100) }, 500, 0.5);
+  let result: DeliveryRunResult | undefined;
+  void done.then((end) => (result = end));
+  for (let ms = 0; ms < 4000 && result === undefined; ms += 10) await pass(clock, 10, 0.5);
+  expect([result?.started, sent.length]).toEqual([1100, 2200]);
+});
+
+test('--for in a closed loop leaves the slot to the retries', async () => {
+  const { clock, sent, done } = setUp({ concurrency: 1, forMs: 15 }, 500, 10);
+  await pass(clock, 1500);
+  expect([sent.length, (await done).started]).toEqual([4, 2]);
 });
 
 test('a source that fails ends the run once what is in flight has ended', async () => {
