@@ -112,7 +112,7 @@ export async function* withMoreColumns(
   { escapeFormulas = true, delimiter = ',' }: WriterOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const guard = escapeFormulas ? escapeFormula : (text: string) => text;
-  const emptyCells = Buffer.alloc(added.length, delimiter);
+  const emptyCells = Buffer.from(delimiter.repeat(added.length));
   let cells = Buffer.from(added.map((path) => delimiter + quote(guard(path), delimiter)).join(''));
   let isQuoted = false;
   for await (const chunk of chunks) {

@@ -218,6 +218,15 @@ describe('export -o FILE --bookmark', () => {
     expect(left().sort()).toEqual([name, 'b']);
   });
 
+  it.each(['§', '¦', ';'])('puts a new field behind columns with %s between them', async (delimiter) => {
+    const form = ['-o', table(), '--delimiter', delimiter];
+    await exported(...form);
+    stored.push(lead('3', { city: 'Rome', zip: '1' }));
+    expect((await exported(...form)).exitCode).toBe(0);
+    const rows = ['id,createdAt,city,zip', '1,T,,', '2,T,,', '3,T,Rome,1', ''];
+    expect(rowsIn(table())).toEqual(rows.map((row) => row.replaceAll(',', delimiter)));
+  });
+
   it('lets --fields decide: other fields of new leads are left out', async () => {
     await exported('-o', table());
     stored.push(lead('3', { city: 'Rome' }));
