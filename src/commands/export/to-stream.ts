@@ -49,7 +49,7 @@ async function streamDestination(
   { sink, isTerminal, settle, close }: StreamOutput,
 ): Promise<Destination> {
   const { options, window, account } = plan;
-  const { format, fields, gzip, bookmark, follow } = options;
+  const { format, fields, gzip, bookmark } = options;
   const compressed = gzip ? gzipSink(sink) : undefined;
   const form = { ...formOf(plan), terminal: isTerminal };
   const records = await recordWriter(format, compressed ?? sink, form);
@@ -85,7 +85,7 @@ async function streamDestination(
     },
     async end() {
       await records.end();
-      if (follow === undefined) await saveBookmark();
+      await saveBookmark();
       return undefined;
     },
     async breakOff(error, isInterrupted) {

@@ -74,6 +74,8 @@ describe('the bookmark of an export to stdout stays', () => {
   );
 });
 
+const lead = (id: string) => ({ id, createdAt: new Date(Date.now() - 60_000).toISOString() });
+
 describe('export --follow --bookmark', () => {
   it('has written all leads of a walk, compressed, when the bookmark moves', async () => {
     const clock = new FakeClock();
@@ -93,5 +95,34 @@ describe('export --follow --bookmark', () => {
         .match(/"id":"."/g),
     ).toEqual(['"id":"1"', '"id":"2"']);
     expect(live.stdout.bytes()).toEqual(written);
+  });
+
+  it('knows what an interrupted poll has written', async () => {
+    const stored = [lead('1')];
+    let [isHeld, held] = [false, false];
+    const polled = await scripted((request, response) => {
+      const isFirst = !(request.url ?? '').includes('cursor=');
+      if (stored.length === 1) sendJson(response, { data: stored, next_cursor: null });
+      else if (isFirst) sendJson(response, { data: stored.slice(0, 2), next_cursor: 'behind-two' });
+      else if (isHeld) held = true;
+      else sendJson(response, { data: stored.slice(2), next_cursor: null });
+    });
+    const clock = new FakeClock(Date.now());
+    const env = { ...options().env, LEADS_BASE_URL: polled.url };
+    const argv = ['export', '--bookmark', bookmark];
+    const live = startLeads([...argv, '--follow', '10s'], { env, home, clock });
+    await until(() => clock.sleeps.includes(10_000));
+    stored.unshift(lead('3'), lead('2'));
+    isHeld = true;
+    clock.advance(10_000);
+    await until(() => held && live.stdout.text().includes('"3"'));
+    live.abort(new InterruptedError('SIGINT'));
+    const first = await live.done;
+    isHeld = false;
+    const second = await leads(argv, { env, home });
+    await polled.close();
+    expect([first.exitCode, second.exitCode]).toEqual([0, 0]);
+    const ids = `${first.stdout}${second.stdout}`.match(/(?<="id":")./g);
+    expect(ids?.toSorted()).toEqual(['1', '2', '3']);
   });
 });
