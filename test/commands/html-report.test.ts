@@ -13,6 +13,13 @@ import { hurriedClock } from '../check/support.ts';
 const now = Date.UTC(2026, 0, 31, 12);
 const hostile = '</td><script>alert(1)</script>';
 
+const leadOf = (id: string, name: string) => ({
+  id,
+  category: hostile,
+  createdAt: new Date(now - 5_000).toISOString(),
+  contact: { name, email: 'ada@example.com', phone: '+1 555 000 1234' },
+});
+
 let home = '';
 let report = '';
 
@@ -21,14 +28,8 @@ beforeEach(async () => {
   home = freshHome();
   report = join(home, 'report.html');
   const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
-  const lead = (id: string, name: string) => ({
-    id,
-    category: hostile,
-    createdAt: new Date(now - 5_000).toISOString(),
-    contact: { name, email: 'ada@example.com', phone: '+1 555 000 1234' },
-  });
   await inbox.take(
-    [lead('lead_1', 'Ada Lovelace'), lead('ada@example.com', hostile)].map((one, i) =>
+    [leadOf('lead_1', 'Ada Lovelace'), leadOf('ada@example.com', hostile)].map((one, i) =>
       arrivalOf(
         { id: one.id },
         { delivery: deliveryOf(JSON.stringify(one), { receivedAt: now - 3_600_000 * i }) },
@@ -157,6 +158,7 @@ describe('inspect --html', () => {
 describe('audit --html', () => {
   const audit = async (listed: readonly object[], status = 200, ...more: readonly string[]) => {
     const service = await scripted((_, response) => {
+      response.sendDate = false;
       if (status === 200) sendJson(response, { data: listed, has_more: false });
       else response.writeHead(status).end('{}');
     });
@@ -183,6 +185,21 @@ describe('audit --html', () => {
     expect(text).toMatch(/missing\s+a…@…\s+2026-01-31 11:59:00/);
     expect((await audit([missing], 200, '--personal-data')).exitCode).toBe(7);
     expect(textOf(written())).toContain('ada.missing@example.com');
+  });
+
+  it('claims nothing of a list without a lead, and of what could not be compared', async () => {
+    const junit = join(home, 'audit.xml');
+    await audit([], 200, '--junit', junit, '--until', '2026-01-31T00:00:00Z');
+    expect(textOf(written())).toContain('the service lists no lead');
+    expect(readFileSync(junit, 'utf8').match(/<skipped /g)).toHaveLength(7);
+    expect((await run('inbox', 'prune', '--before', '30m')).exitCode).toBe(0);
+    const listed = [leadOf('lead_1', 'Ada Lovelace'), leadOf('ada@example.com', 'another name')];
+    expect((await audit(listed, 200, '--junit', junit)).exitCode).toBe(0);
+    expect(textOf(written())).toContain('1 lead has other bytes than what was received');
+    expect(readFileSync(junit, 'utf8')).toMatch(
+      /name="different"[^>]*>\s*<skipped message="none was found, and 1 lead has/,
+    );
+    expect(readFileSync(junit, 'utf8').match(/<skipped /g)).toHaveLength(1);
   });
 
   it('says that an audit came to no end, in the place of an earlier report', async () => {

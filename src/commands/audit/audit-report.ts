@@ -11,7 +11,7 @@ import { type Cell, mostReportRows, type Report, type Section, type Tone } from 
 import { countText, secondText, shareText } from '../../report/report-html.ts';
 import { type SettledLeads, settledFindings } from './repair.ts';
 import type { AuditSummary } from './output-schema.ts';
-import { horizonDoubt, meanings, rowOf, windowText } from './print.ts';
+import { doubtsOf, horizonDoubt, meanings, rowOf, windowText } from './print.ts';
 
 interface AuditReportOptions {
   readonly madeAt: number;
@@ -29,22 +29,23 @@ const toneOf = (kind: FindingClass): Tone =>
 
 /** What was compared and found, as a report. */
 export async function auditReport(
-  audit: Pick<Audit, 'findings'>,
+  audit: Pick<Audit, 'findings' | 'counts' | 'listed' | 'isProven'>,
   summary: AuditSummary,
   settled: SettledLeads,
   { madeAt, zone, isOver, keepsPersonalData }: AuditReportOptions,
 ): Promise<Report> {
   const { pulled, received, matched, byClass, repaired, withoutId } = summary;
   const doubt = horizonDoubt(summary);
+  const doubts = doubtsOf(audit);
+  const whole =
+    doubts.list === undefined
+      ? 'No lead is missing'
+      : 'No missing lead was found; the list may be incomplete';
   return {
-    ...heading(
-      isOver && doubt === undefined ? 'No lead is missing' : 'The two sides are not equal',
-      madeAt,
-      zone,
-    ),
+    ...heading(isOver && doubt === undefined ? whole : 'The two sides are not equal', madeAt, zone),
     personalData: keepsPersonalData ? 'whole' : 'reduced',
     facts: [['Time', windowText(summary)]],
-    notices: doubt === undefined ? [] : [doubt],
+    notices: [doubt, doubts.list, doubts.different, doubts.extra].filter((text) => text !== undefined),
     sections: [
       {
         kind: 'figures',

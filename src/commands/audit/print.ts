@@ -269,6 +269,34 @@ interface Comparison extends Times {
   readonly doubt: string | undefined;
 }
 
+/** What the counts of a whole audit alone would hide: of the list, and so of every class, and of a single class. */
+export interface Doubts {
+  readonly list?: string;
+  readonly different?: string;
+  readonly extra?: string;
+}
+
+export function doubtsOf({
+  listed,
+  isProven,
+  counts: { notCompared, notJudged },
+}: Pick<Audit, 'listed' | 'isProven'> & {
+  readonly counts: Pick<AuditCounts, 'notCompared' | 'notJudged'>;
+}): Doubts {
+  const compared = `${counted(notCompared, 'lead has', 'leads have')} other bytes than what was received`;
+  const judged = `${counted(notJudged, 'received lead is', 'received leads are')} not in the list, and may be extra`;
+  const asked = `whether the filters ask for ${notJudged === 1 ? 'it' : 'them'} cannot be told`;
+  const pruned = 'the received body was pruned';
+  return {
+    ...(isProven ? {} : { list: 'the service does not show that its list is complete' }),
+    ...(listed > 0
+      ? {}
+      : { list: 'the service lists no lead: whether one is missing, or too many, cannot be told' }),
+    ...(notCompared === 0 ? {} : { different: `${compared}, and could not be compared: ${pruned}` }),
+    ...(notJudged === 0 ? {} : { extra: `${judged}: ${asked}, since ${pruned}` }),
+  };
+}
+
 /** Findings that the text of a failed test lists. */
 const mostListed = 100;
 
@@ -278,12 +306,14 @@ const mostListed = 100;
  */
 export async function writeJunit(
   path: string,
-  audit: Pick<Audit, 'findings' | 'counts'>,
+  audit: Pick<Audit, 'findings' | 'counts' | 'listed' | 'isProven'>,
   { byClass, pulled }: AuditSummary,
   settled: SettledLeads,
   { doubt, ...times }: Comparison,
 ): Promise<void> {
-  const cases = [testCase('complete', completeness(pulled, audit.counts.withoutId, doubt), times.ms)];
+  const doubts = doubtsOf(audit);
+  const whole = completeness(pulled, audit.counts.withoutId, doubt, doubts.list);
+  const cases = [testCase('complete', whole, times.ms)];
   for (const kind of problemClasses) {
     const count = byClass[kind];
     cases.push(
@@ -291,7 +321,7 @@ export async function writeJunit(
         kind,
         count === null
           ? { kind: 'skipped', message: 'cannot be told' }
-          : await outcomeOf(kind, audit, settled),
+          : await outcomeOf(kind, audit, settled, doubts),
       ),
     );
   }
@@ -320,6 +350,7 @@ async function outcomeOf(
   kind: FindingClass,
   audit: Pick<Audit, 'findings'>,
   settled: SettledLeads,
+  doubts: Doubts,
 ): Promise<TestCase['outcome']> {
   const listed: string[] = [];
   const counts = { left: 0, repaired: 0, 'came meanwhile': 0 };
@@ -331,6 +362,8 @@ async function outcomeOf(
   const notes = Object.entries(rest).flatMap(([state, count]) =>
     count === 0 ? [] : [`${grouped(count)} ${state}`],
   );
+  const doubt = doubts.list ?? (kind === 'different' || kind === 'extra' ? doubts[kind] : undefined);
+  if (left === 0 && doubt !== undefined) return { kind: 'skipped', message: `none was found, and ${doubt}` };
   if (left === 0) return { kind: 'passed', output: notes.length === 0 ? undefined : notes.join('\n') };
   const more = left > mostListed ? [`and ${grouped(left - mostListed)} more`] : [];
   return {
@@ -351,9 +384,16 @@ const lineOf = ({ id, createdAt, receivedAt, fields, reason }: Finding): string 
   ].join(', ');
 
 /** Of a record without a usable id nothing is known. */
-function completeness(pulled: number, withoutId: number, doubt: string | undefined): TestCase['outcome'] {
+function completeness(
+  pulled: number,
+  withoutId: number,
+  doubt: string | undefined,
+  listDoubt: string | undefined,
+): TestCase['outcome'] {
   const output = `${grouped(pulled)} leads pulled`;
   if (doubt !== undefined) return { kind: 'failed', type: 'incomplete', message: doubt, text: doubt };
+  if (withoutId === 0 && listDoubt !== undefined)
+    return { kind: 'skipped', message: `${output}, and ${listDoubt}` };
   if (withoutId === 0) return { kind: 'passed', output };
   const message = `${counted(withoutId, 'record has', 'records have')} no usable id`;
   return { kind: 'failed', type: 'no-id', message, text: `${message}\n${output}` };

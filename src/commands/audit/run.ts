@@ -19,6 +19,7 @@ import {
   summarize,
   writeJunit,
   writeJunitOfFailure,
+  doubtsOf,
 } from './print.ts';
 import { auditReport, failedAuditReport } from './audit-report.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
@@ -260,12 +261,10 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 }
 
 /** Says what the counts of a whole audit alone would hide. */
-function noteCounts(
-  { listed, counts, clockAheadMs, disprovenAheadMs }: Audit,
-  { name }: OpenedReceived,
-  messages: Context['messages'],
-): void {
-  const { pulled, received, withoutId, notCompared, notJudged, horizon } = counts;
+function noteCounts(audit: Audit, { name }: OpenedReceived, messages: Context['messages']): void {
+  const { listed, counts, clockAheadMs, disprovenAheadMs } = audit;
+  const { pulled, received, withoutId, horizon } = counts;
+  const doubts = doubtsOf(audit);
   if (clockAheadMs !== 0) {
     const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'behind' : 'ahead of'}`;
     messages.note(
@@ -280,7 +279,7 @@ function noteCounts(
     );
   }
   if (listed === 0) {
-    messages.warn('the service lists no lead: whether one is missing, or too many, cannot be told');
+    messages.warn(doubts.list ?? '');
   } else if (pulled === 0 && withoutId === 0) {
     messages.note('none-pulled', 'no lead of the service matches');
   } else if (pulled > 0 && received === 0) {
@@ -299,18 +298,7 @@ function noteCounts(
       `${records} no usable id, so nothing can be said about ${withoutId === 1 ? 'it' : 'them'}${help}`,
     );
   }
-  if (notCompared > 0) {
-    const leads = counted(notCompared, 'lead has', 'leads have');
-    messages.warn(
-      `${leads} other bytes than what was received, and could not be compared: the received body was pruned`,
-    );
-  }
-  if (notJudged > 0) {
-    const leads = counted(notJudged, 'received lead is', 'received leads are');
-    messages.warn(
-      `${leads} not in the list, and may be extra: whether the filters ask for ${notJudged === 1 ? 'it' : 'them'} cannot be told, since the received body was pruned`,
-    );
-  }
+  for (const doubt of [doubts.different, doubts.extra]) if (doubt !== undefined) messages.warn(doubt);
 }
 
 /** Throws a `ConfigError` where nothing was ever received: everything would be missing. */
