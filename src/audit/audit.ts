@@ -18,6 +18,7 @@ import {
   type LeadFacts,
   unlistedClasses,
   type UnreceivedClass,
+  agreeingMs,
 } from './classify-lead.ts';
 import type { Comparison } from './compare-payloads.ts';
 import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
@@ -66,9 +67,6 @@ export interface AuditCounts {
   /** Received leads that the service does not list, and whose pruned bodies the filter would have to see. */
   readonly notJudged: number;
 }
-
-/** Clocks that differ by less agree: `Date` has whole seconds, and an answer takes a while. */
-const agreeingMs = 60_000;
 
 /** One comparison of what can be pulled with what was received. Files that it may have made go with `close`. */
 export class Audit {

@@ -62,6 +62,9 @@ export interface AuditTimes {
   readonly lateAfterMs: number;
 }
 
+/** Clocks that differ by less agree: `Date` has whole seconds, and an answer takes a while. */
+export const agreeingMs = 60_000;
+
 /** A clock that writes times may be ahead by that much; a time further in the future says nothing about an age. */
 const mostAheadMs = 86_400_000;
 
@@ -113,18 +116,18 @@ interface Came {
 /** The class of a lead that is old enough. */
 function classOfSettled(
   found: LeadFacts['found'],
-  { created, receivedAt }: Came,
-  { startedAt, lateAfterMs }: AuditTimes,
+  came: Came,
+  times: AuditTimes,
   horizon: number | undefined,
 ): Settled | undefined {
+  const { created, receivedAt } = came;
   const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no known form of time' : null;
   switch (found.on) {
     case 'both': {
       const { differing, isPending } = found;
       if (differing.length > 0) return { class: 'different', fields: differing, reason: ageUnknown };
       if (isPending) return { class: 'pending', reason: ageUnknown };
-      const isLate = created !== undefined && receivedAt !== undefined && receivedAt - created > lateAfterMs;
-      return isLate ? { class: 'late', reason: ageUnknown } : undefined;
+      return isLate(came, times) ? { class: 'late', reason: ageUnknown } : undefined;
     }
     case 'service':
       return found.rejection === undefined
@@ -132,7 +135,7 @@ function classOfSettled(
         : { class: 'refused', reason: found.rejection };
     case 'both-unequally': {
       // Not one that came after it was found to be missing.
-      if (created === undefined || (receivedAt ?? 0) >= startedAt) return undefined;
+      if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
       return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
     }
     case 'inbox': {
@@ -144,6 +147,17 @@ function classOfSettled(
       return { class: 'extra', reason: found.isPruned ? pruned : ageUnknown };
     }
   }
+}
+
+/**
+ * The receivers' clock may be the service's, or the one here and as wrong, and none receives a lead before it was created: late
+ * is what came late by each of the two by which that did not happen.
+ */
+function isLate({ created, receivedAt }: Came, { clockAheadMs, lateAfterMs }: AuditTimes): boolean {
+  if (created === undefined || receivedAt === undefined) return false;
+  const delays = [receivedAt - clockAheadMs - created, receivedAt - created];
+  const possible = delays.filter((ms) => ms >= -agreeingMs);
+  return possible.length > 0 && possible.every((ms) => ms > lateAfterMs);
 }
 
 /** Whether its delivery may still be under way. A lead whose age is unknown is taken for an old one. */

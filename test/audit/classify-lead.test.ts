@@ -38,6 +38,18 @@ describe('a lead on both sides', () => {
     expect(classify(same, at(-60), came(-55) + 1)).toEqual(['late', null]);
   });
 
+  test('is late by the clock that can have been that of the receivers, and by both where both can', () => {
+    const late = (ahead: number, minutes: number): string | undefined => {
+      const facts = { id: 'a', createdAt: at(-600), receivedAt: came(-600 + minutes), found: same };
+      return classifyLead(facts, { ...times, clockAheadMs: ahead * minute })?.class;
+    };
+    // The receivers had the service's time.
+    for (const ahead of [-20, 20]) expect([late(ahead, 1), late(ahead, 30)]).toEqual([undefined, 'late']);
+    // They had the time here.
+    expect([late(20, 1 - 20), late(20, 7 - 20)]).toEqual([undefined, 'late']);
+    expect([late(-20, 1 + 20), late(-20, 7 + 20)]).toEqual([undefined, 'late']);
+  });
+
   test('is of the first class that fits: different before pending before late', () => {
     const isPending = true;
     expect(classify({ ...same, isPending, differing: ['a.b'] }, at(-60), came(-1))).toEqual([
