@@ -20,7 +20,7 @@ const schemaFolder = 'schemas/';
  */
 const loadedTogether = {
   // With what the entry itself imports, or the entry would need the files below.
-  program: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'],
+  program: ['program', 'errors', 'time/clock', 'output/terminal/terminal'],
   // What completion needs of them, without commander.
   flags: [
     'commands/flags/command-spec',

@@ -2,7 +2,7 @@ import type { Version } from './output/everywhere-schema.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Texts } from './service/client/service.ts';
 import type { Host } from './host.ts';
-import { wrapWidth } from './output/terminal/terminal-width.ts';
+import { wrapWidth } from './output/terminal/terminal.ts';
 
 /**
  * The whole program: every error ends here. Never throws. Version, help and completion are answered before anything else

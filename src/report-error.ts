@@ -2,7 +2,7 @@ import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.t
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
 import type { ErrorLine } from './output/everywhere-schema.ts';
-import { escapeJson, sanitize } from './output/sanitize.ts';
+import { escapeJson, sanitize } from './output/terminal/terminal.ts';
 
 type Texts = Pick<LeadsError, 'message' | 'hint'>;
 

@@ -13,13 +13,12 @@ import {
   type LeadFacts,
   type UnreceivedClass,
 } from './classify-lead.ts';
-import { PushedForms } from './pushed-forms.ts';
+import { PushedForms, shapeOf } from './pushed-forms.ts';
 import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
 import { elementsAt, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/scanner.ts';
 import { type IdField, type LeadAt, leadPlaces, readLead, readLeads } from '../lead/read-leads.ts';
-import { shapeOf } from './record-shape.ts';
 
 /** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
 const most = 10_000;

@@ -13,8 +13,8 @@ import {
   type Statement,
   textOf,
   toColumn,
+  Statements,
 } from '../inbox/sqlite/libsql.ts';
-import { Statements } from '../inbox/sqlite/statements.ts';
 
 /**
  * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so

@@ -1,6 +1,6 @@
 import type { Span } from '../json/members.ts';
 import { type OtherDelivery, type Rejection, rejection } from '../webhook/delivery-answer.ts';
-import { leadBytes } from './lead-bytes.ts';
+import { leadBytes } from '../lead/raw-lead.ts';
 import { payloadDiff } from './payload-diff.ts';
 import { maxComparedBytes } from './store-options.ts';
 

@@ -2,6 +2,7 @@ import { utf8 } from '../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../json/exact.ts';
 import { attributesOf } from '../json/resource.ts';
 import { parseIsoTime } from '../time/time-text.ts';
+import type { Span } from '../json/members.ts';
 
 /** A lead as its own bytes, and the values read from them: the record is never built again from objects. */
 export interface RawLead {
@@ -96,3 +97,7 @@ export function oldestFirst(leads: readonly RawLead[]): RawLead[] {
   });
   return timed.sort((a, b) => a.time - b.time).map(({ lead }) => lead);
 }
+
+/** The lead's own bytes in a body; without a place the body is the lead. */
+export const leadBytes = (body: Uint8Array, place: Span | undefined): Uint8Array =>
+  place === undefined ? body : body.subarray(place.start, place.end);

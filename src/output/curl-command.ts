@@ -1,5 +1,5 @@
 import type { Secret } from '../secret.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from './terminal/terminal.ts';
 
 /** One request as it would be sent. */
 export interface CurlRequest {

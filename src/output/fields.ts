@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from './terminal/terminal.ts';
 import { textWidth } from './terminal/text-width.ts';
 
 const middle = '  ';

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { withOutputErrors } from '../files/output-error.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from './terminal/terminal.ts';
 
 /**
  * A line that makes GitHub Actions show a message at the run (docs.github.com, "Workflow commands"). Nothing in the texts

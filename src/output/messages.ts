@@ -1,5 +1,5 @@
 import { formatSeconds } from '../time/time-text.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from './terminal/terminal.ts';
 import type { StatusLine } from './terminal/status-line.ts';
 
 /** Messages for the person, on stderr; each is one line, sanitized where it is written. */

@@ -3,7 +3,7 @@ import { LeadsError, OutputError } from '../errors.ts';
 import { outputError } from '../files/output-error.ts';
 import type { Output } from '../host.ts';
 import type { OutputProblem } from './problems.ts';
-import { escapeJson } from './sanitize.ts';
+import { escapeJson } from './terminal/terminal.ts';
 
 /** Writes and waits until the stream took it. Throws `OutputError` (disk full, I/O), or `InterruptedError` (EPIPE). */
 export function write(stream: Writable, data: string | Uint8Array): Promise<void> {

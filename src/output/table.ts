@@ -1,8 +1,6 @@
 import type { Host } from '../host.ts';
-import { sanitize } from './sanitize.ts';
 import { write } from './stdout.ts';
-import { paletteFor } from './terminal/colour.ts';
-import { terminalWidth } from './terminal/terminal-width.ts';
+import { paletteFor, terminalWidth, sanitize } from './terminal/terminal.ts';
 import { textWidth, truncate } from './terminal/text-width.ts';
 
 export interface TableOptions extends FitOptions {

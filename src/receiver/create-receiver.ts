@@ -1,5 +1,5 @@
 import { isErased } from '../inbox/decide-verdict.ts';
-import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
+import { remainingDelivery } from '../inbox/delivery-record.ts';
 import { type Arrival, CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import type { Clock } from '../time/clock.ts';
@@ -11,9 +11,11 @@ import {
   nonceKey,
   type Policy,
   type OtherDeliveries,
+  answerHandshake,
+  answerOtherEvent,
+  type OtherEvents,
 } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import { answerHandshake, answerOtherEvent, type OtherEvents } from '../webhook/other-delivery.ts';
 import {
   answerForLeads,
   answerForOutcome,

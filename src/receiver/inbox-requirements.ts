@@ -1,7 +1,7 @@
 import type { RedactDelivery } from '../inbox/store-options.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
-import { redactHeaders } from '../webhook/headers.ts';
-import { type Key, unverified, type Verifier } from '../webhook/scheme.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+import { type Key, type Scheme, unverified, type Verifier } from '../webhook/scheme.ts';
 import { leaseMs } from './lease-renewal.ts';
 import { redacted } from './stored-deliveries.ts';
 import type { Target } from './targets/target.ts';
@@ -67,3 +67,29 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
     },
   };
 }
+
+/** Headers that hold a credential in some scheme: one that this receiver ignores must not be kept either. */
+const credential = /cookie|authorization|token|secret|signature|hmac|api-?key|password/i;
+
+/** The headers with their order, case and repetitions; the values of those that hold a credential are replaced. */
+export function redactHeaders(
+  rawHeaders: Delivery['rawHeaders'],
+  scheme: Pick<Scheme, 'credentialHeaders'>,
+): Delivery['rawHeaders'] {
+  const own = scheme.credentialHeaders;
+  const known = judged.get(own) ?? new Map<string, boolean>();
+  judged.set(own, known);
+  return rawHeaders.map((header) => {
+    const [name] = header;
+    let isCredential = known.get(name);
+    if (isCredential === undefined) {
+      isCredential = own.includes(name.toLowerCase()) || credential.test(name);
+      if (known.size < mostJudged && name.length < 100) known.set(name, isCredential);
+    }
+    return isCredential ? [name, '[redacted]'] : header;
+  });
+}
+
+/** By the headers of a scheme: senders name the same ones again and again; a bound, since they choose the names. */
+const judged = new WeakMap<readonly string[], Map<string, boolean>>();
+const mostJudged = 500;

@@ -2,7 +2,7 @@ import { ConfigError } from '../errors.ts';
 import type { StoredDelivery } from '../inbox/inbox.ts';
 import { headerValues } from '../webhook/delivery.ts';
 import type { Scheme, Verifier } from '../webhook/scheme.ts';
-import { atPublicUrl } from '../webhook/schemes/public-url.ts';
+import { atPublicUrl } from '../webhook/scheme-registry.ts';
 import { redacted } from './stored-deliveries.ts';
 
 /** A stored delivery as it can be handed on now. */

@@ -1,6 +1,6 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { Inbox, StoredDelivery } from '../inbox/inbox.ts';
-import { leadBytes } from '../inbox/lead-bytes.ts';
+import { leadBytes } from '../lead/raw-lead.ts';
 import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { ReceiverProblem } from './problems.ts';

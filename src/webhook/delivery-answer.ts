@@ -35,6 +35,16 @@ export type RejectReason = keyof typeof statuses;
 
 export const rejectReasons = Object.keys(statuses) as readonly RejectReason[];
 
+/** What a scheme says of a delivery that it did not verify. */
+export interface Rejected {
+  readonly ok: false;
+  readonly reason: RejectReason;
+  /** One sentence without any secret or expected signature. */
+  readonly detail: string;
+}
+
+export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
+
 /** A delivery that was rejected, and the status of its answer; with its detail as data where a front makes the sentence. */
 export interface Rejection<Detail = string> {
   readonly kind: 'rejected';

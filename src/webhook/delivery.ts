@@ -1,3 +1,6 @@
+import { configError } from './problems.ts';
+import { type Rejected, rejected } from './delivery-answer.ts';
+
 /** One HTTP request that pushes a lead to a receiver: complete, and not yet parsed. */
 export interface Delivery {
   readonly method: string;
@@ -30,4 +33,36 @@ export function pathOf({ path }: Pick<Delivery, 'path'>): string {
   const target = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
   const end = target.indexOf('?');
   return (end < 0 ? target : target.slice(0, end)) || '/';
+}
+
+type AbsentReason = 'missing_credential' | 'missing_timestamp' | 'missing_nonce';
+
+/** The value of a header that must come exactly once and not be empty; `absent` is the reason when it does not. */
+export function soleHeader(
+  delivery: Pick<Delivery, 'rawHeaders'>,
+  name: string,
+  absent?: AbsentReason,
+): { ok: true; value: string } | Rejected {
+  const values = headerValues(delivery, name);
+  return problemOfSole(values, name, absent) ?? { ok: true, value: values[0] ?? '' };
+}
+
+/** The same for its values; undefined where they are as they must be. */
+export function problemOfSole(
+  values: readonly string[],
+  name: string,
+  absent: AbsentReason = 'missing_credential',
+): Rejected | undefined {
+  const [first, second] = values;
+  if (second !== undefined) {
+    return rejected('repeated_credential', `the header ${name} was sent ${values.length} times`);
+  }
+  if (first) return undefined;
+  return rejected(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
+}
+
+/** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */
+export function fieldName(name: string): string {
+  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();
+  throw configError({ kind: 'not-a-header-name', name });
 }

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
-import type { DeliveryAnswer, RejectReason } from './delivery-answer.ts';
+import type { DeliveryAnswer, Rejected } from './delivery-answer.ts';
 import type { Algorithm } from './scheme-options.ts';
 
 /** A secret in the form that its scheme works with; made once, used for every delivery. */
@@ -49,17 +49,8 @@ export interface Authentic {
   readonly nonce?: string | undefined;
 }
 
-export interface Rejected {
-  readonly ok: false;
-  readonly reason: RejectReason;
-  /** One sentence without any secret or expected signature. */
-  readonly detail: string;
-}
-
 /** Expected outcomes are values: a delivery that does not verify is not an error of this program. */
 export type Verification = Authentic | Rejected;
-
-export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
 
 /** One request by which a vendor makes sure, at its registration, that an address wants its deliveries. */
 export interface Handshake {

@@ -1,4 +1,5 @@
-import { type Authentic, type Rejected, rejected } from './scheme.ts';
+import type { Authentic } from './scheme.ts';
+import { type Rejected, rejected } from './delivery-answer.ts';
 import type { TimestampFormat } from './scheme-options.ts';
 
 /** Five minutes: what Stripe, Slack, Svix and Standard Webhooks advise. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leadBytes } from '../../src/inbox/lead-bytes.ts';
+import { leadBytes } from '../../src/lead/raw-lead.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, stores } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Arrival } from '../../src/inbox/inbox.ts';
-import { leadBytes } from '../../src/inbox/lead-bytes.ts';
+import { leadBytes } from '../../src/lead/raw-lead.ts';
 import { open, sharedStores, stores, takeOne } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { soleHeader } from '../../src/webhook/headers.ts';
+import { soleHeader } from '../../src/webhook/delivery.ts';
 
 const find = (...values: string[]) =>
   soleHeader({ rawHeaders: [['host', 'h'], ...values.map((value) => ['X-Time', value] as const)] }, 'x-time');

@@ -9,7 +9,7 @@ import { type Completion, IncompleteError } from '../../service/listing/incomple
 import { rawPages } from '../../service/listing/raw-pages.ts';
 import { requestParamsOf, urlBelow } from '../../service/pagination/request-params.ts';
 import { type ApiOptions, bodyOf, type Field, rejectContradictions } from './options.ts';
-import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { escapeJson, sanitize } from '../../output/terminal/terminal.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { write } from '../../output/stdout.ts';
 

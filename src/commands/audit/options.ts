@@ -9,9 +9,8 @@ import {
   trustFlags,
   inboxFlags,
 } from '../flags/shared-flags.ts';
-import { limit, writtenFile } from '../flags/flag-values.ts';
+import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
-import { leadPointer } from '../flags/lead-at.ts';
 import { schemeFlags } from '../flags/scheme-flags.ts';
 import { flags as sendFlags } from '../send/options.ts';
 

@@ -5,7 +5,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
-import { pointInTime } from '../flags/flag-values.ts';
+import { pointInTime, leadPlaceOf } from '../flags/flag-values.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import {
@@ -43,7 +43,6 @@ import { describeWarning } from '../../messages/command-line.ts';
 import { rejectionsIn } from '../../audit/compare-leads.ts';
 import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
-import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 

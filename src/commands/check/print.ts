@@ -1,11 +1,17 @@
 import { groupOf, levels, type Probe } from '../../check/probe.ts';
 import type { Context } from '../../context.ts';
 import { withoutCommands } from '../../output/github.ts';
-import { sanitize } from '../../output/sanitize.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { renderTable } from '../../output/table.ts';
-import { type Marks, marksFor, type Palette, paletteFor } from '../../output/terminal/colour.ts';
-import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
+import {
+  type Marks,
+  marksFor,
+  type Palette,
+  paletteFor,
+  terminalWidth,
+  wrapWidth,
+  sanitize,
+} from '../../output/terminal/terminal.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { wrap } from '../help/layout.ts';
 import type { CheckLine } from './output-schema.ts';

@@ -7,7 +7,7 @@ import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import type { EffectiveSetting, StoredProfile } from './output-schema.ts';

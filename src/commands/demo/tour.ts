@@ -7,10 +7,8 @@ import type { Context } from '../../context.ts';
 import { spawn } from 'node:child_process';
 import { ask } from '../../config/prompt.ts';
 import { wrap } from '../help/layout.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { write } from '../../output/stdout.ts';
-import { wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { truncate } from '../../output/terminal/text-width.ts';
 
 const leadCount = 6;

@@ -37,10 +37,8 @@ import type { ErrorWords } from '../../service/problems.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
 import type { DoctorLine } from './output-schema.ts';
-import { sanitize } from '../../output/sanitize.ts';
 import { write, writeJson } from '../../output/stdout.ts';
-import { marksFor, paletteFor } from '../../output/terminal/colour.ts';
-import { wrapWidth } from '../../output/terminal/terminal-width.ts';
+import { marksFor, paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { wrap } from '../help/layout.ts';
 
 interface DoctorOptions extends InboxFlags {

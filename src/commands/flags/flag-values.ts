@@ -1,10 +1,15 @@
 import { withProtocol } from '../../config/base-url.ts';
 import { anyText, type ValueType } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
+import { UsageError, ConfigError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
+import type { Settings } from '../../config/load-settings.ts';
+import { parsePointer } from '../../json/exact.ts';
+import { idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';
+import { readInput } from '../../files/read.ts';
+import type { Context } from '../../context.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
 export const limit: ValueType<number> = {
@@ -132,3 +137,49 @@ export const headerValue: ValueType<readonly [name: string, value: string]> = {
   },
   expected: "a header such as 'X-Source: test'",
 };
+
+/** `--lead-at`: a JSON Pointer, of which an empty one is the body, or `auto`. */
+export const leadPointer: ValueType<LeadAt> = {
+  parse: (typed) => (typed === 'auto' ? typed : parsePointer(typed)),
+  expected: 'auto or a JSON Pointer such as /data',
+};
+
+/** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
+export type LeadPlace = ReturnType<typeof leadPlaceOf>;
+
+export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
+  const option = '--lead-at';
+  const leadAtNames: LeadAtNames = {
+    saidBy: flag === undefined ? 'the setting webhook.lead' : option,
+    option,
+  };
+  return {
+    // The profile's pointer was checked when the file was read.
+    leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
+    leadAtNames,
+    idField: idFieldNamed(webhookId, 'the setting webhook.id'),
+  };
+}
+
+/**
+ * The secrets of files, one each; `-` is stdin. Throws a `ConfigError` for a file that cannot be read.
+ */
+export async function readSecrets(
+  files: readonly string[],
+  context: Pick<Context, 'stdin'>,
+): Promise<Secret[]> {
+  if (files.filter((file) => file === '-').length > 1) {
+    throw new UsageError('stdin (-) can give one secret only');
+  }
+  const secrets: Secret[] = [];
+  for (const file of files) {
+    const text = await readInput(file, context.stdin, (why, cause) => {
+      return new ConfigError(`cannot read the secret in ${file}: ${why}`, { cause });
+    });
+    secrets.push(new Secret(secretText(text.toString('utf8'))));
+  }
+  return secrets;
+}
+
+/** One line break at the end is the editor's, not the secret's. */
+export const secretText = (text: string): string => text.replace(/\r?\n$/, '');

@@ -8,7 +8,7 @@ import type { InboxWarning } from '../../inbox/problems.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import type { InboxFlags } from './shared-flags.ts';
 import { ownInbox } from '../../config/directories.ts';
-import { readSecrets } from './secret-files.ts';
+import { readSecrets } from './flag-values.ts';
 
 type InboxContext = Pick<Context, 'env' | 'platform' | 'paths' | 'stdin' | 'messages'>;
 

@@ -6,17 +6,16 @@ import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import type { WebhookProblem } from '../../webhook/problems.ts';
-import { readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-definition.ts';
 import {
   type PartKey,
   schemeParts,
   type SchemeOptions as SchemeOptionValues,
 } from '../../webhook/scheme-options.ts';
-import { schemeNamed } from '../../webhook/scheme-registry.ts';
+import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { isJson, jsonOrFile } from './json-or-file.ts';
 import type { SchemeOptions } from './scheme-flags.ts';
-import { readSecrets } from './secret-files.ts';
+import { readSecrets } from './flag-values.ts';
 import { rejectFirst } from './shared-flags.ts';
 
 /** A scheme, and the secrets that were given for it, before it has read them. */

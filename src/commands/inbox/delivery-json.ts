@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { deliverySummary, isoText } from '../../receiver/stored-deliveries.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Context, Outcome } from '../../context.ts';
 import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { type Json, parseExact } from '../../json/exact.ts';
 import { textFinder } from '../../lead/filter.ts';

@@ -4,7 +4,7 @@ import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Outstanding } from '../../inbox/inbox.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../output/terminal/terminal.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
 import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';

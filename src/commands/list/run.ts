@@ -22,8 +22,7 @@ import {
   renderTable,
   shortTimes,
 } from '../../output/table.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { formatInstant } from '../../time/zone.ts';
 
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {

@@ -7,7 +7,7 @@ import { describe } from '../../messages/command-line.ts';
 import type { CurrentKeys } from '../../receiver/current-keys.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';
-import { secretText } from '../flags/secret-files.ts';
+import { secretText } from '../flags/flag-values.ts';
 import type { ListenOptions } from './options.ts';
 
 /** What a run reads again when its files change. */

@@ -17,7 +17,7 @@ import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
-import { leadPlaceOf } from '../flags/lead-at.ts';
+import { leadPlaceOf } from '../flags/flag-values.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { openDeliveryOutput } from './print.ts';

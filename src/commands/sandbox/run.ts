@@ -3,7 +3,7 @@ import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import { paletteFor, type Palette } from '../../output/terminal/colour.ts';
+import { paletteFor, type Palette } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
 import { type Account, resolveSandbox } from './sandbox-options.ts';

@@ -17,7 +17,6 @@ import type { Signer } from '../../sender/sign-request.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import { readSecrets } from '../flags/secret-files.ts';
 import { type Options, webhookUrl } from './options.ts';
 import type { Readable } from 'node:stream';
 import * as z from 'zod/mini';
@@ -25,7 +24,7 @@ import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config
 import { readDocument } from '../../json/scanner.ts';
 import { spanAt } from '../../json/members.ts';
 import { apiFaults, deliveryFaults, parseShare } from '../../sandbox/faults.ts';
-import { pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
+import { pointInTime, requestRate, retrySchedule, readSecrets } from '../flags/flag-values.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 
 /** One account, with what is shown of it. */

@@ -1,8 +1,12 @@
 import type { Context } from '../../context.ts';
-import { escapeJson, sanitize } from '../../output/sanitize.ts';
-import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
+import {
+  type Palette,
+  paletteFor,
+  terminalWidth,
+  escapeJson,
+  sanitize,
+} from '../../output/terminal/terminal.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { truncate } from '../../output/terminal/text-width.ts';
 import type { DeliveryRunResult, Percentiles, RunTally, TimedAttempt } from '../../sender/delivery-run.ts';
 import type { Attempt } from '../../sender/sender.ts';

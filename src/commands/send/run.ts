@@ -23,7 +23,7 @@ import {
   type SecretVariable,
   withVariables,
 } from '../../output/curl-command.ts';
-import { sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../output/terminal/terminal.ts';
 import { formatDuration } from '../../time/time-text.ts';
 
 export async function run(options: SendOptions, context: Context): Promise<Outcome> {

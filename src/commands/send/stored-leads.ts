@@ -1,7 +1,7 @@
 import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';

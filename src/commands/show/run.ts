@@ -1,9 +1,8 @@
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
+import { parseLead, type RawLead, readCreatedAt, leadBytes } from '../../lead/raw-lead.ts';
 import { FieldPresence } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
 import { renderFields } from '../../output/fields.ts';
@@ -11,8 +10,7 @@ import { cellText, eachMember, FieldPaths } from '../../output/records/json-memb
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { relativeTime } from '../../output/table.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';

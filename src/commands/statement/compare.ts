@@ -8,7 +8,7 @@ import { jsonIn } from '../../json/exact.ts';
 import { recordOf } from '../../json/scanner.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write, writeJson } from '../../output/stdout.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { terminalWidth } from '../../output/terminal/terminal.ts';
 import { agreements, type Comparison, compareLines, type Difference } from '../../statement/compare-lines.ts';
 import {
   idDigest,

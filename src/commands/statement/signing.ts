@@ -18,7 +18,7 @@ import {
   type SignerName,
 } from '../../statement/signed-note.ts';
 import { type StatementSalt, saltOf, statementSaltBytes } from '../../statement/statement-format.ts';
-import { readSecrets } from '../flags/secret-files.ts';
+import { readSecrets } from '../flags/flag-values.ts';
 
 type Place = Pick<Context, 'paths' | 'stdin'>;
 

@@ -1,11 +1,16 @@
 import type { Context } from '../../context.ts';
 import { bar, sparkline } from '../../output/chart.ts';
 import { renderFields } from '../../output/fields.ts';
-import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/stdout.ts';
-import { asksForAscii, type Palette, paletteFor } from '../../output/terminal/colour.ts';
+import {
+  asksForAscii,
+  type Palette,
+  paletteFor,
+  terminalWidth,
+  wrapWidth,
+  sanitize,
+} from '../../output/terminal/terminal.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { textWidth, truncate, widestOf } from '../../output/terminal/text-width.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { BucketUnit, Series } from '../../stats/time-buckets.ts';

@@ -1,8 +1,12 @@
 import type { Context } from '../../context.ts';
-import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/stdout.ts';
-import { asksForAscii, marksFor, paletteFor } from '../../output/terminal/colour.ts';
-import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import {
+  asksForAscii,
+  marksFor,
+  paletteFor,
+  terminalWidth,
+  sanitize,
+} from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { wrap } from '../help/layout.ts';
 import type { Check, Report } from './output-schema.ts';

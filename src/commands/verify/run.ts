@@ -6,7 +6,7 @@ import { type Secret, withoutSecrets } from '../../secret.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
 import { writeJson } from '../../output/stdout.ts';
-import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
+import { type LeadPlace, leadPlaceOf } from '../flags/flag-values.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';

@@ -1,7 +1,7 @@
 import { isTestId } from '../../lead/test-id.ts';
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
-import { leadBytes } from '../lead-bytes.ts';
-import { memberIds } from './remaining-delivery.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
+import { memberIds } from '../delivery-record.ts';
 import { idsOfContact, isContactOf, type Person, readableIn } from './person.ts';
 
 /** A lead of the person. */

@@ -1,6 +1,6 @@
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../../json/exact.ts';
-import { memberIds } from './remaining-delivery.ts';
+import { memberIds } from '../delivery-record.ts';
 
 /** Whose data is looked for: a lead by its id, or every lead with an e-mail address or a phone number. */
 export interface Person {

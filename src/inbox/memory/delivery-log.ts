@@ -1,6 +1,10 @@
 import type { TakenKind } from '../decide-verdict.ts';
-import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
-import { hasMemberId, remainingContent } from '../erase/remaining-delivery.ts';
+import {
+  type DeliveryContent,
+  type DeliverySummary,
+  hasMemberId,
+  remainingContent,
+} from '../delivery-record.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
 import {
   type CountQuery,
@@ -10,7 +14,7 @@ import {
   removedPerMs,
   type StoredReceipt,
 } from '../query-types.ts';
-import { leadBytes } from '../lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
 import { readAnswer } from '../target-answer.ts';
 import type { OutstandingWork } from './target-work.ts';

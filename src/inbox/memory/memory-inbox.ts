@@ -10,7 +10,7 @@ import {
   type StoredLead,
   sumBacklog,
 } from '../inbox.ts';
-import { leadBytes } from '../lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storeReader, type StoreReader } from '../store-reader.ts';
 import { targetLabel } from '../target-name.ts';

@@ -8,8 +8,16 @@ import {
   type TakenKind,
   type TakenVerdict,
 } from '../decide-verdict.ts';
-import { contentOf, type Group, groupByDelivery, rejectedContentOf, summaryOf } from '../delivery-record.ts';
-import { erasedIdDigest, memberIds, splitErased } from '../erase/remaining-delivery.ts';
+import {
+  contentOf,
+  type Group,
+  groupByDelivery,
+  rejectedContentOf,
+  summaryOf,
+  erasedIdDigest,
+  memberIds,
+  splitErased,
+} from '../delivery-record.ts';
 import type { ReceivedLead } from '../query-types.ts';
 import type {
   Arrival,
@@ -22,7 +30,7 @@ import type {
   TakeResult,
   TargetLease,
 } from '../inbox.ts';
-import { leadBytes } from '../lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { maxRepeatsKept, noncesRemovedPerAdded, type StoreOptions } from '../store-options.ts';
 import { storedAnswer } from '../target-answer.ts';
 import { targetLabel } from '../target-name.ts';

@@ -1,4 +1,4 @@
-import { erasedIdDigest } from '../erase/remaining-delivery.ts';
+import { erasedIdDigest } from '../delivery-record.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { bytesOfText, hexOf, numberOf, type Rows, type Sql, sql, textOf } from './sql.ts';
 

@@ -8,7 +8,7 @@ import type {
   StoredLead,
   StoredResult,
 } from '../inbox.ts';
-import { leadBytes } from '../lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { searchTerms } from '../search-terms.ts';
 import { readAnswer } from '../target-answer.ts';
 import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';

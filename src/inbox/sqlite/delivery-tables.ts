@@ -1,10 +1,9 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import { type DeliveryContent, type DeliverySummary, keptVerdict, otherEvent } from '../delivery-record.ts';
 import type { HandedResult } from '../inbox.ts';
-import { leadBytes } from '../lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
-import { bytesOf, type Database, placeOf, sharedSeqOf, textOf } from './libsql.ts';
-import type { Statements } from './statements.ts';
+import { bytesOf, type Database, placeOf, sharedSeqOf, textOf, type Statements } from './libsql.ts';
 
 const noContent = { headers: [], body: new Uint8Array() };
 

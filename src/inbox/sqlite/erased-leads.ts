@@ -5,12 +5,11 @@ import {
   remainingBody,
   remainingHeaders,
   remainingPath,
-} from '../erase/remaining-delivery.ts';
+} from '../delivery-record.ts';
 import type { ReceivedLead } from '../query-types.ts';
 import type { ErasedCounts, ErasedLead, Erasure, RejectedDelivery } from '../inbox.ts';
-import { bytesOf, type Database, placeOf, textOf, toColumn } from './libsql.ts';
+import { bytesOf, type Database, placeOf, textOf, toColumn, Statements } from './libsql.ts';
 import { isOverwriteDue } from './open-database.ts';
-import { Statements } from './statements.ts';
 
 /** The table `erased`: what stays of leads that were erased, by a keyed digest of each id. */
 export class ErasedTable {

@@ -10,8 +10,7 @@ import {
 } from '../ledger.ts';
 import { leafBytes, saltBytes } from '../../statement/leaf.ts';
 import type { Source } from '../query-types.ts';
-import { bytesOf, fromColumn, textOf } from './libsql.ts';
-import type { Statements } from './statements.ts';
+import { bytesOf, fromColumn, textOf, type Statements } from './libsql.ts';
 
 /** The tables `ledger`, of one row, and `leaves`. What writes runs inside a transaction. */
 export class LedgerTable {

@@ -14,7 +14,7 @@ import {
   StoreWarnings,
 } from './file-health.ts';
 import { LedgerTable } from './ledger-table.ts';
-import { type Database, textOf, toColumn } from './libsql.ts';
+import { type Database, textOf, toColumn, Statements } from './libsql.ts';
 import { readAsCurrent } from './earlier-versions.ts';
 import {
   failWhereLocked,
@@ -37,7 +37,6 @@ import {
   storeLabels,
   outstandingPage,
 } from './target-tables.ts';
-import { Statements } from './statements.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;

@@ -9,10 +9,9 @@ import { ErasedTable } from './erased-leads.ts';
 import { deliveryCounts } from './delivery-counts.ts';
 import { FileIdentity } from './file-health.ts';
 import { leadLookup } from './lead-lookup.ts';
-import { type Database, textOf, toColumn } from './libsql.ts';
+import { type Database, textOf, toColumn, Statements } from './libsql.ts';
 import { receipts } from './receipts.ts';
 import { cannotRead } from './sqlite-errors.ts';
-import { Statements } from './statements.ts';
 
 interface SqliteReaderOptions {
   readonly location: string;

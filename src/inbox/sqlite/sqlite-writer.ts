@@ -13,8 +13,8 @@ import {
   groupByDelivery,
   rejectedContentOf,
   summaryOf,
+  splitErased,
 } from '../delivery-record.ts';
-import { splitErased } from '../erase/remaining-delivery.ts';
 import {
   type Arrival,
   type LeaseAnswer,
@@ -22,7 +22,7 @@ import {
   type TakeResult,
   type TargetLease,
 } from '../inbox.ts';
-import { leadBytes } from '../lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { sha256 } from '../../sha256.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedAnswer } from '../target-answer.ts';
@@ -44,8 +44,7 @@ import {
 } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
 import { LedgerTable } from './ledger-table.ts';
-import { type Database, toColumn } from './libsql.ts';
-import { Statements } from './statements.ts';
+import { type Database, toColumn, Statements } from './libsql.ts';
 import { RunningReceiver, TargetLeases } from './target-tables.ts';
 
 /** What a receiver reads once from the database it opened. */

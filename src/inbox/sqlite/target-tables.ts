@@ -12,8 +12,7 @@ import {
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { longestLeaseMs } from '../store-options.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
-import { type Database, fromColumn, type Row, textOf } from './libsql.ts';
-import type { Statements } from './statements.ts';
+import { type Database, fromColumn, type Row, textOf, type Statements } from './libsql.ts';
 
 interface TargetLeasesOptions {
   /** Every target that this receiver hands each lead to. */

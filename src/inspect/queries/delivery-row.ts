@@ -1,5 +1,5 @@
 import type { InboxReader, StoredDelivery, StoredResult } from '../../inbox/inbox.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../../json/exact.ts';
 import { fieldsOf } from '../../json/resource.ts';

@@ -1,5 +1,5 @@
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import { payloadDiff } from '../../inbox/payload-diff.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { readDocument } from '../../json/scanner.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { normalizedEmail, normalizedPhone } from '../../inbox/erase/person.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import type { Candidate, SearchTerm } from '../../inbox/query-types.ts';
 import { mayBePhone } from '../../inbox/search-terms.ts';
 import { decodeEscapes, utf8 } from '../../json/bytes.ts';

@@ -1,8 +1,7 @@
 import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
 import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
-import type { Policy } from '../../webhook/check-delivery.ts';
-import type { OtherEvents } from '../../webhook/other-delivery.ts';
+import type { Policy, OtherEvents } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { idFieldOption } from '../webhook/id-field-option.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';

@@ -1,7 +1,6 @@
 import { ConfigError } from '../../errors.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
-import { schemePartsOf } from '../../webhook/scheme-definition.ts';
-import { schemeNamed } from '../../webhook/scheme-registry.ts';
+import { schemeNamed, schemePartsOf } from '../../webhook/scheme-registry.ts';
 import type { SchemeOptions } from '../../webhook/scheme-options.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { ConfigError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { rejected, type Scheme, type Verification, type Verifier } from '../../webhook/scheme.ts';
+import type { Scheme, Verification, Verifier } from '../../webhook/scheme.ts';
+import { rejected } from '../../webhook/delivery-answer.ts';
 import type { OwnReason, OwnVerifier, SchemeChoice } from './options.ts';
 
 /** A verifier of the application's own in place of a scheme. Throws a `ConfigError` for options that only a scheme has. */

@@ -16,7 +16,7 @@ import {
 import { write } from '../stdout.ts';
 import { checkExpression, JqWorker } from './jq-worker.ts';
 import { replaceNumbers } from '../../json/exact.ts';
-import { escapeJson, sanitize } from '../sanitize.ts';
+import { escapeJson, sanitize } from '../terminal/terminal.ts';
 
 /** Documents that jq reads in one run, in bytes: a run costs a millisecond, and memory grows with it. */
 const batchBytes = 256 * 1024;

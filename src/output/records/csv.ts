@@ -3,7 +3,7 @@ import { cellText, eachMember, FieldPaths } from './json-members.ts';
 import { WriteBuffer } from './json-records.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 import type { OutputProblem } from '../problems.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from '../terminal/terminal.ts';
 import { TemporaryRecords } from './temporary-records.ts';
 import { utf8 } from '../../json/bytes.ts';
 

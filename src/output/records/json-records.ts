@@ -1,5 +1,5 @@
 import { utf8 } from '../../json/bytes.ts';
-import { escapeJson } from '../sanitize.ts';
+import { escapeJson } from '../terminal/terminal.ts';
 import { eachMember, FieldPaths } from './json-members.ts';
 import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './record-types.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../time/clock.ts';
 import { formatSeconds } from '../../time/time-text.ts';
-import { sanitize } from '../sanitize.ts';
+import { sanitize } from './terminal.ts';
 import { truncate } from './text-width.ts';
 
 /** Often enough that a line changes well within a second. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
-import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { TargetProblem } from '../problems.ts';
 import { limitedTarget, type Target } from './target.ts';

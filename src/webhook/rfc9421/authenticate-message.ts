@@ -5,9 +5,9 @@ import { namesItsKind, readKey } from '../crypto/asymmetric-key.ts';
 import { pairSignatures } from '../crypto/pair-signature.ts';
 import { takesKey, kindOf, verifier } from '../crypto/signature.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
-import type { Delivery } from '../delivery.ts';
-import { soleHeader } from '../headers.ts';
-import { type Key, rejected, type Rejected, type Verification } from '../scheme.ts';
+import { type Delivery, soleHeader } from '../delivery.ts';
+import type { Key, Verification } from '../scheme.ts';
+import { rejected, type Rejected } from '../delivery-answer.ts';
 import { componentOf, digestMatches, signatureBase, type SignatureInput } from './signature-base.ts';
 import { type Member, parseDictionary } from './structured-fields.ts';
 

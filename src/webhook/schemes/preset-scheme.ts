@@ -1,5 +1,4 @@
-import { headerValues } from '../delivery.ts';
-import { fieldName } from '../headers.ts';
+import { headerValues, fieldName } from '../delivery.ts';
 import { branded, type Preset } from '../presets.ts';
 import type { SchemeOptions } from '../scheme-options.ts';
 import type { Scheme } from '../scheme.ts';

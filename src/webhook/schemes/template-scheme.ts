@@ -10,10 +10,10 @@ import {
   signatureForm,
 } from '../crypto/signature.ts';
 import { encode, symmetricKey, decode } from '../crypto/symmetric-key.ts';
-import { type Delivery, headerValues } from '../delivery.ts';
-import { soleHeader, problemOfSole } from '../headers.ts';
+import { type Delivery, headerValues, soleHeader, problemOfSole } from '../delivery.ts';
 import { configError } from '../problems.ts';
-import { type Key, type Rejected, rejected, type Scheme } from '../scheme.ts';
+import type { Key, Scheme } from '../scheme.ts';
+import { type Rejected, rejected } from '../delivery-answer.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 
 type SharedOption =

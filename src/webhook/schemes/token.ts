@@ -1,8 +1,9 @@
 import { equalsKey } from '../crypto/signature.ts';
-import { fieldName, soleHeader } from '../headers.ts';
+import { fieldName, soleHeader } from '../delivery.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
 import { configError } from '../problems.ts';
-import { rejected, type Scheme } from '../scheme.ts';
+import type { Scheme } from '../scheme.ts';
+import { rejected } from '../delivery-answer.ts';
 
 /** Of the specification, section 5. */
 const defaultTokenHeader = 'x-webhook-token';

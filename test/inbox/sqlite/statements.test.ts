@@ -1,7 +1,6 @@
 import Libsql from 'libsql';
 import { expect, it } from 'vitest';
-import type { Database, Value } from '../../../src/inbox/sqlite/libsql.ts';
-import { Statements } from '../../../src/inbox/sqlite/statements.ts';
+import { type Database, type Value, Statements } from '../../../src/inbox/sqlite/libsql.ts';
 
 /** Whatever columns are the same in all rows, in some, or in none. */
 const rowsOf = (count: number, pattern: number): (readonly Value[])[] =>

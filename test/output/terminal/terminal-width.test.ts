@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { terminalWidth, wrapWidth } from '../../../src/output/terminal/terminal-width.ts';
+import { terminalWidth, wrapWidth } from '../../../src/output/terminal/terminal.ts';
 import { memory } from '../../support/run.ts';
 
 it.each([

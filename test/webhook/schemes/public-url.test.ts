@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../../src/webhook/delivery.ts';
-import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
-import { withPublicUrl } from '../../../src/webhook/schemes/public-url.ts';
+import { schemeNamed, withPublicUrl } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, outgoing } from '../delivery.ts';
 import { keyOf } from './every.ts';

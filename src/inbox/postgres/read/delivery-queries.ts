@@ -1,6 +1,6 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
 import { verdictRead } from '../../delivery-record.ts';
-import { leadBytes } from '../../lead-bytes.ts';
+import { leadBytes } from '../../../lead/raw-lead.ts';
 import type { ReceiptQuery, SearchStep, SearchTerm, StoredReceipt } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery, StoredResult } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';

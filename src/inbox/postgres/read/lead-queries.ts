@@ -1,6 +1,6 @@
 import type { ReceivedLeads } from '../../query-types.ts';
 import type { StoredLeadQuery, LeadState, Source, StoredLead } from '../../inbox.ts';
-import { leadBytes } from '../../lead-bytes.ts';
+import { leadBytes } from '../../../lead/raw-lead.ts';
 import type { StoreQueries } from '../../store-reader.ts';
 import { erasedLeads, type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOf, bytesOfText, hexOf, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';

@@ -1,9 +1,4 @@
-import {
-  hasMemberId,
-  remainingBody,
-  remainingHeaders,
-  remainingPath,
-} from '../../erase/remaining-delivery.ts';
+import { hasMemberId, remainingBody, remainingHeaders, remainingPath } from '../../delivery-record.ts';
 import type { Erased, ErasedCounts, Erasure } from '../../inbox.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { type StoredId, storedIds } from '../erased-rows.ts';

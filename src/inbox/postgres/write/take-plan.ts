@@ -1,6 +1,5 @@
 import { ComparisonBudget, decideErased, decideVerdict, replayedNonce } from '../../decide-verdict.ts';
-import { summaryOf } from '../../delivery-record.ts';
-import { remainingContent } from '../../erase/remaining-delivery.ts';
+import { summaryOf, remainingContent } from '../../delivery-record.ts';
 import type { TakeResult } from '../../inbox.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { type ErasedLeads, erasedLeads } from '../erased-rows.ts';

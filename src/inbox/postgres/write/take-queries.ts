@@ -4,10 +4,10 @@ import {
   type Group,
   groupByDelivery,
   rejectedContentOf,
+  memberIds,
 } from '../../delivery-record.ts';
-import { memberIds } from '../../erase/remaining-delivery.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
-import { leadBytes } from '../../lead-bytes.ts';
+import { leadBytes } from '../../../lead/raw-lead.ts';
 import { sha256 } from '../../../sha256.ts';
 import type { RedactDelivery } from '../../store-options.ts';
 import { erasedDigests, type ErasedLeads } from '../erased-rows.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escapeJson, sanitize } from '../../src/output/sanitize.ts';
+import { escapeJson, sanitize } from '../../../src/output/terminal/terminal.ts';
 
 const dangerous = [
   '\u001b',
