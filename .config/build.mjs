@@ -30,6 +30,8 @@ const loadedTogether = {
     'commands/help/command-help',
     'webhook/presets',
     'service/listing/incomplete-error',
+    // With what reads a lead, or the file that lists leads would need the one below.
+    'lead/raw-lead',
   ],
   // An inbox that is there, as TAB looks into it for ids.
   inbox: ['inbox/sqlite/database-file'],

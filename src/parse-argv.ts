@@ -18,7 +18,7 @@ import type { Globals } from './config/settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
-import { formerSchemeFlag } from './commands/flags/scheme-flags.ts';
+import { formerSchemeFlag } from './commands/flags/shared-flags.ts';
 
 /** What a command line asks for. */
 export type Invocation =

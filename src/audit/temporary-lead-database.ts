@@ -1,11 +1,11 @@
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../json/bytes.ts';
 import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
 import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { SharedContentTable } from '../inbox/sqlite/delivery-tables.ts';
 import { ErasedTable } from '../inbox/sqlite/erased-leads.ts';
-import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
+import { leadLookup } from '../inbox/sqlite/sqlite-reader.ts';
 import {
   bytesOf,
   type Database,

@@ -5,7 +5,7 @@ import { withOutputErrors } from '../files/output-error.ts';
 import type { Host } from '../host.ts';
 import { configVersion, inKebabCase, valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
-import { readConfig } from './read-config.ts';
+import { readConfig } from './load-settings.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 

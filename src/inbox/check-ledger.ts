@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../json/bytes.ts';
 import { commitment, decodeLeaf, encodeLeaf, kindOf, type LeafKind } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
 import { BitSet } from './bit-set.ts';

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { sanitize } from './terminal/terminal.ts';
-import { textWidth } from './terminal/text-width.ts';
+import { textWidth } from './table.ts';
 
 const middle = '  ';
 const none = {

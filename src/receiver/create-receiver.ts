@@ -40,7 +40,7 @@ import {
   type ReceiverObserver,
   type Subscribable,
 } from './receiver-events.ts';
-import { deliveryRedactor } from './inbox-requirements.ts';
+import { deliveryRedactor } from './credentials.ts';
 import type { Target } from './targets/target.ts';
 
 export interface ReceiverOptions {

@@ -1,5 +1,5 @@
 import { isTestId } from '../lead/test-id.ts';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../json/bytes.ts';
 
 /** How a lead came: the service pushed it, it was fetched, or it was made up to try the receiver out. */
 export type LeafKind = 'push' | 'backfill' | 'test';

@@ -1,4 +1,4 @@
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../json/bytes.ts';
 
 const digestBytes = 32;
 

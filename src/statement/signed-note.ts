@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../json/bytes.ts';
 import { ed25519Private, ed25519Public } from '../webhook/crypto/asymmetric-key.ts';
 
 /** Who signs: a name and an Ed25519 key, as C2SP signed-note names them. */

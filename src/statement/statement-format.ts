@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { jsonIn } from '../json/exact.ts';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../json/bytes.ts';
 import { base64Bytes } from './signed-note.ts';
 
 /** What a line may say of its lead beside its digest and time. */

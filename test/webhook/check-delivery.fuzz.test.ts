@@ -4,7 +4,7 @@ import { answerForOutcome } from '../../src/webhook/delivery-answer.ts';
 import { explanationLines } from '../../src/messages/explanations.ts';
 import { explain } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { redactHeaders } from '../../src/receiver/inbox-requirements.ts';
+import { redactHeaders } from '../../src/receiver/credentials.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactHeaders } from '../../src/receiver/inbox-requirements.ts';
+import { redactHeaders } from '../../src/receiver/credentials.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
 import { outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';

@@ -1,8 +1,8 @@
 import { ownHeaders } from '../../config/extra-headers.ts';
 import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { jsonIn } from '../../json/exact.ts';
-import { headerValue } from '../flags/flag-values.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { headerValue } from '../flags/flag-values.ts';
 import { jqFlag, rejectFirst } from '../flags/shared-flags.ts';
 
 /** A parameter of a call. */

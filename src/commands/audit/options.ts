@@ -8,10 +8,10 @@ import {
   rejectFirst,
   trustFlags,
   inboxFlags,
+  schemeFlags,
 } from '../flags/shared-flags.ts';
-import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
+import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { flags as sendFlags } from '../send/options.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {

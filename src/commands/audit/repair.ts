@@ -15,7 +15,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import type { ReceivedLeads } from '../../inbox/query-types.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
-import { createSender } from '../../sender/sender.ts';
+import { createSender, outgoingDeliveries } from '../../sender/sender.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
   notReached,
@@ -23,7 +23,6 @@ import {
   resolveTarget,
   whyNotAcknowledged,
 } from '../flags/resolve-target.ts';
-import { outgoingDeliveries } from '../send/outgoing-deliveries.ts';
 import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './options.ts';
 

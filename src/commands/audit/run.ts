@@ -5,7 +5,8 @@ import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
-import { pointInTime, leadPlaceOf } from '../flags/flag-values.ts';
+import { pointInTime } from '../flags/flag-values.ts';
+import { leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import {

@@ -1,8 +1,7 @@
 import { text } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
-import { formatFlags, htmlFlag, rejectFirst, trustFlags } from '../flags/shared-flags.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
+import { formatFlags, htmlFlag, rejectFirst, trustFlags, schemeFlags } from '../flags/shared-flags.ts';
 import { header } from '../send/send-values.ts';
 
 export const flags = {

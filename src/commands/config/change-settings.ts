@@ -2,16 +2,15 @@ import { text } from 'node:stream/consumers';
 import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
 import { loginCommand } from '../../messages/message.ts';
 import { secretFromPerson } from '../../config/prompt.ts';
-import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
-import type { Settings } from '../../config/load-settings.ts';
+import { type Settings, readConfig } from '../../config/load-settings.ts';
 import type { Profile } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { checkValue } from '../flags/command-spec.ts';
 import { storableScheme } from '../flags/resolve-scheme.ts';
-import { exampleScheme } from '../flags/scheme-flags.ts';
+import { exampleScheme } from '../flags/shared-flags.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 import { findSetting } from './show-settings.ts';
 

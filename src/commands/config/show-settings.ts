@@ -1,9 +1,8 @@
 import { kebabCase, valueAt } from '../../config/check-config.ts';
-import { profileName } from '../../config/load-settings.ts';
+import { profileName, readConfig } from '../../config/load-settings.ts';
 import type { Profile } from '../../config/settings.ts';
 import { Secret } from '../../secret.ts';
 import { configFile } from '../../config/directories.ts';
-import { readConfig } from '../../config/read-config.ts';
 import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';

@@ -9,7 +9,7 @@ import { ask } from '../../config/prompt.ts';
 import { wrap } from '../help/layout.ts';
 import { paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { write } from '../../output/stdout.ts';
-import { truncate } from '../../output/terminal/text-width.ts';
+import { truncate } from '../../output/table.ts';
 
 const leadCount = 6;
 const token = 'demo-token';

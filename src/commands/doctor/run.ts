@@ -1,6 +1,5 @@
 import type { Context, Outcome } from '../../context.ts';
-import { readConfig } from '../../config/read-config.ts';
-import type { Settings } from '../../config/load-settings.ts';
+import { type Settings, readConfig } from '../../config/load-settings.ts';
 import { checkNamed, type CheckResult, type CheckOutcome } from '../../doctor/check-result.ts';
 import {
   compareWithProfile,
@@ -31,7 +30,7 @@ import {
   type Connection,
   checkClockDrift,
 } from '../../doctor/service-connection.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
+import { proxyFor } from '../../http/client/http-client.ts';
 import { openService } from '../../service/client/service.ts';
 import type { ErrorWords } from '../../service/problems.ts';
 import { readAuthority } from '../../tls/local-authority.ts';

@@ -5,9 +5,8 @@ import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
-import type { Settings } from '../../config/load-settings.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';
+import type { LeadAt } from '../../lead/read-leads.ts';
 import { readInput } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 
@@ -143,23 +142,6 @@ export const leadPointer: ValueType<LeadAt> = {
   parse: (typed) => (typed === 'auto' ? typed : parsePointer(typed)),
   expected: 'auto or a JSON Pointer such as /data',
 };
-
-/** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
-export type LeadPlace = ReturnType<typeof leadPlaceOf>;
-
-export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
-  const option = '--lead-at';
-  const leadAtNames: LeadAtNames = {
-    saidBy: flag === undefined ? 'the setting webhook.lead' : option,
-    option,
-  };
-  return {
-    // The profile's pointer was checked when the file was read.
-    leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
-    leadAtNames,
-    idField: idFieldNamed(webhookId, 'the setting webhook.id'),
-  };
-}
 
 /**
  * The secrets of files, one each; `-` is stdin. Throws a `ConfigError` for a file that cannot be read.

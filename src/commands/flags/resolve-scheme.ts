@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
+import { idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
@@ -14,9 +15,8 @@ import {
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { isJson, jsonOrFile } from './json-or-file.ts';
-import type { SchemeOptions } from './scheme-flags.ts';
-import { readSecrets } from './flag-values.ts';
-import { rejectFirst } from './shared-flags.ts';
+import { leadPointer, readSecrets } from './flag-values.ts';
+import { rejectFirst, type SchemeOptions } from './shared-flags.ts';
 
 /** A scheme, and the secrets that were given for it, before it has read them. */
 export interface SchemeSecrets {
@@ -195,4 +195,21 @@ async function secretsFor(
   throw new ConfigError(`the scheme '${name}' has no ${what}`, {
     hint: `give --${what} or --${what}-file, or set LEADS_WEBHOOK_${what.toUpperCase()}`,
   });
+}
+
+/** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
+export type LeadPlace = ReturnType<typeof leadPlaceOf>;
+
+export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
+  const option = '--lead-at';
+  const leadAtNames: LeadAtNames = {
+    saidBy: flag === undefined ? 'the setting webhook.lead' : option,
+    option,
+  };
+  return {
+    // The profile's pointer was checked when the file was read.
+    leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
+    leadAtNames,
+    idField: idFieldNamed(webhookId, 'the setting webhook.id'),
+  };
 }

@@ -5,7 +5,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
 import type { PostResult } from '../../http/client/poster.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
+import { proxyFor } from '../../http/client/http-client.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { authorityPath, readAuthority } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './shared-flags.ts';

@@ -1,7 +1,7 @@
 import { anyText, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
+import { formatFlags, timeFlags, inboxFlags } from '../flags/shared-flags.ts';
 
 export const listArgs = {
   text: {

@@ -2,7 +2,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import type { Context, Outcome } from '../../context.ts';
 import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
+import { proxyFor } from '../../http/client/http-client.ts';
 import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { counted } from '../../output/terminal/progress.ts';

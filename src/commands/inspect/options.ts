@@ -1,6 +1,5 @@
 import { wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
 import {
   inboxFlags,
   rejectFirst,
@@ -8,6 +7,7 @@ import {
   reportFlags,
   timeFlags,
   trustFlags,
+  schemeFlags,
 } from '../flags/shared-flags.ts';
 
 const { since, until } = timeFlags('received');

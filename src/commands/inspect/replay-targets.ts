@@ -2,9 +2,8 @@ import type { Context } from '../../context.ts';
 import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
-import type { SchemeOptions } from '../flags/scheme-flags.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
-import type { TrustOptions } from '../flags/shared-flags.ts';
+import type { TrustOptions, SchemeOptions } from '../flags/shared-flags.ts';
 
 interface ReplayTargetsOptions {
   readonly signer: Signer | undefined;

@@ -1,9 +1,8 @@
 import { isLoopback } from '../../config/base-url.ts';
 import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
-import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
-import { formatFlags, replayToFlag, inboxFlags } from '../flags/shared-flags.ts';
+import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
+import { formatFlags, replayToFlag, inboxFlags, schemeFlags } from '../flags/shared-flags.ts';
 
 /** Where `--admin` listens. */
 interface AdminAddress {

@@ -7,7 +7,7 @@ import type { StdoutWriter } from '../../output/stdout.ts';
 import { type Palette, paletteFor, escapeJson, sanitize } from '../../output/terminal/terminal.ts';
 import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
 import type { LabelledResult } from '../../receiver/deliver-to-targets.ts';
-import { deliveryRedactor } from '../../receiver/inbox-requirements.ts';
+import { deliveryRedactor } from '../../receiver/credentials.ts';
 import type { AnsweredDelivery, Subscribable } from '../../receiver/receiver-events.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';

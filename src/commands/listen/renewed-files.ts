@@ -4,7 +4,7 @@ import { readFailure } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
-import type { CurrentKeys } from '../../receiver/current-keys.ts';
+import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';
 import { secretText } from '../flags/flag-values.ts';

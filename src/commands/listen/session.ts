@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
-import type { CurrentKeys } from '../../receiver/current-keys.ts';
+import type { CurrentKeys } from '../../receiver/credentials.ts';
 import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { ListenOptions } from './options.ts';

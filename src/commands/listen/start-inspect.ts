@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
+import { proxyFor } from '../../http/client/http-client.ts';
 import { queriesInThisThread } from '../../inspect/queries/queries-in-this-thread.ts';
 import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';

@@ -15,7 +15,7 @@ import { didYouMean } from '../../messages/suggest.ts';
 import type { ListenOptions } from './options.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
+import { proxyFor } from '../../http/client/http-client.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';

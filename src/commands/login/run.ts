@@ -1,4 +1,4 @@
-import { readConfig } from '../../config/read-config.ts';
+import { readConfig } from '../../config/load-settings.ts';
 import { bothKeys } from '../../config/check-config.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';

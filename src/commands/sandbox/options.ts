@@ -8,10 +8,9 @@ import {
   parseFaults,
 } from '../../sandbox/faults.ts';
 import { paginations } from '../../sandbox/sandbox-options.ts';
-import { httpUrl, pointInTime, retrySchedule } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
-import { formatFlags } from '../flags/shared-flags.ts';
+import { httpUrl, pointInTime, retrySchedule } from '../flags/flag-values.ts';
+import { formatFlags, schemeFlags } from '../flags/shared-flags.ts';
 
 /** As an absolute URL in its normal form. */
 export const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { testIdPrefixes } from '../../lead/test-id.ts';
 import { leadText, outline } from '../../sandbox/data/generate-lead.ts';
 import { hashText } from '../../sandbox/data/seeded-random.ts';
-import { type LeadSource, randomName, type SourceLead } from './outgoing-deliveries.ts';
+import { type LeadSource, randomName, type SourceLead } from '../../sender/sender.ts';
 
 const batchSize = 32;
 const minuteMs = 60_000;

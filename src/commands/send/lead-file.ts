@@ -7,7 +7,7 @@ import { DataError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
 import { recordAt, type ScannedRecord, scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
-import type { LeadSource, SourceLead } from './outgoing-deliveries.ts';
+import type { LeadSource, SourceLead } from '../../sender/sender.ts';
 
 type FileContext = Pick<Context, 'stdin' | 'signal'>;
 

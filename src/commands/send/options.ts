@@ -6,10 +6,10 @@ import {
   receiverUrl,
   trustFlags,
   inboxFlags,
+  schemeFlags,
 } from '../flags/shared-flags.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
 import { header, memberPath, memberValue } from './send-values.ts';
 
 export const args = {

@@ -7,7 +7,7 @@ import {
   sanitize,
 } from '../../output/terminal/terminal.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { truncate } from '../../output/terminal/text-width.ts';
+import { truncate } from '../../output/table.ts';
 import type { DeliveryRunResult, Percentiles, RunTally, TimedAttempt } from '../../sender/delivery-run.ts';
 import type { Attempt } from '../../sender/sender.ts';
 import { formatDuration } from '../../time/time-text.ts';

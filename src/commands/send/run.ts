@@ -4,7 +4,7 @@ import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import { createPoster, type PostResult } from '../../http/client/poster.ts';
 import { StdoutWriter, write } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
-import { createSender, waitsAskedFor } from '../../sender/sender.ts';
+import { createSender, waitsAskedFor, type LeadSource, outgoingDeliveries } from '../../sender/sender.ts';
 import { type Signer, type OutgoingDelivery, signRequest } from '../../sender/sign-request.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
@@ -16,7 +16,6 @@ import {
 } from '../flags/resolve-target.ts';
 import { answerReader, attemptPrinter, sendSummary } from './print-attempts.ts';
 import type { SendOptions } from './options.ts';
-import { type LeadSource, outgoingDeliveries } from './outgoing-deliveries.ts';
 import {
   curlCommand,
   type CurlRequest,

@@ -12,7 +12,7 @@ import { noteFilters, resolveFilter } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import type { SendOptions } from './options.ts';
-import type { LeadSource, SourceLead } from './outgoing-deliveries.ts';
+import type { LeadSource, SourceLead } from '../../sender/sender.ts';
 
 /**
  * `--id`: from the service, then from the inbox, which also answers where the service cannot. Throws a `LeadNotFoundError`

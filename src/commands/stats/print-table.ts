@@ -11,7 +11,7 @@ import {
   sanitize,
 } from '../../output/terminal/terminal.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { textWidth, truncate, widestOf } from '../../output/terminal/text-width.ts';
+import { textWidth, truncate, widestOf } from '../../output/table.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { BucketUnit, Series } from '../../stats/time-buckets.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';

@@ -6,8 +6,12 @@ import { type Secret, withoutSecrets } from '../../secret.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
 import { writeJson } from '../../output/stdout.ts';
-import { type LeadPlace, leadPlaceOf } from '../flags/flag-values.ts';
-import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
+import {
+  resolveSchemeSecrets,
+  type SchemeSecrets,
+  type LeadPlace,
+  leadPlaceOf,
+} from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import type { Check, Report } from './output-schema.ts';

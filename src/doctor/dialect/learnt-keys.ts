@@ -1,6 +1,6 @@
 import { valueAt, withValue } from '../../config/check-config.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import { readConfig } from '../../config/read-config.ts';
+import { readConfig } from '../../config/load-settings.ts';
 import { settingKeys } from '../../config/setting-keys.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';

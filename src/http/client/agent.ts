@@ -6,9 +6,14 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
-import { answerHeaders, type HttpAnswer, type HttpClient, type HttpClientOptions } from './http-client.ts';
+import {
+  answerHeaders,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpClientOptions,
+  proxyFor,
+} from './http-client.ts';
 import { loopbackAuthorities } from './loopback-authorities.ts';
-import { proxyFor } from './proxy.ts';
 
 /**
  * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two

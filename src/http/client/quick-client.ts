@@ -6,9 +6,9 @@ import {
   type HttpClient,
   type HttpClientOptions,
   type HttpRequest,
+  proxyFor,
 } from './http-client.ts';
 import { loopbackAuthorities } from './loopback-authorities.ts';
-import { proxyFor } from './proxy.ts';
 
 /** Ends a connection; the request, or the body of its answer, fails with the reason. */
 type CloseConnection = (why: Error) => void;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../json/bytes.ts';
 import { link, open, rm } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';

@@ -23,7 +23,7 @@ import {
   type TargetLease,
 } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
-import { sha256 } from '../../sha256.ts';
+import { sha256 } from '../../json/bytes.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedAnswer } from '../target-answer.ts';
 import type { StoredName } from '../target-name.ts';

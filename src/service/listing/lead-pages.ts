@@ -6,7 +6,6 @@ import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { countOfPosition, isTellingNumber, type Position, recordBefore } from '../pagination/position.ts';
 import { asksForPart, type RequestParams, requestParamsOf } from '../pagination/request-params.ts';
 import type { Border } from './check-page-border.ts';
-import { ComparedReadings } from './compare-readings.ts';
 import { GapDetector } from './detect-gaps.ts';
 import {
   fetchPage,
@@ -18,7 +17,15 @@ import {
   recordFingerprint,
 } from './fetch-page.ts';
 import type { Batch, Listing, ListingOptions, ListingStats } from './listing-types.ts';
-import { addTallies, dropKnown, noRecords, Passes, totalsFrom, totalsSoFar } from './passes.ts';
+import {
+  addTallies,
+  dropKnown,
+  noRecords,
+  Passes,
+  totalsFrom,
+  totalsSoFar,
+  ComparedReadings,
+} from './passes.ts';
 import { noteOtherStatus, PageCensus, statusFieldsOf } from './page-census.ts';
 import { Probes } from './probes.ts';
 import { type Answer, initialState, type Movement, type WalkState } from './walk-state.ts';

@@ -5,8 +5,7 @@ import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 import { pairSignatures } from './pair-signature.ts';
-import { kindOf, takesKey } from './signature.ts';
-import { secretBytes } from './symmetric-key.ts';
+import { kindOf, takesKey, secretBytes } from './signature.ts';
 
 /**
  * Reads the key of one asymmetric algorithm: a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64 its DER, the 32 bytes

@@ -7,8 +7,7 @@ import {
   type TimestampFormat,
 } from '../scheme-options.ts';
 import { isPlausible, parseTimestamp, formatTimestamp } from '../timestamp.ts';
-import { hasLengthOf, verifier } from '../crypto/signature.ts';
-import { decode } from '../crypto/symmetric-key.ts';
+import { hasLengthOf, verifier, decode } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Fix, Search } from './finding.ts';
 import type { KeyForm } from './secret-forms.ts';

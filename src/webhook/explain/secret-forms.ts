@@ -2,8 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { asymmetricKey } from '../crypto/asymmetric-key.ts';
-import { kindOf, takesKey } from '../crypto/signature.ts';
-import { secretBytes } from '../crypto/symmetric-key.ts';
+import { kindOf, takesKey, secretBytes } from '../crypto/signature.ts';
 import { type Algorithm, algorithms, type SecretEncoding } from '../scheme-options.ts';
 import type { Key } from '../scheme.ts';
 

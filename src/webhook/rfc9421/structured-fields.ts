@@ -1,4 +1,4 @@
-import { decode } from '../crypto/symmetric-key.ts';
+import { decode } from '../crypto/signature.ts';
 
 /** A bare item; `text` is its value as RFC 8941 serialises it. */
 type BareItem =

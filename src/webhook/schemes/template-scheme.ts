@@ -8,8 +8,10 @@ import {
   hasLengthOf,
   type Signature,
   signatureForm,
+  encode,
+  symmetricKey,
+  decode,
 } from '../crypto/signature.ts';
-import { encode, symmetricKey, decode } from '../crypto/symmetric-key.ts';
 import { type Delivery, headerValues, soleHeader, problemOfSole } from '../delivery.ts';
 import { configError } from '../problems.ts';
 import type { Key, Scheme } from '../scheme.ts';

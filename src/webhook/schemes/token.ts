@@ -1,6 +1,5 @@
-import { equalsKey } from '../crypto/signature.ts';
+import { equalsKey, symmetricKey } from '../crypto/signature.ts';
 import { fieldName, soleHeader } from '../delivery.ts';
-import { symmetricKey } from '../crypto/symmetric-key.ts';
 import { configError } from '../problems.ts';
 import type { Scheme } from '../scheme.ts';
 import { rejected } from '../delivery-answer.ts';

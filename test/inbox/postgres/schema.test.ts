@@ -9,7 +9,7 @@ import { checkServer } from '../../../src/inbox/postgres/open-schema.ts';
 import { migrate, monthOf, plannedMigration } from '../../../src/inbox/postgres/migrate.ts';
 import { migrations } from '../../../src/inbox/postgres/migrations.ts';
 import { hexOf, identifier } from '../../../src/inbox/postgres/sql.ts';
-import { sha256 } from '../../../src/sha256.ts';
+import { sha256 } from '../../../src/json/bytes.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { newDatabase, urlOf } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderTable, shortTimes } from '../../../src/output/table.ts';
-import { textWidth, truncate } from '../../../src/output/terminal/text-width.ts';
+import { renderTable, shortTimes, textWidth, truncate } from '../../../src/output/table.ts';
 
 const columns = ['ID', 'NAME', 'EMAIL'];
 

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { said } from '../../support/said.ts';
 import { Secret } from '../../../src/secret.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
-import { matchingKey, signatureOf } from '../../../src/webhook/crypto/signature.ts';
-import { symmetricKey } from '../../../src/webhook/crypto/symmetric-key.ts';
+import { matchingKey, signatureOf, symmetricKey } from '../../../src/webhook/crypto/signature.ts';
 
 const parts = [Buffer.from('1.'), Buffer.from('{"id":1}')];
 const signed = Buffer.concat(parts);

@@ -4,7 +4,7 @@ import { messageOf } from '../../../errors.ts';
 import { readJsonState } from '../../../files/json-state.ts';
 import { makeDirectory } from '../../../files/make-directory.ts';
 import { replaceFile } from '../../../files/replace.ts';
-import { sha256 } from '../../../sha256.ts';
+import { sha256 } from '../../../json/bytes.ts';
 import type { DatabaseProblem, TermProblem } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import { hexOf, integerLiteral, numberOf, own, type Row, type Rows, type Sql, sql, textOf } from '../sql.ts';

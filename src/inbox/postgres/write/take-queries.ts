@@ -8,7 +8,7 @@ import {
 } from '../../delivery-record.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import { leadBytes } from '../../../lead/raw-lead.ts';
-import { sha256 } from '../../../sha256.ts';
+import { sha256 } from '../../../json/bytes.ts';
 import type { RedactDelivery } from '../../store-options.ts';
 import { erasedDigests, type ErasedLeads } from '../erased-rows.ts';
 import { bytesOfText, hexOf, type Sql, sql } from '../sql.ts';

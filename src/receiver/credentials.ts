@@ -1,0 +1,134 @@
+import type { RedactDelivery } from '../inbox/store-options.ts';
+import { type Secret, withoutSecrets } from '../secret.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+import { type Key, type Scheme, unverified, type Verifier } from '../webhook/scheme.ts';
+import { redacted } from './stored-deliveries.ts';
+
+/** Of the secrets that were replaced, how many are still taken out of what is stored: each costs every delivery a search. */
+const mostFormer = 20;
+
+/** The keys that are in force, which are replaced all at once: each delivery is checked with the former or the new ones. */
+export class CurrentKeys implements Verifier {
+  readonly scheme: Scheme;
+  keys: readonly Key[];
+  former: readonly Key[] = [];
+  /** How often they were replaced. */
+  replaced = 0;
+  readonly #clock: Pick<Clock, 'now'>;
+  /** Of each key: when a delivery last used it, or since when it is in force. */
+  #usedAt: number[] = [];
+  #isFirstUsed = false;
+  readonly #noted = new Set<number>();
+
+  constructor({ scheme, keys }: Verifier, clock: Pick<Clock, 'now'>) {
+    this.scheme = scheme;
+    this.keys = keys;
+    this.#clock = clock;
+    this.#begin();
+  }
+
+  replace(keys: readonly Key[]): void {
+    const removed = this.keys.filter((key) => !keys.includes(key));
+    this.former = [...removed, ...this.former].slice(0, mostFormer);
+    this.keys = keys;
+    this.replaced += 1;
+    this.#begin();
+  }
+
+  /** A delivery was authenticated with the key at this index. */
+  used(index: number): void {
+    this.#usedAt[index] = this.#clock.now();
+    this.#isFirstUsed ||= index === 0;
+  }
+
+  /**
+   * The indexes of keys behind the first one that no delivery has used for so long, each once. Where the first one was not
+   * used either, it is not known which of them the sender has.
+   */
+  unused(ms: number): readonly number[] {
+    const before = this.#clock.now() - ms;
+    const found = this.keys.flatMap((key, index) => {
+      const isUnused = index > 0 && this.#isFirstUsed && (this.#usedAt[index] ?? 0) <= before;
+      // A secret may be given twice, and then its first place counts.
+      const isFirst = this.keys.findIndex(({ secret }) => secret.reveal() === key.secret.reveal()) === index;
+      return isUnused && isFirst && !this.#noted.has(index) ? [index] : [];
+    });
+    for (const index of found) this.#noted.add(index);
+    return found;
+  }
+
+  #begin(): void {
+    this.#usedAt = this.keys.map(() => this.#clock.now());
+    this.#isFirstUsed = false;
+    this.#noted.clear();
+  }
+}
+
+/** In characters. A shorter text would be found by chance, and is no secret. */
+const shortestSecret = 4;
+
+/** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
+export function deliveryRedactor(verifier: Verifier): RedactDelivery {
+  const { scheme } = verifier;
+  let known: readonly Key[] | undefined;
+  let secrets: readonly Secret[] = [];
+  // As a rule a sender has one path.
+  let lastPath = { received: '', shown: '' };
+  const readKeys = (): void => {
+    if (known !== verifier.keys) {
+      lastPath = { received: '', shown: '' };
+      known = verifier.keys;
+      secrets = [...known, ...(verifier.former ?? []), { secret: scheme.verifyToken }]
+        .flatMap(({ secret }) => secret ?? [])
+        .filter((secret) => secret.reveal().length >= shortestSecret);
+    }
+  };
+  return {
+    path({ path }) {
+      readKeys();
+      if (lastPath.received === path) return lastPath.shown;
+      const withoutOurs = withoutSecrets(path, secrets, redacted);
+      // A wrong one may be that of another app.
+      const shown = withoutOurs.replace(/([?&]hub\.verify_token=)[^&]*/g, `$1${redacted}`);
+      lastPath = { received: path, shown };
+      return shown;
+    },
+    headers(delivery) {
+      readKeys();
+      return redactHeaders(delivery.rawHeaders, scheme).map((header) => {
+        const [name, value] = header;
+        // A later run that verifies must not take it for a credential that was checked.
+        const isUnverified = value === redacted && scheme === unverified;
+        const shown = isUnverified ? `${redacted} unverified` : withoutSecrets(value, secrets, redacted);
+        return shown === value ? header : [name, shown];
+      });
+    },
+  };
+}
+
+/** Headers that hold a credential in some scheme: one that this receiver ignores must not be kept either. */
+const credential = /cookie|authorization|token|secret|signature|hmac|api-?key|password/i;
+
+/** The headers with their order, case and repetitions; the values of those that hold a credential are replaced. */
+export function redactHeaders(
+  rawHeaders: Delivery['rawHeaders'],
+  scheme: Pick<Scheme, 'credentialHeaders'>,
+): Delivery['rawHeaders'] {
+  const own = scheme.credentialHeaders;
+  const known = judged.get(own) ?? new Map<string, boolean>();
+  judged.set(own, known);
+  return rawHeaders.map((header) => {
+    const [name] = header;
+    let isCredential = known.get(name);
+    if (isCredential === undefined) {
+      isCredential = own.includes(name.toLowerCase()) || credential.test(name);
+      if (known.size < mostJudged && name.length < 100) known.set(name, isCredential);
+    }
+    return isCredential ? [name, '[redacted]'] : header;
+  });
+}
+
+/** By the headers of a scheme: senders name the same ones again and again; a bound, since they choose the names. */
+const judged = new WeakMap<readonly string[], Map<string, boolean>>();
+const mostJudged = 500;
