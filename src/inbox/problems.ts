@@ -47,7 +47,15 @@ export type InboxProblem =
   /** The functions of the schema are missing, or name another schema, as after it was given another name. */
   | { readonly kind: 'inbox-schema-renamed'; readonly inbox: string; readonly schema: string }
   | DatabaseProblem
+  | NotOverwritten
   | InboxWarning;
+
+/** Why what was deleted may still be read in the store's files. */
+export type NotOverwritten =
+  | { readonly kind: 'inbox-file-not-overwritten'; readonly fault: StoreFault }
+  /** Left to who waits for it. */
+  | { readonly kind: 'inbox-too-large-to-overwrite' }
+  | { readonly kind: 'inbox-log-not-emptied' };
 
 type StoredObject = {
   readonly inbox: string;
@@ -59,6 +67,8 @@ type StoredObject = {
 export type InboxWarning =
   | ({ readonly kind: 'inbox-file-lost' } & FileChange)
   | { readonly kind: 'inbox-damaged'; readonly inbox: string; readonly detail: string }
+  /** An erasure could not overwrite what it deleted, and neither could this opening. */
+  | { readonly kind: 'inbox-holds-erased'; readonly inbox: string; readonly why: NotOverwritten }
   | { readonly kind: 'inbox-months-missing' }
   | { readonly kind: 'ledger-forbidden'; readonly inbox: string }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }

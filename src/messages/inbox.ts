@@ -3,6 +3,7 @@ import type {
   FileChange,
   InboxProblem,
   InboxWarning,
+  NotOverwritten,
   StoreFault,
   WeakSslMode,
 } from '../inbox/problems.ts';
@@ -241,6 +242,18 @@ const weaknesses: Readonly<Record<WeakSslMode, string>> = {
     'is NOT VERIFIED BY NAME: any machine with a certificate of that authority could stand in for it',
 };
 
+const notOverwritten: Messages<NotOverwritten> = {
+  'inbox-file-not-overwritten': ({ fault }) => {
+    const { message, hint } = messageOfFault(fault);
+    return {
+      message: `the file could not be written anew: ${message}`,
+      hint: fault.kind === 'sqlite-damaged' ? hint : undefined,
+    };
+  },
+  'inbox-too-large-to-overwrite': () => 'it is too large to be written anew at a start',
+  'inbox-log-not-emptied': () => 'its log could not be emptied: another process reads the inbox',
+};
+
 const inboxWarnings: Messages<InboxWarning> = {
   'inbox-file-lost': (found) =>
     `${changeOf(found)} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
@@ -251,6 +264,14 @@ const inboxWarnings: Messages<InboxWarning> = {
       `stop this receiver and run ${recovered(words, inbox)}, which saves what the inbox still holds`,
     join: '; ',
   }),
+  'inbox-holds-erased': ({ inbox, why }) => {
+    const { message, hint }: Message = messageIn(notOverwritten, why) ?? { message: why.kind };
+    return {
+      message: `the inbox ${inbox} still holds a copy of what was erased: ${message}`,
+      hint: hint ?? ((words) => `the next '${words.command('inbox erase')}' completes it`),
+      join: '; ',
+    };
+  },
   'inbox-months-missing': () => ({
     message: 'the inbox has no partitions for the next months',
     hint: (words) => `run '${words.command('inbox migrate')}' with the role that owns it`,
@@ -296,6 +317,7 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   ...storeFaults,
   ...databaseMessages,
   ...inboxWarnings,
+  ...notOverwritten,
   'inbox-cannot-store': around('cannot store in'),
   'inbox-cannot-read': around('cannot read'),
   'inbox-cannot-open': around('cannot open'),

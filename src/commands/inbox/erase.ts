@@ -4,6 +4,7 @@ import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
 import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
 import type { Erased, InboxReader } from '../../inbox/inbox.ts';
+import { describeProblem } from '../../messages/command-line.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -85,8 +86,9 @@ async function confirm(found: FoundPerson, context: Context): Promise<void> {
 
 function requireGone({ remains }: Erased, location: string): void {
   if (remains === undefined) return;
-  throw new OutputError(`a copy of what was erased is still in the files of ${location}: ${remains}`, {
-    hint: 'end what else uses the inbox, and run this again: each command that writes to the inbox tries it again first',
+  const { message, hint } = describeProblem(remains);
+  throw new OutputError(`a copy of what was erased is still in the files of ${location}: ${message}`, {
+    hint: hint ?? 'make room, or end what else uses the inbox, and run this again, which completes it',
   });
 }
 
@@ -195,7 +197,7 @@ async function printJson(
             rejected: erased.rejected,
             pending: erased.pending,
           },
-    remains: erased?.remains ?? null,
+    remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
     outOfReach: [...everywhere, ...(erased?.outOfReach ?? [])],
   } satisfies ErasedDocument);
 }

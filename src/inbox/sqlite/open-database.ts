@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { InboxProblem } from '../problems.ts';
+import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
 import { hasLog, notAFile, versionOf } from './database-file.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
 import { migrate } from './migrations.ts';
-import { cannotOpen, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;
@@ -17,7 +17,11 @@ const busyMs = 5000;
  * written to it waits for another process's transaction until `failWhereLocked`. `now` in milliseconds since the epoch. Throws a
  * `ConfigError` that says why it cannot.
  */
-export async function openDatabase(path: string, now: number): Promise<Database> {
+export async function openDatabase(
+  path: string,
+  now: number,
+  warn: (found: InboxWarning) => void,
+): Promise<Database> {
   const Libsql = await loadLibsql();
   let database: Database | undefined;
   try {
@@ -30,7 +34,7 @@ export async function openDatabase(path: string, now: number): Promise<Database>
     // An acknowledged lead must survive a power cut: every commit is synced, on macOS through the cache of the drive.
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     migrate(database, path, now);
-    overwriteClearText(database);
+    overwriteErased(database, path, warn);
     return database;
   } catch (error) {
     database?.close();
@@ -98,31 +102,48 @@ function makeFile(path: string): void {
   else if (!found.isFile()) throw notAFile(path);
 }
 
-/** Writes the file anew without free pages, unless another process uses it or the disk is full. Whether it was done. */
-export const shrink = (database: Database): boolean => vacuum(database) && emptyLog(database);
-
-/** Writes the file anew; what was there before may still be in the log. */
-const vacuum = (database: Database): boolean => isDone(() => database.exec('VACUUM'));
-
-/** Brings what is in the log to the file, and the log to no length. */
-function emptyLog(database: Database): boolean {
-  let isBusy = true;
-  const isRun = isDone(() => {
-    const [row] = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
-    isBusy = row?.['busy'] !== 0;
-  });
-  return isRun && !isBusy;
+/** Writes the file anew without free pages, and empties its log. Returns what it failed with; undefined when it was done. */
+export function shrink(database: Database): unknown {
+  const failed = vacuum(database);
+  // Also where the disk is full of what was written to the log so far.
+  const left = emptyLog(database);
+  return failed ?? left;
 }
 
-function isDone(step: () => void): boolean {
+/** Writes the file anew; what was there before may still be in the log. Returns what it failed with. */
+function vacuum(database: Database): unknown {
   try {
-    step();
-    return true;
+    // A copy of all that is live is made on the way, which the database would hold in memory.
+    database.exec('PRAGMA temp_store = FILE');
+    database.exec('VACUUM');
+    return undefined;
   } catch (error) {
-    // The freed pages are used again by what comes next; only the file stays as large until another time.
-    if (!/^SQLITE_(BUSY|LOCKED|FULL)/.test(sqliteCode(error))) throw error;
-    return false;
+    if (!sqliteCode(error).startsWith('SQLITE_CANTOPEN')) return error;
+  } finally {
+    database.exec('PRAGMA temp_store = DEFAULT');
   }
+  // There is no directory for temporary files, as in a container that is read-only.
+  try {
+    database.exec('VACUUM');
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Brings what is in the log to the file, and the log to no length. */
+function emptyLog(database: Database): unknown {
+  try {
+    const [row] = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+    return row?.['busy'] === 0 ? undefined : new LogInUseError('somebody reads what is in the log');
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The database says it in a row. */
+class LogInUseError extends Error {
+  readonly code = 'SQLITE_BUSY';
 }
 
 /** Whether something was deleted of which no trace may stay, so that the file is to be written anew. */
@@ -133,9 +154,25 @@ export const isOverwriteDue = {
     database.exec(`UPDATE target_key SET overwrite_due = ${isDue ? 1 : 0}`),
 };
 
-/** Writes the file anew where that is due, now or at a later opening. */
-function overwriteClearText(database: Database): void {
-  if (isOverwriteDue.get(database) && shrink(database)) isOverwriteDue.set(database, false);
+/** A file with more in it takes seconds to be written anew, in bytes; a receiver must be listening by then. */
+const mostOverwritten = 100 * 1024 * 1024;
+
+/** Writes the file anew where that is due, now or at a later time: one that cannot be is as good as before. */
+function overwriteErased(database: Database, inbox: string, warn: (found: InboxWarning) => void): void {
+  if (!isOverwriteDue.get(database)) return;
+  const warnOf = (why: NotOverwritten): void => warn({ kind: 'inbox-holds-erased', inbox, why });
+  const [size] = database
+    .prepare(
+      'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+    )
+    .all([]);
+  if (Number(size?.['used']) > mostOverwritten) {
+    warnOf({ kind: 'inbox-too-large-to-overwrite' });
+    return;
+  }
+  const failed = shrink(database);
+  if (failed === undefined) isOverwriteDue.set(database, false);
+  else if (!isBusy(failed)) warnOf({ kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) });
 }
 
 /** How long to wait for others that use the inbox, in milliseconds. */
@@ -153,25 +190,24 @@ const attemptMs = 200;
  */
 export async function overwriteFile(
   database: Database,
+  inbox: string,
   clock: Pick<Clock, 'steady' | 'sleep'>,
-): Promise<string | undefined> {
+): Promise<NotOverwritten | undefined> {
   const deadline = clock.steady() + waitMs;
-  const tried = async (step: () => boolean): Promise<boolean> => {
-    while (!step()) {
-      if (clock.steady() >= deadline) return false;
+  /** Only others that use the file may be gone a moment later. */
+  const tried = async (step: () => unknown): Promise<unknown> => {
+    for (;;) {
+      const failed = step();
+      if (!isBusy(failed) || clock.steady() >= deadline) return failed;
       await clock.sleep(pauseMs);
     }
-    return true;
   };
   database.prepare(`PRAGMA busy_timeout = ${attemptMs}`).all([]);
   try {
-    if (!(await tried(() => vacuum(database)))) {
-      return 'the file could not be written anew: another process writes to it, or the disk is full';
-    }
-    if (!(await tried(() => emptyLog(database)))) {
-      return 'its log could not be emptied: another process reads the inbox';
-    }
-    return undefined;
+    const failed = await tried(() => vacuum(database));
+    const left = await tried(() => emptyLog(database));
+    if (failed !== undefined) return { kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) };
+    return left === undefined ? undefined : { kind: 'inbox-log-not-emptied' };
   } finally {
     database.prepare('PRAGMA busy_timeout = 0').all([]);
   }

@@ -6,6 +6,7 @@ import type { InboxProblem, StoreFault } from '../problems.ts';
 const faults = [
   ['SQLITE_FULL', 'sqlite-full'],
   ['SQLITE_BUSY', 'sqlite-locked'],
+  ['SQLITE_LOCKED', 'sqlite-locked'],
   ['SQLITE_READONLY', 'sqlite-read-only'],
   ['SQLITE_NOTADB', 'sqlite-no-inbox'],
   ['SQLITE_IOERR', 'sqlite-io-error'],
@@ -14,13 +15,16 @@ const faults = [
 
 /** The database's name for what failed, such as `SQLITE_BUSY`; empty for any other error. */
 export const sqliteCode = (error: unknown): string => {
-  const code = (error as { code?: unknown }).code;
+  const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' ? code : '';
 };
 
+/** Another process has it in use, and may not a moment later. */
+export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
+
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
-function faultOf(path: string, error: unknown): StoreFault {
+export function faultOf(path: string, error: unknown): StoreFault {
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };
   const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];
   return kind === undefined ? { kind: 'store-other-fault', detail: messageOf(error) } : { kind };

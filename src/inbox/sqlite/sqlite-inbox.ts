@@ -24,7 +24,7 @@ import {
   overwriteFile,
   shrink,
 } from './open-database.ts';
-import { cannotOpen, cannotRead, cannotWrite } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, sqliteCode } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
@@ -47,7 +47,7 @@ const outOfReach = ['snapshots of the file system, and what it keeps of blocks t
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
-  const database = await openDatabase(location, clock.now());
+  const database = await openDatabase(location, clock.now(), options.warn);
   try {
     await removeDeadReceivers(database, pid, clock.now());
     const storedName = storedNamesOf(database);
@@ -202,20 +202,18 @@ function sqliteInbox(
       check.stop();
       await check.found;
       database.prepare('PRAGMA secure_delete = ON').all([]);
-      const holding = bodiesWithIds(database, erasure.leadIds);
+      const holding = await reading(() => bodiesWithIds(database, erasure.leadIds));
       const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
       if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach: places };
-      const remains = await overwriteFile(database, clock);
+      const remains = await overwriteFile(database, location, clock);
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
       return { ...counts, remains, outOfReach: places };
     },
     compact() {
-      try {
-        shrink(database);
-        return Promise.resolve();
-      } catch (error) {
-        return Promise.reject(cannotWrite(location, error));
-      }
+      const failed = shrink(database);
+      return failed === undefined || /^SQLITE_(BUSY|LOCKED|FULL)/.test(sqliteCode(failed))
+        ? Promise.resolve()
+        : Promise.reject(cannotWrite(location, failed));
     },
     async close() {
       await sequencing.close();

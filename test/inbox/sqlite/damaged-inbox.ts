@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import Libsql from 'libsql';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
-import { arrivalOf, freshFile } from '../support.ts';
+import { arrivalOf, freshFile, ledgerOf } from '../support.ts';
 
 interface Page {
   readonly pageno: number;
@@ -13,6 +13,7 @@ export async function damagedInbox(table: string, position: number): Promise<str
   const path = freshFile('inbox.db');
   const inbox = await openInbox({ location: path, clock: systemClock });
   await inbox.take(ids.map((id) => arrivalOf({ id })));
+  await ledgerOf(inbox).sequence();
   if (table === 'erased' || table === 'target_key')
     await inbox.erase({ leadIds: ids.slice(0, 1), rejected: [] });
   await inbox.close();

@@ -1,9 +1,10 @@
 import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
-import { all, arrivalOf } from '../support.ts';
+import { all, arrivalOf, freshFile } from '../support.ts';
 import { damagedInbox, ids } from './damaged-inbox.ts';
 
 it('with a damaged page refuses the leads on that page alone, and says once how to save the rest', async () => {
@@ -33,4 +34,52 @@ it('is checked as soon as it is opened, before any delivery', async () => {
   await expect(inWords(all(inbox.list({})))).rejects.toThrow(
     /cannot read the inbox .*: the database is damaged/,
   );
+});
+
+async function execute(path: string, sql: string): Promise<void> {
+  const Libsql = await loadLibsql();
+  const database = new Libsql(path, { timeout: 0 });
+  database.exec(sql);
+  database.close();
+}
+
+describe('an inbox that an erasure did not write anew', () => {
+  it('opens with a damaged page, takes leads, and says what it still holds', async () => {
+    const path = await damagedInbox('deliveries', 10);
+    await execute(path, 'UPDATE target_key SET overwrite_due = 1');
+    const warnings: string[] = [];
+    const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
+    expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+    expect(warnings.filter((text) => text.includes('still holds'))).toEqual([
+      expect.stringMatching(/what was erased: .*: the database is damaged; 'leads inbox recover /),
+    ]);
+  });
+
+  it('says so of every later erasure, which erases all the same', async () => {
+    const path = await damagedInbox('deliveries', 10);
+    const inbox = await open(path);
+    expect(await inbox.erase({ leadIds: ids.slice(0, 1), rejected: [] })).toMatchObject({
+      leads: 1,
+      remains: { kind: 'inbox-file-not-overwritten', fault: { kind: 'sqlite-damaged' } },
+    });
+    expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('keeps nobody waiting at an opening where that takes long: the next erasure completes it', async () => {
+    const path = freshFile('inbox.db');
+    const before = await open(path);
+    await before.close();
+    await execute(
+      path,
+      `CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(101 * 1024 * 1024));
+       UPDATE target_key SET overwrite_due = 1`,
+    );
+    const warnings: string[] = [];
+    const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
+    expect(warnings).toEqual([expect.stringContaining('it is too large to be written anew')]);
+    expect(await inbox.erase({ leadIds: [], rejected: [] })).toMatchObject({ remains: undefined });
+    warnings.length = 0;
+    await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
+    expect(warnings).toEqual([]);
+  });
 });

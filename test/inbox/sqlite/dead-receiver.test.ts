@@ -12,7 +12,7 @@ async function takeAfterReceiverOn(host: string): Promise<TakeResult> {
   const before = await open(path, { targets: ['t'], leaseMs: 1000 });
   await takeOne(before, arrivalOf({ id: 'a' }));
   await before.close();
-  const database = await openDatabase(path, 0);
+  const database = await openDatabase(path, 0, () => undefined);
   const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run' });
   database.prepare('UPDATE work SET owner = ?').run([owner]);
   database.close();
@@ -37,7 +37,7 @@ async function outstandingAfterReceiverOn(host: string, silentMs: number): Promi
   const before = await open(path, { targets: ['t'] });
   await takeOne(before, arrivalOf({ id: 'a' }));
   await before.close();
-  const database = await openDatabase(path, 0);
+  const database = await openDatabase(path, 0, () => undefined);
   const [{ target } = {}] = database.prepare('SELECT target FROM work').all([]);
   const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run' });
   const seen = clock.now() - silentMs;
@@ -65,7 +65,7 @@ describe('what is outstanding for a receiver that was killed', () => {
     await takeOne(running, arrivalOf({ id: 'a' }));
     clock.advance(8 * dayMs);
     await takeOne(running, arrivalOf({ id: 'b' }));
-    const database = await openDatabase(path, 0);
+    const database = await openDatabase(path, 0, () => undefined);
     const owners = database.prepare('SELECT owner, seen FROM receivers').all([]);
     database.close();
     expect(owners).toMatchObject([{ seen: clock.now() }]);
