@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
+import type { LostPart } from '../../inbox/sqlite/recover-inbox.ts';
 import type { InboxRecoverOptions } from './options.ts';
 
 export async function run(options: InboxRecoverOptions, context: Context): Promise<Outcome> {
@@ -20,16 +21,30 @@ export async function run(options: InboxRecoverOptions, context: Context): Promi
   }
   const { clock, messages } = context;
   if (!existsSync(from)) throw new DataError(`there is no inbox at ${from}`);
-  const { recoverInbox } = await import('../../inbox/sqlite/recover-inbox.ts');
-  const { deliveries, leads, unreadable, idsComplete } = await recoverInbox(from, to, clock.now());
+  const [{ recoverInbox }, { hasLog }] = await Promise.all([
+    import('../../inbox/sqlite/recover-inbox.ts'),
+    import('../../inbox/sqlite/database-file.ts'),
+  ]);
+  const { deliveries, leads, unreadable, lost } = await recoverInbox(from, to, clock.now());
   messages.say(`${deliveries} deliveries of ${leads} leads saved to ${to}`);
   if (unreadable > 0) {
     messages.warn(`${unreadable} numbers could not be read, each of a delivery that may be lost`);
   }
-  if (!idsComplete) {
-    messages.warn(
-      'the list of known ids is damaged: an id whose deliveries were pruned or erased may not be known any more',
+  for (const part of lost) messages.warn(lostParts[part]);
+  // The database would replay it over whatever file has that name.
+  if (hasLog(from)) {
+    messages.say(
+      `use it with --inbox ${to}; before it gets the name ${from}, remove ${from}-wal and ${from}-shm, which would be written over it`,
     );
   }
-  return unreadable === 0 && idsComplete ? 'done' : 'problems';
+  return unreadable === 0 && lost.size === 0 ? 'done' : 'problems';
 }
+
+/** What a person has to know of each part that is damaged. */
+const lostParts: Readonly<Record<LostPart, string>> = {
+  ids: 'the list of known ids is damaged: an id whose deliveries were pruned or erased may not be known any more',
+  work: 'the list of outstanding leads is damaged: a lead that was outstanding may be lost for its target, or be handed to it again',
+  nonces: 'the list of nonces is damaged: a delivery may be replayed with another body',
+  results: 'what targets answered is not complete',
+  counts: 'counts of deliveries that were pruned before now are not complete',
+};

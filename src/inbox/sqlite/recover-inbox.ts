@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../json/bytes.ts';
 import { link, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
+import { syncDirectory } from '../../files/replace.ts';
 import type { InboxProblem } from '../problems.ts';
 import {
   type Database,
@@ -15,7 +17,7 @@ import {
 } from './libsql.ts';
 import { migrate } from './migrations.ts';
 import { openReadOnly } from './open-database.ts';
-import { isDamage } from './sqlite-errors.ts';
+import { cannotRead, cannotWrite, isUnreadable, sqliteCode } from './sqlite-errors.ts';
 
 /** What was saved of a damaged inbox. */
 interface RecoveredInbox {
@@ -23,23 +25,34 @@ interface RecoveredInbox {
   readonly leads: number;
   /** Numbers that could not be read, where a delivery may have been. */
   readonly unreadable: number;
-  /** Whether every id that was ever taken was found; otherwise those that are in no delivery any more may be missing. */
-  readonly idsComplete: boolean;
+  /** What may be missing besides. */
+  readonly lost: ReadonlySet<LostPart>;
 }
 
-/** By table, the columns of its key. */
-const keys: Readonly<Record<string, readonly string[]>> = {
-  work: ['lead', 'target'],
-  nonces: ['nonce'],
-  targets: ['name'],
-  results: ['seq', 'number'],
-  dropped_repeats: ['lead'],
-  erased: ['digest'],
-  removed: ['minute', 'verdict', 'reason', 'source', 'attempt'],
+/**
+ * `ids`: of leads that are in no delivery any more; `work`: what is outstanding for targets; `counts`: of deliveries that were
+ * removed, before now.
+ */
+export type LostPart = 'ids' | 'work' | 'nonces' | 'results' | 'counts';
+
+/** By table, the columns of its key, and what its rows are. */
+const tables: Readonly<Record<string, readonly [part: LostPart, key: readonly string[]]>> = {
+  work: ['work', ['lead', 'target']],
+  nonces: ['nonces', ['nonce']],
+  targets: ['work', ['name']],
+  results: ['results', ['seq', 'number']],
+  dropped_repeats: ['counts', ['lead']],
+  erased: ['ids', ['digest']],
+  removed: ['counts', ['minute', 'verdict', 'reason', 'source', 'attempt']],
 };
 
-/** Tables of one row, which a new inbox has as well. */
-const oneRow = ['counter', 'target_key', 'nonce_clock', 'counted_since'];
+/** Tables of one row, which a new inbox has as well. The inbox's key tells whose work a row is, and which id was erased. */
+const oneRow: Readonly<Record<string, readonly LostPart[]>> = {
+  counter: [],
+  target_key: ['ids', 'work'],
+  nonce_clock: ['nonces'],
+  counted_since: ['counts'],
+};
 
 /**
  * Copies what can be read of the inbox `from` into a new one, which appears when it is complete. Throws a `UsageError`
@@ -57,12 +70,15 @@ export async function recoverInbox(from: string, to: string, now: number): Promi
       try {
         migrate(target, temporary, now, version);
         target.exec('BEGIN IMMEDIATE');
-        recovered = copyAll(source, target);
+        recovered = copyAll({ database: source, path: from }, target, now);
         target.exec('COMMIT');
+      } catch (error) {
+        throw sqliteCode(error).startsWith('SQLITE_') ? cannotWrite(to, error) : error;
       } finally {
         target.close();
       }
       await linkNew(temporary, to);
+      await syncDirectory(dirname(to));
       return recovered;
     });
   } finally {
@@ -71,33 +87,46 @@ export async function recoverInbox(from: string, to: string, now: number): Promi
   }
 }
 
-function copyAll(from: Database, to: Database): RecoveredInbox {
+function copyAll(from: Source, to: Database, now: number): RecoveredInbox {
   const copier = new RowCopier(to);
-  const oneRowsWhole = oneRow.map((table) => copyOneRow(table, from, to, copier));
+  const lost = new Set<LostPart>();
+  // What is read is of one moment: a receiver may go on writing.
+  from.database.exec('BEGIN');
+  for (const [table, parts] of Object.entries(oneRow)) {
+    if (!copyOneRow(table, from, to, copier)) for (const part of parts) lost.add(part);
+  }
   const counter = Number(to.prepare('SELECT seq FROM counter').all([])[0]?.['seq'] ?? 0);
-  const unreadable = readDeliveries(from, Math.max(counter, lastNumber(from)), (rows) =>
+  const unread = readDeliveries(from, Math.max(counter, lastNumber(from)), (rows) =>
     copier.copy('deliveries', rows),
   );
   // Before the ids: a digest may have to be made of a lead in it.
-  copyTable('shared_content', ['seq'], from, to, copier);
+  const bodiesWhole = copyTable('shared_content', ['seq'], from, to, copier);
   const leadsWhole = readFromBothEnds(from, 'leads', ['id'], (rows) => copier.copy('leads', rows));
-  if (!leadsWhole) completeLeads(from, to, copier);
-  const whole = Object.entries(keys).filter(([table, columns]) =>
-    copyTable(table, columns, from, to, copier),
-  );
-  // The ids of erased leads are known by their digests, which nobody can compare without the inbox's key.
-  const erasedWhole =
-    whole.some(([table]) => table === 'erased') && oneRowsWhole[oneRow.indexOf('target_key')];
-  const idsComplete = leadsWhole && erasedWhole === true;
+  if (!leadsWhole) {
+    lost.add('ids');
+    completeLeads(from, to, copier);
+  }
+  for (const [table, [part, key]] of Object.entries(tables)) {
+    if (!copyTable(table, key, from, to, copier)) lost.add(part);
+  }
+  // One without its body would be exported and handed on as nothing.
+  const { changes } = bodiesWhole ? { changes: 0 } : to.prepare(dropBodiless).run([]);
+  const unreadable = unread + changes;
+  if ((unreadable > 0 || lost.has('counts')) && hasTable(to, 'counted_since')) {
+    to.prepare('UPDATE counted_since SET at = ?').run([now]);
+  }
   to.exec('UPDATE counter SET seq = MAX(seq, COALESCE((SELECT MAX(seq) FROM deliveries), 0))');
-  return { deliveries: count(to, 'deliveries'), leads: count(to, 'leads'), unreadable, idsComplete };
+  return { deliveries: count(to, 'deliveries'), leads: count(to, 'leads'), unreadable, lost };
 }
+
+const dropBodiless =
+  'DELETE FROM deliveries WHERE first_seq IS NOT NULL AND first_seq NOT IN (SELECT seq FROM shared_content)';
 
 /** Returns whether all of it could be read. */
 function copyTable(
   table: string,
   columns: readonly string[],
-  from: Database,
+  from: Source,
   to: Database,
   copier: RowCopier,
 ): boolean {
@@ -105,7 +134,7 @@ function copyTable(
 }
 
 /** The same of one row; without it a new one stays. */
-function copyOneRow(table: string, from: Database, to: Database, copier: RowCopier): boolean {
+function copyOneRow(table: string, from: Source, to: Database, copier: RowCopier): boolean {
   if (!hasTable(to, table)) return true;
   const rows = rowsOrDamage(from, `SELECT * FROM ${table}`, []);
   if (rows === 'damaged' || rows.length === 0) return false;
@@ -114,7 +143,7 @@ function copyOneRow(table: string, from: Database, to: Database, copier: RowCopi
   return true;
 }
 
-function lastNumber(from: Database): number {
+function lastNumber(from: Source): number {
   const rows = rowsOrDamage(from, 'SELECT MAX(seq) AS seq FROM deliveries', []);
   return rows === 'damaged' ? 0 : Number(rows[0]?.['seq'] ?? 0);
 }
@@ -140,12 +169,18 @@ const pageRows = 200;
 
 type Use = (rows: readonly Row[]) => void;
 
+/** What is recovered; `path` is that of its file. */
+interface Source {
+  readonly database: Database;
+  readonly path: string;
+}
+
 /** The rows, or `damaged`. Each statement is made anew, since one that has thrown cannot be used again. */
-function rowsOrDamage(database: Database, sql: string, values: readonly Value[]): Row[] | 'damaged' {
+function rowsOrDamage({ database, path }: Source, sql: string, values: readonly Value[]): Row[] | 'damaged' {
   try {
     return database.prepare(sql).all(values);
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isUnreadable(error)) throw cannotRead(path, error);
     return 'damaged';
   }
 }
@@ -155,13 +190,13 @@ function rowsOrDamage(database: Database, sql: string, values: readonly Value[])
  * twice. Returns whether that was all of them; in between, what is damaged and what lies between two damaged parts is
  * left out.
  */
-function readFromBothEnds(database: Database, table: string, keys: readonly string[], use: Use): boolean {
-  return readFrom('ASC', database, table, keys, use) || (readFrom('DESC', database, table, keys, use), false);
+function readFromBothEnds(source: Source, table: string, keys: readonly string[], use: Use): boolean {
+  return readFrom('ASC', source, table, keys, use) || (readFrom('DESC', source, table, keys, use), false);
 }
 
 function readFrom(
   order: 'ASC' | 'DESC',
-  database: Database,
+  source: Source,
   table: string,
   keys: readonly string[],
   use: Use,
@@ -173,7 +208,7 @@ function readFrom(
   for (let limit = pageRows; ;) {
     const where = last === undefined ? '' : `WHERE ${behind}`;
     const sql = `SELECT * FROM ${table} ${where} ORDER BY ${ordered} LIMIT ${limit}`;
-    const rows = rowsOrDamage(database, sql, last ?? []);
+    const rows = rowsOrDamage(source, sql, last ?? []);
     if (rows === 'damaged') {
       if (limit === 1) return false;
       limit = 1;
@@ -222,11 +257,11 @@ const deliveryRows = 200;
  * Gives every delivery that can be read: by pages, and one number at a time through a damaged part. Returns how many
  * numbers could not be read, where a delivery may have been.
  */
-function readDeliveries(database: Database, lastSeq: number, use: (rows: readonly Row[]) => void): number {
+function readDeliveries(source: Source, lastSeq: number, use: (rows: readonly Row[]) => void): number {
   let unreadable = 0;
   for (let seq = 0; seq < lastSeq;) {
     const rows = rowsOrDamage(
-      database,
+      source,
       `SELECT * FROM deliveries WHERE seq > ? ORDER BY seq LIMIT ${deliveryRows}`,
       [seq],
     );
@@ -239,7 +274,7 @@ function readDeliveries(database: Database, lastSeq: number, use: (rows: readonl
     // Up to the first delivery that can be read behind the damage.
     for (let isBehind = false, wasDamaged = false; !isBehind && seq < lastSeq;) {
       seq += 1;
-      const one = rowsOrDamage(database, 'SELECT * FROM deliveries WHERE seq = ?', [seq]);
+      const one = rowsOrDamage(source, 'SELECT * FROM deliveries WHERE seq = ?', [seq]);
       if (one === 'damaged') unreadable += 1;
       else use(one);
       isBehind = wasDamaged && one !== 'damaged' && one.length > 0;
@@ -250,7 +285,7 @@ function readDeliveries(database: Database, lastSeq: number, use: (rows: readonl
 }
 
 /** Gives each delivered id whose row was not found from the ends a row: the old one, or what its deliveries tell. */
-function completeLeads(from: Database, to: Database, copier: RowCopier): void {
+function completeLeads(from: Source, to: Database, copier: RowCopier): void {
   const missing = to
     .prepare(
       `SELECT lead, MIN(seq) AS seq, MIN(received_at) AS first_at, MAX(attempt) AS attempts,

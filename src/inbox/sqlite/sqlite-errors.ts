@@ -24,6 +24,10 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
+/** The same of a file on a disk that fails: a part cannot be read, and the rest can. */
+export const isUnreadable = (error: unknown): boolean =>
+  isDamage(error) || sqliteCode(error).startsWith('SQLITE_IOERR');
+
 export function faultOf(path: string, error: unknown): StoreFault {
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };
   const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];

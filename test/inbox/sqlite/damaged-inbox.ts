@@ -2,17 +2,26 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import Libsql from 'libsql';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
-import { arrivalOf, freshFile, ledgerOf } from '../support.ts';
+import type { Inbox } from '../../../src/inbox/inbox.ts';
+import { arrivalOf, deliveryOf, freshFile, ledgerOf } from '../support.ts';
 
 interface Page {
   readonly pageno: number;
 }
 
-/** An inbox with a thousand leads, one page of which is overwritten: a leaf of this table, by its position. */
-export async function damagedInbox(table: string, position: number): Promise<string> {
+/** Of a full inbox. */
+const targets = ['forward http://a.test/'];
+
+/**
+ * An inbox with a thousand leads, one page of which is overwritten: a leaf of this table, by its position. `isFull`: each
+ * lead is outstanding for a target and has a nonce, some were given back, and some share the body of a delivery.
+ */
+export async function damagedInbox(table: string, position: number, isFull = false): Promise<string> {
   const path = freshFile('inbox.db');
-  const inbox = await openInbox({ location: path, clock: systemClock });
-  await inbox.take(ids.map((id) => arrivalOf({ id })));
+  const options = isFull ? { targets, nonceLifetimeMs: 1000 } : {};
+  const inbox = await openInbox({ location: path, clock: systemClock, ...options });
+  await inbox.take(ids.map((id) => arrivalOf({ id }, isFull ? { nonce: `nonce of ${id}` } : {})));
+  if (isFull) await fill(inbox);
   await ledgerOf(inbox).sequence();
   if (table === 'erased' || table === 'target_key')
     await inbox.erase({ leadIds: ids.slice(0, 1), rejected: [] });
@@ -29,6 +38,26 @@ export async function damagedInbox(table: string, position: number): Promise<str
   writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (page.pageno - 1) * 4096);
   closeSync(file);
   return path;
+}
+
+/** The ids of the leads that share bodies, two in each. */
+export const sharingIds = Array.from({ length: 400 }, (_, i) => `shared-${1000 + i}`);
+
+async function fill(inbox: Inbox): Promise<void> {
+  for (let i = 0; i < sharingIds.length; i += 2) {
+    const own = sharingIds.slice(i, i + 2).map((id) => JSON.stringify({ id }));
+    const delivery = deliveryOf(`[${own.join()}]`);
+    const start = own[0]?.length ?? 0;
+    const places = [
+      { start: 1, end: 1 + start },
+      { start: 2 + start, end: 2 + start + (own[1]?.length ?? 0) },
+    ];
+    await inbox.take(places.map((place, n) => ({ delivery, place, leadId: sharingIds[i + n] ?? '' })));
+  }
+  const result = { ok: false, answer: '503', durationMs: 1, at: 1 };
+  await inbox.release(
+    ids.map((leadId, i) => ({ leadId, seq: i + 1, target: targets[0] ?? '', result, retryAt: 1 })),
+  );
 }
 
 /** Of the leads in such an inbox. */

@@ -2,6 +2,7 @@ import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
+import { isUnreadable } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';
@@ -82,4 +83,11 @@ describe('an inbox that an erasure did not write anew', () => {
     await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
     expect(warnings).toEqual([]);
   });
+});
+
+it('counts what a failing disk does not give as damaged', () => {
+  const failed = (code: string): Error => Object.assign(new Error(code), { code });
+  expect(isUnreadable(failed('SQLITE_IOERR_READ'))).toBe(true);
+  expect(isUnreadable(failed('SQLITE_CORRUPT'))).toBe(true);
+  expect(isUnreadable(failed('SQLITE_BUSY'))).toBe(false);
 });
