@@ -36,7 +36,7 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
   }
   const { status, category: categories, follow, bookmark } = settled;
   if (totals.leads === 0 && follow === undefined && bookmark === undefined)
-    await noteNearValues(service, { status, categories }, messages);
+    await noteNearValues(service, { status, categories }, context);
   const durationMs = clock.now() - startedAt;
   const destination = output === undefined ? '' : ` to ${output}`;
   messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));

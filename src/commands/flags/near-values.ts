@@ -1,3 +1,5 @@
+import type { Context } from '../../context.ts';
+import { LeadsError } from '../../errors.ts';
 import { foldText } from '../../lead/filter.ts';
 import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { nearest } from '../../messages/suggest.ts';
@@ -12,13 +14,32 @@ import { statusFieldsOf } from '../../service/listing/page-census.ts';
 const mostLooked = 1000;
 const mostNamed = 5;
 
-/** Where nothing was found: which categories and statuses leads have that are near those that were asked for. */
+type Asked = Pick<LeadQuery, 'status' | 'categories'>;
+
+/**
+ * Where nothing was found: which categories and statuses leads have that are near those that were asked for. However that
+ * ends, what was asked for is complete by now.
+ */
 export async function noteNearValues(
   service: Service,
-  { status, categories = [] }: Pick<LeadQuery, 'status' | 'categories'>,
+  asked: Asked,
+  { globals, messages }: Pick<Context, 'globals' | 'messages'>,
+): Promise<void> {
+  if (globals.quiet || (asked.status === undefined && (asked.categories ?? []).length === 0)) return;
+  try {
+    await findNear(service, asked, messages);
+  } catch (error) {
+    if (!(error instanceof LeadsError)) throw error;
+    const { sentenceOf } = await import('../../messages/find-message.ts');
+    messages.verbose(`not known what is near: ${sentenceOf(error)}`);
+  }
+}
+
+async function findNear(
+  service: Service,
+  { status, categories = [] }: Asked,
   messages: Pick<Messages, 'note'>,
 ): Promise<void> {
-  if (status === undefined && categories.length === 0) return;
   const statusFields = statusFieldsOf(service.dialect);
   const [ofCategory, ofStatus] = [new Map<string, number>(), new Map<string, number>()];
   let looked = 0;

@@ -67,7 +67,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   if (watch === undefined) {
     await noteRemainder(remainder, shown, context);
     if (shown === 0 && format === 'table') context.messages.say('no lead matches');
-    if (shown === 0) await noteNearValues(service, query, context.messages);
+    if (shown === 0) await noteNearValues(service, query, context);
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');

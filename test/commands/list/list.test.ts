@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { freshHome, leads, type RunOptions, startLeads } from '../../support/run.ts';
+import { freshHome, leads, type LiveRun, type RunOptions, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 import { textWidth } from '../../../src/output/table.ts';
 import { until } from '../../support/until.ts';
@@ -189,6 +189,30 @@ describe('leads list', () => {
       expect((await leads(['list', '--status', 'nwe', '-q'], at(server.url))).stderr).toBe('');
       await server.close();
     });
+
+    it.each(['list', 'export'])(
+      '%s ends with 0 whatever the request for what is near ends with',
+      async (name) => {
+        let answer = 0;
+        const server = await scripted((request, response) => {
+          if (request.url?.includes('status=') === true) sendJson(response, { data: [], has_more: false });
+          else if (answer !== 0) response.writeHead(answer, { 'content-type': 'text/html' }).end('<p>no</p>');
+          else live?.abort(new InterruptedError('SIGINT'));
+        });
+        let live: LiveRun | undefined;
+        const ends: [number, number][] = [];
+        for (answer of [403, 500, 200, 0]) {
+          live = startLeads([name, '--status', 'nwe'], at(server.url));
+          ends.push([answer, (await live.done).exitCode]);
+        }
+        const hints = () => server.requests.filter((url) => !url.includes('status=')).length;
+        const asked = hints();
+        await leads([name, '--status', 'nwe', '-q'], at(server.url));
+        await server.close();
+        expect(ends).toEqual([403, 500, 200, 0].map((sent) => [sent, 0]));
+        expect(hints()).toBe(asked);
+      },
+    );
 
     it('says of how many leads it knows, where these are not all', async () => {
       const many = Array.from({ length: 1000 }, (_, i) => ({ id: `l-${i}`, category: 'solar' }));
