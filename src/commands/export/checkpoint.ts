@@ -36,13 +36,17 @@ export const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>
   readJsonState(path, checkpointSchema, 'checkpoint');
 
 /** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
-export function checkSameExport(checkpoint: Checkpoint, identity: Readonly<Record<string, unknown>>): void {
+export function checkSameExport(
+  checkpoint: Checkpoint,
+  identity: Readonly<Record<string, unknown>>,
+  { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
+): void {
   const keys = Object.keys({ ...checkpoint.of, ...identity }).filter(
     (key) => JSON.stringify(identity[key]) !== JSON.stringify(checkpoint.of[key]),
   );
   if (keys.length === 0) return;
   throw new UsageError(`the interrupted export had other flags: it differs in ${keys.join(', ')}`, {
-    hint: 'resume with the flags that it was started with, or start again without --resume',
+    hint: `resume with the flags that it was started with, or start again without ${identity['bookmark'] === true ? path : '--resume'}`,
   });
 }
 

@@ -73,7 +73,7 @@ async function publishFinished(
   const plan = await planExport(service, options, checkpoint.startedAt);
   // The bookmark, and with it the begin of the next walk, may have moved already.
   const moved = options.bookmark === undefined ? {} : { since: checkpoint.of['since'] };
-  checkSameExport(checkpoint, { ...exportIdentity(plan), ...moved });
+  checkSameExport(checkpoint, { ...exportIdentity(plan), ...moved }, paths);
   const file = hasPartial ? await PartialFile.resume(paths.partial, checkpoint.bytes) : undefined;
   try {
     return await publishFile(plan, paths, file, checkpoint);
@@ -94,7 +94,20 @@ async function continueExport(
   const plan = await planExport(service, options, checkpoint?.startedAt ?? context.clock.now());
   Object.assign(totals, checkpoint?.counts);
   const before = totals.leads;
-  const file = await fileDestination(plan, context, totals, paths, checkpoint);
+  let file: Destination;
+  try {
+    file = await fileDestination(plan, context, totals, paths, checkpoint);
+  } catch (error) {
+    if (!(error instanceof IdsOutsideError) || options.bookmark === undefined) throw error;
+    // The bookmark has not moved: all of them come again, and every later run would end here as well.
+    const what = counted(before, 'lead', 'leads');
+    context.messages.note(
+      'discarded',
+      `this starts over and discards ${what} of an interrupted export: ${error.message}`,
+    );
+    Object.assign(totals, { leads: 0, duplicates: 0, withoutId: 0, retries: 0 });
+    return continueExport(service, options, context, totals, paths, undefined);
+  }
   return { before, publication: await exportLeads(plan, context, totals, file) };
 }
 
@@ -107,7 +120,7 @@ async function fileDestination(
 ): Promise<Destination> {
   const { options, window, startedAt, account } = plan;
   const identity = exportIdentity(plan);
-  if (from !== undefined) checkSameExport(from, identity);
+  if (from !== undefined) checkSameExport(from, identity, paths);
   /** The file to append to; undefined: the partial file becomes the output. */
   const target =
     options.bookmark === undefined || options.replace
@@ -227,9 +240,18 @@ function exportIdentity({ account, query, options }: ExportPlan): Record<string,
   };
 }
 
+/** The ids of the leads of an interrupted export are not known any more. */
+class IdsOutsideError extends UsageError {
+  constructor() {
+    super('this export cannot be resumed: the ids of its leads stand outside of what was written', {
+      hint: 'start again without --resume; a field of the leads that identifies them: leads config set api.id NAME',
+    });
+  }
+}
+
 /**
- * Reads the ids and times of the records that the partial file holds. Throws a `UsageError` when the walk that wrote them
- * found ids outside of them.
+ * Reads the ids and times of the records that the partial file holds. Throws an `IdsOutsideError` when the walk that
+ * wrote them found ids outside of them.
  */
 async function preloadIds(
   { seen, window, options, service }: ExportPlan,
@@ -249,12 +271,7 @@ async function preloadIds(
     }
   }
   if (withoutId <= counts.withoutId) return;
-  throw new UsageError(
-    'this export cannot be resumed: the ids of its leads stand outside of what was written',
-    {
-      hint: 'start again without --resume; a field of the leads that identifies them: leads config set api.id NAME',
-    },
-  );
+  throw new IdsOutsideError();
 }
 
 /** Documents of CouchDB have their id under `_id`; without unwrapping, an id that no lead of the walk has does no harm. */
