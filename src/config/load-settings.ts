@@ -198,11 +198,13 @@ function checkOwnFile(path: string, mode: number): void {
   if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
 }
 
+/** Editors of Windows begin a file with a byte order mark. */
+export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
 function parseConfig(text: string, path: string, onUnknown: (path: readonly string[]) => void): Config {
   let json: Json;
   try {
-    // Editors of Windows begin a file with a byte order mark.
-    json = JSON.parse(text.replace(/^\uFEFF/, '')) as Json;
+    json = JSON.parse(withoutMark(text)) as Json;
   } catch (cause) {
     throw configError({ kind: 'config-not-json', path, ...placeOf(cause, text) }, { cause });
   }
@@ -215,7 +217,7 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
 
 /** The line that cannot be read, and whether it is because of a comma too many. */
 function placeOf(cause: unknown, text: string): { line: number; isComma: boolean } {
-  const plain = text.replace(/^\uFEFF/, '');
+  const plain = withoutMark(text);
   const at = Number(/at position (\d+)/.exec(String(cause))?.[1] ?? plain.trimEnd().length);
   const before = plain.slice(0, at);
   const isComma = /^[}\]]/.test(plain.slice(at)) && before.trimEnd().endsWith(',');

@@ -1,20 +1,24 @@
+import { type Stats, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import Conf from 'conf';
 import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withOutputErrors } from '../files/output-error.ts';
+import { regularFile } from '../files/output-place.ts';
+import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';
 import { configVersion, inKebabCase, valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
-import { readConfig } from './load-settings.ts';
+import { readConfig, withoutMark } from './load-settings.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
 
 /**
- * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the
- * file atomically, 0600 in a 0700 directory. Throws a `ConfigError` instead of overwriting a file that is not ours. A file
- * of an earlier release keeps its form, which that release goes on reading, unless `renews`.
+ * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the file
+ * in one step, 0600 in a 0700 directory, also where it is behind a link. Throws a `ConfigError` instead of overwriting a
+ * file that is not ours. A file of an earlier release keeps its form, which that release goes on reading, unless `renews`.
  */
 export async function updateConfig(
   context: WriteContext,
@@ -28,24 +32,32 @@ export async function updateConfig(
     const held = await lock(path, context, { waitMs: 10_000 });
     try {
       const before = readConfig(configDir);
-      const isRenewed = renews || Object.keys(before).length === 0;
-      const version = isRenewed ? configVersion : before.version;
-      const changed = change(before);
-      const store = version === undefined ? { ...changed } : { ...inKebabCase({ ...changed, version }) };
       const conf = new Conf<Record<string, unknown>>({
         cwd: configDir,
         configName: 'config',
         projectName: 'leads',
-        configFileMode: 0o600,
         accessPropertiesByDotNotation: false,
-        serialize: (value) => `${JSON.stringify(value, null, 2)}\n`,
+        deserialize: (text) => JSON.parse(withoutMark(text)) as Record<string, unknown>,
       });
-      conf.store = store;
+      const version = renews || conf.size === 0 ? configVersion : before.version;
+      const changed = change(before);
+      const store = version === undefined ? changed : inKebabCase({ ...changed, version });
+      // Conf finds and reads the file; it would write over it where SNAP is set, and take half a write for a whole one.
+      const place = await regularFile(conf.path);
+      await replaceFile(place, `${JSON.stringify(store, null, 2)}\n`, {
+        mode: 0o600,
+        isLocked: place === conf.path,
+        owner: ownerOf(place),
+      });
     } finally {
       await held.release();
     }
   });
 }
+
+/** Who keeps a file that root changes for them, as with sudo. */
+const ownerOf = (path: string): Stats | undefined =>
+  userInfo().uid === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
 
 /**
  * Changes one profile and leaves the others alone; a profile that ends up empty is removed. The time at which a secret

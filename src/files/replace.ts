@@ -9,6 +9,8 @@ interface Options {
   readonly mode?: number;
   /** Nobody else writes this file now, since the caller has its lock: what a killed run left is used again. */
   readonly isLocked?: boolean;
+  /** Of the new file; default: whoever writes it. */
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 /**
@@ -18,15 +20,17 @@ interface Options {
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | AsyncIterable<string>,
-  options: Options = {},
+  { mode, isLocked = false, owner }: Options = {},
 ) {
-  const isLocked = options.isLocked ?? false;
   const temporary = isLocked ? `${path}.tmp` : `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await withOutputErrors(path, async () => {
     try {
       if (isLocked) await rm(temporary, { force: true });
-      const file = await open(temporary, 'wx', options.mode);
-      await writeAndSync(file, () => writeFile(file, content));
+      const file = await open(temporary, 'wx', mode);
+      await writeAndSync(file, async () => {
+        if (owner !== undefined) await file.chown(owner.uid, owner.gid);
+        await writeFile(file, content);
+      });
       await renameDurably(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });

@@ -245,6 +245,11 @@ describe('leads config', () => {
     expect((await leads(['config', 'get', 'retries'], { home })).exitCode).toBe(3);
     writeFileSync(join(home, 'config', 'config.json'), content);
     expect((await leads(['config', 'get', 'retries'], { home })).stdout).toBe('3\n');
+    expect(await leads(['config', 'set', 'retries', '4'], { home })).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+    expect(configOf(home)).toMatchObject({ profiles: { default: { retries: 4 } } });
   });
 
   it.runIf(userInfo().uid === 0)('refuses a symbolic link that belongs to another user', async () => {
