@@ -21,7 +21,8 @@ type SecretProblem = Extract<
 /** What is wrong with a secret that both sides have. */
 export const secretMessages: Messages<Exclude<SecretProblem, { kind: 'jwk-without-secret' }>> = {
   'empty-secret': () => 'the webhook secret is empty',
-  'secret-in-pem': () => 'the webhook secret is a key in PEM, and this scheme signs with a shared secret',
+  'secret-of-key-pair': () =>
+    'the webhook secret is a key of a pair, and this scheme signs with a shared secret',
   'secret-not-encoded': ({ encoding }) => ({
     message: `the webhook secret is not ${encodingNames[encoding]}`,
     hint: () =>

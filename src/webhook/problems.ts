@@ -13,7 +13,8 @@ export type WebhookProblem = KindsOf<{
   'scheme-signs-no-time': { scheme: string };
   'not-a-header-name': { name: string };
   'empty-secret': unknown;
-  'secret-in-pem': unknown;
+  /** A public key, or a key in PEM. */
+  'secret-of-key-pair': unknown;
   'secret-not-encoded': { encoding: SecretEncoding };
   'empty-token': unknown;
   'unsendable-token': unknown;

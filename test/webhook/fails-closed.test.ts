@@ -1,3 +1,4 @@
+import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
@@ -12,6 +13,53 @@ const now = Date.UTC(2026, 0, 15, 12);
 test.each(cases)('$name: an empty secret is a configuration error', ({ scheme }) => {
   for (const empty of ['', ' ', '\n', 'whsec_'.slice(0, 0)]) {
     expect(() => scheme.key(new Secret(empty))).toThrow(ConfigError);
+  }
+});
+
+const ed25519 = generateKeyPairSync('ed25519').publicKey;
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
+const der = (key: KeyObject, type: 'spki' | 'pkcs1' = 'spki'): Buffer => key.export({ type, format: 'der' });
+
+/** What everybody may know. */
+const publicKeys: Readonly<Record<string, Secret>> = {
+  pem: new Secret(ed25519.export({ type: 'spki', format: 'pem' }).toString()),
+  jwk: new Secret(JSON.stringify(ed25519.export({ format: 'jwk' }))),
+  'jwk of RSA': new Secret(`\n ${JSON.stringify(rsa.export({ format: 'jwk' }))}`),
+  whpk: new Secret(`whpk_${der(ed25519).subarray(-32).toString('base64')}`),
+  base64: new Secret(der(ed25519).toString('base64')),
+  'base64 in lines': new Secret(der(rsa).toString('base64').replace(/.{64}/g, '$&\n')),
+  base64url: new Secret(der(rsa).toString('base64url')),
+  'base64 behind whsec_': new Secret(`whsec_${der(ed25519).toString('base64')}`),
+  'base64 of PKCS #1': new Secret(der(rsa, 'pkcs1').toString('base64')),
+  hex: new Secret(der(ed25519).toString('hex')),
+  bytes: Secret.ofBytes(der(ed25519)),
+};
+
+const sharedSecretCases = cases.filter(
+  ({ scheme, secret }) => keyOf(scheme, secret).material.type === 'secret',
+);
+
+test.each(sharedSecretCases)('$name: a public key is never taken for a shared secret', ({ scheme }) => {
+  for (const [form, secret] of Object.entries(publicKeys)) {
+    let type: string;
+    try {
+      type = scheme.key(secret).material.type;
+    } catch (error) {
+      expect(error, form).toBeInstanceOf(ConfigError);
+      continue;
+    }
+    expect(type, form).toBe('public');
+  }
+});
+
+test('a message signature that is made of a public key alone is rejected', () => {
+  const scheme = schemeNamed('rfc9421');
+  for (const form of ['base64', 'hex', 'base64url', 'bytes']) {
+    const known = publicKeys[form] ?? new Secret('');
+    const forged = { ...keyOf(scheme, 'any'), material: createSecretKey(Buffer.from(known.reveal())) };
+    const arrived = delivered(scheme.sign(outgoing(), forged, now));
+    const found = checkDelivery(arrived, { path: undefined, scheme, keys: [scheme.key(known)] }, now);
+    expect(found, form).toMatchObject({ status: 401, reason: 'wrong_credential' });
   }
 });
 

@@ -5,7 +5,7 @@ import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 import { pairSignatures } from './pair-signature.ts';
-import { kindOf, takesKey, secretBytes } from './signature.ts';
+import { decodeRaw, kindOf, takesKey, secretBytes, toBase64 } from './signature.ts';
 
 /**
  * Reads the key of one asymmetric algorithm: a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64 its DER, the 32 bytes
@@ -29,13 +29,6 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
       kind === 'secret' ? undefined : (asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown'),
     bits: isShortRsa ? (asymmetricKeyDetails?.modulusLength ?? 0) : undefined,
   });
-}
-
-/** Hex or base64 of a key's bytes; none of them for anything else. */
-function decodeRaw(text: string): Uint8Array {
-  const trimmed = text.trim();
-  const hex = secretBytes(trimmed, 'hex');
-  return hex ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64') ?? Buffer.alloc(0);
 }
 
 function readRaw(raw: Uint8Array): KeyObject {
@@ -104,9 +97,6 @@ function readJwk(text: string): ReadKey {
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** base64url with the characters of base64. */
-const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
 
 /** `whpk_` and the 32 bytes of a public key in base64, or `whsk_` and a private key, perhaps with its public half. */
 function readWebhookKey(text: string): KeyObject {

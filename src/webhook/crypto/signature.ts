@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject, timingSafeEqual, createSecretKey } from 'node:crypto';
+import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, createSecretKey } from 'node:crypto';
 import { configError } from '../problems.ts';
 import type { Key, PairSignatures } from '../scheme.ts';
 import type { Algorithm, Encoding, SecretEncoding } from '../scheme-options.ts';
@@ -168,18 +168,46 @@ export function equalsKey(key: Key, received: Uint8Array): boolean {
 const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
   expected.length === received.length && timingSafeEqual(expected, received);
 
+/** A key in PEM, a public one of Standard Webhooks, or a JWK that is no shared secret. */
+const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|\{[^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
+
 /** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   if (secret.reveal().trim() === '') throw configError({ kind: 'empty-secret' });
   // A public key is known to everybody: as a shared secret it would prove nothing.
-  if (secret.reveal().includes('-----BEGIN ')) {
-    throw configError({ kind: 'secret-in-pem' });
+  if (ofKeyPair.test(secret.reveal()) || publicDer(secret) !== undefined) {
+    throw configError({ kind: 'secret-of-key-pair' });
   }
   const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
   if (bytes === undefined) throw configError({ kind: 'secret-not-encoded', encoding });
   if (bytes.length === 0) throw configError({ kind: 'empty-secret' });
   return { secret, material: createSecretKey(bytes) };
 }
+
+/** The public key that a secret is in DER (SPKI or PKCS #1): as bytes, in hex or in base64. */
+export function publicDer(secret: Secret): KeyObject | undefined {
+  const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
+  // Each is a sequence in ASN.1.
+  if (bytes[0] !== 0x30) return undefined;
+  for (const type of ['spki', 'pkcs1'] as const) {
+    try {
+      return createPublicKey({ key: bufferOf(bytes), format: 'der', type });
+    } catch {
+      // Of the other type, or no key.
+    }
+  }
+  return undefined;
+}
+
+/** Hex or base64 of a key's bytes; none of them for anything else. */
+export function decodeRaw(text: string): Uint8Array {
+  const trimmed = text.trim();
+  const hex = secretBytes(trimmed, 'hex');
+  return hex ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64') ?? Buffer.alloc(0);
+}
+
+/** base64url with the characters of base64. */
+export const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
 
 /** The key's bytes; undefined for a secret that is not in this encoding. */
 export function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {

@@ -1,9 +1,9 @@
 import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
 import { configError } from '../problems.ts';
 import type { Secret } from '../../secret.ts';
-import { namesItsKind, readKey } from '../crypto/asymmetric-key.ts';
+import { namesItsKind, type ReadKey, readKey } from '../crypto/asymmetric-key.ts';
 import { pairSignatures } from '../crypto/pair-signature.ts';
-import { takesKey, kindOf, verifier, symmetricKey } from '../crypto/signature.ts';
+import { publicDer, takesKey, kindOf, verifier, symmetricKey } from '../crypto/signature.ts';
 import { type Delivery, soleHeader } from '../delivery.ts';
 import type { Key, Verification } from '../scheme.ts';
 import { rejected, type Rejected } from '../delivery-answer.ts';
@@ -155,14 +155,15 @@ const rsaAlgorithms: Readonly<Record<string, MessageAlgorithm>> = {
 };
 
 /**
- * Reads a PEM or JWK of an Ed25519, P-256 or RSA key, a JWK of a shared secret, or the shared secret itself. Throws a
- * `ConfigError`, also for text that looks like a key and is damaged: it must not be taken for a shared secret.
+ * Reads a PEM or JWK of an Ed25519, P-256 or RSA key, a public one in DER, a JWK of a shared secret, or the shared secret
+ * itself. Throws a `ConfigError`, also for text that looks like a key and is damaged: it must not be taken for a shared secret.
  */
 export function parseMessageKey(secret: Secret, encoding: SecretEncoding): MessageKey {
-  if (!namesItsKind(secret)) {
+  const der = publicDer(secret);
+  if (!namesItsKind(secret) && der === undefined) {
     return { ...symmetricKey(secret, encoding), algorithms: ['hmac-sha256'] };
   }
-  const { material, id, alg } = readKey(secret.reveal());
+  const { material, id, alg }: ReadKey = der ? { material: der } : readKey(secret.reveal());
   const kind = kindOf(material);
   const algorithms = messageAlgorithms
     .filter((algorithm) => takesKey(algorithm, kind))
