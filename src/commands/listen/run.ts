@@ -16,6 +16,7 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
 import { resolveScheme, leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
@@ -28,6 +29,7 @@ import type { ListenSession } from './session.ts';
 import { startAdmin } from './start-admin.ts';
 import { outcomeOf, StopCondition } from './stop-condition.ts';
 import { openTargets, targetDefinitions } from './targets.ts';
+import { withinTenth } from './within-tenth.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 
@@ -246,6 +248,9 @@ function receiverFor(
 ): Receiver {
   const { clock, messages } = context;
   const { path, simulate } = flags;
+  const explained = withinTenth(clock, (delivery: Delivery) =>
+    explanationLines(explain(delivery, verifier, clock.now()).finding, context.platform),
+  );
   return createReceiver({
     policy: {
       path,
@@ -274,9 +279,7 @@ function receiverFor(
     explain: !flags.explain
       ? undefined
       : (delivery, { status, reason }) =>
-          status === 401 && reason !== 'replayed_nonce'
-            ? explanationLines(explain(delivery, verifier, clock.now()).finding, context.platform)
-            : [],
+          (status === 401 && reason !== 'replayed_nonce' ? explained(delivery) : undefined) ?? [],
     observer: metrics,
   });
 }

@@ -15,8 +15,17 @@ const maxParsed = 262_144;
 /** In bytes. Above this, no form but the received one is tried: each is a copy. */
 const maxCopied = 4 * 1024 * 1024;
 
+/** An explanation looks through them up to three times. */
+const made = new WeakMap<Uint8Array, readonly BodyForm[]>();
+
 /** The usual ways in which a signed body and a received body differ; the received body itself is not among them. */
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
+  const forms = made.get(body) ?? formsOf(body);
+  made.set(body, forms);
+  return forms;
+}
+
+function formsOf(body: Uint8Array): readonly BodyForm[] {
   const raw = bufferOf(body);
   const forms: BodyForm[] = [];
   const add = (name: BodyFormName, bytes: Buffer | undefined): void => {
@@ -78,25 +87,30 @@ function jsonForms(text: string): readonly (readonly [BodyFormName, string])[] {
   const python = { comma: ', ', colon: ': ', number: pythonNumber };
   const compact = JSON.stringify(value);
   const sorted = JSON.stringify(withSortedKeys(value));
+  const [own, inOrder] = [tokensOf(text), tokensOf(sorted)];
   const jsNumber = (number: string): string => JSON.stringify(Number(number));
   const slashed = (string: string): string => string.replaceAll('/', '\\/');
   const php = (string: string): string => slashed(withUnicodeEscapes(string));
   return [
     ['json-stringify', compact],
-    ['minified', rewriteJson(text, tight)],
-    ['indent-2', JSON.stringify(value, null, 2)],
-    ['indent-4', JSON.stringify(value, null, 4)],
-    ['python', rewriteJson(text, { ...python, string: withUnicodeEscapes })],
-    ['python-unicode', rewriteJson(text, python)],
-    ['ascii', rewriteJson(text, { ...tight, string: withUnicodeEscapes })],
-    ['php', rewriteJson(text, { ...tight, string: php, number: phpNumber })],
-    ['php-unicode', rewriteJson(text, { ...tight, string: slashed, number: phpNumber })],
-    ['go', rewriteJson(text, { ...tight, string: htmlSafe, number: jsNumber })],
-    ['rails', rewriteJson(text, { ...tight, string: htmlSafe, number: pythonNumber })],
-    ['dotnet', rewriteJson(text, { ...tight, string: dotnetString })],
+    ['minified', rewriteJson(own, tight)],
+    ...(isShortIndented(text)
+      ? ([
+          ['indent-2', JSON.stringify(value, null, 2)],
+          ['indent-4', JSON.stringify(value, null, 4)],
+        ] as const)
+      : []),
+    ['python', rewriteJson(own, { ...python, string: withUnicodeEscapes })],
+    ['python-unicode', rewriteJson(own, python)],
+    ['ascii', rewriteJson(own, { ...tight, string: withUnicodeEscapes })],
+    ['php', rewriteJson(own, { ...tight, string: php, number: phpNumber })],
+    ['php-unicode', rewriteJson(own, { ...tight, string: slashed, number: phpNumber })],
+    ['go', rewriteJson(own, { ...tight, string: htmlSafe, number: jsNumber })],
+    ['rails', rewriteJson(own, { ...tight, string: htmlSafe, number: pythonNumber })],
+    ['dotnet', rewriteJson(own, { ...tight, string: dotnetString })],
     ['sorted', sorted],
-    ['python-sorted', rewriteJson(sorted, { ...python, string: withUnicodeEscapes })],
-    ['go-sorted', rewriteJson(sorted, { ...tight, string: htmlSafe, number: jsNumber })],
+    ['python-sorted', rewriteJson(inOrder, { ...python, string: withUnicodeEscapes })],
+    ['go-sorted', rewriteJson(inOrder, { ...tight, string: htmlSafe, number: jsNumber })],
     ...(typeof value === 'string' ? [['unquoted', value] as const] : []),
   ];
 }
@@ -109,6 +123,18 @@ function isTooDeep(text: string): boolean {
     if (depth > 200) return true;
   }
   return false;
+}
+
+/** A few hundred kilobytes of short members deep inside would be indented to a hundred megabytes. */
+function isShortIndented(text: string): boolean {
+  let depth = 0;
+  let blanks = 0;
+  for (const [token] of text.matchAll(/[[\]{},]/g)) {
+    if (token !== ',') depth += token === '[' || token === '{' ? 1 : -1;
+    blanks += 4 * depth;
+    if (blanks > 4 * maxParsed) return false;
+  }
+  return true;
 }
 
 const htmlSafe = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
@@ -144,24 +170,27 @@ interface JsonStyle {
 
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[,:]|[^\s",:]/gs;
 
-/**
- * The same JSON as another language writes it, with its members in the same order. `json` must be valid. Token by token,
- * so that numbers which JavaScript does not hold stay exact.
- */
-export function rewriteJson(json: string, style: JsonStyle): string {
-  const { comma, colon, string = same, number = same } = style;
-  return (
-    json
-      .replace(/^\ufeff/, '')
-      .match(tokens)
-      ?.map((token) => {
-        if (token === ',') return comma;
-        if (token === ':') return colon;
-        if (token.startsWith('"')) return string(JSON.stringify(JSON.parse(token)));
-        return /^[-\d]/.test(token) ? number(token) : token;
-      })
-      .join('') ?? ''
+/** The tokens of `json`, which must be valid; strings are as `JSON.stringify` writes them. */
+const tokensOf = (json: string): readonly string[] =>
+  (json.replace(/^\ufeff/, '').match(tokens) ?? []).map((token) =>
+    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token,
   );
+
+/**
+ * The same JSON as another language writes it, with its members in the same order. Token by token, so that numbers which
+ * JavaScript does not hold stay exact.
+ */
+export function rewriteJson(json: string | readonly string[], style: JsonStyle): string {
+  const { comma, colon, string = same, number = same } = style;
+  let written = '';
+  for (const token of typeof json === 'string' ? tokensOf(json) : json) {
+    const first = token.charCodeAt(0);
+    if (token === ',') written += comma;
+    else if (token === ':') written += colon;
+    else if (first === 0x22) written += string(token);
+    else written += first === 0x2d || (first >= 0x30 && first <= 0x39) ? number(token) : token;
+  }
+  return written;
 }
 
 const same = (text: string): string => text;
