@@ -1,5 +1,5 @@
 import { DataError, UsageError } from '../errors.ts';
-import type { Delivery } from '../webhook/delivery.ts';
+import { type Delivery, trimBlanks } from '../webhook/delivery.ts';
 import type { CaptureForm, CaptureLack, CaptureProblem, SeveralRequests } from './problems.ts';
 
 /** One HTTP request as somebody wrote it down, as far as the form of writing holds it. */
@@ -51,7 +51,7 @@ export function parseHeaderLine(line: string): readonly [name: string, value: st
   const colon = line.indexOf(':');
   if (colon <= 0) return undefined;
   const name = line.slice(0, colon);
-  return /\s/.test(name) ? undefined : [name, line.slice(colon + 1).trim()];
+  return /\s/.test(name) ? undefined : [name, trimBlanks(line.slice(colon + 1))];
 }
 
 /** Text of JSON as header bytes in Latin-1: characters beyond it were sent as UTF-8. */

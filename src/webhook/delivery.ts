@@ -61,6 +61,16 @@ export function problemOfSole(
   return rejected(absent, `the header ${name} is ${first === undefined ? 'missing' : 'empty'}`);
 }
 
+/** A header's value without blanks and line breaks around it (RFC 9110, section 5.6.3): the last byte of `à` is none. */
+export function trimBlanks(value: string): string {
+  let [start, end] = [0, value.length];
+  while (isBlank(value.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end -= 1;
+  return value.slice(start, end);
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+
 /** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */
 export function fieldName(name: string): string {
   if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();

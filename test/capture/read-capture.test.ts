@@ -108,6 +108,11 @@ describe('a raw HTTP request', () => {
     expect((await captureOf(bytes)).body).toEqual(Buffer.from([0xff, 0xfe, 0x00]));
   });
 
+  it('keeps the last byte of a value in UTF-8 that ends like a no-break space', async () => {
+    const { rawHeaders } = await captureOf([...head, 'X-City:  voilà \t', '', 'a'].join('\r\n'));
+    expect(rawHeaders[2]).toEqual(['X-City', 'voil\u00c3\u00a0']);
+  });
+
   it('with lines in LF says that those of the body may have been others', async () => {
     const capture = await captureOf(`${head.join('\n')}\n\n{\n"id": 1\n}`);
     expect(bodyOf(capture)).toBe('{\n"id": 1\n}');

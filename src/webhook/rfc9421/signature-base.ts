@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { equalInConstantTime } from '../crypto/signature.ts';
-import { type Delivery, headerValues, pathOf } from '../delivery.ts';
+import { type Delivery, headerValues, pathOf, trimBlanks } from '../delivery.ts';
 import {
   type Item,
   type Parameters,
@@ -63,7 +63,7 @@ export function componentOf(message: Message, { bare, params }: Item): string | 
 
 function header(message: Message, name: string): string[] | undefined {
   const values = headerValues(message, name);
-  return values.length === 0 || name !== name.toLowerCase() ? undefined : values.map((value) => value.trim());
+  return values.length === 0 || name !== name.toLowerCase() ? undefined : values.map(trimBlanks);
 }
 
 function derived(message: Message, name: string): string | undefined {

@@ -60,6 +60,7 @@ test('a header is read in its strict form, and as bytes (section 2.1)', () => {
     ['Example-Header', 'of, commas'],
     ['Not-Structured', 'Tue, 20 Apr 2021 02:07:55 GMT'],
     ['X-Latin', 'caf\u00e9'],
+    ['X-Utf-8', ' \tvoil\u00c3\u00a0 \t'],
     ['Lists', 'a,  b'],
     ['Lists', 'c'],
   ];
@@ -69,6 +70,7 @@ test('a header is read in its strict form, and as bytes (section 2.1)', () => {
   expect(of('"lists";sf')).toBe('a, b, c');
   expect(of('"example-header"')).toBe('value, with, lots, of, commas');
   expect(of('"example-header";bs')).toBe(':dmFsdWUsIHdpdGgsIGxvdHM=:, :b2YsIGNvbW1hcw==:');
+  expect(of('"x-utf-8"')).toBe('voil\u00c3\u00a0');
   expect(of('"x-latin";bs')).toBe(':Y2Fm6Q==:');
   expect(of('"not-structured";sf')).toBeUndefined();
   for (const identifier of ['"none";bs', '"none";sf', '"example-dict";sf;bs', '"example-dict";tr']) {
