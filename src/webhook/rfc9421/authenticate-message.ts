@@ -13,6 +13,9 @@ import { type Member, parseDictionary } from './structured-fields.ts';
 /** The signature of the sender, and at most a few by proxies. */
 const maxLabels = 4;
 
+/** Each is looked up in the request before anybody knows whose signature it is. */
+const maxComponents = 64;
+
 type Check = (input: SignatureInput, hasQuery: boolean) => Rejected | undefined;
 
 /** Whether one of the signatures of a request is made with one of the keys and covers enough (RFC 9421, section 3.2). */
@@ -72,6 +75,9 @@ function authenticateOne(
 ): Verification {
   if (input === undefined || !('items' in input)) {
     return rejected('malformed_credential', 'signature-input must hold a list of components');
+  }
+  if (input.items.length > maxComponents) {
+    return rejected('malformed_credential', `the signature covers more than ${maxComponents} components`);
   }
   if (signature === undefined || 'items' in signature || signature.bare.kind !== 'bytes') {
     return rejected('malformed_credential', 'signature must hold the bytes of a signature');

@@ -92,10 +92,22 @@ const queryOf = ({ path }: Message): string => path.split('?').slice(1).join('?'
 
 /** The value of a parameter that the query holds once (section 2.2.8); name and value are percent-encoded. */
 function queryParameter(message: Message, name: string): string | undefined {
-  const [value, ...others] = [...new URLSearchParams(queryOf(message))]
-    .filter(([key]) => percentEncode(key) === name)
-    .map(([, text]) => percentEncode(text));
-  return others.length > 0 ? undefined : value;
+  const parameters = queries.get(message) ?? queryParameters(message);
+  queries.set(message, parameters);
+  return parameters.get(name);
+}
+
+/** A signature may name many parameters, and nobody knows yet whose it is: the query is taken apart once. */
+const queries = new WeakMap<Message, ReadonlyMap<string, string | undefined>>();
+
+/** Undefined for a parameter that is there more than once. */
+function queryParameters(message: Message): ReadonlyMap<string, string | undefined> {
+  const parameters = new Map<string, string | undefined>();
+  for (const [key, text] of new URLSearchParams(queryOf(message))) {
+    const name = percentEncode(key);
+    parameters.set(name, parameters.has(name) ? undefined : percentEncode(text));
+  }
+  return parameters;
 }
 
 const percentEncode = (text: string): string =>

@@ -48,6 +48,35 @@ test('four signatures are read, and not one more in either header', () => {
   });
 });
 
+test('no more than 64 components are looked up, and the query is taken apart once for all of them', () => {
+  const names = Array.from({ length: 300 }, (_, i) => `b${i}`);
+  let reads = 0;
+  const covering = (count: number) => {
+    const covered = names.slice(0, count - 3);
+    const components = covered.map((name) => `"@query-param";name="${name}"`);
+    const { input, signature } = signed(
+      ['"@method" "@target-uri" "content-digest"', ...components].join(' '),
+      ['POST', target, digest],
+    );
+    const headers = delivered([
+      ['content-digest', digest],
+      ['signature-input', `s=${input}`],
+      ['signature', `s=${signature}`],
+    ]);
+    const arrived = {
+      ...headers,
+      get path() {
+        reads += 1;
+        return `/?${names.join('&')}`;
+      },
+    };
+    return verify(arrived, scheme, [keyOf(scheme, secret)], now);
+  };
+  expect(covering(64)).toMatchObject({ ok: true });
+  expect(reads).toBeLessThan(5);
+  expect(covering(65)).toMatchObject({ reason: 'malformed_credential' });
+});
+
 test.each([
   ['a text of the right length', `"${'x'.repeat(32)}"`],
   ['a number', '5'],
