@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, readFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/time-text.ts';
@@ -190,13 +190,20 @@ export function readConfig(
 function checkOwnFile(path: string, mode: number): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (stat.isSymbolicLink()) {
-    if (stat.uid === userInfo().uid) return;
-    throw configError({ kind: 'config-of-another-user', path });
+  if (!stat.isSymbolicLink()) {
+    if (isOpenToOthers(stat)) chmodSync(path, mode);
+    return;
   }
-  // A sticky directory, such as /tmp, is shared: closing it to others would do harm.
-  if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
+  const { uid } = userInfo();
+  if (stat.uid !== uid) throw configError({ kind: 'config-of-another-user', path });
+  const target = statSync(path, { throwIfNoEntry: false });
+  // Others may own what a link of ours leads to, and a directory behind one may have other uses.
+  if (target?.isFile() === true && target.uid === uid && isOpenToOthers(target)) chmodSync(path, mode);
 }
+
+/** A sticky directory, such as /tmp, is shared on purpose: closing it would do harm. */
+export const isOpenToOthers = ({ mode }: Pick<Stats, 'mode'>): boolean =>
+  (mode & 0o077) !== 0 && (mode & 0o1000) === 0;
 
 /** Editors of Windows begin a file with a byte order mark. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');

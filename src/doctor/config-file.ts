@@ -1,8 +1,8 @@
-import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { configFile } from '../config/directories.ts';
+import { isOpenToOthers, type Settings } from '../config/load-settings.ts';
 import { valueAt } from '../config/check-config.ts';
 import { settingKeys } from '../config/setting-keys.ts';
-import type { Settings } from '../config/load-settings.ts';
 import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
@@ -16,7 +16,7 @@ export interface FoundConfig {
 
 export function findConfig(configDir: string): FoundConfig {
   const path = configFile(configDir);
-  return { path, file: statOf(path), directory: statOf(configDir) };
+  return { path, file: statOf(path), directory: statOf(configDir, lstatSync) };
 }
 
 /** `read` is what reading it gave. */
@@ -29,9 +29,15 @@ export function checkConfig(
   if (read instanceof Error) return check.fail(read);
   if (file === undefined) return check.pass(`no file ${path} yet; flags and environment count`);
   const hasModes = platform !== 'win32';
-  const wasOpen = hasModes && [file, directory].some((stat) => stat !== undefined && isOpen(stat));
+  const wasOpen = hasModes && [file, directory].some(isOpen);
   if (wasOpen) {
     const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
+    if (isOpen(statOf(path))) {
+      return check.warn(
+        `${path} is readable by others (${mode}), and what it leads to is not yours`,
+        'its owner closes it: chmod 600',
+      );
+    }
     return check.warn(
       `${path} was readable by others (${mode}), and is not any more`,
       'if somebody else uses this machine, replace the API key',
@@ -76,13 +82,12 @@ export function checkIdFields({
   return [checkNamed('receiver.id').warn({ kind: 'two-id-fields', listed, delivered: webhookId })];
 }
 
-/** A sticky directory, such as /tmp, is shared on purpose. */
-const isOpen = (stat: Stats): boolean =>
-  !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0;
+const isOpen = (stat: Stats | undefined): boolean =>
+  stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
 
-function statOf(path: string): Stats | undefined {
+function statOf(path: string, read: typeof lstatSync = statSync): Stats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    return read(path, { throwIfNoEntry: false });
   } catch {
     // Reading the file says what is wrong with the way to it.
     return undefined;

@@ -1,6 +1,17 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
@@ -182,6 +193,31 @@ describe('leads doctor', () => {
       detail: expect.stringContaining('0644') as string,
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('closes the file behind a link that is ours, and says so of one that it cannot close', async () => {
+    const home = freshHome();
+    await leads(['config', 'set', 'timeout', '20s'], { home });
+    const [file, target] = [join(home, 'config', 'config.json'), join(home, 'target.json')];
+    renameSync(file, target);
+    symlinkSync(target, file);
+    chmodSync(target, 0o644);
+    expect((await leads(['config', 'get', 'timeout'], { home })).stdout).toBe('20s\n');
+    expect(statSync(target).mode & 0o777).toBe(0o600);
+    chmodSync(target, 0o640);
+    const checked = async () => (await diagnose({ url: sandbox.url, home })).check('machine.config');
+    const was = {
+      result: 'warn',
+      detail: expect.stringContaining('was readable by others (0640)') as string,
+    };
+    expect(await checked()).toMatchObject(was);
+    expect(await checked()).toMatchObject({ result: 'pass' });
+    if (userInfo().uid !== 0) return;
+    chownSync(target, 12345, 12345);
+    chmodSync(target, 0o644);
+    const is = { result: 'warn', detail: expect.stringContaining('is readable by others (0644)') as string };
+    expect(await checked()).toMatchObject(is);
+    expect(statSync(target).mode & 0o777).toBe(0o644);
   });
 
   it('warns of a clock that differs from the one of the service, and fails where that breaks signatures', async () => {
