@@ -108,7 +108,8 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
 }
 
 /** Headers that hold a credential in some scheme: one that this receiver ignores must not be kept either. */
-const credential = /cookie|authorization|token|secret|signature|hmac|api-?key|password/i;
+const credential =
+  /cookie|auth(?!ority|or$|enticated)|token|secret|signature|hmac|password|jwt|oidc|assertion|bearer|credential|api-?key|(?:^|-)(?<!(?:idempotency|ordering|partition|routing)-)key$/i;
 
 /** The headers with their order, case and repetitions; the values of those that hold a credential are replaced. */
 export function redactHeaders(

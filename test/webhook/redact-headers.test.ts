@@ -27,9 +27,33 @@ test('credentials of other kinds are redacted too, times and ids are kept', () =
     'X-Api-Key',
     'X-Acme-Signature-V2',
     'X-Old-Token',
+    'Cf-Access-Jwt-Assertion',
+    'X-Goog-IAP-JWT-Assertion',
+    'X-Amzn-Oidc-Data',
+    'X-Auth-Key',
+    'X-Access-Key',
+    'X-Functions-Key',
+    'Ocp-Apim-Subscription-Key',
+    'X-Bearer',
+    'X-Client-Credentials',
+    'X-Forwarded-Auth',
   ];
   for (const name of names) expect(redactHeaders([[name, 'v']], unverified)).toEqual([[name, '[redacted]']]);
-  for (const name of ['webhook-id', 'x-slack-request-timestamp', 'user-agent', 'content-digest']) {
+  const kept = [
+    'webhook-id',
+    'x-slack-request-timestamp',
+    'user-agent',
+    'content-digest',
+    'Idempotency-Key',
+    'X-Idempotency-Key',
+    'X-Goog-Ordering-Key',
+    'X-Routing-Key',
+    'X-Keyboard',
+    'X-Author',
+    'X-Original-Authority',
+    'X-Goog-Authenticated-User-Email',
+  ];
+  for (const name of kept) {
     expect(redactHeaders([[name, 'v']], unverified)).toEqual([[name, 'v']]);
   }
 });
