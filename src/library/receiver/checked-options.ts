@@ -72,9 +72,10 @@ export function checkOptions<Output>(options: ReceiverOptions<Output>): CheckedO
   if (!['accept', 'reject'].includes(otherEvents)) {
     throw new ConfigError("otherEvents must be 'accept' or 'reject'");
   }
+  const onError = hook(options.onError, showError);
   const verifier =
     typeof scheme === 'function'
-      ? ownVerifier(scheme, options, options.clock)
+      ? ownVerifier(scheme, options, options.clock, (error) => onError(error, {}))
       : withSchemeErrors(() => withKeys(definedScheme(scheme, schemeOptions(options)), options));
   const fitAll = options.schema && fitterOf(options.schema);
   return {
@@ -94,7 +95,7 @@ export function checkOptions<Output>(options: ReceiverOptions<Output>): CheckedO
     retryEveryMs: positive('retryEveryMs', options.retryEveryMs ?? 60_000),
     maxBodyBytes: positive('maxBodyBytes', options.maxBodyBytes ?? defaultBodyLimits.maxBytes),
     bodyTimeoutMs: positive('bodyTimeoutMs', options.bodyTimeoutMs ?? defaultBodyLimits.timeoutMs),
-    onError: hook(options.onError, showError),
+    onError,
     onWarning: hook(options.onWarning, showWarning),
   };
 }

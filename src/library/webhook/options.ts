@@ -43,8 +43,8 @@ export interface OwnRequest {
 }
 
 /**
- * A verifier of your own, such as of a JWT or a certificate. Nothing but `true` is taken: whatever else it says, and what it
- * throws, is answered 401, and where it takes too long, which aborts `signal`, 503.
+ * A verifier of your own, such as of a JWT or a certificate. Nothing but `true` is taken: whatever else it says is answered
+ * 401. Where it throws, or takes too long, which aborts `signal`, it is 503, so that the sender delivers again.
  */
 export type OwnVerifier = (
   request: OwnRequest,

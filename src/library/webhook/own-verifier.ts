@@ -1,12 +1,20 @@
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, ServiceError } from '../../errors.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Scheme, Verification, Verifier } from '../../webhook/scheme.ts';
 import { rejected } from '../../webhook/delivery-answer.ts';
 import type { OwnReason, OwnVerifier, SchemeChoice } from './options.ts';
 
-/** A verifier of the application's own in place of a scheme. Throws a `ConfigError` for options that only a scheme has. */
-export function ownVerifier(check: OwnVerifier, choice: SchemeChoice, clock: Clock = systemClock): Verifier {
+/**
+ * A verifier of the application's own in place of a scheme; `onError` is told where it gave no answer. Throws a `ConfigError`
+ * for options that only a scheme has.
+ */
+export function ownVerifier(
+  check: OwnVerifier,
+  choice: SchemeChoice,
+  clock: Clock = systemClock,
+  onError: (error: ServiceError) => void = () => undefined,
+): Verifier {
   const { secrets, toleranceMs, publicUrl, verifierTimeoutMs: timeoutMs = 5000 } = choice;
   if ([secrets, toleranceMs, publicUrl].some((given) => given !== undefined)) {
     throw new ConfigError('a verifier of your own takes no secrets, toleranceMs and publicUrl');
@@ -22,7 +30,7 @@ export function ownVerifier(check: OwnVerifier, choice: SchemeChoice, clock: Clo
     key: cannotSign,
     sign: cannotSign,
     authenticate: () => rejected('wrong_credential', 'the verifier was not asked'),
-    verify: (delivery) => verification(delivery, check, timeoutMs, clock),
+    verify: (delivery) => verification(delivery, check, timeoutMs, clock, onError),
   };
   return { scheme, keys: [] };
 }
@@ -40,7 +48,12 @@ async function verification(
   check: OwnVerifier,
   timeoutMs: number,
   clock: Clock,
+  onError: (error: ServiceError) => void,
 ): Promise<Verification> {
+  const failed = (detail: string, hint?: string): Verification => {
+    onError(new ServiceError(detail, { hint }));
+    return rejected('cannot_verify', detail);
+  };
   const { method, url, body } = delivery;
   const over = new AbortController();
   const { signal } = over;
@@ -55,14 +68,12 @@ async function verification(
   try {
     const said = await Promise.race([asked(), slept]);
     if (said === true) return { ok: true, key: -1 };
-    if (said === late) return rejected('cannot_verify', `the verifier took longer than ${timeoutMs} ms`);
+    if (said === late) return failed(`the verifier took longer than ${timeoutMs} ms`);
     return rejected(isReason(said) ? said : 'wrong_credential', 'the verifier refused it');
   } catch (error) {
     // Its text may quote the credential.
-    return rejected(
-      'wrong_credential',
-      `the verifier threw ${error instanceof Error ? error.name : typeof error}`,
-    );
+    const name = error instanceof Error ? error.name : typeof error;
+    return failed(`the verifier threw ${name}`, 'what it refuses, it answers with false or a reason');
   } finally {
     over.abort();
   }

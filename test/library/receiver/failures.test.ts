@@ -144,12 +144,12 @@ test('an inbox of the application needs the members that are documented, and no 
 
 test('a verifier of your own decides, also over a large body, and never takes what it did not answer', async () => {
   const taken: string[] = [];
-  const { receiver } = start({
+  const { receiver, errors } = start({
     secrets: undefined,
     scheme: ({ headers }) => {
       const token = headers.get('authorization');
       if (token === 'slow') return new Promise(() => undefined);
-      if (token === 'bad') throw new Error('no such key');
+      if (token === 'bad') throw new TypeError('no such key');
       return token === 'good';
     },
     verifierTimeoutMs: 20,
@@ -162,7 +162,11 @@ test('a verifier of your own decides, also over a large body, and never takes wh
     return (await receiver.fetch(request)).status;
   };
   expect(await Promise.all(['good', 'bad', 'slow', 'other'].map((token) => post(token)))).toEqual([
-    200, 401, 503, 401,
+    200, 503, 503, 401,
+  ]);
+  expect(errors.map(([error]) => errorText(error)).sort()).toEqual([
+    'the verifier threw TypeError. what it refuses, it answers with false or a reason',
+    'the verifier took longer than 20 ms',
   ]);
   expect(await post('good', 'PUT')).toBe(405);
   expect(taken).toEqual(['good']);

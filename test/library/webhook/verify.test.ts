@@ -118,13 +118,17 @@ describe('a verifier of your own', () => {
     });
   });
 
-  test('refuses by what it throws, and where it takes too long', async () => {
+  test('asks for the delivery again where it throws or takes too long', async () => {
     const threw = await verify(delivery, {
       scheme: () => {
         throw new RangeError('Bearer x');
       },
     });
-    expect(threw).toMatchObject({ status: 401, hint: 'the verifier threw RangeError' });
+    expect(threw).toMatchObject({
+      status: 503,
+      reason: 'cannot_verify',
+      hint: 'the verifier threw RangeError',
+    });
     let aborted: AbortSignal | undefined;
     const slow: OwnVerifier = (_, { signal }) => {
       aborted = signal;
