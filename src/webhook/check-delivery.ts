@@ -268,7 +268,9 @@ function fieldsOf(
   if (delivery.method !== method) return undefined;
   if (header !== undefined && headerValues(delivery, header[0]).join() !== header[1]) return undefined;
   const fields = method === 'POST' ? membersOf(delivery.body) : parametersOf(delivery.path);
-  return Object.entries(wanted).every(([name, value]) => fields[name] === value) ? fields : undefined;
+  if (Object.entries(wanted).some(([name, value]) => fields[name] !== value)) return undefined;
+  // A lead may have such fields of its own: only what a header or a token says is certain.
+  return header === undefined && method === 'POST' && holdsLeadField(fields) ? undefined : fields;
 }
 
 const parametersOf = (path: string): Fields =>

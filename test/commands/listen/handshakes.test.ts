@@ -64,6 +64,13 @@ describe('the registration at a vendor is answered', () => {
     expect(await ping({ version: 1, type: 0 })).toMatchObject({ status: 204, text: '' });
     expect((await ping({ version: 1, type: 1, event: { type: 'ENTITLEMENT_CREATE' } })).status).toBe(400);
     expect(listener.events().slice(1, 3)).toMatchObject([answered, answered]);
+    for (const type of [0, 1]) {
+      const lead = { id: `lead_${type}`, type, category: 'solar', contact: { name: 'Ada' } };
+      expect((await ping(lead)).status).toBe(200);
+      await expect
+        .poll(() => listener.events().at(-1))
+        .toMatchObject({ verdict: 'accepted', leadId: lead.id });
+    }
   });
 
   it('intercom: a HEAD finds the address', async () => {
