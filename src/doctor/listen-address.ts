@@ -87,7 +87,13 @@ export async function checkAuthority(dataDir: string, now: number): Promise<Chec
     if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyPath, 'utf8')))) {
       throw new Error(`${keyPath} does not belong to it`);
     }
-    const end = Date.parse(certificate.validTo);
+    const [start, end] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
+    if (start > now) {
+      return check.fail(
+        `${path} is valid from ${new Date(start).toISOString().slice(0, 10)}`,
+        'set the clock if it is behind; else the next listen makes another one, which clients have to trust anew',
+      );
+    }
     const until = new Date(end).toISOString().slice(0, 10);
     return end - now <= renewAuthorityBefore
       ? check.warn(

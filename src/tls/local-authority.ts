@@ -70,8 +70,7 @@ async function ensureAuthorityIn(
   now: number,
 ): Promise<Authority> {
   const existing = await readAuthorityIn(directory);
-  if (existing !== undefined && Date.parse(existing.certificate.validTo) - now > renewAuthorityBefore)
-    return existing;
+  if (existing !== undefined && isUsable(existing.certificate, now)) return existing;
   if (existing !== undefined) {
     // The serial number in the name: of several processes only one can move this authority away.
     await renameUnlessReplaced(
@@ -93,6 +92,15 @@ async function ensureAuthorityIn(
   if (created === undefined) throw new Error('ca.pem vanished');
   return created;
 }
+
+/** One that is valid later only was made while the clock was ahead; a clock that is behind must not cost the users' trust. */
+function isUsable({ validFrom, validTo }: X509Certificate, now: number): boolean {
+  const isBehind = now < firstRelease;
+  return Date.parse(validTo) - now > renewAuthorityBefore && (isBehind || Date.parse(validFrom) <= now);
+}
+
+/** A clock that says an earlier time was reset. */
+const firstRelease = Date.UTC(2026, 0, 1);
 
 async function readAuthorityIn(directory: string): Promise<Authority | undefined> {
   const pem = await readIfExists(join(directory, 'ca.pem'));

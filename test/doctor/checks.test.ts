@@ -320,6 +320,16 @@ describe('the receiving side', () => {
     });
   });
 
+  it('fails for an authority that is not valid yet', async () => {
+    const home = freshHome();
+    await ensureAuthority(join(home, 'data'), new FakeClock(Date.now() + 3650 * 86_400_000));
+    const found = await diagnose({ url: sandbox.url, home });
+    expect(found.check('receiver.authority')).toMatchObject({
+      result: 'fail',
+      detail: expect.stringContaining('is valid from') as string,
+    });
+  });
+
   it('warns before listen replaces the authority that clients trust', async () => {
     const home = freshHome();
     const year = 365 * 86_400_000;

@@ -80,6 +80,21 @@ test('an authority that expires soon is replaced once, by several processes at o
   }
 });
 
+test('an authority that was made while the clock was ahead is replaced, and not while it is behind', async () => {
+  const dir = freshDir();
+  const ahead = await ensureAuthority(dir, new FakeClock(clock.now() + 3650 * day), 'box');
+  const atReset = await ensureAuthority(dir, new FakeClock(0), 'box');
+  expect(atReset.caPem).toBe(ahead.caPem);
+  const made = await ensureAuthority(dir, clock, 'box');
+  for (const pem of [made.caPem, made.certPem]) {
+    const { validFrom, validTo } = new X509Certificate(pem);
+    expect(Date.parse(validFrom)).toBeLessThan(clock.now());
+    expect(Date.parse(validTo)).toBeGreaterThan(clock.now());
+  }
+  expect(new X509Certificate(made.certPem).verify(new X509Certificate(made.caPem).publicKey)).toBe(true);
+  expect(await ensureAuthority(dir, clock, 'box')).toEqual(made);
+});
+
 test('another host name gets an authority of its own, and the first one stays', async () => {
   const dir = freshDir();
   const home = await ensureAuthority(dir, clock, 'home');
