@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { access, constants, open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LeadsError, messageOf } from '../errors.ts';
@@ -104,8 +105,9 @@ export async function probeStorage(inbox: string, pid: number): Promise<StorageP
 }
 
 async function writeAndSync(directory: string, pid: number): Promise<number> {
-  const path = join(directory, `.leads-doctor-${pid}`);
-  const file = await open(path, 'w', 0o600);
+  // Others may write there too: a link that they made, to a file of ours, is not followed.
+  const path = join(directory, `.leads-doctor-${pid}-${randomBytes(6).toString('hex')}`);
+  const file = await open(path, 'wx', 0o600);
   try {
     await file.write('leads doctor\n');
     await file.sync();
