@@ -19,9 +19,7 @@ export function parseBaseUrl(text: string): URL {
   const whole = withProtocol(text);
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    // A password may stand in it.
-    const shown = text.replace(/[^/]*@/, '…@');
-    throw configError({ kind: 'not-a-base-url', shown });
+    throw configError({ kind: 'not-a-base-url', shown: withoutPassword(text) });
   }
   if (url.username !== '' || url.password !== '') {
     throw configError({ kind: 'base-url-with-password' });
@@ -31,6 +29,9 @@ export function parseBaseUrl(text: string): URL {
   }
   return url;
 }
+
+/** A base URL as it is shown: one with a password is refused where it is used. */
+export const withoutPassword = (text: string): string => text.replace(/[^/]*@/, '…@');
 
 /** Of a URL: `localhost` and names below it, 127.0.0.0/8 and [::1]. */
 export function isLoopback(hostname: string): boolean {

@@ -2,7 +2,7 @@ import { isObject, jsonIn, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { Secret } from '../secret.ts';
 import { formerSettingPath, schemePartKeys } from '../webhook/scheme-options.ts';
-import { parseBaseUrl } from './base-url.ts';
+import { parseBaseUrl, withoutPassword } from './base-url.ts';
 import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
 import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from './dialect.ts';
 import {
@@ -54,8 +54,8 @@ interface Declaration {
   readonly checkedOnUse?: true;
   /** Stored as an array or an object, which is typed as JSON. */
   readonly isJson?: true;
-  /** What is shown of the stored value: it may hold secrets. */
-  readonly shown?: (stored: unknown) => unknown;
+  /** What is shown of the value: it may hold secrets. */
+  readonly shown?: (value: unknown) => unknown;
   /** Environment variable that goes before the profile. */
   readonly variable?: string;
   /** Global flag that goes before both. */
@@ -105,6 +105,7 @@ const general: Readonly<Record<string, Declaration>> = {
     checkedOnUse: true,
     variable: 'LEADS_BASE_URL',
     flag: 'baseUrl',
+    shown: (url) => withoutPassword(String(url)),
     help: 'address of the service',
   },
   'api-key': {

@@ -263,6 +263,20 @@ describe('leads config', () => {
     expect(readFileSync(join(home, 'target.json'), 'utf8')).toBe('{}');
   });
 
+  it('shows no password of a base URL, wherever it is from', async () => {
+    const url = 'https://ann:p4ss@api.example.com';
+    const home = homeWith({ baseUrl: url });
+    for (const env of [{}, { LEADS_BASE_URL: url }]) {
+      for (const words of [['list'], ['list', '--json'], ['get', 'base-url']]) {
+        const { stdout } = await leads(['config', ...words], { home, env });
+        expect(stdout).toContain('https://…@api.example.com');
+        expect(stdout).not.toContain('p4ss');
+      }
+    }
+    const { stdout } = await leads(['config', 'list', '--base-url', url], { home: freshHome() });
+    expect(stdout).toContain('https://…@api.example.com');
+  });
+
   it('lists profiles, and uses the one that was chosen', async () => {
     const home = freshHome();
     const base = (name: string): string => `https://${name}.example.com`;

@@ -1,3 +1,4 @@
+import { withoutPassword } from '../../config/base-url.ts';
 import { kebabCase, valueAt } from '../../config/check-config.ts';
 import { profileName, readConfig } from '../../config/load-settings.ts';
 import type { Profile } from '../../config/settings.ts';
@@ -47,21 +48,21 @@ function effectiveSetting(
   profile: Profile,
   { globals, env }: Sources,
 ): EffectiveSetting | undefined {
-  const stored = valueAt(profile, path);
-  const candidates: readonly (readonly [string | undefined, EffectiveSetting['from']])[] = [
+  const candidates: readonly (readonly [unknown, EffectiveSetting['from']])[] = [
     [flag && globals[flag], 'flag'],
     [variable && env[variable], 'environment'],
-    [stored === undefined ? undefined : storedText(shown(stored)), 'profile'],
+    [valueAt(profile, path), 'profile'],
     [usual, 'default'],
   ];
-  const [value, from] = candidates.find(isGiven) ?? [];
-  if (value === undefined || from === undefined) return undefined;
+  const [given, from] = candidates.find(isGiven) ?? [];
+  if (given === undefined || from === undefined) return undefined;
+  const value = storedText(shown(given));
   return { key: name, value: secret === true ? new Secret(value).toString() : value, from };
 }
 
 /** An empty flag or variable is none; an empty JSON Pointer that is stored is one. */
-const isGiven = ([text, from]: readonly [string | undefined, EffectiveSetting['from']]): boolean =>
-  text !== undefined && (text !== '' || from === 'profile');
+const isGiven = ([value, from]: readonly [unknown, EffectiveSetting['from']]): boolean =>
+  value !== undefined && (value !== '' || from === 'profile');
 
 function profileOrigin({ globals, env }: Sources, stored: string | undefined): EffectiveSetting['from'] {
   const named = profileName(globals, env);
@@ -93,7 +94,7 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
     ([name, { baseUrl, apiKey, apiKeyCommand }]): StoredProfile => ({
       name,
       current: name === current,
-      baseUrl: baseUrl ?? null,
+      baseUrl: baseUrl === undefined ? null : withoutPassword(baseUrl),
       hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
     }),
   );
