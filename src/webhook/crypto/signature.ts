@@ -187,8 +187,8 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
 /** The public key that a secret is in DER (SPKI or PKCS #1): as bytes, in hex or in base64. */
 export function publicDer(secret: Secret): KeyObject | undefined {
   const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
-  // Each is a sequence in ASN.1.
-  if (bytes[0] !== 0x30) return undefined;
+  // Each is a sequence in ASN.1, and no key is shorter.
+  if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
   for (const type of ['spki', 'pkcs1'] as const) {
     try {
       return createPublicKey({ key: bufferOf(bytes), format: 'der', type });
