@@ -75,7 +75,7 @@ export interface ReceiverOptions {
 
 interface OutboxOfReceiver {
   readonly tried: OnTry;
-  /** The target does not answer: new leads wait in the inbox until it does. */
+  /** The target does not take new leads: they wait in the inbox until it does. */
   isAway(target: string): boolean;
   /** Something is due that nobody tries now. */
   wake(): void;

@@ -12,6 +12,8 @@ export interface WantedTry {
   readonly tries: number;
   /** When the lead became outstanding there, in milliseconds since the epoch; undefined: it came only now. */
   readonly since?: number | undefined;
+  /** The target answered when the try began; undefined where nobody looked. */
+  readonly isAnswering?: boolean | undefined;
 }
 
 /** A stored lead that at least one target has not had yet. */
@@ -40,6 +42,7 @@ export type OnTry = (
   target: Target,
   wanted: WantedTry,
   result: TargetResult,
+  leadId: string,
 ) => Pick<TargetLease, 'retryAt' | 'dead'>;
 
 /** What came of a lead at one target. */
@@ -228,7 +231,7 @@ export class TargetDeliverer {
   ): Promise<HandedLead> {
     const given = await handed;
     if (given === undefined) return { isTaken: false, kind: 'pending' };
-    const next = this.#onTry?.(target, wanted, given);
+    const next = this.#onTry?.(target, wanted, given, leadId);
     const result = { ...given, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || target.bestEffort === true) {

@@ -11,15 +11,27 @@ export const longestPauseMs = hourMs;
 /** So long a target is tried for a lead that it does not take, unless its own option says otherwise; in milliseconds. */
 export const defaultGiveUpMs = 72 * hourMs;
 
-/** What is known of one target in this run. Times are those of a clock that goes on evenly, in milliseconds. */
-export interface TargetState {
-  /** Outages in a row, each behind the pause after the one before; 0 while it answers. */
+/** Outages in a row, each behind the pause after the one before: 0 while the target answers. */
+interface Outages {
   readonly outages: number;
   /** Until then it is not tried for what is stored. */
   readonly pausedUntil: number;
 }
 
-export const answering: TargetState = { outages: 0, pausedUntil: 0 };
+/** What is known of one target in this run. Times are those of a clock that goes on evenly, in milliseconds. */
+export interface TargetState extends Outages {
+  /** Those that leads met which were not tried before: one that fails again and again says nothing of others. */
+  readonly fresh: Outages;
+  /** It was seen to answer, and no lead has failed since. */
+  readonly isSeen: boolean;
+}
+
+const none: Outages = { outages: 0, pausedUntil: 0 };
+
+/** Of a target that was not tried yet. */
+export const unseen: TargetState = { ...none, fresh: none, isSeen: false };
+
+export const answering: TargetState = { ...unseen, isSeen: true };
 
 /** From the end of a try to the next one, after so many failures; `chance` from 0 to 1 keeps many from coming back together. */
 export function pauseMs(failures: number, chance: number): number {
@@ -31,18 +43,26 @@ export function pauseMs(failures: number, chance: number): number {
 export const isAwayForLong = ({ outages }: TargetState): boolean =>
   shortestPauseMs * 2 ** (outages - 1) >= longestPauseMs;
 
+/** Whether the failure may be that of the lead: who asks to be left alone for a while means all leads. */
+export const mayBeOfLead = ({ status, retryAfterMs }: TargetResult): boolean =>
+  status !== 429 && retryAfterMs === undefined;
+
 /** The target after one more try. `steady`: now. Several tries that met the same outage count once. */
 export function stateAfter(
   before: TargetState,
-  { ok, isDown, retryAfterMs = 0 }: TargetResult,
+  { result, tries }: Pick<FailedTry, 'result' | 'tries'>,
   steady: number,
   chance: number,
 ): TargetState {
-  if (ok || isDown !== true) return answering;
-  const asked = steady + Math.min(retryAfterMs, longestPauseMs);
-  if (steady < before.pausedUntil) return { ...before, pausedUntil: Math.max(before.pausedUntil, asked) };
-  const outages = before.outages + 1;
-  return { outages, pausedUntil: Math.max(steady + pauseMs(outages, chance), asked) };
+  if (result.ok || result.isDown !== true) return answering;
+  const asked = steady + Math.min(result.retryAfterMs ?? 0, longestPauseMs);
+  const after = (known: Outages): Outages => {
+    if (steady < known.pausedUntil) return { ...known, pausedUntil: Math.max(known.pausedUntil, asked) };
+    const outages = known.outages + 1;
+    return { outages, pausedUntil: Math.max(steady + pauseMs(outages, chance), asked) };
+  };
+  const isFresh = tries === 1 || !mayBeOfLead(result);
+  return { ...after(before), fresh: isFresh ? after(before.fresh) : before.fresh, isSeen: false };
 }
 
 /** A lead that a target did not take, `now` in milliseconds since the epoch, as `since` is. */
@@ -50,6 +70,8 @@ export interface FailedTry {
   readonly result: TargetResult;
   /** At this target, this one included. */
   readonly tries: number;
+  /** How often it failed at a target that answered before. */
+  readonly strikes: number;
   /** When the lead became outstanding there; undefined: only now. */
   readonly since: number | undefined;
   readonly giveUpMs: number;
@@ -58,12 +80,14 @@ export interface FailedTry {
 
 /** What becomes of the lead: when it is due again there, in milliseconds since the epoch, or that it is given up. */
 export function nextTry(
-  { result, tries, since, giveUpMs, now }: FailedTry,
+  { result, tries, strikes, since, giveUpMs, now }: FailedTry,
   chance: number,
 ): { readonly retryAt: number } | { readonly dead: true } {
   if (since !== undefined && now - since >= giveUpMs) return { dead: true };
   const asked = Math.min(result.retryAfterMs ?? 0, longestPauseMs);
-  // While the target is down it is the target that waits: the lead is due when it answers, behind those due before.
-  const own = result.isDown === true ? 0 : pauseMs(tries, chance);
+  // While the target is down it is the target that waits: the lead is due when it answers, behind those due before. The first
+  // strike may be how an outage began; with the second one it is the lead.
+  const failures = result.isDown === true ? strikes - 1 : tries;
+  const own = failures < 1 ? 0 : pauseMs(failures, chance);
   return { retryAt: now + Math.max(own, asked) };
 }

@@ -7,13 +7,14 @@ import type { Verifier } from '../webhook/scheme.ts';
 import type { Receiver } from './create-receiver.ts';
 import type { PendingLead, WantedTry } from './deliver-to-targets.ts';
 import {
-  answering,
   defaultGiveUpMs,
   isAwayForLong,
   longestPauseMs,
+  mayBeOfLead,
   nextTry,
   stateAfter,
   type TargetState,
+  unseen,
 } from './outbox-schedule.ts';
 import type { ReceiverNote, ReceiverProblem } from './problems.ts';
 import { restoreCredential } from './restore-credential.ts';
@@ -49,6 +50,9 @@ const shortestWaitMs = 1000;
 /** Leads that are tried at the same time, at most. */
 const mostAtOnce = 100;
 
+/** Leads whose strikes are known, of each target: the oldest are forgotten. */
+const mostStruck = 1000;
+
 /** Leads that are given up in one step. */
 const step = 500;
 
@@ -56,6 +60,8 @@ const step = 500;
 interface Line {
   readonly target: Target;
   state: TargetState;
+  /** By id of a lead, how often it failed at this target although that answered before. */
+  readonly strikes: Map<string, number>;
   /** When its next round begins, and what begins it at once. */
   waitsUntil: number;
   wake: AbortController;
@@ -75,7 +81,14 @@ export class Outbox {
     this.#lines = new Map(
       options.targets.map((target) => [
         target.name,
-        { target, state: answering, waitsUntil: 0, wake: new AbortController(), givenUp: 0 },
+        {
+          target,
+          state: unseen,
+          strikes: new Map(),
+          waitsUntil: 0,
+          wake: new AbortController(),
+          givenUp: 0,
+        },
       ]),
     );
   }
@@ -83,33 +96,48 @@ export class Outbox {
   /** `OnTry` of whoever hands leads to the targets. */
   tried(
     target: Target,
-    { tries, since }: WantedTry,
+    wanted: WantedTry,
     result: TargetResult,
+    leadId: string,
   ): Pick<TargetLease, 'retryAt' | 'dead'> {
     const { clock, random } = this.#options;
     const line = this.#lines.get(target.name);
     if (line === undefined) return {};
     const chance = this.#chances.get(result) ?? random();
     this.#chances.set(result, chance);
-    const wasAway = line.state.outages > 0;
+    const { outages, isSeen } = line.state;
+    const { since, isAnswering = isSeen } = wanted;
+    const tries = wanted.tries + 1;
     const steady = clock.steady();
-    line.state = stateAfter(line.state, result, steady, chance);
+    line.state = stateAfter(line.state, { result, tries }, steady, chance);
     if (result.ok) {
-      if (wasAway) line.wake.abort();
+      line.strikes.delete(leadId);
+      if (outages > 0) line.wake.abort();
       return {};
     }
     const now = clock.now();
     const { giveUpMs = defaultGiveUpMs } = target;
-    const next = nextTry({ result, tries: tries + 1, since, giveUpMs, now }, chance);
+    const strikes = this.#struck(line, leadId, isAnswering && mayBeOfLead(result));
+    const next = nextTry({ result, tries, strikes, since, giveUpMs, now }, chance);
     if ('dead' in next) line.givenUp += 1;
     else if (Math.max(line.state.pausedUntil, steady + next.retryAt - now) < line.waitsUntil)
       line.wake.abort();
     return next;
   }
 
-  /** The target does not answer: only its next try shows whether it does again. */
+  /** The target does not take new leads: only its next try shows whether it does again. */
   isAway(target: string): boolean {
-    return (this.#lines.get(target)?.state.outages ?? 0) > 0;
+    return (this.#lines.get(target)?.state.fresh.outages ?? 0) > 0;
+  }
+
+  #struck({ strikes }: Line, leadId: string, isStrike: boolean): number {
+    const count = (strikes.get(leadId) ?? 0) + (isStrike ? 1 : 0);
+    if (!isStrike) return count;
+    strikes.delete(leadId);
+    strikes.set(leadId, count);
+    const [oldest = leadId] = strikes.keys();
+    if (strikes.size > mostStruck) strikes.delete(oldest);
+    return count;
   }
 
   /** Something is due that nobody tries now. */
@@ -145,8 +173,10 @@ export class Outbox {
   async #round(line: Line, receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<number> {
     const { inbox, clock } = this.#options;
     const { name, concurrency = mostAtOnce } = line.target;
-    const pausedMs = line.state.pausedUntil - clock.steady();
-    if (pausedMs > 0) return pausedMs;
+    const { outages, pausedUntil, fresh, isSeen } = line.state;
+    const pausedMs = pausedUntil - clock.steady();
+    const freshMs = fresh.pausedUntil - clock.steady();
+    if (pausedMs > 0 && freshMs > 0) return Math.min(pausedMs, freshMs);
     const now = clock.now();
     const next = (await inbox.nextDueAt(name)) ?? Number.POSITIVE_INFINITY;
     const waitMs = next - now;
@@ -155,10 +185,11 @@ export class Outbox {
     if (waitMs === Number.POSITIVE_INFINITY) return pollMs;
     // Half of what the target takes, so that a delivery never waits behind what is stored alone.
     const most = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
-    const due = await inbox.due(name, Math.max(now, next), this.isAway(name) ? 1 : most);
+    const due = await inbox.due(name, Math.max(now, next), outages > 0 ? mostAtOnce : most);
     const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId));
-    if (free.length === 0) return shortestWaitMs;
-    if (!(await this.#tryAll(line.target, free, receiver))) return shortestWaitMs;
+    const tried = outages > 0 ? probeOf(free, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
+    if (tried.length === 0) return Math.max(shortestWaitMs, Math.min(Math.max(pausedMs, freshMs), pollMs));
+    if (!(await this.#tryAll(line.target, tried, isSeen, receiver))) return shortestWaitMs;
     if (isAwayForLong(line.state)) await this.#giveUpOverdue(line);
     return 0;
   }
@@ -167,6 +198,7 @@ export class Outbox {
   async #tryAll(
     target: Target,
     due: readonly DueLead[],
+    isAnswering: boolean,
     receiver: Pick<Receiver, 'handOn'>,
   ): Promise<boolean> {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
@@ -191,7 +223,7 @@ export class Outbox {
       request.leads.push({ ...one, seq, place });
       requests.set(firstSeq, request);
     }
-    for (const request of requests.values()) tries.push(this.#try(target, request, receiver));
+    for (const request of requests.values()) tries.push(this.#try(target, request, isAnswering, receiver));
     for (const one of await Promise.allSettled(tries)) if (one.status === 'rejected') throw one.reason;
     return leased.length > 0;
   }
@@ -215,6 +247,7 @@ export class Outbox {
   async #try(
     target: Target,
     { stored, leads }: StoredRequest,
+    isAnswering: boolean,
     receiver: Pick<Receiver, 'handOn'>,
   ): Promise<void> {
     const { verifier, clock, note } = this.#options;
@@ -227,7 +260,7 @@ export class Outbox {
       const { attempt, receivedAt: firstAt } = stored;
       const pending = leads.flatMap(({ leadId, seq, tries, since }, i): PendingLead[] => {
         const lead = checked.leads[i];
-        const targets = [{ name, tries, since }];
+        const targets = [{ name, tries, since, isAnswering }];
         const taken = { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } as const;
         return lead === undefined ? [] : [{ lead, stored: taken }];
       });
@@ -278,6 +311,20 @@ export class Outbox {
     const { dead = 0 } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
     this.#options.note({ kind: 'given-up', target, leads: dead });
   }
+}
+
+/**
+ * The one lead that shows whether a target answers again. The newest of those that were not tried yet, which others that it
+ * fails at hold least; else the one that was tried longest ago.
+ */
+function probeOf(
+  due: readonly DueLead[],
+  wanted: { readonly isFresh: boolean; readonly isKnown: boolean },
+): readonly DueLead[] {
+  const fresh = wanted.isFresh ? due.findLast(({ tries }) => tries === 0) : undefined;
+  const known = wanted.isKnown ? due.find(({ tries }) => tries > 0) : undefined;
+  const probe = fresh ?? known;
+  return probe === undefined ? [] : [probe];
 }
 
 /** It may be the inbox that cannot be read just now, or only what it has of this lead. */

@@ -6,6 +6,7 @@ import {
   pauseMs,
   stateAfter,
   type TargetState,
+  unseen,
 } from '../../src/receiver/outbox-schedule.ts';
 import type { TargetResult } from '../../src/receiver/targets/target.ts';
 
@@ -22,14 +23,31 @@ it('waits from seconds to an hour, and never as long as others', () => {
   expect([pauseMs(1, 1), pauseMs(14, 0.5)]).toEqual([2.5 * second, 0.75 * hour]);
 });
 
+/** The target after the first try of another lead. */
+const after = (
+  before: TargetState,
+  result: TargetResult,
+  steady: number,
+  chance = 0,
+  tries = 1,
+): TargetState => stateAfter(before, { result, tries }, steady, chance);
+
 it('counts an outage once, however many tries met it, and forgets it when the target answers', () => {
-  const first = stateAfter(answering, down, 0, 0);
-  expect(first).toEqual({ outages: 1, pausedUntil: 5 * second });
-  expect(stateAfter(first, down, second, 0)).toEqual(first);
-  const second2 = stateAfter(first, down, 5 * second, 0);
-  expect(second2).toEqual({ outages: 2, pausedUntil: 15 * second });
-  expect(stateAfter(second2, { ...failed, ok: true }, 15 * second, 0)).toEqual(answering);
-  expect(stateAfter(second2, { ...failed, status: 400 }, 15 * second, 0)).toEqual(answering);
+  const first = after(answering, down, 0);
+  const seen = { outages: 1, pausedUntil: 5 * second };
+  expect(first).toEqual({ ...seen, fresh: seen, isSeen: false });
+  expect(after(first, down, second)).toEqual(first);
+  const second2 = after(first, down, 5 * second);
+  expect(second2).toMatchObject({ outages: 2, pausedUntil: 15 * second });
+  expect(after(second2, { ...failed, ok: true }, 15 * second)).toEqual(answering);
+  expect(after(second2, { ...failed, status: 400 }, 15 * second)).toEqual(answering);
+});
+
+it('holds no new lead for one that fails again, unless the target says that it is all of it', () => {
+  const again = (result: TargetResult): TargetState => after(answering, result, 0, 0, 2);
+  expect(again(down)).toEqual({ ...unseen, outages: 1, pausedUntil: 5 * second });
+  expect(again({ ...down, status: 429 }).fresh.outages).toBe(1);
+  expect(again({ ...down, status: 503, retryAfterMs: 60 * second }).fresh.pausedUntil).toBe(60 * second);
 });
 
 it('knows a target that is away for long by its pauses, after an hour at the least', () => {
@@ -37,7 +55,7 @@ it('knows a target that is away for long by its pauses, after an hour at the lea
   let at = 0;
   while (!isAwayForLong(state)) {
     at = state.pausedUntil;
-    state = stateAfter(state, down, at, 1);
+    state = after(state, down, at, 1);
   }
   expect(at).toBeGreaterThan(hour / 2);
   expect(state.pausedUntil - at).toBe(hour / 2);
@@ -45,25 +63,27 @@ it('knows a target that is away for long by its pauses, after an hour at the lea
 
 it('does what Retry-After asks, up to an hour, also where it asks again', () => {
   const asked = (retryAfterMs: number): TargetResult => ({ ...down, retryAfterMs });
-  const first = stateAfter(answering, asked(60 * second), 0, 0);
+  const first = after(answering, asked(60 * second), 0);
   expect(first.pausedUntil).toBe(60 * second);
-  expect(stateAfter(first, asked(60 * second), 30 * second, 0)).toEqual({
+  expect(after(first, asked(60 * second), 30 * second)).toMatchObject({
     outages: 1,
     pausedUntil: 90 * second,
   });
-  expect(stateAfter(answering, asked(5 * hour), 0, 0).pausedUntil).toBe(hour);
+  expect(after(answering, asked(5 * hour), 0).pausedUntil).toBe(hour);
 });
 
 it("puts off a lead that the target refuses, and none for an outage, which is the target's own", () => {
-  const one = { tries: 3, since: 0, giveUpMs: 72 * hour, now: hour };
+  const one = { tries: 3, strikes: 0, since: 0, giveUpMs: 72 * hour, now: hour };
   expect(nextTry({ ...one, result: { ...failed, status: 422 } }, 0)).toEqual({ retryAt: hour + 20 * second });
   expect(nextTry({ ...one, result: down }, 0)).toEqual({ retryAt: hour });
+  expect(nextTry({ ...one, result: down, strikes: 1 }, 0)).toEqual({ retryAt: hour });
+  expect(nextTry({ ...one, result: down, strikes: 3 }, 0)).toEqual({ retryAt: hour + 10 * second });
   const slow = { ...down, status: 503, retryAfterMs: 90 * second };
   expect(nextTry({ ...one, result: slow }, 0)).toEqual({ retryAt: hour + 90 * second });
 });
 
 it('gives a lead up when it waited too long, and never one that came only now', () => {
-  const one = { result: down, tries: 9, giveUpMs: 72 * hour, now: 100 * hour };
+  const one = { result: down, tries: 9, strikes: 0, giveUpMs: 72 * hour, now: 100 * hour };
   expect(nextTry({ ...one, since: 28 * hour }, 0)).toEqual({ dead: true });
   expect(nextTry({ ...one, since: 29 * hour }, 0)).toEqual({ retryAt: 100 * hour });
   expect(nextTry({ ...one, since: undefined }, 0)).toEqual({ retryAt: 100 * hour });

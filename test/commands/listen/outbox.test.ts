@@ -132,6 +132,27 @@ describe('the outbox of a receiver', () => {
   });
 
   it.each([
+    ['answers 500 to', (response: ServerResponse) => void response.writeHead(500).end()],
+    ['breaks off', (response: ServerResponse) => void response.destroy()],
+  ])('puts off a lead that the app %s, while it takes others', async (_, fail) => {
+    const app = await appAt(({ body }, response) => {
+      if (body.includes('bad')) fail(response);
+      else response.writeHead(200).end();
+    });
+    const listener = await start(['--forward-to', app.url]);
+    expect((await listener.post({ id: 'bad' })).status).toBe(502);
+    for (let i = 0; i < 50; i += 1) expect((await listener.post({ id: `l${i}` })).status).toBe(200);
+    const tries = (): number => idsOf(app).filter((id) => id === 'bad').length;
+    expect(tries()).toBeLessThanOrEqual(3);
+    for (let i = 0; i < 60; i += 1) {
+      await pass(listener, 60, 20_000);
+      expect((await listener.post({ id: `m${i}` })).status).toBe(200);
+    }
+    expect(tries()).toBeGreaterThan(5);
+    expect(tries()).toBeLessThan(20);
+  });
+
+  it.each([
     ['429 with seconds', 429, () => '120'],
     ['503 with a date', 503, (now: number) => new Date(now + 120_000).toUTCString()],
     ['404 with seconds', 404, () => '120'],
@@ -329,6 +350,29 @@ describe('--acknowledge stored', () => {
       deliveries(listener).filter(({ verdict }) => verdict === 'accepted').length;
     await secondsUntil(listener, () => accepted() === 51);
     expect(new Set(idsOf(app)).size).toBe(51);
+  });
+
+  it.each([
+    ['soon after', 0],
+    ['hours after', 6 * hourMs],
+  ])('hands a lead on %s others that the app fails at', async (_, laterMs) => {
+    const app = await appAt(({ body }, response) => {
+      response.writeHead(body.includes('bad') ? 500 : 200).end();
+    });
+    const flags = ['--forward-to', app.url, '--acknowledge', 'stored', '--format', 'events'];
+    const listener = await start(flags);
+    for (let i = 0; i < 8; i += 1) expect((await listener.post({ id: `bad${i}` })).status).toBe(200);
+    await expect.poll(() => app.received.length).toBeGreaterThan(0);
+    await pass(listener, laterMs / 1000, 60_000);
+    for (const id of ['good', 'better']) {
+      expect((await listener.post({ id })).status).toBe(200);
+      expect(await secondsUntil(listener, () => idsOf(app).includes(id))).toBeLessThan(60);
+    }
+    const before = app.received.length;
+    await pass(listener, 3600, 60_000);
+    expect(app.received.length - before).toBeLessThan(8 * 15);
+    expect((await listener.post({ id: 'best' })).status).toBe(200);
+    expect(await secondsUntil(listener, () => idsOf(app).includes('best'))).toBeLessThan(60);
   });
 
   it('lets a target that has a lead finish when the run ends', async () => {
