@@ -1,6 +1,6 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
-import type { InboxProblem } from '../inbox/problems.ts';
+import type { InboxProblem, StoreFault } from '../inbox/problems.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { Verifier } from '../webhook/scheme.ts';
@@ -49,6 +49,9 @@ const shortestWaitMs = 1000;
 
 /** Leads that are tried at the same time, at most. */
 const mostAtOnce = 100;
+
+/** Leads that are passed over, at most, where none of those before them can be read. */
+const mostPassed = 5;
 
 /** Leads whose strikes are known, of each target: the oldest are forgotten. */
 const mostStruck = 1000;
@@ -183,32 +186,38 @@ export class Outbox {
     // What is due later than any pause is long was put off before the clock was set back.
     if (waitMs > 0 && waitMs <= 2 * longestPauseMs) return Math.min(pollMs, waitMs);
     if (waitMs === Number.POSITIVE_INFINITY) return pollMs;
-    // Half of what the target takes, so that a delivery never waits behind what is stored alone.
-    const most = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
-    const due = await inbox.due(name, Math.max(now, next), outages > 0 ? mostAtOnce : most);
+    // Half of what the target takes, so that a delivery never waits behind what is stored alone; one where it is down.
+    const half = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
+    const due = await inbox.due(name, Math.max(now, next), outages > 0 ? mostAtOnce : half + mostPassed);
     const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId));
-    const tried = outages > 0 ? probeOf(free, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
-    if (tried.length === 0) return Math.max(shortestWaitMs, Math.min(Math.max(pausedMs, freshMs), pollMs));
-    if (!(await this.#tryAll(line.target, tried, isSeen, receiver))) return shortestWaitMs;
+    const first = outages > 0 ? probesOf(free, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
+    if (first.length === 0) return Math.max(shortestWaitMs, Math.min(Math.max(pausedMs, freshMs), pollMs));
+    const most = outages > 0 ? 1 : half;
+    if (!(await this.#tryAll(line.target, first, { most, isAnswering: isSeen }, receiver)))
+      return shortestWaitMs;
     if (isAwayForLong(line.state)) await this.#giveUpOverdue(line);
     return 0;
   }
 
-  /** Resolves to false where others try them all. */
+  /** The first ones, so many at most. Resolves to false where others try them all. */
   async #tryAll(
     target: Target,
     due: readonly DueLead[],
-    isAnswering: boolean,
+    { most, isAnswering }: { readonly most: number; readonly isAnswering: boolean },
     receiver: Pick<Receiver, 'handOn'>,
   ): Promise<boolean> {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
     const read: { readonly one: DueLead; readonly stored: StoredDelivery | Unreadable }[] = [];
-    for (const one of due) read.push({ one, stored: await this.#stored(one) });
+    const isUnread = (): boolean => read.every(({ stored }) => isOfInbox(stored));
+    for (const one of due.slice(0, most + mostPassed)) {
+      if (read.length >= most && !isUnread()) break;
+      read.push({ one, stored: await this.#stored(one) });
+    }
     const [first] = read;
-    // Where none can be read, it is the inbox, and they stay due.
-    if (first !== undefined && read.every(({ stored }) => isOfInbox(stored))) throw first.stored as Error;
+    // Where none can be read, those behind the first ones either, it is the inbox, and they stay due.
+    if (first !== undefined && isUnread()) throw first.stored as Error;
     const answers = await this.#options.inbox.lease(
-      due.map(({ leadId, seq }) => ({ leadId, seq, target: target.name })),
+      read.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
     );
     const leased = read.filter((_, i) => answers[i]?.state === 'leased');
     const requests = new Map<number, StoredRequest>();
@@ -281,7 +290,7 @@ export class Outbox {
       leadIds: leads.map(({ leadId }) => leadId),
       why: sentenceOf(error),
     });
-    const isOver = !isOfInbox(error) && leads.every(({ since }) => now - since >= giveUpMs);
+    const isOver = faultOf(error) === undefined && leads.every(({ since }) => now - since >= giveUpMs);
     const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
     await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
   }
@@ -314,22 +323,25 @@ export class Outbox {
 }
 
 /**
- * The one lead that shows whether a target answers again. The newest of those that were not tried yet, which others that it
- * fails at hold least; else the one that was tried longest ago.
+ * Leads of which one shows whether a target answers again, the best first: the newest of those that were not tried yet, which
+ * others that it fails at hold least; then those that were tried longest ago.
  */
-function probeOf(
+const probesOf = (
   due: readonly DueLead[],
-  wanted: { readonly isFresh: boolean; readonly isKnown: boolean },
-): readonly DueLead[] {
-  const fresh = wanted.isFresh ? due.findLast(({ tries }) => tries === 0) : undefined;
-  const known = wanted.isKnown ? due.find(({ tries }) => tries > 0) : undefined;
-  const probe = fresh ?? known;
-  return probe === undefined ? [] : [probe];
-}
+  { isFresh, isKnown }: { readonly isFresh: boolean; readonly isKnown: boolean },
+): readonly DueLead[] => [
+  ...due.filter(({ tries }) => isFresh && tries === 0).toReversed(),
+  ...due.filter(({ tries }) => isKnown && tries > 0),
+];
 
-/** It may be the inbox that cannot be read just now, or only what it has of this lead. */
+const faultOf = (found: StoredDelivery | Unreadable): StoreFault | undefined => {
+  const problem = found instanceof DataError ? (found.problem as InboxProblem | undefined) : undefined;
+  return problem?.kind === 'inbox-cannot-read' ? problem.fault : undefined;
+};
+
+/** It may be the inbox that cannot be read just now; where a part of its file is damaged, the rest can be. */
 const isOfInbox = (found: StoredDelivery | Unreadable): boolean =>
-  found instanceof DataError && found.problem?.kind === ('inbox-cannot-read' satisfies InboxProblem['kind']);
+  (faultOf(found)?.kind ?? 'sqlite-damaged') !== 'sqlite-damaged';
 
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {
