@@ -59,6 +59,9 @@ interface AwaitedTry {
   readonly handed: Promise<HandedLead>;
 }
 
+/** Leads of one target that had it and could not be settled: of more the oldest are forgotten, and handed over again. */
+const mostUnsettled = 1000;
+
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
@@ -69,6 +72,8 @@ export class TargetDeliverer {
   readonly #onTry: OnTry | undefined;
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
+  /** By name of a target, and id of a lead, what the inbox could not note: it is not handed over again for that. */
+  readonly #unsettled = new Map<string, Map<string, TargetResult>>();
 
   /** `targets` in the order of their results; `signal`: nobody waits for other receivers any more. */
   constructor(
@@ -144,19 +149,24 @@ export class TargetDeliverer {
       if (!isKnown) own.set(leadId, { one, wanted });
     }
     const tried = [...own.values()];
-    const attempted = tried.map(({ one, wanted }) => ({ ...one.lead, attempt: wanted.tries + 1 }));
+    const had = this.#unsettled.get(name);
+    const lacking = had === undefined ? tried : tried.filter(({ one }) => !had.has(one.stored.leadId));
+    const attempted = lacking.map(({ one, wanted }) => ({ ...one.lead, attempt: wanted.tries + 1 }));
     let abandon: (() => void) | undefined;
     let isAbandoned = false;
     const results =
-      tried.length === 0 ? [] : target.deliver(checked, attempted, (how) => void (abandon = how));
+      lacking.length === 0 ? [] : target.deliver(checked, attempted, (how) => void (abandon = how));
     const onLost = (): void => {
       isAbandoned = abandon !== undefined;
       abandon?.();
     };
-    for (const [i, { one, wanted }] of tried.entries()) {
+    let next = 0;
+    for (const { one, wanted } of tried) {
       const { leadId, seq } = one.stored;
       const lease = { leadId, seq, target: name };
-      const given = this.#whileLeased(lease, results[i], onLost).then(async (result) => {
+      const known = had?.get(leadId);
+      const handed = known === undefined ? results[next++] : Promise.resolve(known);
+      const given = this.#whileLeased(lease, handed, onLost).then(async (result) => {
         if (result?.ok !== false || !isAbandoned) return result;
         // Cut short for another lead of its request: that says nothing of the target.
         await Promise.allSettled([this.#inbox.release([lease])]);
@@ -231,18 +241,32 @@ export class TargetDeliverer {
   ): Promise<HandedLead> {
     const given = await handed;
     if (given === undefined) return { isTaken: false, kind: 'pending' };
-    const next = this.#onTry?.(target, wanted, given, leadId);
+    const isTry = this.#unsettled.get(target.name)?.get(leadId) !== given;
+    const next = isTry ? this.#onTry?.(target, wanted, given, leadId) : undefined;
     const result = { ...given, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || target.bestEffort === true) {
-      // Those that end together share a transaction.
-      const [kind = 'pending'] = await this.#inbox.settle([lease]);
-      return { isTaken: true, kind, result };
+      try {
+        // Those that end together share a transaction.
+        const [kind = 'pending'] = await this.#inbox.settle([lease]);
+        this.#unsettled.get(target.name)?.delete(leadId);
+        return { isTaken: true, kind, result };
+      } catch (error) {
+        this.#remember(target.name, leadId, given);
+        throw error;
+      }
     }
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
     // be stored, the lease expires by itself.
     await Promise.allSettled([this.#inbox.release([{ ...lease, ...next }])]);
     return { isTaken: false, kind: 'pending', result };
+  }
+
+  #remember(target: string, leadId: string, given: TargetResult): void {
+    const had = this.#unsettled.get(target) ?? new Map<string, TargetResult>();
+    this.#unsettled.set(target, had.set(leadId, given));
+    const [oldest = leadId] = had.keys();
+    if (had.size > mostUnsettled) had.delete(oldest);
   }
 
   /** Once all targets had their turn: one that fails, or takes long, holds no other. */

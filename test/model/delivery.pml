@@ -9,8 +9,9 @@
  *   init         kills and restarts, leases that expire, `inbox erase`, rotation of the file
  *
  * One atomic step is one transaction, or one turn of the event loop. At most FAULTS things go wrong, of any kinds and at any
- * time. Time has no length: what is due later may be due now. Left out: best-effort targets, pruning, `inbox retry`, and
- * giving up untried what waited for a target that was away for days.
+ * time. Time has no length: what is due later may be due now. Left out: best-effort targets, pruning, `inbox retry`,
+ * giving up untried what waited for a target that was away for days, and that a receiver which could not settle what a target
+ * has had hands it over no more.
  */
 #define app 0
 #define file 1

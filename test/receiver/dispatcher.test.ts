@@ -141,6 +141,38 @@ it('knows what is still on its way of a delivery of which another lead could not
   expect(await dispatched).toMatchObject([{ kind: 'pending', failure: full }, { kind: 'accepted' }]);
 });
 
+it('hands no lead over again because the inbox could not note that its target has had it', async () => {
+  const handed: string[][] = [];
+  let isFull = true;
+  const file: Target = {
+    name: 'output',
+    deliver(_, leads) {
+      handed.push(leads.map(({ leadId }) => leadId));
+      return leads.map(() => Promise.resolve({ to: 'output', ok: true, answer: 'written', durationMs: 1 }));
+    },
+  };
+  const inbox: Partial<Inbox> = {
+    settle: (leases) =>
+      isFull ? Promise.reject(new CannotStoreError('full')) : Promise.resolve(leases.map(() => 'accepted')),
+  };
+  const dispatcher = new TargetDeliverer(inbox as Inbox, [file], new FakeClock(0));
+  const dispatch = async (...ids: string[]): Promise<string[]> => {
+    const leads = ids.map((leadId) => ({
+      lead: { leadId } as CheckedLead,
+      stored: { ...leased, leadId, targets: named('output'), attempt: 1, firstAt: 0 },
+    }));
+    const kinds = (await dispatcher.dispatch(checked, leads)).map(({ kind }) => kind);
+    await new Promise(setImmediate);
+    return kinds;
+  };
+  expect(await dispatch('a')).toEqual(['pending']);
+  isFull = false;
+  expect(await dispatch('a', 'b')).toEqual(['accepted', 'accepted']);
+  expect(handed).toEqual([['a'], ['b']]);
+  expect(await dispatch('a')).toEqual(['accepted']);
+  expect(handed).toEqual([['a'], ['b'], ['a']]);
+});
+
 it('counts nothing against a target whose request is cut short since one of its leads was erased', async () => {
   const clock = new FakeClock(0);
   const released: TargetLease[] = [];
