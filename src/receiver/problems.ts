@@ -24,7 +24,7 @@ export type TargetProblem =
       readonly proxy: string | undefined;
     };
 
-/** What the operator of a receiver is told, once a run of each kind, or of each set of leads. `why` in one sentence. */
+/** What the operator of a receiver is told, most of it once a run of each kind, cause, or set of leads. `why` in one sentence. */
 export type ReceiverNote =
   /** `number` from 1, of so many secrets: the first one is the current one. */
   | { readonly kind: 'former-secret-used'; readonly number: number; readonly secrets: number }

@@ -284,19 +284,26 @@ function receiverFor(
   });
 }
 
-/** Once for each kind, set of leads, or secret of a rotation; that lines may be gone is said each time, and also under `--quiet`. */
+/**
+ * Once for each kind, cause, set of leads, or secret of a rotation. That lines may be gone, and that leads were given up, is said
+ * each time, and also under `--quiet`.
+ */
 const noteWith =
   (messages: Context['messages'], current: CurrentKeys) =>
   (found: ReceiverNote): void => {
-    if (found.kind === 'output-cut') {
+    if (found.kind === 'output-cut' || found.kind === 'given-up') {
       messages.warn(problemSentence(found));
       return;
     }
     const each =
-      'leadIds' in found ? found.leadIds : 'secrets' in found ? [current.replaced, found.number] : [];
-    if (found.kind === 'given-up')
-      messages.note(`${found.kind} ${found.target}`, problemSentence(found), true);
-    else messages.note(`${found.kind} ${JSON.stringify(each)}`, problemSentence(found));
+      'leadIds' in found
+        ? found.leadIds
+        : 'secrets' in found
+          ? [current.replaced, found.number]
+          : found.kind === 'outbox-failed'
+            ? [found.why]
+            : [];
+    messages.note(`${found.kind} ${JSON.stringify(each)}`, problemSentence(found));
   };
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */

@@ -248,7 +248,7 @@ describe('the outbox of a receiver', () => {
     await expect.poll(listed).toMatchObject([{ leadId: 'repeated', verdict: 'accepted' }]);
   });
 
-  it('gives a lead up after three days, with a last try, says so once, and keeps it', async () => {
+  it('gives a lead up after three days, with a last try, says so each time, and keeps it', async () => {
     const app = await appWith(500);
     const listener = await start(['--forward-to', app.url]);
     for (const id of ['a', 'b', 'c']) expect((await listener.post({ id })).status).toBe(502);
@@ -258,10 +258,14 @@ describe('the outbox of a receiver', () => {
     const tries = app.received.length;
     await pass(listener, 24 * 3600, 30 * 60_000);
     expect(app.received).toHaveLength(tries);
-    expect(listener.stderr.text().match(/given up for forward http/g)).toHaveLength(1);
+    const said = (): number => listener.stderr.text().match(/given up for forward http/g)?.length ?? 0;
+    expect(said()).toBe(1);
     expect(listener.stderr.text()).toContain("tried again after 'leads inbox retry --pending'\n");
     const listed = await leads(['inbox', 'list', '--verdict', 'pending', '--json'], { home: listener.home });
     expect(JSON.parse(listed.stdout)).toHaveLength(3);
+    expect((await listener.post({ id: 'd' })).status).toBe(502);
+    await secondsUntil(listener, () => said() === 2, 30 * 60_000);
+    expect(listener.stderr.text()).toContain('warning: 4 leads are given up');
     app.set(200);
     expect((await listener.post({ id: 'a' })).status).toBe(200);
   });
