@@ -1,6 +1,15 @@
 import type { HandedResult, Inbox, LeaseState, TargetLease } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
-import { asReceived, type FirstDelivery, storedDelivery } from './stored-deliveries.ts';
+import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import { LeadNotFoundError } from '../errors.ts';
+import type { ReceiverProblem } from './problems.ts';
+import {
+  asReceived,
+  type FirstDelivery,
+  isUnreadable,
+  storedDelivery,
+  type Unreadable,
+} from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 interface RetryOptions {
@@ -9,6 +18,8 @@ interface RetryOptions {
   readonly clock: Clock;
   /** The target is the address that the app has now: what it takes is not outstanding for the one that it had. */
   readonly hasMoved: boolean;
+  /** The neutral sentence of an error. */
+  readonly sentenceOf: (error: unknown) => string;
 }
 
 /** The lead of one stored delivery, which is sent once more. */
@@ -26,10 +37,19 @@ export interface Retried extends HandedResult {
   readonly reached: boolean;
 }
 
-/** Delivers the leads of one stored request to the target, and keeps what came of it, for each lead. */
+/** What came of a lead for which nothing was sent. `at` in milliseconds since the epoch. */
+export const untried = (leadId: string, answer: string, at: number): Retried => ({
+  ...{ leadId, answer, at, ok: false, durationMs: 0, reached: true, isDelivered: false, isSettled: false },
+  insteadOf: undefined,
+});
+
+/**
+ * Delivers the leads of one stored request to the target, and keeps what came of it, for each lead. What cannot be read fails,
+ * and stays as it was.
+ */
 export async function retryDelivery(
   leads: readonly RetriedDelivery[],
-  { target, inbox, clock, hasMoved }: RetryOptions,
+  { target, inbox, clock, hasMoved, sentenceOf }: RetryOptions,
 ): Promise<readonly Retried[]> {
   const leases = leads.map(({ leadId, seq }) => ({ leadId, seq, target: target.name }));
   const states = (await inbox.lease(leases)).map(({ state }) => state);
@@ -42,16 +62,18 @@ export async function retryDelivery(
   const retried = await Promise.all(
     leases.map(async (lease, i): Promise<Retried | undefined> => {
       const { leadId } = lease;
-      const untried = { leadId, durationMs: 0, at, reached: true, isDelivered: false, isSettled: false };
       if (hasHad(i)) {
         const [insteadOf] = await inbox.markDoneAtNewAddress([lease]);
         return insteadOf === undefined
           ? undefined
-          : { ...untried, ok: true, answer: 'had it before', insteadOf };
+          : { ...untried(leadId, 'had it before', at), ok: true, insteadOf };
       }
-      const delivered = results.get(leadId);
-      if (delivered === undefined) {
-        return { ...untried, ok: false, answer: 'a receiver is handing it on now', insteadOf: undefined };
+      if (states[i] === 'busy') return untried(leadId, 'a receiver is handing it on now', at);
+      const delivered = results instanceof Error ? results : results.get(leadId);
+      if (delivered === undefined) throw new Error('a target gave no result');
+      if (delivered instanceof Error) {
+        await inbox.release([lease]);
+        return untried(leadId, sentenceOf(delivered), at);
       }
       const { ok, answer, durationMs, status } = delivered;
       const result = { ok, answer, durationMs, at, kind: hasMoved ? 'retry' : 'replay' } as const;
@@ -63,23 +85,38 @@ export async function retryDelivery(
   return retried.filter((one) => one !== undefined);
 }
 
-/** By id of a lead, what came of delivering the request that brought it. */
+/** By id of a lead, what came of delivering the request that brought it; or why that cannot be read. */
 async function deliver(
   leads: readonly RetriedDelivery[],
   target: Target,
   inbox: Pick<Inbox, 'list'>,
-): Promise<ReadonlyMap<string, TargetResult>> {
+): Promise<ReadonlyMap<string, TargetResult> | Unreadable> {
   const results = new Map<string, TargetResult>();
   const [first] = leads;
-  const stored = first && (await storedDelivery(inbox, first.seq));
-  if (stored === undefined) return results;
-  const received = asReceived(stored, leads);
+  if (first === undefined) return results;
+  const received = await receivedOf(first, leads, inbox);
+  if (received instanceof Error) return received;
   const attempted = received.leads.map((lead, i) => ({ ...lead, attempt: leads[i]?.attempt ?? 1 }));
   for (const [i, result] of (await Promise.all(target.deliver(received, attempted))).entries()) {
     const leadId = leads[i]?.leadId;
     if (leadId !== undefined) results.set(leadId, result);
   }
   return results;
+}
+
+async function receivedOf(
+  { seq, leadId }: RetriedDelivery,
+  leads: readonly RetriedDelivery[],
+  inbox: Pick<Inbox, 'list'>,
+): Promise<CheckedDelivery | Unreadable> {
+  try {
+    const stored = await storedDelivery(inbox, seq);
+    if (stored !== undefined) return asReceived(stored, leads);
+    return new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return error;
+  }
 }
 
 /** The label of another target for which the lead is not outstanding any more, because this address took it. */

@@ -8,9 +8,15 @@ import { sanitize } from '../../output/terminal/terminal.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
 import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
-import { type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
-import { problemSentence } from '../../messages/find-message.ts';
-import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';
+import { type Retried, retryDelivery, untried } from '../../receiver/retry-delivery.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
+import {
+  firstDeliveries,
+  type FirstDelivery,
+  groupByRequest,
+  isUnreadable,
+  pendingIds,
+} from '../../receiver/stored-deliveries.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
@@ -44,13 +50,24 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
       options,
       context,
       async (inbox) => {
-        const ids = options.pending ? await pendingIds(inbox) : options.id;
-        for (const leads of groupByRequest(await firstDeliveries(inbox, ids))) {
-          signal.throwIfAborted();
-          for (const one of await retryDelivery(leads, { target, inbox, clock, hasMoved: options.pending })) {
-            retried.push(one);
-            await printer.write(one);
+        const found: FirstDelivery[] = [];
+        const done = async (one: Retried): Promise<void> => {
+          retried.push(one);
+          await printer.write(one);
+        };
+        for (const id of options.pending ? await pendingIds(inbox) : options.id) {
+          try {
+            found.push(...(await firstDeliveries(inbox, [id])));
+          } catch (error) {
+            // Of ids that were named nothing is sent where one is wrong.
+            if (!options.pending || !isUnreadable(error)) throw error;
+            await done(untried(id, sentenceOf(error), clock.now()));
           }
+        }
+        const retrying = { target, inbox, clock, hasMoved: options.pending, sentenceOf };
+        for (const leads of groupByRequest(found)) {
+          signal.throwIfAborted();
+          for (const one of await retryDelivery(leads, retrying)) await done(one);
           if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
         }
         signal.throwIfAborted();

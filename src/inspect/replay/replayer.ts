@@ -1,5 +1,6 @@
 import type { Inbox, StoredDelivery } from '../../inbox/inbox.ts';
 import { targetLabel } from '../../inbox/target-name.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { retryDelivery } from '../../receiver/retry-delivery.ts';
 import { asReceived, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -114,7 +115,10 @@ export class Replayer {
     const { clock, isDispatching } = this.#options;
     if (isDispatching?.(leadId) === true) throw busy();
     const delivery = { seq, leadId, attempt, place };
-    const [retried] = await retryDelivery([delivery], { target, inbox, clock, hasMoved: false });
+    const [retried] = await retryDelivery([delivery], {
+      ...{ target, inbox, clock, sentenceOf },
+      hasMoved: false,
+    });
     if (retried === undefined) throw busy();
     const { ok, answer, durationMs, isSettled } = retried;
     return { ok, answer, durationMs, leadId, settled: isSettled ? targetLabel(name) : null };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import Libsql from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
@@ -272,5 +273,35 @@ describe('what is outstanding', () => {
     await inbox.close();
     expect(run.exitCode).toBe(7);
     expect(run.stdout).toContain('a receiver is handing it on now');
+  });
+
+  it('is delivered although another lead cannot be read, which is said and stays free', async () => {
+    const broken = await app(400);
+    const listener = await start(['--forward-to', broken.url]);
+    for (const id of ['damaged', 'gone', 'a', 'b']) expect((await listener.post({ id })).status).toBe(502);
+    await listener.stop();
+    await broken.close();
+    const { home } = listener;
+    const database = new Libsql(join(home, 'data', 'inbox.db'));
+    database.prepare("UPDATE deliveries SET body = 'damaged' WHERE lead = 'damaged'").run([]);
+    database.prepare("DELETE FROM deliveries WHERE lead = 'gone'").run([]);
+    const mended = await startApp(answering(200), Number(new URL(broken.url).port));
+    const run = await leads(['inbox', 'retry', '--pending', '--to', broken.url, '--json'], { home });
+    expect(run.exitCode).toBe(7);
+    const results = JSON.parse(run.stdout) as { leadId: string; ok: boolean; answer: string }[];
+    expect(Object.fromEntries(results.map(({ leadId, ok, answer }) => [leadId, ok ? 'ok' : answer]))).toEqual(
+      {
+        a: 'ok',
+        b: 'ok',
+        damaged: 'delivery number 1 of the inbox holds no lead',
+      },
+    );
+    expect(run.stderr).toContain('2 of 3 leads delivered, 1 failed\n');
+    expect(mended.received).toHaveLength(2);
+    expect(database.prepare('SELECT lease FROM work WHERE done = 0').all([])).toMatchObject([
+      { lease: 0 },
+      {},
+    ]);
+    database.close();
   });
 });
