@@ -185,7 +185,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** From checked to answered. */
-  async function handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
+  async function handleChecked(given: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
+    const checked = source === 'push' ? given : { ...given, source };
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (checked.key >= 0) onKey?.(checked.key);
     if (checked.key > 0) {

@@ -39,7 +39,7 @@ const longestIds = 4096;
  * path leads out of `url`'s own.
  */
 export function forwardRequest(
-  { delivery, key }: CheckedDelivery,
+  { delivery, key, source }: CheckedDelivery,
   leads: readonly Pick<AttemptedLead, 'leadId' | 'attempt'>[],
   { url, credentials, keepPath, scheme, headersOf }: ForwardRequestOptions,
 ): ForwardRequest | undefined {
@@ -57,15 +57,16 @@ export function forwardRequest(
       ...(credentials === undefined ? [] : [['authorization', credentials.authorization.reveal()] as const]),
       ...leadIdHeader(leads.map(({ leadId }) => leadId)),
       ['leads-attempt', String(Math.max(...leads.map(({ attempt }) => attempt)))],
-      // A lead that was fetched from the service carries no credential; anybody may send one where nothing is verified.
-      ...(scheme === undefined
-        ? []
-        : [['leads-verified', key === -1 && scheme !== 'none' ? 'backfill' : scheme] as const]),
+      ...(scheme === undefined ? [] : [['leads-verified', verifiedBy(scheme, key, source)] as const]),
       ...more,
     ],
     body: delivery.body,
   };
 }
+
+/** A lead that was fetched from the service carries no credential; anybody may have sent one where nothing was verified. */
+const verifiedBy = (scheme: string, key: number, source: CheckedDelivery['source']): string =>
+  source === 'backfill' ? source : key === -1 ? 'none' : scheme;
 
 /** Marks a delivery that an operator had sent once more. */
 export const replayHeader = 'leads-replay';

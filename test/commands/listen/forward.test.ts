@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
 import { until } from '../../support/until.ts';
 import { answering, appInEachTest, startApp } from './app.ts';
-import { leads } from '../../support/run.ts';
+import { freshHome, leads } from '../../support/run.ts';
 import { listenInEachTest, token } from './support.ts';
 
 const start = listenInEachTest();
@@ -155,6 +157,20 @@ describe('what the app is told about a forwarded lead', () => {
     const listener = await start(['--no-verify', '--forward-to', behind.url]);
     await listener.post({ id: 'a' }, { 'leads-verified': 'stripe' });
     expect(headersOf(behind.received[0], 'leads-verified')).toEqual(['none']);
+  });
+
+  it('is none where nothing was verified when it came, also once deliveries are', async () => {
+    const clock = new FakeClock();
+    const behind = await app((_, response, count) => answering(count < 2 ? 422 : 200)(_, response));
+    const home = freshHome();
+    const flags = ['--inbox', join(home, 'inbox.db'), '--forward-to', behind.url];
+    const first = await start(['--no-verify', ...flags], { clock, home });
+    expect((await first.post({ id: 'forged' }, {})).status).toBe(502);
+    await first.stop();
+    clock.advance(60_000);
+    await start(flags, { clock, home });
+    await until(() => behind.received.length === 2);
+    expect(headersOf(behind.received[1], 'leads-verified')).toEqual(['none']);
   });
 
   it('is the original path and query where it keeps the path', async () => {

@@ -36,7 +36,7 @@ test.each([
 });
 
 test('a lead that was fetched from the service goes to the URL itself, as such', () => {
-  const request = forwardRequest({ ...checked('/api', 'GET'), key: -1 }, one, options);
+  const request = forwardRequest({ ...checked('/api', 'GET'), key: -1, source: 'backfill' }, one, options);
   expect(request?.url).toBe('https://app.test/base');
   expect(request?.headers).toContainEqual(['leads-verified', 'backfill']);
 });
