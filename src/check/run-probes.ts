@@ -84,14 +84,18 @@ const betweenMs = 250;
 
 /**
  * Asks until there is an answer other than 5xx, which a proxy gives for a receiver that is away, for a few seconds;
- * `withLead`: whether it is asked with a genuine one, which it took before.
+ * `withLead`: whether it is asked with a genuine one, which it took before, or without any lead: a receiver that takes unsigned
+ * deliveries would store it.
  */
 async function healthOf(session: CheckSession, withLead: boolean): Promise<Health> {
   const { clock, wire } = session;
   const until = clock.steady() + patienceMs;
   for (let health: Health = 'alive'; ; health = 'restarted') {
-    const request = session.deliveryOf(session.newLead());
-    const { answer } = await session.send(withLead ? request : withoutCredential(session, request));
+    const { answer } = await session.send(
+      withLead
+        ? session.deliveryOf(session.newLead())
+        : withoutCredential(session, session.deliveryOfBody(Buffer.alloc(0))),
+    );
     const isFailing = withLead && answer.answered && answer.status >= 500;
     if (answer.answered && !isFailing) return health;
     const end = isFailing ? 'failing' : 'dead';

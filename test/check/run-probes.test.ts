@@ -4,6 +4,7 @@ import { runProbes } from '../../src/check/run-probes.ts';
 import { CheckSession } from '../../src/check/session.ts';
 import { endpointOf } from '../../src/check/endpoint.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import { startReceiver } from './obedient-receiver.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
 
 const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
@@ -16,9 +17,9 @@ const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
   ...more,
 });
 
-const session = (signal: AbortSignal): CheckSession =>
+const session = (signal: AbortSignal, url = new URL('http://127.0.0.1:1/')): CheckSession =>
   new CheckSession({
-    endpoint: endpointOf(new URL('http://127.0.0.1:1/'), { authorities: [], insecure: false }, undefined),
+    endpoint: endpointOf(url, { authorities: [], insecure: false }, undefined),
     signer: { scheme: unverified, key: undefined },
     run: 'test',
     clock: systemClock,
@@ -44,6 +45,24 @@ test('reports come in the order of the probes, and a slow probe begins before th
   const reports = await runProbes(probes, options());
   expect(begun).toEqual(['slow', 'quick', 'last']);
   expect(reports.map((report) => report.probe)).toEqual(probes);
+});
+
+test('a receiver that takes unsigned leads stores none where none may be written', async () => {
+  let asked = 0;
+  const { url, stored } = await startReceiver('token', 'token', () => ({
+    authenticates: () => true,
+    withBody: () => ((asked += 1), false),
+  }));
+  const { signal } = new AbortController();
+  const harmless = probe('alone', { stage: 'alone', isHarmless: true });
+  await runProbes([harmless], {
+    ...options(),
+    session: session(signal, new URL(url)),
+    mayWrite: false,
+    timeoutMs: 5000,
+  });
+  // Before the probe and after it.
+  expect([asked, stored.size]).toEqual([2, 0]);
 });
 
 test('a probe is over when its time is', async () => {
