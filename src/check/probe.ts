@@ -20,6 +20,8 @@ export interface Finding {
   readonly seen: string | CheckProblem;
   /** What shows it: of several requests, the one that decided. */
   readonly exchange?: Exchange | undefined;
+  /** The receiver did not say whether the rule holds. */
+  readonly isUnproven?: true;
   /** Instead of the probe's own hint. */
   readonly hint?: string | CheckProblem | undefined;
 }
@@ -96,6 +98,7 @@ type Judgement = Finding & { readonly seen: string };
 /** Too many requests: the receiver says nothing about this one. */
 const limited = (exchange: Exchange): Judgement => ({
   result: 'warn',
+  isUnproven: true,
   seen: 'it answered 429, so nothing is proved',
   exchange,
   hint: { kind: 'rate-limited-probe' },

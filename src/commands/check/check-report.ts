@@ -1,7 +1,7 @@
 import type { Result } from '../../check/probe.ts';
 import type { Report, Tone } from '../../report/report.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { acceptedText } from './print.ts';
+import { acceptedText, unprovenText } from './print.ts';
 import type { DescribedReport, Summary } from './report.ts';
 
 const tones: Readonly<Record<Result, Tone>> = { pass: 'good', fail: 'bad', warn: 'doubtful', skip: 'plain' };
@@ -9,12 +9,16 @@ const tones: Readonly<Record<Result, Tone>> = { pass: 'good', fail: 'bad', warn:
 /** What the probes found, as a report: what failed first, with the command that shows it. */
 export function checkReport(
   target: string,
-  { counts, accepted, isInOrder, cut, startedAt, ms }: Summary,
+  { counts, accepted, isInOrder, cut, unproven, failures, startedAt, ms }: Summary,
   described: readonly DescribedReport[],
 ): Report {
   const failed = described.filter(({ result }) => result === 'fail');
   return {
-    title: isInOrder ? 'The receiver is in order' : 'The receiver is not in order',
+    title: isInOrder
+      ? 'The receiver is in order'
+      : failures.length > unproven.length
+        ? 'The receiver is not in order'
+        : 'The receiver is not known to be in order',
     program: `leads check ${LEADS_VERSION}`,
     madeAt: startedAt,
     zone: 'UTC',
@@ -23,7 +27,10 @@ export function checkReport(
       ['Took', formatDuration(ms)],
       ['Test leads', acceptedText(accepted)],
     ],
-    notices: cut.length === 0 ? [] : [`The receiver took so long that ${cut.length} probes did not run.`],
+    notices: [
+      ...(cut.length === 0 ? [] : [`The receiver took so long that ${cut.length} probes did not run.`]),
+      ...(unproven.length === 0 ? [] : [unprovenText(unproven.length)]),
+    ],
     sections: [
       {
         kind: 'bars',

@@ -12,6 +12,7 @@ import {
   wrapWidth,
   sanitize,
 } from '../../output/terminal/terminal.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { wrap } from '../help/layout.ts';
 import type { CheckLine } from './output-schema.ts';
@@ -146,7 +147,7 @@ function answerLine(answer: string | null | undefined): string {
 
 /** What comes last. */
 function summaryLines(summary: Summary, colours: Palette, width: number): string[] {
-  const { counts, cut, accepted, healed, ms } = summary;
+  const { counts, cut, unproven, accepted, healed, ms } = summary;
   const verdict = summary.isInOrder ? colours.green : colours.red;
   const warnings = `${counts.warn} warning${counts.warn === 1 ? '' : 's'}`;
   const counted = `${counts.pass} passed, ${counts.fail} failed${levelsText(summary)}, ${warnings}, ${counts.skip} skipped in ${formatDuration(ms)}`;
@@ -155,11 +156,15 @@ function summaryLines(summary: Summary, colours: Palette, width: number): string
     ...(cut.length === 0
       ? []
       : wrap(`the receiver took so long that ${cut.length} probes did not run`, width)),
+    ...(unproven.length === 0 ? [] : wrap(unprovenText(unproven.length), width)),
     ...(healed.length === 0 ? [] : wrap(`pass now, and are in the baseline: ${healed.join(', ')}`, width)),
     ...wrap(acceptedText(accepted), width),
     ...wrap(counted, width).map(verdict),
   ];
 }
+
+export const unprovenText = (count: number): string =>
+  `${counted(count, 'probe was', 'probes were')} answered 429: what must hold there is not known to hold`;
 
 /** In the form in which bash writes them out: `leads-check-k3f9x2-{1,2,{5..9}}`. */
 export function acceptedText(accepted: readonly string[]): string {

@@ -81,6 +81,8 @@ export function summarize(reports: readonly ProbeReport[], options: SummaryOptio
     failures,
     /** Probes that did not run, because others had taken the time. */
     cut,
+    /** Of `failures`, those of which the receiver did not say whether they hold. */
+    unproven: failures.filter(({ finding }) => finding.isUnproven),
     /** Probes that the baseline says fail, and that pass. */
     healed: baseline === undefined ? [] : healedOf(reports, baseline),
     accepted: session.accepted(),
@@ -90,12 +92,12 @@ export function summarize(reports: readonly ProbeReport[], options: SummaryOptio
   };
 }
 
-/** A `must`, and with `strict` a `should`, that fails and is not known to. */
+/** A `must`, and with `strict` a `should`, that fails, or is not known to hold, and is not known to fail. */
 const isReasonToFail = (
   { probe, finding }: ProbeReport,
   strict: boolean,
   baseline: Baseline | undefined,
 ): boolean =>
-  finding.result === 'fail' &&
+  (finding.result === 'fail' || finding.isUnproven === true) &&
   (probe.level === 'must' || strict) &&
   baseline?.failing.has(probe.name) !== true;

@@ -126,6 +126,18 @@ describe('what counts', () => {
     expect((await check([...shoulds, '--strict'])).exitCode).toBe(7);
   });
 
+  test('a must that was answered 429 is not known to hold', async () => {
+    const { url } = await startReceiver('token', 'shared', () => ({
+      before: (_, response) => (response.writeHead(429).end(), true),
+    }));
+    const html = join(freshHome(), 'check.html');
+    const words = [url, ...token, '--only', 'delivery.valid'];
+    const { exitCode, stdout } = await run([...words, '--html', html]);
+    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('1 probe was answered 429')]);
+    expect(readFileSync(html, 'utf8')).toContain('The receiver is not known to be in order');
+    expect((await run([url, ...token, '--only', 'protocol.method'])).exitCode).toBe(0);
+  });
+
   test('what a baseline knows fails nobody, and what passes again is said', async () => {
     const file = join(freshHome(), 'baseline.json');
     const { url } = await faulty();
