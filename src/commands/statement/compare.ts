@@ -48,11 +48,14 @@ export async function run(options: CompareOptions, context: Context): Promise<Ou
       `two periods: ${since} to ${until} here, and ${there.header.since} to ${there.header.until} there`,
     );
   }
-  const known = await knownSigners(options.publicKey, context);
-  for (const statement of [here, ...(there === undefined ? [] : [there])]) {
-    if (known.some(({ publicKey }) => publicKey.equals(statement.signer.publicKey))) continue;
-    messages.note(`unknown ${statement.signer.name}`, `unknown signer: ${statement.header.signer}`);
-  }
+  // Ours is signed by the own key, whatever file holds the partner's.
+  const named = options.publicKey === undefined ? [] : await knownSigners(options.publicKey, context);
+  const known = [...named, ...(await knownSigners(undefined, context))];
+  const unknown = [here, ...(there === undefined ? [] : [there])].filter(
+    ({ signer }) => !known.some(({ publicKey }) => publicKey.equals(signer.publicKey)),
+  );
+  for (const { header } of unknown)
+    messages.warn(`unknown signer: ${header.signer} (--public-key, or statement-signers)`);
   const sorted = there === undefined ? await linesOfIds(theirs, salt) : undefined;
   try {
     const counts = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Comparison;
@@ -64,7 +67,7 @@ export async function run(options: CompareOptions, context: Context): Promise<Ou
     }
     if (format === 'json') await writeJson(stdout, { ...counts, differences } satisfies ComparisonDocument);
     else await write(stdout, drawn(counts, differences, context));
-    return counts.both === total(counts) ? 'done' : 'problems';
+    return counts.both === total(counts) && unknown.length === 0 ? 'done' : 'problems';
   } finally {
     sorted?.close();
   }

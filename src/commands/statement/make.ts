@@ -73,9 +73,10 @@ export async function run(options: MakeOptions, context: Context): Promise<Outco
     const header = await headerOf(found, lines, signer);
     await keep();
     const isThere = await checkStatementPlace(options, of);
+    // First: what was handed out must be known where a lead is erased, also after a crash.
+    await ledger?.addStatement({ since, until, madeAt: clock.now() });
     await writeStatement(header, lines, signer, options.output, context);
     if (isThere) messages.say(`replaced ${options.output ?? ''}`);
-    await ledger?.addStatement({ since, until, madeAt: clock.now() });
     if (options.html === undefined) return;
     const { statementReport } = await import('./statement-report.ts');
     await writeReport(options.html, await statementReport(header, lines.texts(), clock.now()), context);

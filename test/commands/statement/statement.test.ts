@@ -193,6 +193,16 @@ describe('leads statement', () => {
     });
   });
 
+  it('is recorded before it is handed out', async () => {
+    const party = await Party.of('acme.example', month(1));
+    const salt = await agreedSalt(party);
+    const made = await party.run('--in', '2026-10', '--salt', salt, '-o', party.file('none/october.ndjson'));
+    expect(made.exitCode).not.toBe(0);
+    const inbox = await openInbox({ location: party.inbox, clock: party.clock });
+    expect(await inbox.ledger?.statements()).toMatchObject([{ since: october, until: november }]);
+    await inbox.close();
+  });
+
   it('overwrites nothing but a statement by the same signer of the same period', async () => {
     const party = await Party.of('acme.example', month(3));
     const salt = await agreedSalt(party);
@@ -500,6 +510,21 @@ describe('leads statement compare', () => {
     );
     expect(exitCode).toBe(7);
     expect(JSON.parse(stdout)).toMatchObject({ both: 2, onlyHere: 1, onlyThere: 0 });
+  });
+});
+
+describe('leads statement compare with a statement by an unknown signer', () => {
+  it('does not hold, and says so under -q, until its key is known', async () => {
+    const [ours, theirs] = [await Party.of('ours', month(2)), await Party.of('theirs', month(2))];
+    const salt = await agreedSalt(ours);
+    const made = [await ours.made('o.ndjson', '--salt', salt), await theirs.made('t.ndjson', '--salt', salt)];
+    const compared = await ours.run('compare', ...made, '-q');
+    expect(compared).toMatchObject({
+      exitCode: 7,
+      stderr: expect.stringMatching(/^warning: unknown signer: theirs\+/) as string,
+    });
+    const named = await ours.run('compare', ...made, '--public-key', theirs.file('key.pub'));
+    expect(named).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });
 
