@@ -30,7 +30,7 @@ export async function run(options: SendOptions, context: Context): Promise<Outco
   const target = await resolveTarget(options.url, options, context);
   if (options.dryRun === undefined) rejectGeneratedElsewhere(options, target);
   const signer = { ...(await resolveSigner(options, context)), headers: options.header };
-  const source = outgoingDeliveries(await openSource(options, context), {
+  const source = outgoingDeliveries(await openSource(options, target, context), {
     target: target.url.href,
     repeat: options.repeat,
     random: context.random,
@@ -45,7 +45,8 @@ export async function run(options: SendOptions, context: Context): Promise<Outco
 /** In production, somebody would call the phone number of a test lead. */
 function rejectGeneratedElsewhere(options: SendOptions, { isLocal, url }: ResolvedTarget): void {
   const isGenerated = options.lead === undefined && options.id.length === 0 && options.from === undefined;
-  if (isLocal || options.yes || !(isGenerated || options.newId)) return;
+  const hasNewId = options.newId || options.set.some(({ path }) => path.join('.') === 'id');
+  if (isLocal || options.yes || !(isGenerated || hasNewId)) return;
   const what = isGenerated ? 'generated leads' : 'leads with new ids';
   throw new UsageError(`${what} would go to ${url.hostname}, which is another machine`, {
     hint: 'add --yes if somebody there expects test leads; --dry-run shows what would be sent',
@@ -136,8 +137,12 @@ const closedWhy =
 const isClosed = (result: PostResult): boolean => !result.ok && /^(ECONNRESET|EPIPE)$/.test(result.code);
 
 /** The leads that the flags ask for, changed as they say. Loads no more than this source needs. */
-async function openSource(options: SendOptions, context: Context): Promise<LeadSource> {
-  const source = await chosenSource(options, context);
+async function openSource(
+  options: SendOptions,
+  target: ResolvedTarget,
+  context: Context,
+): Promise<LeadSource> {
+  const source = await chosenSource(options, target, context);
   const changes = [...options.set, ...options.unset];
   if (changes.length === 0 && !options.newId) return source;
   const { changedLeads } = await import('./changed-leads.ts');
@@ -150,7 +155,11 @@ async function openSource(options: SendOptions, context: Context): Promise<LeadS
   });
 }
 
-async function chosenSource(options: SendOptions, context: Context): Promise<LeadSource> {
+async function chosenSource(
+  options: SendOptions,
+  { isLocal, url }: ResolvedTarget,
+  context: Context,
+): Promise<LeadSource> {
   const { lead, id, from } = options;
   if (lead !== undefined) {
     const { leadsOfFile } = await import('./lead-file.ts');
@@ -162,7 +171,8 @@ async function chosenSource(options: SendOptions, context: Context): Promise<Lea
   }
   if (from !== undefined) {
     const { leadsOfInbox, leadsOfService } = await import('./stored-leads.ts');
-    return from === 'inbox' ? leadsOfInbox(options, context) : leadsOfService(options, context);
+    if (from === 'service') return leadsOfService(options, context);
+    return leadsOfInbox(options, isLocal || options.yes ? undefined : url.hostname, context);
   }
   const { generatedLeads } = await import('./generated-leads.ts');
   return generatedLeads(sampleCount(options), options.seed, context);

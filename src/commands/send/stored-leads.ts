@@ -5,6 +5,8 @@ import { leadBytes } from '../../lead/raw-lead.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
+import { isTestId } from '../../lead/test-id.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';
@@ -87,8 +89,15 @@ export async function* leadsOfService(options: SendOptions, context: Context): L
   noteFilters(matcher, messages);
 }
 
-/** `--from inbox`: every lead that matches as it was received, in order of arrival. */
-export async function* leadsOfInbox(options: SendOptions, context: Context): LeadSource {
+/**
+ * `--from inbox`: every lead that matches as it was received, in order of arrival. `elsewhere` is another machine, to which
+ * no test lead goes.
+ */
+export async function* leadsOfInbox(
+  options: SendOptions,
+  elsewhere: string | undefined,
+  context: Context,
+): LeadSource {
   const { clock, messages } = context;
   const { filter } = resolveFilter(options, clock.now(), messages);
   const matcher = leadFilter(filter);
@@ -97,11 +106,16 @@ export async function* leadsOfInbox(options: SendOptions, context: Context): Lea
     throw new ConfigError(`nothing was received yet: there is no inbox at ${locationText(location)}`);
   }
   const inbox = await openInboxReader({ location, clock });
+  let leftOut = 0;
   try {
     let batch: SourceLead[] = [];
     for await (const { leadId, body } of inbox.leads({ states: ['accepted', 'pending'] })) {
       const read = readStoredLead(body, leadId);
       if (read.ok && !matcher.matches(read.lead)) continue;
+      if (elsewhere !== undefined && isTestId(leadId)) {
+        leftOut += 1;
+        continue;
+      }
       batch.push({ leadId, body });
       if (batch.length < batchSize) continue;
       yield batch;
@@ -110,6 +124,10 @@ export async function* leadsOfInbox(options: SendOptions, context: Context): Lea
     yield batch;
   } finally {
     await inbox.close();
+  }
+  if (leftOut > 0) {
+    const what = counted(leftOut, 'test lead is', 'test leads are');
+    messages.note('test', `${what} left out: ${elsewhere ?? ''} is another machine; --yes sends them, too`);
   }
   noteFilters(matcher, messages);
 }

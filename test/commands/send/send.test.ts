@@ -132,6 +132,12 @@ test.each([
     ['--lead', '-', '--new-id'],
     /another machine/,
   ],
+  [
+    'an id that was made up for another machine',
+    'https://receiver.invalid/',
+    ['--lead', '-', '--set', 'id=x'],
+    /another machine/,
+  ],
   ['plain HTTP to another machine, also with --yes', 'http://receiver.invalid/', ['--yes'], /plain HTTP/],
   ['plain HTTP there, also for --dry-run', 'http://receiver.invalid/', ['--dry-run'], /plain HTTP/],
   ['--insecure there', 'https://receiver.invalid/', ['--yes', '--insecure'], /this machine only/],

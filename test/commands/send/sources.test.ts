@@ -152,6 +152,27 @@ test('--from inbox and --from service send what the filters let through', async 
   }
 });
 
+test('--from inbox sends test leads to this machine, and to another one with --yes', async () => {
+  const { url, received } = await receiver();
+  const listener = await listen(['--token', 'token-of-the-tests']);
+  const options = { home: listener.home };
+  await listener.post({ id: 'leads-send-1' });
+  const argv = ['--from', 'inbox', '--concurrency', '1'];
+  const elsewhere = 'https://receiver.invalid/';
+  // Where something was sent, this would end with 5.
+  const alone = await send(elsewhere, argv, options);
+  expect([alone.exitCode, alone.stderr]).toEqual([0, expect.stringContaining('there is no lead to send')]);
+  await listener.post({ id: 'a' });
+  await listener.post({ id: 'leads-check-1' });
+  const shown = await send(elsewhere, [...argv, '--dry-run'], options);
+  expect(shown.stdout.match(/"id":"[^"]+"/g)).toEqual(['"id":"a"']);
+  expect(shown.stderr).toContain('note: 2 test leads are left out');
+  const confirmed = await send(elsewhere, [...argv, '--dry-run', '--yes'], options);
+  expect(confirmed.stdout.match(/"id":"[^"]+"/g)).toHaveLength(3);
+  await send(url, argv, options);
+  expect(received).toHaveLength(3);
+});
+
 test('10,000 leads of a file arrive once each, 16 at a time', async () => {
   let most = 0;
   let open = 0;
