@@ -51,7 +51,7 @@ describe('an inbox that an erasure did not write anew', () => {
     const warnings: string[] = [];
     const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
     expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
-    expect(warnings.filter((text) => text.includes('still holds'))).toEqual([
+    expect(warnings.filter((text) => text.includes('a copy of what was erased'))).toEqual([
       expect.stringMatching(/what was erased: .*: the database is damaged; 'leads inbox recover /),
     ]);
   });
