@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError, DataError } from '../../errors.ts';
 import { replaceFile, writeWhole } from '../../files/replace.ts';
+import { BitSet } from '../../inbox/bit-set.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { Ledger } from '../../inbox/ledger.ts';
 import { fieldAt, readCreatedAt } from '../../lead/raw-lead.ts';
@@ -146,24 +147,40 @@ async function collect(
   inbox: Inbox,
   lines: SortedLines,
   wanted: Wanted,
-  { signal }: Pick<Context, 'signal'>,
+  { signal, messages }: Pick<Context, 'signal' | 'messages'>,
 ): Promise<Counts> {
   const { since, until } = wanted.period;
   const counts: Counts = { ...none };
   const rejected = new Map<string, number>();
+  const addRejected = (reason: string, count: number): unknown =>
+    rejected.set(reason, (rejected.get(reason) ?? 0) + count);
+  // Only the newest rejected deliveries and repeats are stored. First, so that one which goes meanwhile counts once.
+  const { countedSince } = await inbox.extent();
+  if (countedSince > since) {
+    const time = new Date(countedSince).toISOString();
+    messages.warn(`rejected and duplicate may be too low: what was removed before ${time} was not counted`);
+  }
+  for await (const step of inbox.counts({ since, until, partMs: until - since, isRemoved: true })) {
+    for (const { verdict, reason = 'unknown', attempt, count } of step) {
+      if (verdict === 'rejected') addRejected(reason, count);
+      else if (verdict !== 'other' && attempt > 1) counts.duplicate += count;
+    }
+  }
+  const neverPushed = new BitSet();
+  for await (const seqs of inbox.backfilledSeqs(0)) for (const seq of seqs) neverPushed.add(seq);
   const around = { since: since - borderMs, until: until + borderMs };
   for await (const batch of inbox.receipts({ ...around, withRepeats: false })) {
     const added: StatementLine[] = [];
-    for (const { receivedAt: at, leadId, verdict, reason, attempt, source, lead } of batch) {
+    for (const { seq, receivedAt: at, leadId, verdict, reason, attempt, lead } of batch) {
       if (verdict === 'other' || isTestId(leadId ?? '')) continue;
       const isFirst = reason === undefined && attempt === 1 && leadId !== undefined;
       const record = isFirst ? recordIn(lead) : undefined;
       if (isFirst) added.push(lineOfLead({ leadId, at, record }, wanted));
       if (borderOf(at, wanted.period) !== undefined) continue;
-      if (reason !== undefined) rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
+      if (reason !== undefined) addRejected(reason, 1);
       else if (attempt > 1) counts.duplicate += 1;
       else {
-        if (source === 'backfill') counts.repaired += 1;
+        if (neverPushed.has(seq)) counts.repaired += 1;
         const createdAt = readCreatedAt(fieldAt(record, ['createdAt']));
         if (createdAt !== undefined && at - createdAt > lateAfterMs) counts.late += 1;
       }

@@ -193,6 +193,27 @@ describe('leads statement', () => {
     });
   });
 
+  it('counts what came, though of rejected deliveries and of repeats only the newest are kept', async () => {
+    const party = await Party.of('acme.example', [
+      { id: 'fetched', at: october + 1, source: 'backfill' },
+      { id: 'fetched', at: october + 2 },
+      ...Array.from({ length: 205 }, (_, i) => ({ id: 'again', at: october + 60_000 + i })),
+    ]);
+    const inbox = await openInbox({ location: party.inbox, clock: party.clock });
+    const rejectAt = (receivedAt: number, count: number): Promise<unknown> =>
+      inbox.reject(
+        Array.from({ length: count }, () => ({
+          delivery: deliveryOf('no', { receivedAt }),
+          rejection: rejection('not_json', 'no'),
+        })),
+      );
+    await rejectAt(october + day, 1005);
+    await rejectAt(november, 500);
+    await inbox.close();
+    const { counts } = headerOf(readFileSync(await party.made('october.ndjson'), 'utf8'));
+    expect(counts).toMatchObject({ accepted: 2, duplicate: 205, repaired: 0, rejected: { not_json: 1005 } });
+  });
+
   it('is recorded before it is handed out', async () => {
     const party = await Party.of('acme.example', month(1));
     const salt = await agreedSalt(party);
