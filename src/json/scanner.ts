@@ -1,9 +1,9 @@
+import type { KindsOf } from '../errors.ts';
 import { isUtf8 } from 'node:buffer';
 import { scanWasm } from './scan.wasm.ts';
 import {
   bufferOf,
   compact,
-  describeByte,
   isDigit,
   openBrace,
   openBracket,
@@ -249,6 +249,15 @@ export function decodeString(buf: Buffer, start: number, end: number): string {
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
+/** Why a document is not strict JSON in UTF-8. `offset`: of the unexpected byte. */
+export type DocumentFault = KindsOf<{
+  'not-utf8': unknown;
+  empty: unknown;
+  'not-json': unknown;
+  'ends-early': unknown;
+  'unexpected-byte': { byte: number; offset: number };
+}>;
+
 export type Document =
   | {
       readonly ok: true;
@@ -258,27 +267,27 @@ export type Document =
       readonly end: number;
       readonly hasByteOrderMark: boolean;
     }
-  | { readonly ok: false; readonly detail: string };
+  | { readonly ok: false; readonly fault: DocumentFault };
 
 /**
  * Checks that a body is strict JSON in UTF-8, and loads it into the scanner, whose last row is then that of its value.
- * `detail` says in a few words what is wrong, and quotes nothing but single characters.
  */
 export function readDocument(body: Uint8Array): Document {
   const json = bufferOf(body);
-  if (!isUtf8(json)) return { ok: false, detail: 'the body is not UTF-8' };
+  if (!isUtf8(json)) return failed({ kind: 'not-utf8' });
   const hasByteOrderMark = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf;
   const start = skipSpace(json, hasByteOrderMark ? 3 : 0, json.length);
-  if (start === json.length) return { ok: false, detail: 'the body is empty' };
+  if (start === json.length) return failed({ kind: 'empty' });
   scanner.load(json);
   const end = scanner.valueEnd(start);
   const isContainer = json[start] === openBrace || json[start] === openBracket;
-  if (end < 0 && !isContainer) return { ok: false, detail: 'the body is not JSON' };
-  if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
+  if (end < 0 && !isContainer) return failed({ kind: 'not-json' });
+  if (end === incomplete) return failed({ kind: 'ends-early' });
   const unexpected = end < 0 ? unexpectedAt(end) : unexpectedAfter(json, end, json.length);
   if (unexpected !== undefined) {
-    const byte = describeByte(json[unexpected] ?? 0);
-    return { ok: false, detail: `the body is not JSON: unexpected ${byte} at byte ${unexpected}` };
+    return failed({ kind: 'unexpected-byte', byte: json[unexpected] ?? 0, offset: unexpected });
   }
   return { ok: true, json, start, end, hasByteOrderMark };
 }
+
+const failed = (fault: DocumentFault): Document => ({ ok: false, fault });

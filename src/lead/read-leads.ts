@@ -1,7 +1,14 @@
-import { compact, openBrace, openBracket } from '../json/bytes.ts';
+import { compact, describeByte, openBrace, openBracket } from '../json/bytes.ts';
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import { elementsAt, identifiedRecord, membersAt, type Span, spanAt } from '../json/members.ts';
-import { idKinds, readDocument, recordAt, type ScannedRecord, scanner } from '../json/scanner.ts';
+import {
+  type DocumentFault,
+  idKinds,
+  readDocument,
+  recordAt,
+  type ScannedRecord,
+  scanner,
+} from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
 import type { RawLead } from './raw-lead.ts';
 
@@ -63,7 +70,7 @@ export function readLeads(
     return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole, names.option, idField);
   }
   const document = readDocument(body);
-  if (!document.ok) return document;
+  if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
   const place = spanAt(document.json, at, document);
   if (place === undefined) {
     return {
@@ -84,7 +91,7 @@ const theBody = ({ lead, warnings }: Extract<ReadLead, { readonly ok: true }>): 
 /** `whole`: the body read as a lead. */
 function search(body: Uint8Array, whole: ReadLead, option: string | undefined, idField: IdField): ReadLeads {
   const document = readDocument(body);
-  if (!document.ok) return document;
+  if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
   const { json, start } = document;
   // It is meant to be the lead, and what is inside it is no other one.
   if (!whole.ok && whole.lacksId !== true && isLeadLike(json, start)) return whole;
@@ -225,7 +232,7 @@ export function holdsLeadField(json: unknown): boolean {
  */
 export function readLead(bytes: Uint8Array, { name: idName, recordIn }: IdField = plainId): ReadLead {
   const document = readDocument(bytes);
-  if (!document.ok) return document;
+  if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
   const { json, start, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return { ok: false, detail: 'the body is not a JSON object' };
   const lead =
@@ -321,4 +328,24 @@ export function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
     return read.ok && read.lead.id === leadId;
   };
   return fields.find(holdsId) ?? plainId;
+}
+
+/** What is wrong with a document, in a few words that quote nothing but a single character: it may hold a secret. */
+export function documentDetail(
+  fault: DocumentFault,
+  subject = 'the body',
+  placeOf = (offset: number): string => `at byte ${offset}`,
+): string {
+  switch (fault.kind) {
+    case 'not-utf8':
+      return `${subject} is not UTF-8`;
+    case 'empty':
+      return `${subject} is empty`;
+    case 'not-json':
+      return `${subject} is not JSON`;
+    case 'ends-early':
+      return 'the JSON ends too early';
+    case 'unexpected-byte':
+      return `${subject} is not JSON: unexpected ${describeByte(fault.byte)} ${placeOf(fault.offset)}`;
+  }
 }

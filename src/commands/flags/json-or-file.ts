@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readFailure } from '../../files/read.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
+import { documentDetail } from '../../lead/read-leads.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 
 export const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
@@ -17,7 +18,7 @@ export async function jsonOrFile(
   const isText = isJson(typed);
   const document = readDocument(isText ? Buffer.from(typed) : await contentOf(typed));
   if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
-  throw new ConfigError(`${isText ? where : typed}: ${document.detail.replace(/^the body/, `the ${what}`)}`);
+  throw new ConfigError(`${isText ? where : typed}: ${documentDetail(document.fault, `the ${what}`)}`);
 
   async function contentOf(file: string): Promise<Uint8Array> {
     try {

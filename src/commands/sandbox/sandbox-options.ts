@@ -21,6 +21,7 @@ import { type Options, webhookUrl } from './options.ts';
 import type { Readable } from 'node:stream';
 import * as z from 'zod/mini';
 import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { documentDetail } from '../../lead/read-leads.ts';
 import { readDocument } from '../../json/scanner.ts';
 import { spanAt } from '../../json/members.ts';
 import { apiFaults, deliveryFaults, parseShare } from '../../sandbox/faults.ts';
@@ -349,9 +350,7 @@ async function readSandboxConfig(source: string, stdin: Readable): Promise<Sandb
   const bytes = isJson ? Buffer.from(source) : await readInput(source, stdin, failed);
   const document = readDocument(bytes);
   if (!document.ok) {
-    const detail = document.detail.replace(/^the body/, 'it').replace(/at byte (\d+)$/, (_, at: string) => {
-      return `in line ${lineAt(bytes, Number(at))}`;
-    });
+    const detail = documentDetail(document.fault, 'it', (offset) => `in line ${lineAt(bytes, offset)}`);
     throw new UsageError(`${where}: ${detail}`);
   }
   const { data, error } = z.safeParse(schema, JSON.parse(document.json.toString('utf8', document.start)));
