@@ -4,7 +4,7 @@ import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
 import type { TakenKind, Verdict } from './decide-verdict.ts';
 import type { Ledger } from './ledger.ts';
-import type { InboxProblem, NotOverwritten, StoreFault } from './problems.ts';
+import type { InboxProblem, NotOverwritten, OutOfReach, StoreFault } from './problems.ts';
 import type {
   HandedResult,
   InboxChanges,
@@ -298,8 +298,7 @@ export interface ErasedCounts {
 export interface Erased extends ErasedCounts {
   /** Why copies of what was erased are still in the store's own files; undefined when none are. */
   readonly remains: NotOverwritten | undefined;
-  /** Where this store's data may also be, in a few words each, and where nothing can be erased from here. */
-  readonly outOfReach: readonly string[];
+  readonly outOfReach: readonly OutOfReach[];
 }
 
 /** What stays of a lead, under a keyed digest of its id. */

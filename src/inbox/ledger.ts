@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { commitment, encodeLeaf, kindOf, saltBytes } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
 import { type Clock, slept } from '../time/clock.ts';
+import type { OutOfReach } from './problems.ts';
 import type { Source } from './query-types.ts';
 
 /** The append-only tree over the leads of one inbox (docs/statement.md). */
@@ -67,8 +68,8 @@ export async function* leavesFrom(
 export const leavesAPage = 1000;
 
 /** What no erasure reaches once a statement was made. */
-export const handedOut = (made: readonly MadeStatement[]): readonly string[] =>
-  made.length === 0 ? [] : ['statements that were handed out, with a keyed digest of the id'];
+export const handedOut = (made: readonly MadeStatement[]): readonly OutOfReach[] =>
+  made.length === 0 ? [] : ['statements'];
 
 /** A lead that is to be entered. */
 export interface UnsealedLead {

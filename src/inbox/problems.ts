@@ -205,3 +205,13 @@ type DatabaseUrlProblem =
       readonly value: string;
       readonly choices: readonly string[];
     };
+
+/** Where the data of a store may also be, and where nothing can be erased from here. */
+export type OutOfReach =
+  | 'snapshots'
+  | 'archives'
+  | 'rows-still-seen'
+  | 'free-space'
+  | 'rows-of-another-owner'
+  | 'rows-not-vacuumed'
+  | 'statements';

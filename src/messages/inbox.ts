@@ -4,6 +4,7 @@ import type {
   InboxProblem,
   InboxWarning,
   NotOverwritten,
+  OutOfReach,
   StoreFault,
   WeakSslMode,
 } from '../inbox/problems.ts';
@@ -382,3 +383,15 @@ function grantedOn(type: 'table' | 'sequence' | 'function', name: string, schema
 
 const messageOfFault = (fault: StoreFault): Message =>
   messageIn(inboxMessages, fault) ?? { message: fault.kind };
+
+/** Of where an erasure does not reach. */
+export const outOfReachTexts: Readonly<Record<OutOfReach, string>> = {
+  snapshots: 'snapshots of the file system, and what it keeps of blocks that it freed',
+  archives: 'archives of its write-ahead log, replicas, their logs and backups of the database',
+  'rows-still-seen': 'rows that a transaction which was open meanwhile still sees, until a later VACUUM',
+  'free-space':
+    "free space in the database's own files, until it is used again or VACUUM FULL writes them anew",
+  'rows-of-another-owner': 'its dead rows go with VACUUM, which only the owner of the tables may run',
+  'rows-not-vacuumed': 'VACUUM failed: its dead rows go when the database runs it by itself',
+  statements: 'statements that were handed out, with a keyed digest of the id',
+};

@@ -5,6 +5,7 @@ import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/f
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
 import type { Erased, InboxReader } from '../../inbox/inbox.ts';
 import { describeProblem } from '../../messages/command-line.ts';
+import { outOfReachTexts } from '../../messages/inbox.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -160,11 +161,14 @@ function sayErased(found: FoundPerson, erased: Erased, { messages, ...context }:
   if (isNothing && found.wasErased) messages.say('the lead was erased before; nothing else of it is here');
   if (!isNothing) {
     messages.say(`erased: ${inWords(erased)}`);
-    const places = [...everywhere, ...erased.outOfReach];
+    const places = [...everywhere, ...placesOf(erased)];
     messages.say(`not reached from here: ${places.join('; ')}`);
   }
   sayElsewhere(found, { messages, ...context });
 }
+
+const placesOf = ({ outOfReach }: Erased): readonly string[] =>
+  outOfReach.map((place) => outOfReachTexts[place]);
 
 /** One document. `erased` is undefined for a dry run, `found` where there is no inbox. */
 async function printJson(
@@ -198,7 +202,7 @@ async function printJson(
             pending: erased.pending,
           },
     remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
-    outOfReach: [...everywhere, ...(erased?.outOfReach ?? [])],
+    outOfReach: [...everywhere, ...(erased === undefined ? [] : placesOf(erased))],
   } satisfies ErasedDocument);
 }
 

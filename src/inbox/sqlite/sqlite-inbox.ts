@@ -1,4 +1,5 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
+import type { OutOfReach } from '../problems.ts';
 import { DelayedSequencing, handedOut, leavesFrom, pauseMs } from '../ledger.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
@@ -42,7 +43,7 @@ import { createdAtNotKept } from '../delivery-record.ts';
 const maxRejectedWaiting = 1000;
 
 /** Of erased data. */
-const outOfReach = ['snapshots of the file system, and what it keeps of blocks that it freed'];
+const outOfReach: readonly OutOfReach[] = ['snapshots'];
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {

@@ -1,5 +1,6 @@
 import { hasMemberId, remainingBody, remainingHeaders, remainingPath } from '../../delivery-record.ts';
 import type { Erased, ErasedCounts, Erasure } from '../../inbox.ts';
+import type { OutOfReach } from '../../problems.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { type StoredId, storedIds } from '../erased-rows.ts';
 import { isAnswered, isConflict } from '../postgres-errors.ts';
@@ -25,11 +26,7 @@ import { inTransaction, runToCommit } from './write-guard.ts';
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
 
-const outOfReach = [
-  'archives of its write-ahead log, replicas, their logs and backups of the database',
-  'rows that a transaction which was open meanwhile still sees, until a later VACUUM',
-  "free space in the database's own files, until it is used again or VACUUM FULL writes them anew",
-];
+const outOfReach: readonly OutOfReach[] = ['archives', 'rows-still-seen', 'free-space'];
 
 /** `Inbox.erase`: one transaction, and then a VACUUM of the tables that it deleted from. */
 export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure): Promise<Erased> {
@@ -237,7 +234,7 @@ async function vacuumTables(
   connection: Connection,
   schema: Sql,
   deliveries: readonly string[],
-): Promise<string | undefined> {
+): Promise<'rows-of-another-owner' | 'rows-not-vacuumed' | undefined> {
   const contents = deliveries.map((name) => name.replace(/^deliveries/, 'contents'));
   const wanted = [...deliveries, ...contents, 'outstanding', 'dropped_repeats', 'leaves'].map((name) =>
     utf8(name),
@@ -249,7 +246,7 @@ async function vacuumTables(
       AND (convert_to(relname::text, 'UTF8') = ANY(${wanted}::bytea[]) OR relname LIKE 'ids_%')`,
   );
   const others = tables.filter(({ is_mine: isMine }) => isMine !== true);
-  if (others.length > 0) return 'its dead rows go with VACUUM, which only the owner of the tables may run';
+  if (others.length > 0) return 'rows-of-another-owner';
   try {
     for (const { relname } of tables) {
       await connection.run(sql`VACUUM ${schema}.${identifier(textOf(relname))}`, vacuumMs);
@@ -257,7 +254,7 @@ async function vacuumTables(
     return undefined;
   } catch (error) {
     if (!isAnswered(error)) throw error;
-    return 'VACUUM failed: its dead rows go when the database runs it by itself';
+    return 'rows-not-vacuumed';
   }
 }
 
