@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
-import { formatDuration } from '../time/time-text.ts';
-import { configError } from './problems.ts';
+import { configError, type KeyCommandFault } from './problems.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Account, AccountSettings, CommandKey } from './settings.ts';
 
@@ -40,8 +39,11 @@ export async function runKeyCommand(
     const end = await endOf(command, context, timeoutMs);
     context.signal.throwIfAborted();
     // Ctrl-C goes to every process of the terminal, and the program's end may be seen first.
-    if (end.how === 'ended by SIGINT' || end.how === 'exit 130') throw new InterruptedError('SIGINT');
-    if (end.how !== 'exit 0') throw failed(command, end.how);
+    const { how } = end;
+    const isInterrupted =
+      (how.kind === 'killed' && how.by === 'SIGINT') || (how.kind === 'exited' && how.status === 130);
+    if (isInterrupted) throw new InterruptedError('SIGINT');
+    if (how.kind !== 'exited' || how.status !== 0) throw failed(command, how);
     return keyIn(end.output, command);
   } finally {
     resume?.();
@@ -49,8 +51,8 @@ export async function runKeyCommand(
 }
 
 interface End {
-  /** `exit 3`, `ended by SIGKILL`, or why it did not start or did not end. */
-  readonly how: string;
+  /** Status 0 where it did what it is to do. */
+  readonly how: KeyCommandFault;
   readonly output: string;
 }
 
@@ -68,15 +70,15 @@ function endOf(
     });
     const chunks: Buffer[] = [];
     let size = 0;
-    let stopped: string | undefined;
-    const stop = (why: string): void => {
+    let stopped: KeyCommandFault | undefined;
+    const stop = (why: KeyCommandFault): void => {
       stopped ??= why;
       end(child);
     };
-    const abort = (): void => stop('interrupted');
-    const timer = setTimeout(() => stop(`it did not end within ${formatDuration(timeoutMs)}`), timeoutMs);
+    const abort = (): void => stop({ kind: 'interrupted' });
+    const timer = setTimeout(() => stop({ kind: 'not-ended', afterMs: timeoutMs }), timeoutMs);
     signal.addEventListener('abort', abort, { once: true });
-    const finish = (how: string): void => {
+    const finish = (how: KeyCommandFault): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
       resolve({ how: stopped ?? how, output: Buffer.concat(chunks).toString('utf8') });
@@ -84,17 +86,17 @@ function endOf(
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= mostOutput) chunks.push(chunk);
-      else stop(`it printed more than ${mostOutput / 1024} KiB`);
+      else stop({ kind: 'too-much-printed', mostBytes: mostOutput });
     });
     child.on('error', (error: NodeJS.ErrnoException) =>
-      finish(`it cannot be started: ${error.code ?? error.message}`),
+      finish({ kind: 'not-started', why: error.code ?? error.message }),
     );
     child.on('exit', () => {
       const grace = setTimeout(() => child.stdout.destroy(), outputGraceMs);
       child.on('close', () => clearTimeout(grace));
     });
     child.on('close', (code, killedBy) =>
-      finish(killedBy === null ? `exit ${code ?? 0}` : `ended by ${killedBy}`),
+      finish(killedBy === null ? { kind: 'exited', status: code ?? 0 } : { kind: 'killed', by: killedBy }),
     );
   });
 }
@@ -108,19 +110,16 @@ function end(child: ChildProcess): void {
 
 function keyIn(output: string, command: readonly string[]): Secret {
   const line = output.replace(/\r?\n$/, '');
-  if (line === '') throw failed(command, 'it printed nothing');
-  if (/[\r\n]/.test(line)) throw failed(command, 'it printed more than one line');
+  if (line === '') throw failed(command, { kind: 'nothing-printed' });
+  if (/[\r\n]/.test(line)) throw failed(command, { kind: 'several-lines' });
   if (!/^[\x21-\x7e]+$/.test(line)) {
-    throw failed(
-      command,
-      'what it printed holds white space or other characters that cannot be part of a key',
-    );
+    throw failed(command, { kind: 'no-key-printed' });
   }
   return new Secret(line);
 }
 
 /** Names the program alone: an argument may be a secret. */
-const failed = ([program = '']: readonly string[], how: string): ConfigError =>
+const failed = ([program = '']: readonly string[], how: KeyCommandFault): ConfigError =>
   configError({ kind: 'key-command-failed', program, how });
 
 const secretVariables = settingKeys.flatMap(({ secret, variable }) =>

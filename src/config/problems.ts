@@ -4,6 +4,17 @@ import { ConfigError, type ErrorDetails, type KindsOf, UsageError } from '../err
 export type HeaderObjection =
   'name' | 'value' | 'twice' | 'key' | 'own' | 'framing' | 'proxy' | 'session' | 'part';
 
+/** What the program did that is to print a key, in place of that. */
+export type KeyCommandFault =
+  | KindsOf<{
+      exited: { status: number };
+      killed: { by: string };
+      'not-started': { why: string };
+      'not-ended': { afterMs: number };
+      'too-much-printed': { mostBytes: number };
+    }>
+  | { readonly kind: 'interrupted' | 'nothing-printed' | 'several-lines' | 'no-key-printed' };
+
 /** What is wrong with the configuration file, a profile or a setting. */
 export type ConfigProblem = KindsOf<{
   'no-home-directory': unknown;
@@ -31,7 +42,7 @@ export type ConfigProblem = KindsOf<{
   'no-retries': { text: string };
   'not-a-setting-value': { value: string; path: readonly string[] };
   'two-keys-of-a-profile': unknown;
-  'key-command-failed': { program: string; how: string };
+  'key-command-failed': { program: string; how: KeyCommandFault };
 }>;
 
 export type HeaderProblem = Extract<ConfigProblem, { readonly kind: 'header-not-settable' }>;

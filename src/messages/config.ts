@@ -1,4 +1,5 @@
-import type { ConfigProblem, HeaderObjection } from '../config/problems.ts';
+import type { ConfigProblem, HeaderObjection, KeyCommandFault } from '../config/problems.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { type Messages, updateLeads, loginCommand } from './message.ts';
 
 const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
@@ -101,8 +102,31 @@ export const configMessages: Messages<ConfigProblem> = {
       `remove one: '${words.command('config unset api-key')}' or '${words.command('config unset api-key-command')}'`,
   }),
   'key-command-failed': ({ program, how }) => ({
-    message: `api-key-command gave no key: ${how}`,
+    message: `api-key-command gave no key: ${keyCommandText(how)}`,
     hint: (words) =>
       `run '${program}' by hand as '${words.get('api-key-command')}' shows it; it must print the key and nothing else`,
   }),
 };
+
+function keyCommandText(how: KeyCommandFault): string {
+  switch (how.kind) {
+    case 'exited':
+      return `exit ${how.status}`;
+    case 'killed':
+      return `ended by ${how.by}`;
+    case 'not-started':
+      return `it cannot be started: ${how.why}`;
+    case 'not-ended':
+      return `it did not end within ${formatDuration(how.afterMs)}`;
+    case 'too-much-printed':
+      return `it printed more than ${how.mostBytes / 1024} KiB`;
+    case 'interrupted':
+      return 'interrupted';
+    case 'nothing-printed':
+      return 'it printed nothing';
+    case 'several-lines':
+      return 'it printed more than one line';
+    case 'no-key-printed':
+      return 'what it printed holds white space or other characters that cannot be part of a key';
+  }
+}

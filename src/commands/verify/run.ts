@@ -4,7 +4,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError, ConfigError } from '../../errors.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
-import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
+import { compareBases, messageBase } from './message-base.ts';
 import { writeJson } from '../../output/stdout.ts';
 import {
   resolveSchemeSecrets,

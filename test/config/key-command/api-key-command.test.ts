@@ -145,7 +145,7 @@ describe('api-key-command', () => {
   it('one that hangs is ended, also where it ignores SIGTERM', async () => {
     const context = { env: process.env, stdin: Readable.from([]), signal: new AbortController().signal };
     const hangs = runKeyCommand(['sleep', '100'], { ...context, status: undefined }, 100);
-    const tooLong = { problem: { kind: 'key-command-failed', how: 'it did not end within 100ms' } };
+    const tooLong = { problem: { kind: 'key-command-failed', how: { kind: 'not-ended', afterMs: 100 } } };
     await expect(hangs).rejects.toMatchObject(tooLong);
     const stubborn = ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'];
     await expect(runKeyCommand(stubborn, { ...context, status: undefined }, 100)).rejects.toMatchObject(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareBases, messageBase } from '../../../src/webhook/rfc9421/message-base.ts';
-import { delivered, type Headers, outgoing } from '../delivery.ts';
+import { compareBases, messageBase } from '../../../src/commands/verify/message-base.ts';
+import { delivered, type Headers, outgoing } from '../../webhook/delivery.ts';
 
 const params = '("@method" "@target-uri" "x-a");created=1768478400;keyid="k"';
 const headers: Headers = [

@@ -1,7 +1,7 @@
-import type { Delivery } from '../delivery.ts';
-import { labelledSignatures } from './authenticate-message.ts';
-import { componentOf, signatureBase } from './signature-base.ts';
-import { serializeItem } from './structured-fields.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import { labelledSignatures } from '../../webhook/rfc9421/authenticate-message.ts';
+import { componentOf, signatureBase } from '../../webhook/rfc9421/signature-base.ts';
+import { serializeItem } from '../../webhook/rfc9421/structured-fields.ts';
 
 /** The signature base of one signature of a request (RFC 9421, section 2.5). */
 export interface MessageBase {
