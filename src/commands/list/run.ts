@@ -40,7 +40,9 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   };
   // While watching, new leads come below the older ones, so these must be known before the first is printed.
   const held: RawLead[] = [];
+  let startedAt = context.clock.now();
   const begin = async () => {
+    startedAt = context.clock.now();
     const pages = selectLeads(service, query, filter, matcher, limit);
     return { selection: pages, first: await pages.next() };
   };
@@ -72,7 +74,8 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   }
   const { watchLeads } = await import('./watch-leads.ts');
   const { acceptIncomplete } = options;
-  await watchLeads({ service, query, matcher, every: watch, print, acceptIncomplete }, context);
+  const known = { startedAt, shown: new Set(held.map(({ id }) => id)) };
+  await watchLeads({ service, query, matcher, every: watch, print, known, acceptIncomplete }, context);
   return 'done';
 }
 

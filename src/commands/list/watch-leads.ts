@@ -16,6 +16,8 @@ interface Watch {
   /** Milliseconds between two polls. */
   readonly every: number;
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
+  /** The list before: when it began, in ms, and the ids that it showed. */
+  readonly known: { readonly startedAt: number; readonly shown: ReadonlySet<string | undefined> };
   readonly acceptIncomplete: boolean;
 }
 
@@ -28,12 +30,11 @@ const overlapMs = 86_400_000;
  * what is there.
  */
 export async function watchLeads(
-  { service, query, matcher, every, print, acceptIncomplete }: Watch,
+  { service, query, matcher, every, print, known, acceptIncomplete }: Watch,
   context: Context,
 ): Promise<void> {
   const { clock, signal, messages } = context;
   const seen = new IdSet();
-  const startedAt = clock.now();
   const memory = new RunMemory();
   const met = new Map<string, number>();
   let isFirst = true;
@@ -76,7 +77,9 @@ export async function watchLeads(
   const wait = { ms: every, why: 'the next poll', isExpected: true };
   try {
     const first = await takeFound();
-    await print(first.filter((lead) => (readCreatedAt(lead.createdAt) ?? -Infinity) >= startedAt));
+    const isNew = ({ id, createdAt }: RawLead): boolean =>
+      !known.shown.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= known.startedAt;
+    await print(first.filter(isNew));
     for (;;) {
       await messages.waiting(wait, () => clock.sleep(every, signal));
       await print(await takeFound());

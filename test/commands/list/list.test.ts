@@ -534,6 +534,33 @@ describe('leads list --watch', () => {
     await service.close();
   });
 
+  it('shows once what comes while the first list is read', async () => {
+    const clock = new FakeClock(now);
+    const made = (id: string, afterMs: number) => ({ id, createdAt: new Date(now + afterMs).toISOString() });
+    // Of a service whose clock is ahead.
+    const stored = [made('ahead', 60_000), made('old', -60_000)];
+    let release: (() => void) | undefined;
+    const service = await scripted((request, response, nth) => {
+      const answer = (data: readonly object[], next: string | null): void =>
+        sendJson(response, { data, next_cursor: next });
+      if (request.url?.includes('cursor=') !== true) answer(stored.slice(0, -1), 'behind');
+      else if (nth === 1) release = () => answer(stored.slice(-1), null);
+      else answer(stored.slice(-1), null);
+    });
+    const argv = ['list', '--watch', '10s', '--limit', 'all', '--format', 'ndjson'];
+    const live = startLeads(argv, { ...at(service.url), clock });
+    await until(() => release !== undefined);
+    clock.advance(1000);
+    stored.unshift(made('between', 1000));
+    clock.advance(1000);
+    release?.();
+    await until(() => clock.sleeps.length === 1);
+    live.abort(new InterruptedError('SIGINT'));
+    const { stdout } = await live.done;
+    await service.close();
+    expect(ids(stdout)).toEqual(['old', 'ahead', 'between']);
+  });
+
   it('shows new leads as rows without another head', async () => {
     const clock = new FakeClock(now);
     const service = await startSandbox({ leads: 3, newest: now }, { clock });
