@@ -8,7 +8,7 @@ import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
-import { cannotOpen, cannotWrite } from './postgres-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
 import { bytesOfText, hexOf, sql, statements } from './sql.ts';
@@ -79,8 +79,8 @@ function postgresInbox(
   const { connections, schema, guard, owner, receiver, nonceClock, storedName, options } = context;
   const { clock, onCommit, redact, warn } = options;
   const wanted = [...context.wanted.values()];
-  const queueIds = new Set<string>();
-  const takeConfirmations = new Confirmations(schema, guard.terms, queueIds);
+  const known = new Map<string, ReadonlySet<number>>();
+  const takeConfirmations = new Confirmations(schema, guard.terms, known);
   const takeQueue = new TransactionQueue({
     connections,
     guard,
@@ -91,7 +91,7 @@ function postgresInbox(
     onCommit,
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
-  const leaseConfirmations = new Confirmations(schema, guard.terms, queueIds);
+  const leaseConfirmations = new Confirmations(schema, guard.terms, known);
   const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
     connections,
     guard,
@@ -108,6 +108,13 @@ function postgresInbox(
     } catch (error) {
       writeCheck.failed(error);
       throw cannotWrite(connections.location, error);
+    }
+  };
+  const read = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw cannotRead(connections.location, error);
     }
   };
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
@@ -156,12 +163,18 @@ function postgresInbox(
       await leased('release', leases);
     },
     lease: async (leases) => (await leased('lease', leases)) as readonly LeaseAnswer[],
-    due: (target, by, limit) => dueLeads(context, target, { by, limit }),
-    nextDueAt: async (target) => (await dueLeads(context, target, { limit: 1 }))[0]?.dueAt,
+    due: (target, by, limit) => read(() => dueLeads(context, target, { by, limit })),
+    nextDueAt: async (target) => (await read(() => dueLeads(context, target, { limit: 1 })))[0]?.dueAt,
     beginAnew: (leadIds) => written(() => beginAnew(context, leadIds)),
-    unsettled: (target) => outstandingLeads(context, storedName(target)),
+    async *unsettled(target) {
+      try {
+        yield* outstandingLeads(context, storedName(target));
+      } catch (error) {
+        throw cannotRead(connections.location, error);
+      }
+    },
     checkWritable: () => written(() => writeCheck.run()),
-    backlog: () => backlogOf(context, { wanted }),
+    backlog: () => read(() => backlogOf(context, { wanted })),
     pool: () => connections.pool(),
     copies: () => copies.copies,
     prune: (before) =>

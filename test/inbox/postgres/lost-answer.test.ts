@@ -73,6 +73,18 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 
+  // Seed 29 of the simulation.
+  it('is known to the receiver that heard of it, however long the database refuses the note', async () => {
+    const { inbox, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
+    expect(await cut.settle([{ ...stored, target: 't' }])).toEqual(['accepted']);
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    // As the row is while it cannot be emptied.
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at - interval '3s'`);
+    expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+  });
+
   it('of a target that is done is made once more, and keeps what came of it once', async () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));

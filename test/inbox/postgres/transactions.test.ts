@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { DataError } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
@@ -48,6 +49,18 @@ describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL'
     await receiver.close();
     await takeOne(await open(inbox.location()), arrivalOf({ id: 'stronger' }));
     expect(await inbox.query('SELECT sync FROM S.seen OFFSET 1')).toEqual([{ sync: 'remote_apply' }]);
+  });
+
+  // Seed 161 of the simulation: a receiver that reads what is outstanding at its start.
+  it('that only reads, and is refused, is an error for people', async () => {
+    const inbox = inboxIn(address);
+    const receiver = await open(inbox.location());
+    await inbox.query(`REVOKE ALL ON S.outstanding FROM leads`);
+    await inbox.query(`ALTER TABLE S.outstanding OWNER TO CURRENT_USER`);
+    await expect(all(receiver.unsettled('t'))).rejects.toThrow(DataError);
+    await expect(receiver.due('t', 0, 1)).rejects.toThrow(DataError);
+    await expect(receiver.nextDueAt('t')).rejects.toThrow(DataError);
+    await expect(receiver.backlog()).rejects.toThrow(DataError);
   });
 
   it('that the database aborts because of another one is tried again', async () => {

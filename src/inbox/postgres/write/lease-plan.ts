@@ -17,7 +17,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { databaseTime, type StoreContext } from '../store-context.ts';
-import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
+import type { Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import { type LostLead, unaccept } from './take-writes.ts';
 import type { Answers, Decision, Plan } from './transaction.ts';
@@ -52,7 +52,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     const early = new Set<string>();
     for (const [key, lead] of leads) {
       const confirmation = lead.accepted
-        ? confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
+        ? this.#confirmations.confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
         : 'confirmed';
       if (confirmation === 'not yet') early.add(key);
       if (confirmation === 'lost') {

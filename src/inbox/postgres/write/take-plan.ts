@@ -5,7 +5,7 @@ import type { Connection } from '../connection/database-connections.ts';
 import { type ErasedLeads, erasedLeads } from '../erased-rows.ts';
 import { type Row, type Rows, type Sql, textOf } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
+import type { Confirmations } from './unconfirmed-commits.ts';
 import { findPayloads, LeadInBatch, storedLeads, type StoredLeadState } from './known-leads.ts';
 import {
   distinctLeads,
@@ -82,7 +82,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     const early = new Set<string>();
     for (const [key, lead] of known) {
       const confirmation = lead.accepted
-        ? confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
+        ? this.#confirmations.confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
         : 'confirmed';
       if (confirmation === 'not yet') early.add(key);
       if (confirmation !== 'lost') continue;

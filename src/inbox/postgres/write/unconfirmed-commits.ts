@@ -13,17 +13,18 @@ import { withoutDurability } from './transaction.ts';
  * The rule: a lead whose number stands in the row of another queue is not known to be accepted. If that queue lost its
  * answer (it says so as soon as it can, and goes on under another id), or said nothing for two seconds, because its
  * receiver was killed, then the queue that takes the next delivery of the lead accepts it and takes its number over.
- * Otherwise the queue has only just committed, and the delivery is taken again a moment later.
+ * Otherwise the queue has only just committed, and the delivery is taken again a moment later. What a receiver's own queues
+ * have accepted it knows by itself, however long the database refuses the note.
  *
- * So a lead is accepted once, unless a receiver is stopped for longer than that between the answer to a COMMIT and the
- * note of it, or the database is killed less than a second after the last delivery of a queue, which then has no other:
+ * So a lead is accepted once, unless a receiver is stopped, or its note is refused, for longer than that between the answer
+ * to a COMMIT and the note of it, and its next delivery goes to another receiver; or the database is killed less than a second after the last delivery of a queue, which then has no other:
  * then it may be accepted twice, and never not at all.
  */
 export class Confirmations {
   readonly #schema: Sql;
   readonly #terms: Pick<ServerTerms, 'continues' | 'seen'>;
-  /** Of this receiver, this one's among them. */
-  readonly #queueIds: Set<string>;
+  /** What the queues of this receiver, this one among them, were last told that they accepted, by their ids. */
+  readonly #known: Map<string, ReadonlySet<number>>;
   #queueId = randomUUID();
   #isShared = false;
   /** Whether the queue has a row, and whether numbers stand in it that are to be removed. */
@@ -31,11 +32,15 @@ export class Confirmations {
   #hasNumbers = false;
   #lost: { readonly queueId: string; readonly numbers: readonly number[] }[] = [];
 
-  /** `queueIds`: those of the receiver, which they enter themselves. */
-  constructor(schema: Sql, terms: Pick<ServerTerms, 'continues' | 'seen'>, queueIds = new Set<string>()) {
+  /** `known`: of the receiver, where its queues enter themselves. */
+  constructor(
+    schema: Sql,
+    terms: Pick<ServerTerms, 'continues' | 'seen'>,
+    known = new Map<string, ReadonlySet<number>>(),
+  ) {
     this.#schema = schema;
     this.#terms = terms;
-    this.#queueIds = queueIds.add(this.#queueId);
+    this.#known = known.set(this.#queueId, new Set());
   }
 
   /** Whether another receiver accepted leads in the second before this one asked. */
@@ -75,9 +80,16 @@ export class Confirmations {
 
   /** `rows`: the row of each other queue that has numbers, or was active just now, as functions give them. */
   heard(rows: readonly Row[]): void {
-    this.#isShared = rows.some(
-      (row) => row['is_active'] === true && !this.#queueIds.has(textOf(row['lane'])),
-    );
+    this.#isShared = rows.some((row) => row['is_active'] === true && !this.#known.has(textOf(row['lane'])));
+  }
+
+  /** How the acceptance of a lead stands, by its number. `rows`: as they are heard. */
+  confirmationOf(rows: readonly Row[], number: number): Confirmation {
+    const row = rows.find(({ seqs }) => hasNumber(textOf(seqs), number));
+    const known = row && this.#known.get(textOf(row['lane']));
+    if (row === undefined || known?.has(number) === true) return 'confirmed';
+    // Of a queue of this receiver, whose answer is on its way.
+    return row['is_lost'] === true && known === undefined ? 'lost' : 'not yet';
   }
 
   /** The name of the queue. */
@@ -101,14 +113,16 @@ export class Confirmations {
   committed(numbers: readonly number[]): void {
     this.#hasNumbers ||= numbers.length > 0;
     this.#hasRow ||= numbers.length > 0;
+    if (numbers.length > 0) this.#known.set(this.#queueId, new Set(numbers));
   }
 
   /** It may have been committed: nobody will ever know from an answer. */
   lostAnswer(numbers: readonly number[]): void {
     if (numbers.length === 0) return;
     this.#lost.push({ queueId: this.#queueId, numbers });
+    this.#known.delete(this.#queueId);
     this.#queueId = randomUUID();
-    this.#queueIds.add(this.#queueId);
+    this.#known.set(this.#queueId, new Set());
     this.#hasRow = false;
     this.#hasNumbers = false;
   }
@@ -122,13 +136,6 @@ export class Confirmations {
 
 /** How the acceptance of a lead stands: confirmed, or not yet, or never. */
 type Confirmation = 'confirmed' | 'not yet' | 'lost';
-
-/** `rows`: as `Confirmations` hears them. */
-export function confirmationOf(rows: readonly Row[], number: number): Confirmation {
-  const row = rows.find(({ seqs }) => hasNumber(textOf(seqs), number));
-  if (row === undefined) return 'confirmed';
-  return row['is_lost'] === true ? 'lost' : 'not yet';
-}
 
 /** Numbers as an `int8multirange` of PostgreSQL: neighbours are one range. */
 function multirangeOf(numbers: readonly number[]): Sql {
