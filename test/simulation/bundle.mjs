@@ -17,15 +17,34 @@ export async function bundleSimulation(folder) {
 /** The product alone, of the source below a folder. */
 export async function bundleProgram(cwd, file) {
   const external = ['libsql', 'libsql/promise', 'jq-web'];
-  await writeFile(file, await bundle('test/simulation/program.ts', 'cjs', { cwd, external }));
+  const plugins = [withoutSql(`${cwd}/test/simulation/postgres`)];
+  await writeFile(file, await bundle('test/simulation/program.ts', 'cjs', { cwd, external, plugins }));
 }
 
-async function bundle(input, format, { cwd, external }) {
+/** Modules of PostgreSQL's inbox that a world replaces, where the inbox itself imports them. */
+const withoutSql = (folder) => ({
+  name: 'without-sql',
+  resolveId: {
+    filter: {
+      id: /\/(?:open-session|open-schema|migrate|postgres-reader|outstanding|ledger|erase|prune)\.ts$/,
+    },
+    handler(source, importer = '') {
+      if (/inbox\/postgres\/connection\/connect\.ts$/.test(importer) && source === './open-session.ts')
+        return `${folder}/open-session.ts`;
+      const isOfInbox =
+        /inbox\/(?:open-inbox|postgres\/postgres-inbox|postgres\/write\/write-check)\.ts$/.test(importer);
+      return isOfInbox && !source.endsWith('../ledger.ts') ? `${folder}/instead-of-sql.ts` : null;
+    },
+  },
+});
+
+async function bundle(input, format, { cwd, external, plugins }) {
   const made = await rolldown({
     cwd,
     platform: 'node',
     input,
     external,
+    plugins,
     transform: {
       target: 'node20.19',
       define: {

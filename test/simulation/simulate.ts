@@ -39,6 +39,7 @@ npm run simulate -- --seeds COUNT [--from N]          many worlds
 npm run simulate -- --commit                          the worlds of this commit
 npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults of test/simulation/mutants
   --failed   with the worlds of failed-seeds.json
+  --inbox KIND   of these seeds, the worlds with that inbox: file, memory or postgres
   --digest   a line a seed: the seed and the digest of its trace
   --jobs N   worlds at a time; default: one a core
 `;
@@ -63,6 +64,7 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
       mutants: { type: 'boolean', default: false },
       commit: { type: 'boolean', default: false },
       failed: { type: 'boolean', default: false },
+      inbox: { type: 'string' },
       digest: { type: 'boolean', default: false },
     },
   });
@@ -87,7 +89,9 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
             ? seedsOf(simulation.root)
             : [];
     const failed = values.failed ? known.map((one) => one.seed) : [];
-    const chosen = [...new Set([...failed, ...drawn])].map(planOfSeed);
+    const chosen = [...new Set([...failed, ...drawn])]
+      .map(planOfSeed)
+      .filter(({ inbox }) => inbox === (values.inbox ?? inbox));
     if (chosen.length === 0) {
       process.stderr.write(usage);
       return 2;

@@ -9,6 +9,7 @@ import {
 import type { Disk } from './disk.ts';
 import type { Network } from './network.ts';
 import { nodeRequire, type SimProcess } from './process.ts';
+import type { PostgresServer } from '../postgres/server.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export interface MachineOptions {
@@ -19,6 +20,8 @@ export interface MachineOptions {
   readonly program: Script;
   readonly databaseRules: DatabaseRules;
   readonly commandRules: CommandRules;
+  /** On another machine. */
+  readonly postgres: PostgresServer;
 }
 
 /** The machine that processes run on. */
@@ -27,6 +30,7 @@ export class Machine {
   readonly network: Network;
   readonly disk: Disk;
   readonly program: Script;
+  readonly postgres: PostgresServer;
   readonly commands: Commands;
   readonly processes = new Map<number, SimProcess>();
   readonly #databaseRules: DatabaseRules;
@@ -36,6 +40,7 @@ export class Machine {
     this.network = options.network;
     this.disk = options.disk;
     this.program = options.program;
+    this.postgres = options.postgres;
     this.commands = new Commands(options.scheduler, options.commandRules);
     this.#databaseRules = options.databaseRules;
   }

@@ -1,13 +1,20 @@
 import { existsSync } from 'node:fs';
 import { changesOf, openCopy } from '../kernel/database.ts';
 import type { Disk } from '../kernel/disk.ts';
+import type { Machine } from '../kernel/machine.ts';
+import type { Tables } from '../postgres/tables.ts';
 import type { Plan } from './plan.ts';
 
 /** What `--inbox` is given. */
-export const inboxPlace = ({ inbox }: Pick<Plan, 'inbox'>): string =>
-  inbox === 'memory' ? ':memory:' : '/sim/inbox.db';
+export const inboxPlace = ({ inbox }: Pick<Plan, 'inbox'>): string => places[inbox];
 
-/** What the inbox's file holds, read without the product's code. */
+const places = {
+  file: '/sim/inbox.db',
+  memory: ':memory:',
+  postgres: 'postgres://operator@127.0.0.1/leads',
+};
+
+/** What the inbox holds, read without the product's code. */
 export interface StoredLeads {
   readonly ids: ReadonlySet<string>;
   /** Ids with a target that has not taken them, given up or not. */
@@ -24,8 +31,13 @@ interface Row {
 const nothing: StoredLeads = { ids: new Set(), outstanding: new Set(), givenUp: new Map() };
 
 /** The bytes that are stored of each of these leads; a lead that was pruned or erased has none. */
-export function readStoredBodies(disk: Disk, ids: readonly string[]): ReadonlyMap<string, string> {
+export function readStoredBodies(
+  { inbox }: Pick<Plan, 'inbox'>,
+  { disk, postgres }: Machine,
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
   if (ids.length === 0) return new Map();
+  if (inbox === 'postgres') return postgres.look((tables) => bodiesIn(tables, ids));
   const statement = openCopy(disk, '/sim/inbox.db').prepare(
     'SELECT body FROM deliveries WHERE seq = (SELECT seq FROM leads WHERE id = ?)',
   );
@@ -39,7 +51,20 @@ export function readStoredBodies(disk: Disk, ids: readonly string[]): ReadonlyMa
 
 const lastRead = new WeakMap<Disk, { readonly changes: number; readonly stored: StoredLeads }>();
 
-export function readInboxFile(disk: Disk): StoredLeads {
+export const readInbox = ({ inbox }: Pick<Plan, 'inbox'>, { disk, postgres }: Machine): StoredLeads =>
+  inbox === 'postgres' ? postgres.look(readTables) : readInboxFile(disk);
+
+function readTables({ ids, outstanding }: Tables): StoredLeads {
+  const idOf = (hex: string): string => Buffer.from(hex, 'hex').toString();
+  const rows = [...outstanding.values()];
+  return {
+    ids: new Set([...ids.keys()].map(idOf)),
+    outstanding: new Set(rows.map(({ lead }) => idOf(lead))),
+    givenUp: new Map(rows.filter(({ dead }) => dead).map(({ lead, since }) => [idOf(lead), since])),
+  };
+}
+
+function readInboxFile(disk: Disk): StoredLeads {
   const changes = changesOf(disk);
   const last = lastRead.get(disk);
   if (last?.changes === changes) return last.stored;
@@ -67,3 +92,12 @@ function read(disk: Disk): StoredLeads {
     ),
   };
 }
+
+const bodiesIn = (tables: Tables, ids: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    ids.flatMap((id): [string, string][] => {
+      const row = tables.ids.get(Buffer.from(id).toString('hex'));
+      const first = row && tables.deliveries.get(row.seq);
+      return first === undefined ? [] : [[id, first.body.toString()]];
+    }),
+  );

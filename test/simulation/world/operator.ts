@@ -1,6 +1,6 @@
 import { SimProcess } from '../kernel/process.ts';
 import type { ActorOptions } from './actor-options.ts';
-import { inboxPlace, readInboxFile } from './inbox-file.ts';
+import { inboxPlace, readInbox } from './inbox-file.ts';
 import type { OperatorAction } from './plan.ts';
 import { apiKey } from './service.ts';
 
@@ -65,7 +65,7 @@ export class Operator {
     const startedAt = this.#unfinishedSince.get(action) ?? now;
     if (isExport) this.#unfinishedSince.set(action, startedAt);
     const compares = action === 'audit' || action === 'repair';
-    const storedBefore = compares ? readInboxFile(machine.disk).ids : new Set<string>();
+    const storedBefore = compares ? readInbox(plan, machine).ids : new Set<string>();
     const run: Run = { action, argv, startedAt, erases, process, storedBefore };
     this.running.set(action, run);
     process.start();

@@ -19,6 +19,7 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'service'; readonly fault: ServiceFault; readonly forMs: number }
   | { readonly kind: 'operator'; readonly action: OperatorAction; readonly killedAt?: KillPoint }
   | { readonly kind: 'line'; readonly call: 'write' | 'sync' | 'read'; readonly end: 'ENOSPC' | 'EIO' | 'power-loss' }
+  | { readonly kind: 'database'; readonly fault: DatabaseFault; readonly forMs: number }
 ); // prettier-ignore
 
 type CrashPoint = 'idle' | `${CrashTime}-commit` | 'forwarding' | 'answering';
@@ -29,6 +30,8 @@ export interface KillPoint {
 }
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
+/** Of the database that receivers share: nobody is let in, nothing is answered, some messages are not, and so on. */
+export type DatabaseFault = 'away' | 'silent' | 'cut' | 'ends-sessions' | 'slow' | 'full';
 export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
 export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats' | 'edits';
 export type OperatorAction =
@@ -42,7 +45,7 @@ export interface Plan {
   readonly lengthMs: number;
   /** They share one inbox. */
   readonly receivers: number;
-  readonly inbox: 'file' | 'memory';
+  readonly inbox: 'file' | 'memory' | 'postgres';
   readonly leads: number;
   /** Copies of one delivery that the sender begins in the same turn. */
   readonly copies: number;
@@ -98,7 +101,30 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
   const happenings = [...crashes, ...faults, ...actions, ...sleeps, ...later.happenings].sort(
     (a, b) => a.at - b.at,
   );
-  return { ...plan, ...later, happenings };
+  const whole = { ...plan, ...later, happenings };
+  return inbox === 'file' ? withSharedInbox(whole) : whole;
+}
+
+/** One world of six has its inbox in PostgreSQL. Of a random stream of its own, so that the other ones stay what they are. */
+function withSharedInbox(plan: Plan): Plan {
+  const random = randomOf(plan.seed, 'plan inbox');
+  if (!random.chance(2 / 9)) return plan;
+  const faults = Array.from({ length: random.between(3, 6) }, (): Happening => ({
+    at: random.between(0, plan.lengthMs),
+    kind: 'database',
+    fault: random.pick(['away', 'silent', 'cut', 'cut', 'ends-sessions', 'slow', 'full']),
+    forMs: random.pick([1_000, 10_000, minute, 3 * minute]),
+  }));
+  const lost = Array.from({ length: random.between(2, 5) }, (): Happening => ({
+    at: random.between(0, plan.lengthMs),
+    kind: 'commit',
+    when: 'after',
+    code: 'SQLITE_IOERR',
+  }));
+  const happenings = [...plan.happenings, ...faults, ...lost].sort((a, b) => a.at - b.at);
+  const receivers = random.pick([1, 1, 2, 2, 3, 4]);
+  // Its faults make senders try more often.
+  return { ...plan, inbox: 'postgres', receivers, leads: Math.round(plan.leads * 0.75), happenings };
 }
 
 /** Of one lead: half of them come in so many copies, the others in any number up to it. */

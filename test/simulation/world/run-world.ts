@@ -10,6 +10,7 @@ import { Machine } from '../kernel/machine.ts';
 import type { SimProcess } from '../kernel/process.ts';
 import { type Random, randomOf } from '../kernel/random.ts';
 import { LivelockError, Scheduler } from '../kernel/scheduler.ts';
+import { type MessageFault, type PostgresCommitFault, PostgresServer } from '../postgres/server.ts';
 import { Application } from './application.ts';
 import {
   checkAcceptedOnce,
@@ -29,9 +30,9 @@ import {
   Violation,
   waiting,
 } from './invariants.ts';
-import { readInboxFile, readStoredBodies, type StoredLeads } from './inbox-file.ts';
+import { readInbox, readStoredBodies, type StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
-import type { CommandEnd, Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
+import type { CommandEnd, DatabaseFault, Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
 import type { Failure, WorldResult } from './result.ts';
 import { Senders } from './senders.ts';
@@ -82,6 +83,11 @@ class World {
   #diskFault: { readonly code: string; readonly until: number } | undefined;
   #slowDiskUntil = 0;
   readonly #databaseRandom: Random;
+  /** Of the database that receivers share: when a process was disturbed, or all of them were. */
+  readonly #disturbances: { readonly process: SimProcess | undefined; readonly at: number }[] = [];
+  /** Who said first that it has accepted a lead. */
+  readonly #acceptedBy = new Map<string, { readonly process: SimProcess | undefined; readonly at: number }>();
+  #sharedFault: { readonly fault: DatabaseFault; readonly until: number } | undefined;
   #networkFault: (Happening & { kind: 'network' }) | undefined;
   #networkUntil = 0;
   #commitFaults: (Happening & { kind: 'commit' })[] = [];
@@ -136,6 +142,10 @@ class World {
         failure: (_, running) => this.#commandFailure(running),
         course: (start) => this.#courseOf(start, commandRandom),
       },
+      postgres: new PostgresServer(scheduler, randomOf(seed, 'postgres'), {
+        atMessage: (process) => this.#atMessage(process),
+        atCommit: (process) => this.#atPostgresCommit(process),
+      }),
     });
     this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler, (fault) =>
       this.#noteFault(`service-${fault}`),
@@ -186,6 +196,7 @@ class World {
       ...shared,
       random: randomOf(seed, 'receivers'),
       onEnd: (receiver, process, code) => {
+        this.#disturbances.push({ process, at: scheduler.now });
         this.#say(
           `receiver ${receiver} (${process.pid}) ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
         );
@@ -200,7 +211,7 @@ class World {
           if (!isDurable(plan)) return;
           this.#checkStoredSoon();
           checkErased(disk, truth);
-          const stored = readInboxFile(disk);
+          const stored = this.#stored();
           checkStored(truth, stored);
           checkGivenUp(stored, scheduler.now);
         });
@@ -339,6 +350,7 @@ class World {
         break;
       case 'suspend':
         this.#slept += happening.forMs;
+        this.#disturbances.push({ process: undefined, at: now });
         this.#scheduler.suspend(happening.forMs);
         this.#calmSince = this.#scheduler.now;
         break;
@@ -351,6 +363,9 @@ class World {
         break;
       case 'disk':
         this.#diskFault = { code: happening.code, until: now + happening.forMs };
+        break;
+      case 'database':
+        this.#sharedFault = { fault: happening.fault, until: now + happening.forMs };
         break;
       case 'slow-disk':
         this.#slowDiskUntil = now + happening.forMs;
@@ -471,7 +486,7 @@ class World {
       });
       return;
     }
-    const canCommit = this.#plan.inbox === 'file';
+    const canCommit = isDurable(this.#plan);
     if (point === 'idle' || (!canCommit && point.endsWith('commit'))) this.#killed(receiver, process, 'idle');
     else if (point === 'forwarding' && this.#plan.targets.includes('application')) {
       this.#application.onNextRequest = (client) => {
@@ -528,6 +543,65 @@ class World {
       code: fault.code,
       isRolledBack: this.#databaseRandom.chance(0.5),
     };
+  }
+
+  /** Of the database that receivers share: a COMMIT whose answer is lost is done, and nobody hears of it. */
+  #atPostgresCommit(process: SimProcess): PostgresCommitFault | undefined {
+    const receiver = this.#receiverOf(process);
+    const point = receiver === undefined ? undefined : this.#armed.get(receiver);
+    const armed = crashTimes.find((time) => point === `${time}-commit`);
+    if (receiver !== undefined && armed !== undefined) {
+      this.#noteKill(receiver, `${armed}-commit`);
+      return { kind: 'crash', when: this.#unlessDuring(armed), how: 'kill' };
+    }
+    const fault = this.#commitFaults.shift();
+    if (fault === undefined) return undefined;
+    if (fault.code === 'power-loss') {
+      this.#notePowerLoss(`, ${fault.when} a COMMIT of ${process.options.name}`);
+      this.#noteFault(`power-loss-${fault.when}-commit`);
+      return { kind: 'crash', when: this.#unlessDuring(fault.when), how: 'power' };
+    }
+    this.#noteFault(fault.when === 'before' ? 'commit-before' : 'commit-lost');
+    this.#checkStoredSoon();
+    const code = sqlStates[fault.code];
+    this.#say(
+      `${process.options.name}: ${fault.when === 'before' ? `COMMIT fails with ${code}` : 'the answer to COMMIT is lost'}`,
+    );
+    return fault.when === 'before' ? { kind: 'failed', code } : { kind: 'lost' };
+  }
+
+  /** The database is done with it, or has not seen it. */
+  #unlessDuring(when: CrashTime): 'before' | 'after' {
+    if (when !== 'during') return when;
+    return this.#databaseRandom.chance(0.5) ? 'before' : 'after';
+  }
+
+  #atMessage(process: SimProcess): MessageFault | undefined {
+    const shared = this.#sharedFault;
+    if (shared === undefined || this.#scheduler.now >= shared.until) return undefined;
+    const random = this.#databaseRandom;
+    if (!random.chance(shared.fault === 'away' || shared.fault === 'slow' ? 1 : 0.3)) return undefined;
+    this.#noteFault(`database-${shared.fault}`);
+    this.#disturbances.push({ process, at: this.#scheduler.now });
+    this.#say(`${process.options.name}: the database ${shared.fault === 'away' ? 'is away' : shared.fault}`);
+    switch (shared.fault) {
+      case 'away':
+        return { kind: 'cut' };
+      case 'silent':
+        return { kind: 'silent' };
+      case 'cut':
+        return { kind: random.chance(0.5) ? 'cut' : 'cut-behind' };
+      case 'ends-sessions':
+        return { kind: 'failed', code: '57P01' };
+      case 'slow':
+        return { kind: 'slow', ms: random.between(10, 1_000) };
+      case 'full':
+        return { kind: 'failed', code: '53100' };
+    }
+  }
+
+  #stored(): StoredLeads {
+    return readInbox(this.#plan, this.#machine);
   }
 
   #atStatement(process: SimProcess, sql: string): StatementFault | undefined {
@@ -592,9 +666,7 @@ class World {
 
   /** What was answered although it was not stored is seen before its other copies store it. */
   #checkStoredSoon(): void {
-    this.#scheduler.after(storedCheckMs, () =>
-      this.#check(() => checkStored(this.#truth, readInboxFile(this.#machine.disk))),
-    );
+    this.#scheduler.after(storedCheckMs, () => this.#check(() => checkStored(this.#truth, this.#stored())));
   }
 
   #commandFailure(running: number): string | undefined {
@@ -672,10 +744,11 @@ class World {
     }
     checkErased(disk, this.#truth);
     if ((action === 'audit' && (code === 0 || code === 7)) || (action === 'repair' && code === 0)) {
-      const stored = readInboxFile(disk).ids;
+      const stored = this.#stored().ids;
       const edited = [...this.#truth.leads.values()].filter(({ versions }) => versions.length > 1);
       const bodies = readStoredBodies(
-        disk,
+        this.#plan,
+        this.#machine,
         edited.map(({ id }) => id),
       );
       checkAudit(this.#truth, { run, code, now, stored, bodies, settleMs });
@@ -710,11 +783,29 @@ class World {
     this.#say(
       `receiver ${receiver} says ${leadId ?? 'no lead'} is ${verdict}${reason === null ? '' : ` (${reason})`}, ${status}, ${state}`,
     );
-    if (verdict !== 'accepted' || leadId === null) return;
+    if (verdict !== 'accepted' || leadId === null || this.#isAcceptanceUnknown(receiver, leadId)) return;
     countIn(this.#truth.accepted, leadId);
     if (!isDurable(this.#plan)) return;
     if (!this.#truth.acceptedAt.has(leadId)) this.#truth.acceptedAt.set(leadId, this.#awakeMs);
     this.#check(() => checkAcceptedOnce(this.#truth, leadId));
+  }
+
+  /**
+   * Another receiver of a shared database may accept a lead once more, where the first one died, or was disturbed, before it
+   * noted in the database that it knows of its COMMIT.
+   */
+  #isAcceptanceUnknown(receiver: number, leadId: string): boolean {
+    if (this.#plan.inbox !== 'postgres') return false;
+    const process = this.#receivers.running.get(receiver);
+    const first = this.#acceptedBy.get(leadId);
+    this.#acceptedBy.set(leadId, { process, at: this.#scheduler.now });
+    if (first === undefined || first.process === process) return false;
+    return this.#disturbances.some(
+      ({ process: who, at }) =>
+        (who === undefined || who === first.process) &&
+        at >= first.at - longestNoteMs &&
+        at <= first.at + longestNoteMs,
+    );
   }
 
   /** Everything works again: what was outstanding is delivered, and every command succeeds. */
@@ -725,6 +816,7 @@ class World {
     this.#service.heal();
     this.#application.heal();
     [this.#diskFault, this.#networkFault, this.#commandFault] = [undefined, undefined, undefined];
+    this.#sharedFault = undefined;
     [this.#slowDiskUntil, this.#commitFaults, this.#lineFaults] = [0, [], []];
     this.#armed.clear();
     this.#killPoints.clear();
@@ -741,7 +833,7 @@ class World {
       if (hanging !== undefined) throw new Violation('everything-ends', `leads ${hanging} does not end`);
     });
     if (isDurable(plan)) {
-      const stored = (): StoredLeads => readInboxFile(this.#machine.disk);
+      const stored = (): StoredLeads => this.#stored();
       await this.#wait(longestTryMs, () => waiting(stored()).length === 0, 30_000);
       this.#check(() => checkNothingWaits(waiting(stored())));
       this.#check(() => checkGivenUp(stored(), this.#scheduler.now));
@@ -758,7 +850,7 @@ class World {
     this.#check(() => {
       if (this.#receivers.running.size > 0) throw new Violation('everything-ends', 'a receiver does not end');
       this.#checkDurable();
-      if (isDurable(plan)) checkStored(this.#truth, readInboxFile(this.#machine.disk));
+      if (isDurable(plan)) checkStored(this.#truth, this.#stored());
       if (isDurable(plan) || plan.acknowledge === 'delivered') {
         const { acknowledged } = this.#truth;
         checkDelivered(this.#truth, acknowledged.keys(), plan.targets, this.#receivers.linesInFiles());
@@ -868,6 +960,12 @@ const longestPauseMs = 65 * minute;
 
 /** What is outstanding is tried when its target is, once its own pause is over, by a clock that may have been set back. */
 const longestTryMs = 4 * longestPauseMs;
+
+/** From a COMMIT until it counts as one that its receiver does not know of, and some time to ask for that. */
+const longestNoteMs = 3_000;
+
+/** What PostgreSQL calls them. */
+const sqlStates = { SQLITE_FULL: '53100', SQLITE_IOERR: '58030', SQLITE_BUSY: '55P03' };
 
 const crashTimes: readonly CrashTime[] = ['before', 'during', 'after'];
 
