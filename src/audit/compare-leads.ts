@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { BitSet } from '../inbox/bit-set.ts';
+import { BitSet } from '../lead/id-set.ts';
 import { mostDiffNames, payloadPaths } from '../inbox/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
 import { compact, openBracket } from '../json/bytes.ts';

@@ -5,7 +5,7 @@ import type { Audit } from './audit.ts';
 import { batchSize } from './compare-leads.ts';
 import { type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { PostResult } from '../http/client/poster.ts';
-import { BitSet } from '../inbox/bit-set.ts';
+import { BitSet } from '../lead/id-set.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { deliveryOfPulledLead } from '../receiver/backfill.ts';
 import { type RetrySchedule, type Sender, waitsAskedFor } from '../sender/sender.ts';

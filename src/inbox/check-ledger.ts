@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sha256 } from '../json/bytes.ts';
 import { commitment, decodeLeaf, encodeLeaf, kindOf, type LeafKind } from '../statement/leaf.ts';
 import { CompactRange, leafHash } from '../statement/merkle-tree.ts';
-import { BitSet } from './bit-set.ts';
+import { BitSet } from '../lead/id-set.ts';
 import type { Inbox } from './inbox.ts';
 import type { Ledger, StoredLeaf } from './ledger.ts';
 import type { ReceivedLead, StoredReceipt } from './query-types.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BitSet } from '../../src/inbox/bit-set.ts';
+import { BitSet } from '../../src/lead/id-set.ts';
 import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
 
 it('holds exactly the numbers that were added, beyond 2^31 as well', () => {

@@ -26,7 +26,7 @@ export interface OpenedReceived extends ReceivedSide {
 const oldMs = 3_600_000;
 
 /** Of these classes a bare id says nothing, nor does it show that a lead should not be there. */
-const untoldByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
+const notShownByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
 
 /**
  * `--received FILE`, `-` for stdin: an application's own leads, or their ids, read into a temporary database. Throws a
@@ -45,7 +45,7 @@ export async function openReceivedFile(
   let undecidable: readonly FindingClass[] = ['refused', 'pending', 'late'];
   try {
     if (await read(file, database, leadAt, context)) {
-      undecidable = untoldByIds;
+      undecidable = notShownByIds;
       messages.note('bare ids', `${name} holds ids alone: only what is missing can be told`);
     }
   } catch (error) {

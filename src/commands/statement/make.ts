@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError, DataError } from '../../errors.ts';
 import { replaceFile, writeWhole } from '../../files/replace.ts';
-import { BitSet } from '../../inbox/bit-set.ts';
+import { BitSet } from '../../lead/id-set.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { Ledger } from '../../inbox/ledger.ts';
 import { fieldAt, readCreatedAt } from '../../lead/raw-lead.ts';
