@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace, unexpectedAfter } from './bytes.ts';
-import { formatPointer, isObject, type Json, parseExact } from './exact.ts';
+import { formatPointer, isObject, type Json, parseExact, valueAt } from './exact.ts';
 import { absentArray, type ArrayPlace, findArray, hasOtherName, isUsualPlace } from './find-array.ts';
 import { jsonError } from './problems.ts';
 import {
@@ -163,6 +163,9 @@ export class PageScan {
     if (unexpected !== undefined) throw this.#invalid(suffix, unexpected - this.#prefix.length - 1);
     if (!isUtf8(whole)) throw invalidUtf8([], 0);
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
+    const again = valueAt(envelope.root, this.#path);
+    if (Array.isArray(again) && again.length > 0)
+      throw jsonError({ kind: 'array-twice', place: formatPointer(this.#path) });
     const other = this.#target === 'auto' ? otherArray(envelope) : undefined;
     if (other !== undefined)
       throw jsonError({ kind: 'two-arrays', place: formatPointer(this.#path), other: formatPointer(other) });

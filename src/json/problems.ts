@@ -7,6 +7,8 @@ export type JsonProblem = KindsOf<{
   'invalid-utf8': { nth: number | undefined };
   /** Of objects, both in usual places; places here and below are JSON Pointers. */
   'two-arrays': { place: string; other: string };
+  /** The member with the records is there once more, and not empty. */
+  'array-twice': { place: string };
   /** `place` is where it was looked for, undefined for the usual places; `others` are those of other arrays of objects. */
   'no-array': { place: string | undefined; others: readonly string[] };
   /** A record, or the rest of the answer beside them. */

@@ -18,6 +18,7 @@ export const jsonMessages: Messages<JsonProblem> = {
     message: `the answer holds two arrays of objects: ${place} and ${other}`,
     hint: (words) => `say which one holds the leads: ${words.set('api.items', place)}`,
   }),
+  'array-twice': ({ place }) => `the answer holds ${place} twice, each time with leads`,
   'no-array': ({ place, others }) => ({
     message:
       place === undefined

@@ -111,6 +111,13 @@ describe('the usual places', () => {
     expect(describing(() => scan('{"data":[{"id":1}],"leads":[{"id":2}]}'))).toThrow(/two arrays/);
   });
 
+  it('are an error when one of them stands there twice, and the second is not empty', () => {
+    const twice = (text: string, target?: ArrayPlace) => describing(() => scan(text, target));
+    expect(twice('{"data":[{"id":1}],"data":[{"id":2}]}')).toThrow(/holds \/data twice/);
+    expect(twice('{"a":{"b":[{"id":1}]},"a":{"b":[{"id":2}]}}', ['a', 'b'])).toThrow(/holds \/a\/b twice/);
+    expect(scan('{"data":[{"id":1}],"data":[]}').ids).toEqual(['1']);
+  });
+
   it('are named in the hint when two arrays of objects are elsewhere', () => {
     const hint = hintOf(() => scan('{"contacts":[{"id":1}],"people":[{"id":2}]}'));
     expect(hint).toContain('leads config set api.items /contacts');
