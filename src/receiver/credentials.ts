@@ -109,12 +109,12 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
 
 /** Headers that hold a credential in some scheme: one that this receiver ignores must not be kept either. */
 const credential =
-  /cookie|auth(?!ority|or$|enticated)|token|secret|signature|hmac|password|jwt|oidc|assertion|bearer|credential|api-?key|(?:^|-)(?<!(?:idempotency|ordering|partition|routing)-)key$/i;
+  /cookie|auth(?:$|ori[sz]ation|entication|-?(?:code|data|hash|key|pass|sig|value))|token|secret|signature|hmac|password|jwt|oidc|assertion|bearer|credential|api-?key|^(?:x-)?key$|(?:^|-)(?:access|account|admin|app|application|client|consumer|functions|hook|license|master|partner|private|security|service|shared|subscription|webhook)-?key$/i;
 
 /** The headers with their order, case and repetitions; the values of those that hold a credential are replaced. */
 export function redactHeaders(
   rawHeaders: Delivery['rawHeaders'],
-  scheme: Pick<Scheme, 'credentialHeaders'>,
+  scheme: Pick<Scheme, 'credentialHeaders' | 'plainHeaders'>,
 ): Delivery['rawHeaders'] {
   const own = scheme.credentialHeaders;
   const known = judged.get(own) ?? new Map<string, boolean>();
@@ -123,7 +123,9 @@ export function redactHeaders(
     const [name] = header;
     let isCredential = known.get(name);
     if (isCredential === undefined) {
-      isCredential = own.includes(name.toLowerCase()) || credential.test(name);
+      const lower = name.toLowerCase();
+      isCredential =
+        own.includes(lower) || (scheme.plainHeaders?.includes(lower) !== true && credential.test(name));
       if (known.size < mostJudged && name.length < 100) known.set(name, isCredential);
     }
     return isCredential ? [name, '[redacted]'] : header;

@@ -38,7 +38,9 @@ export function restoreCredential(
   try {
     const id = `msg_${stored.seq}`;
     const idHeader = sign(id).find(([, value]) => value === id)?.[0];
-    const [known = id] = idHeader === undefined ? [] : headerValues({ rawHeaders: stored.headers }, idHeader);
+    const ids = idHeader === undefined ? [] : headerValues({ rawHeaders: stored.headers }, idHeader);
+    // The id is redacted where another scheme was in force, or a secret occurs in it.
+    const known = ids.find((value) => !value.includes(redacted)) ?? id;
     const signed = sign(known);
     const isReplaced = (name: string): boolean =>
       signed.some(([other]) => other.toLowerCase() === name.toLowerCase());

@@ -94,12 +94,14 @@ function timedToken(
   { timestampHeader, timestampFormat = 'unix', nonceHeader }: SchemeOptions,
   toleranceMs: number,
 ): Scheme {
-  const timeName = timestampHeader === undefined ? undefined : fieldName(timestampHeader);
-  const nonceName = nonceHeader === undefined ? undefined : fieldName(nonceHeader);
-  const names = [...base.credentialHeaders, timeName, nonceName].filter((name) => name !== undefined);
+  const timeName = nameOf(timestampHeader);
+  const nonceName = nameOf(nonceHeader);
+  const plainHeaders = [timeName, nonceName].filter((name) => name !== undefined);
+  const names = [...base.credentialHeaders, ...plainHeaders];
   if (new Set(names).size < names.length) throw configError({ kind: 'headers-not-apart', scheme: 'token' });
   return {
     ...base,
+    plainHeaders,
     toleranceMs: timeName === undefined ? undefined : toleranceMs,
 
     authenticate(delivery, keys) {

@@ -76,6 +76,8 @@ export interface Scheme {
   readonly name: string;
   /** Lower-case names of the headers that hold a credential: redacted wherever a delivery is stored or shown. */
   readonly credentialHeaders: readonly string[];
+  /** Lower-case names of the headers that hold its id and its time: no credential, whatever their names look like. */
+  readonly plainHeaders?: readonly string[] | undefined;
   /** The credential proves the sender alone: it can be checked before there is a body. */
   readonly ignoresBody?: boolean | undefined;
   /** How far a signed time may lie from now, either way, in milliseconds; undefined when the scheme signs no time. */

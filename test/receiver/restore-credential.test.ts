@@ -31,14 +31,28 @@ function handedOn(from: StoredDelivery, verifier: Verifier): Delivery {
   return { ...delivery, url: outgoing().url };
 }
 
-test.each(cases)('$name: an app that verifies takes what is handed on a day later', async (one) => {
-  const verifier = { scheme: one.scheme, keys: [keyOf(one.scheme, one.secret)] };
-  const signed = one.scheme.sign(outgoing(), keyOf(one.scheme, one.secret), clock.now());
-  const again = handedOn(await stored(delivered(signed), verifier), verifier);
-  const policy = { ...verifier, path: undefined };
-  expect(checkDelivery(again, policy, clock.now() + dayMs)).toMatchObject({ kind: 'leads', key: 0 });
-  expect(again.rawHeaders).toHaveLength(delivered(signed).rawHeaders.length);
-});
+const secretText = 'correct horse battery staple';
+const signedOnce = { signatureHeader: 'X-Sig', signedContent: '{timestamp}.{nonce}.{body}' };
+const once = { timestampHeader: 'X-Auth-Key-Time', nonceHeader: 'X-Access-Key' };
+/** The headers of their ids look like those of credentials. */
+const likeCredentials = [
+  { name: 'token once', scheme: schemeNamed('token', once), secret: secretText },
+  { name: 'custom once', scheme: schemeNamed('custom', { ...signedOnce, ...once }), secret: secretText },
+];
+
+test.each([...cases, ...likeCredentials])(
+  '$name: an app that verifies takes what is handed on a day later',
+  async (one) => {
+    const verifier = { scheme: one.scheme, keys: [keyOf(one.scheme, one.secret)] };
+    const signed = one.scheme.sign(outgoing(), keyOf(one.scheme, one.secret), clock.now());
+    const again = handedOn(await stored(delivered(signed), verifier), verifier);
+    const policy = { ...verifier, path: undefined };
+    expect(checkDelivery(again, policy, clock.now() + dayMs)).toMatchObject({ kind: 'leads', key: 0 });
+    expect(again.rawHeaders).toHaveLength(delivered(signed).rawHeaders.length);
+    const idHeader = signed.find(([, value]) => value === outgoing().id)?.[0];
+    if (idHeader !== undefined) expect(headerValues(again, idHeader)).toEqual([outgoing().id]);
+  },
+);
 
 const scheme = schemeNamed('standard-webhooks');
 const secret = (letter: string): Secret => new Secret(`whsec_${letter.repeat(32)}`);
@@ -53,6 +67,24 @@ describe('a credential that is put back', () => {
       key: 0,
     });
     expect(headerValues(again, 'webhook-id')).toEqual([outgoing().id]);
+  });
+
+  it('has a new id where the one of the delivery was not stored', async () => {
+    const options = {
+      signatureHeader: 'x-sig',
+      nonceHeader: 'x-auth-nonce',
+      signedContent: '{nonce}.{body}',
+    };
+    const custom = schemeNamed('custom', options);
+    const own = { scheme: custom, keys: [custom.key(new Secret('custom-secret'))] };
+    const headers = [
+      ['x-auth-nonce', '[redacted]'],
+      ['x-sig', '[redacted]'],
+    ] as const;
+    const from = await stored(delivered(headers), own);
+    const again = handedOn(from, own);
+    expect(checkDelivery(again, { ...own, path: undefined }, clock.now())).toMatchObject({ kind: 'leads' });
+    expect(headerValues(again, 'x-auth-nonce')).toEqual([`msg_${from.seq}`]);
   });
 
   it('is none where nothing was verified when it came', async () => {

@@ -37,6 +37,11 @@ test('credentials of other kinds are redacted too, times and ids are kept', () =
     'X-Bearer',
     'X-Client-Credentials',
     'X-Forwarded-Auth',
+    'X-AuthKey',
+    'X-Auth-Data',
+    'X-Authentication',
+    'X-Webhook-Key',
+    'X-Key',
   ];
   for (const name of names) expect(redactHeaders([[name, 'v']], unverified)).toEqual([[name, '[redacted]']]);
   const kept = [
@@ -50,6 +55,12 @@ test('credentials of other kinds are redacted too, times and ids are kept', () =
     'X-Routing-Key',
     'X-Keyboard',
     'X-Author',
+    'X-Author-Id',
+    'X-Auth-Id',
+    'X-Auth-Nonce',
+    'X-Event-Key',
+    'X-Dedup-Key',
+    'X-Message-Key',
     'X-Original-Authority',
     'X-Goog-Authenticated-User-Email',
   ];
@@ -58,16 +69,18 @@ test('credentials of other kinds are redacted too, times and ids are kept', () =
   }
 });
 
-test('the header of the scheme is redacted whatever its name', () => {
+test('the header of the scheme is redacted whatever its name, and its id and time are kept', () => {
   const headers = redactHeaders(
     [
       ['X-Sig', 'v'],
       ['X-Sigs', 'w'],
+      ['X-Auth-Key', 'id'],
     ],
-    { credentialHeaders: ['x-sig'] },
+    { credentialHeaders: ['x-sig'], plainHeaders: ['x-auth-key'] },
   );
   expect(headers).toEqual([
     ['X-Sig', '[redacted]'],
     ['X-Sigs', 'w'],
+    ['X-Auth-Key', 'id'],
   ]);
 });

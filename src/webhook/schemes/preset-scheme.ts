@@ -31,6 +31,7 @@ function firstSent(first: Scheme, others: readonly Scheme[]): Scheme {
   return {
     ...first,
     credentialHeaders: schemes.flatMap((scheme) => scheme.credentialHeaders),
+    plainHeaders: schemes.flatMap((scheme) => scheme.plainHeaders ?? []),
     authenticate(delivery, keys) {
       const sent = schemes.find(({ credentialHeaders }) =>
         credentialHeaders.some((name) => headerValues(delivery, name).length > 0),

@@ -62,6 +62,7 @@ export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPai
   return {
     name,
     credentialHeaders: [signatureHeader],
+    plainHeaders: [nonceHeader, timestampHeader].filter((header) => header !== undefined),
     toleranceMs: isTimed ? options.toleranceMs : undefined,
     signsUrl: template.slots.has('url') || template.slots.has('decodedUrl') || template.slots.has('path'),
     key: (secret) => {
