@@ -198,7 +198,13 @@ function checkOwnFile(path: string, mode: number): void {
   if (stat.uid !== uid) throw configError({ kind: 'config-of-another-user', path });
   const target = statSync(path, { throwIfNoEntry: false });
   // Others may own what a link of ours leads to, and a directory behind one may have other uses.
-  if (target?.isFile() === true && target.uid === uid && isOpenToOthers(target)) chmodSync(path, mode);
+  if (target?.isFile() !== true || target.uid !== uid || !isOpenToOthers(target)) return;
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    // Such as on a mount that is read-only. Nothing is less secret for being read, and `doctor` says that it is open.
+    if (!['EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 /** A sticky directory, such as /tmp, is shared on purpose: closing it would do harm. */

@@ -34,8 +34,8 @@ export function checkConfig(
     const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
     if (isOpen(statOf(path))) {
       return check.warn(
-        `${path} is readable by others (${mode}), and what it leads to is not yours`,
-        'its owner closes it: chmod 600',
+        `${path} is readable by others (${mode}), and what it leads to cannot be closed from here`,
+        'close it where it is from: its owner with chmod 600, or the mode of what is mounted',
       );
     }
     return check.warn(
