@@ -56,6 +56,17 @@ describe.each(stores)('rejected deliveries in $name', ({ newLocation }) => {
     expect(await all(inbox.leads({ states: ['accepted', 'pending'] }))).toEqual([]);
   });
 
+  it('keep no other event out, however many of them wait to be stored', async () => {
+    const inbox = await open(newLocation());
+    const flood = Array.from({ length: 1000 }, () =>
+      inbox.reject([{ delivery: deliveryOf('x'), rejection: wrong }]),
+    );
+    const rejection = otherDelivery('other_event', 'no field of a lead is in it');
+    await inbox.reject([{ delivery: deliveryOf('{"type":"invoice"}'), rejection }]);
+    await Promise.all(flood);
+    expect(await all(inbox.list({ verdicts: ['other'] }))).toHaveLength(1);
+  });
+
   it('are found by their id, and do not make it known', async () => {
     const inbox = await open(newLocation());
     await inbox.reject([{ delivery: deliveryOf('{"id":"a"}'), rejection: wrong, leadId: 'a' }]);

@@ -147,8 +147,9 @@ function postgresInbox(
     },
     ledger,
     async reject(rejected) {
-      // Of a flood only the newest would stay anyway; losing some of it harms nobody.
-      if (rejectedWaiting >= maxRejectedWaiting) return;
+      // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
+      const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');
+      if (isFlood && rejectedWaiting >= maxRejectedWaiting) return;
       rejectedWaiting += rejected.length;
       try {
         await written(async () => takeQueue.add(rejectWork(rejected, redact)));

@@ -155,8 +155,9 @@ function sqliteInbox(
       addStatement: (made) => add((writer) => writer.ledger.addStatement(made)),
     },
     async reject(rejected) {
-      // Of a flood only the newest would stay anyway; losing some of it harms nobody.
-      if (rejectedWaiting >= maxRejectedWaiting) return;
+      // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
+      const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');
+      if (isFlood && rejectedWaiting >= maxRejectedWaiting) return;
       rejectedWaiting += rejected.length;
       try {
         await add((writer) => {
