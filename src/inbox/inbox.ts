@@ -211,8 +211,11 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * completes what an earlier erasure could not.
    */
   erase(erasure: Erasure): Promise<Erased>;
-  /** Gives the system back what pruned deliveries took. Nothing else goes on meanwhile. */
-  compact(): Promise<void>;
+  /**
+   * Gives the system back what pruned deliveries took. Nothing else goes on meanwhile. Resolves to why it could not be done
+   * now; undefined when it was.
+   */
+  compact(): Promise<NotOverwritten | undefined>;
   /** Left out by a store that has none. */
   readonly ledger?: Ledger;
   close(): Promise<void>;

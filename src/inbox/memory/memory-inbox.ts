@@ -84,7 +84,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
       const counts = await add(() => writer.erase(erasure));
       return { ...counts, remains: undefined, outOfReach: [] };
     },
-    compact: () => Promise.resolve(),
+    compact: () => Promise.resolve(undefined),
     close: () => queue.flush(),
   };
 }

@@ -191,7 +191,7 @@ function postgresInbox(
         return { ...erased, outOfReach: [...erased.outOfReach, ...places] };
       }),
     // The database does that by itself (autovacuum), and while others write.
-    compact: () => Promise.resolve(),
+    compact: () => Promise.resolve(undefined),
     async close() {
       await ledger.close();
       end.abort();

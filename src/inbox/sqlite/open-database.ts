@@ -112,6 +112,8 @@ export function shrink(database: Database): unknown {
 
 /** Writes the file anew; what was there before may still be in the log. Returns what it failed with. */
 function vacuum(database: Database): unknown {
+  // A disk that is full of what follows has no room for what the log would add to the file.
+  emptyLog(database);
   try {
     // A copy of all that is live is made on the way, which the database would hold in memory.
     database.exec('PRAGMA temp_store = FILE');
@@ -146,6 +148,12 @@ class LogInUseError extends Error {
   readonly code = 'SQLITE_BUSY';
 }
 
+/** What the inbox is told of a failure to write its file anew. */
+export const notOverwritten = (inbox: string, failed: unknown): NotOverwritten =>
+  failed instanceof LogInUseError
+    ? { kind: 'inbox-log-not-emptied' }
+    : { kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) };
+
 /** Whether something was deleted of which no trace may stay, so that the file is to be written anew. */
 export const isOverwriteDue = {
   get: (database: Database): boolean =>
@@ -172,7 +180,7 @@ function overwriteErased(database: Database, inbox: string, warn: (found: InboxW
   }
   const failed = shrink(database);
   if (failed === undefined) isOverwriteDue.set(database, false);
-  else if (!isBusy(failed)) warnOf({ kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) });
+  else if (!isBusy(failed)) warnOf(notOverwritten(inbox, failed));
 }
 
 /** How long to wait for others that use the inbox, in milliseconds. */
@@ -206,8 +214,8 @@ export async function overwriteFile(
   try {
     const failed = await tried(() => vacuum(database));
     const left = await tried(() => emptyLog(database));
-    if (failed !== undefined) return { kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) };
-    return left === undefined ? undefined : { kind: 'inbox-log-not-emptied' };
+    const first = failed ?? left;
+    return first === undefined ? undefined : notOverwritten(inbox, first);
   } finally {
     database.prepare('PRAGMA busy_timeout = 0').all([]);
   }

@@ -19,13 +19,14 @@ import { type Database, textOf, toColumn, Statements } from './libsql.ts';
 import {
   failWhereLocked,
   isOverwriteDue,
+  notOverwritten,
   openDatabase,
   copiedSeqOf,
   openReadOnly,
   overwriteFile,
   shrink,
 } from './open-database.ts';
-import { cannotOpen, cannotRead, cannotWrite, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, isBusy, sqliteCode } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
@@ -109,6 +110,11 @@ function sqliteInbox(
       if (steps > 0) onCommit?.(steps);
     },
   });
+  /** It reads the whole file, which keeps the log as it is. */
+  const endCheck = async (): Promise<void> => {
+    check.stop();
+    await check.found;
+  };
   const add = <T>(step: (writer: SqliteWriter) => T): Promise<T> => commits.add(step);
   /** For what reads more than the leads that it names. */
   const addReading = <T>(step: (writer: SqliteWriter) => T): Promise<T> =>
@@ -200,9 +206,7 @@ function sqliteInbox(
     async erase(erasure) {
       await sequenceAll();
       const places = [...outOfReach, ...handedOut(entered.statements())];
-      // It reads the whole file, which keeps the log as it is.
-      check.stop();
-      await check.found;
+      await endCheck();
       database.prepare('PRAGMA secure_delete = ON').all([]);
       const holding = await reading(() => bodiesWithIds(database, erasure.leadIds));
       const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
@@ -211,19 +215,21 @@ function sqliteInbox(
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
       return { ...counts, remains, outOfReach: places };
     },
-    compact() {
+    async compact() {
+      await endCheck();
       const failed = shrink(database);
-      return failed === undefined || /^SQLITE_(BUSY|LOCKED|FULL)/.test(sqliteCode(failed))
-        ? Promise.resolve()
-        : Promise.reject(cannotWrite(location, failed));
+      if (failed === undefined) return undefined;
+      if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
+        return notOverwritten(location, failed);
+      }
+      throw cannotWrite(location, failed);
     },
     async close() {
       await sequencing.close();
       // Where that cannot be written, the next one to open the inbox finds this receiver dead.
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();
-      check.stop();
-      await check.found;
+      await endCheck();
       database.close();
     },
   };
