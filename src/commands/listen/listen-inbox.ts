@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { DataError, UsageError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { isAlive, lock, parseHolder } from '../../files/lock.ts';
 import { counted } from '../../output/terminal/progress.ts';
@@ -74,7 +74,13 @@ export async function openListenInbox(
           return answerMeanwhile(flags, context, whyNot);
         },
       });
-  await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
+  try {
+    await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
+  } catch (error) {
+    // It is only said, and leads are taken all the same.
+    if (!(error instanceof DataError)) throw error;
+    messages.warn(`what is outstanding is not known: ${sentenceOf(error)}`);
+  }
   return {
     inbox,
     location,

@@ -38,7 +38,7 @@ export class StoreWarnings {
     this.#options.warn({ kind: 'inbox-damaged', inbox: this.#options.location, detail });
   }
 
-  /** A step failed with what the database threw. */
+  /** Something failed with what the database threw. */
   failed(error: unknown): void {
     if (isDamage(error)) this.damaged((error as Error).message);
   }

@@ -4,7 +4,7 @@ import { DelayedSequencing, handedOut, leavesFrom, pauseMs } from '../ledger.ts'
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
-import { nonceClockStart } from './delivery-tables.ts';
+import { DamagedExpiredError, nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
 import {
   checkIntegrity,
@@ -26,7 +26,7 @@ import {
   overwriteFile,
   shrink,
 } from './open-database.ts';
-import { cannotOpen, cannotRead, cannotWrite, isBusy, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, isBusy, isDamage, sqliteCode } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
@@ -51,14 +51,21 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
   const database = await openDatabase(location, clock.now(), options.warn);
   try {
-    await removeDeadReceivers(database, pid, clock.now());
+    let damage: unknown;
+    try {
+      await removeDeadReceivers(database, pid, clock.now());
+    } catch (error) {
+      // Their leases end by themselves.
+      if (!isDamage(error)) throw error;
+      damage = error;
+    }
     const storedName = storedNamesOf(database);
     storeLabels(database, storedName, [...targets, ...(options.onDemand ?? [])]);
     const owner = await leaseOwner(pid);
     new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
     const copiedSeq = await copiedSeqOf(location);
     const nonceStart = nonceClockStart(database, clock.steady());
-    const opened = { storedName, owner, nonceClockStart: nonceStart, copiedSeq };
+    const opened = { storedName, owner, nonceClockStart: nonceStart, copiedSeq, damage };
     failWhereLocked(database);
     return sqliteInbox(database, options, opened, await checkIntegrity(location));
   } catch (error) {
@@ -83,21 +90,29 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 function sqliteInbox(
   database: Database,
   options: StoreOptions,
-  opened: OpenedStore & { readonly copiedSeq: () => number },
+  opened: Omit<OpenedStore, 'keepsExpired'> & { readonly copiedSeq: () => number; readonly damage: unknown },
   check: IntegrityCheck,
 ): Inbox {
   const { location, clock, onCommit } = options;
   const wanted = options.targets.map(opened.storedName);
   const room = new DiskSpaceCheck(location);
   let writer: SqliteWriter | undefined;
+  let keepsExpired = false;
   /** Of the newest delivery that this process has committed. */
   let committedSeq = 0;
   const log = new DatabaseLog(location, () => opened.copiedSeq() >= committedSeq);
   const warnings = new StoreWarnings(new FileIdentity(location), log, options);
+  warnings.failed(opened.damage);
   void check.found.then((damage) => damage !== undefined && warnings.damaged(damage));
   const commits = new BatchCommit({
     database,
-    createWriter: () => (writer = new SqliteWriter(database, options, opened)),
+    createWriter: () => (writer = new SqliteWriter(database, options, { ...opened, keepsExpired })),
+    isToRepeat(error) {
+      if (!(error instanceof DamagedExpiredError)) return false;
+      keepsExpired = true;
+      warnings.failed(error.cause);
+      return true;
+    },
     clock,
     verify: () => warnings.verifyInPlace(),
     failure(error) {

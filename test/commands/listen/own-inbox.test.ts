@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { damagedInbox } from '../../inbox/sqlite/damaged-inbox.ts';
 import { deliveryOf } from '../../inbox/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
@@ -142,4 +143,10 @@ describe('listen --retain', () => {
     await listener.post({ id: 'new' });
     expect(await shown()).toBe('{"id":"new"}\n');
   });
+});
+
+it('listens to an inbox where what is outstanding is damaged, and says that', async () => {
+  const listener = await start(['--inbox', await damagedInbox('work', 2, true)]);
+  expect((await listener.post({ id: 'a' })).status).toBe(200);
+  expect(listener.stderr.text()).toContain('what is outstanding is not known');
 });

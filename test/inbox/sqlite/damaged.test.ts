@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { isUnreadable } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 import { until } from '../../support/until.ts';
-import { open, takeOne } from '../stores.ts';
+import { clock, open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';
 import { damagedInbox, ids } from './damaged-inbox.ts';
 
@@ -90,4 +90,26 @@ it('counts what a failing disk does not give as damaged', () => {
   expect(isUnreadable(failed('SQLITE_IOERR_READ'))).toBe(true);
   expect(isUnreadable(failed('SQLITE_CORRUPT'))).toBe(true);
   expect(isUnreadable(failed('SQLITE_BUSY'))).toBe(false);
+});
+
+it('opens where what is outstanding is damaged, says so, and takes leads', async () => {
+  const path = await damagedInbox('work', 2, true);
+  const warnings: string[] = [];
+  const inbox = await open(path, {
+    targets: ['forward http://a.test/'],
+    warn: (found) => warnings.push(describeWarning(found)),
+  });
+  expect(await takeOne(inbox, arrivalOf({ id: 'new' }))).toMatchObject({ kind: 'pending' });
+  expect(warnings).toEqual([expect.stringContaining('is damaged')]);
+});
+
+it('takes each delivery whose nonce is fresh where those that are expired are damaged', async () => {
+  const path = await damagedInbox('nonces', 0, true);
+  const inbox = await open(path, { nonceLifetimeMs: 60_000 });
+  clock.advance(3_600_000);
+  for (const id of ['z1', 'z2', 'z3']) {
+    expect(await takeOne(inbox, arrivalOf({ id }, { nonce: `z nonce of ${id}` }))).toMatchObject({
+      kind: 'accepted',
+    });
+  }
 });
