@@ -107,6 +107,14 @@ export function checkCommands(running: number): void {
 
 const mostCommands = 4;
 
+/** Nor one of connections to the application. */
+export function checkConnections(open: number): void {
+  if (open > mostConnections)
+    throw new Violation('queues-are-bounded', `one receiver has ${open} connections to the application`);
+}
+
+const mostConnections = 64;
+
 /** Exit 0 of an export: every lead that was listed from its start to its end, each once, in the service's own bytes. */
 export function checkExport(disk: Disk, truth: Truth, run: Run, now: number): void {
   const path = run.action === 'export' ? exportPath : bookmarkedPath;

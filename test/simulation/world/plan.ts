@@ -13,6 +13,7 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'slow-disk'; readonly forMs: number }
   | { readonly kind: 'network'; readonly fault: 'reset' | 'silent' | 'slow'; readonly to: 'receiver' | 'application' | 'service'; readonly forMs: number }
   | { readonly kind: 'clock'; readonly byMs: number }
+  | { readonly kind: 'drift'; readonly ppm: number; readonly forMs?: number }
   | { readonly kind: 'application'; readonly answer: ApplicationAnswer; readonly forMs: number }
   | { readonly kind: 'command'; readonly end: CommandEnd; readonly forMs: number }
   | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' | 'cut' }
@@ -57,6 +58,8 @@ export interface Plan {
   readonly pageCap: number;
   /** What a delivery carries that is tried again once its lead was edited; default: what it carried before. */
   readonly retries?: 'as-edited';
+  /** When nine of ten leads come at once, in milliseconds like `lengthMs`; default: they do not. */
+  readonly crowdAt?: number;
   readonly happenings: readonly Happening[];
 }
 
@@ -98,10 +101,18 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     forMs: random.between(940, 1060) * minute,
   }));
   const later = edits(randomOf(seed, 'plan edits'), lengthMs, actions);
-  const happenings = [...crashes, ...faults, ...actions, ...sleeps, ...later.happenings].sort(
-    (a, b) => a.at - b.at,
-  );
-  const whole = { ...plan, ...later, happenings };
+  const crowd = crowded(randomOf(seed, 'plan crowd'), plan);
+  const drifts = drift(randomOf(seed, 'plan drift'), lengthMs);
+  const happenings = [
+    ...crashes,
+    ...faults,
+    ...actions,
+    ...sleeps,
+    ...later.happenings,
+    ...drifts,
+    ...crowd.happenings,
+  ].sort((a, b) => a.at - b.at);
+  const whole = { ...plan, ...later, ...crowd, happenings };
   return inbox === 'file' ? withSharedInbox(whole) : whole;
 }
 
@@ -208,6 +219,28 @@ function operation(
   // The third is that of the bookmark, or of the file with the leads, where the walk was short.
   const killedAt: KillPoint = { call: 'rename', nth: random.pick([1, 2, 3, 3, 4]) };
   return [{ ...calm, killedAt }, again];
+}
+
+/** More leads at a time than one receiver opens connections, to an application that does not answer just then. */
+function crowded(
+  random: Random,
+  { lengthMs, receivers, copies, targets }: Omit<Plan, 'happenings'>,
+): Pick<Plan, 'crowdAt' | 'happenings'> {
+  const isRare = receivers > 1 || copies > 3 || !targets.includes('application');
+  if (!random.chance(0.4) || isRare) return { happenings: [] };
+  const crowdAt = random.between(0, lengthMs);
+  return { crowdAt, happenings: [{ at: crowdAt, kind: 'application', answer: 'hangs', forMs: 5_000 }] };
+}
+
+/** The clock goes at a rate of its own, as that of every machine does, or for a while far too fast or too slowly. */
+function drift(random: Random, lengthMs: number): readonly Happening[] {
+  const always = { at: 0, kind: 'drift', ppm: random.between(-200, 200) } as const;
+  if (random.chance(0.5)) return [always];
+  const at = random.between(0, lengthMs);
+  return [
+    always,
+    { at, kind: 'drift', ppm: random.between(-50_000, 50_000), forMs: random.between(1, 10) * minute },
+  ];
 }
 
 /** Somebody works with the leads for a while, and often while they are listed. */

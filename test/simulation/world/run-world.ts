@@ -16,6 +16,7 @@ import {
   checkAcceptedOnce,
   checkAudit,
   checkCommands,
+  checkConnections,
   checkDelivered,
   checkErased,
   checkExport,
@@ -79,7 +80,9 @@ class World {
   #crashes = 0;
   #pid = 1000;
   #links = 0;
+  /** By how much the clock is off, but for what it has drifted since. */
   #clockError = 0;
+  #drift = { ppm: 0, since: 0, until: 0 };
   #diskFault: { readonly code: string; readonly until: number } | undefined;
   #slowDiskUntil = 0;
   readonly #databaseRandom: Random;
@@ -169,7 +172,9 @@ class World {
       this.#check(() => {
         checkTaken(truth, 'application', id, text);
         checkHandedOnce(truth, id, this.#awakeMs);
-        if (client !== undefined) this.#checkAlone(id, client, response);
+        if (client === undefined) return;
+        this.#checkAlone(id, client, response);
+        checkConnections([...client.sockets].filter((one) => one.remotePort === applicationPort).length);
       });
     this.#senders = new Senders({
       plan,
@@ -188,7 +193,7 @@ class World {
       plan,
       machine: this.#machine,
       truth,
-      clockError: () => this.#clockError,
+      clockError: (now: number) => this.#clockErrorAt(now),
       nextPid: () => (this.#pid += 1),
       onOutput: (process: SimProcess, text: string) => this.#onOutput(process, text),
     };
@@ -277,14 +282,15 @@ class World {
 
   /** When each lead comes into being, in milliseconds that the machine is awake. */
   #arrivals(): readonly { readonly at: number; readonly run: () => void }[] {
-    const { leads, lengthMs, seed } = this.#plan;
+    const { leads, lengthMs, seed, crowdAt } = this.#plan;
     const random = randomOf(seed, 'leads');
     return Array.from({ length: leads }, (_, i) => {
       // Bursts, so that several deliveries are stored in one transaction.
       const at = random.chance(0.4)
         ? (i % 7) * (lengthMs / 7) + random.between(0, 200)
         : random.between(0, lengthMs);
-      return { at, run: () => this.#newLead(i, random) };
+      const comes = crowdAt === undefined || i % 10 === 0 ? at : crowdAt;
+      return { at: comes, run: () => this.#newLead(i, random) };
     });
   }
 
@@ -381,6 +387,11 @@ class World {
         this.#calmSince = Math.max(this.#calmSince, now);
         this.#noteFault('clock');
         break;
+      case 'drift':
+        this.#clockError = this.#clockErrorAt(now);
+        this.#drift = { ppm: happening.ppm, since: now, until: now + (happening.forMs ?? Infinity) };
+        this.#noteFault('drift');
+        break;
       case 'application':
         this.#application.break(happening.answer, happening.forMs);
         break;
@@ -398,6 +409,11 @@ class World {
         this.#operate(happening.action, happening.killedAt);
         break;
     }
+  }
+
+  #clockErrorAt(now: number): number {
+    const { ppm, since, until } = this.#drift;
+    return this.#clockError + (ppm / 1e6) * (Math.min(now, until) - since);
   }
 
   get #awakeMs(): number {
