@@ -57,9 +57,15 @@ export function undelivered(
 }
 
 /** What was acknowledged reached each target, now that all of them work and everything outstanding was tried again. */
-export function checkDelivered(...of: Parameters<typeof undelivered>): void {
-  const lacking = undelivered(...of);
-  if (lacking !== undefined) throw new Violation('acknowledged-is-delivered', lacking);
+export function checkDelivered(truth: Truth, plan: Plan, lines: Map<string, number>): void {
+  const isWantedByAll = plan.happenings.every(({ kind }) => kind !== 'flags');
+  for (const target of plan.targets) {
+    const ids = [...truth.acknowledged.keys()].filter(
+      (id) => truth.wanted.get(id)?.has(target) ?? isWantedByAll,
+    );
+    const lacking = undelivered(truth, ids, [target], lines);
+    if (lacking !== undefined) throw new Violation('acknowledged-is-delivered', lacking);
+  }
 }
 
 /** Ids for which the receivers have something to do. */
@@ -238,7 +244,8 @@ const fieldsOf = (json: string): ReadonlyMap<string, unknown> =>
   );
 
 /** Once its acceptance was said, no target gets a lead anew: what is under way then ends soon. */
-export function checkHandedOnce(truth: Truth, id: string, awakeMs: number): void {
+export function checkHandedOnce(truth: Truth, target: TargetKind, id: string, awakeMs: number): void {
+  if (truth.acceptedFor.get(id)?.includes(target) === false) return;
   const acceptedAt = truth.acceptedAt.get(id) ?? Infinity;
   if (awakeMs - acceptedAt > 120_000 && !truth.erased.has(id))
     throw new Violation('handed-on-once', `${id} is handed on again, and was accepted before`);

@@ -14,6 +14,7 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'network'; readonly fault: 'reset' | 'silent' | 'slow'; readonly to: 'receiver' | 'application' | 'service'; readonly forMs: number }
   | { readonly kind: 'clock'; readonly byMs: number }
   | { readonly kind: 'drift'; readonly ppm: number; readonly forMs?: number }
+  | ({ readonly kind: 'flags'; readonly receiver: number; readonly forMs: number } & Flags)
   | { readonly kind: 'application'; readonly answer: ApplicationAnswer; readonly forMs: number }
   | { readonly kind: 'command'; readonly end: CommandEnd; readonly forMs: number }
   | { readonly kind: 'rotate'; readonly how: 'rename' | 'remove' | 'truncate' | 'cut' }
@@ -39,6 +40,13 @@ export type OperatorAction =
   'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
 export type TargetKind = 'application' | 'file' | 'command';
 
+/** What a receiver is started with; targets are some of the plan's. */
+export interface Flags {
+  readonly acknowledge: Acknowledge;
+  readonly targets: readonly TargetKind[];
+}
+type Acknowledge = 'delivered' | 'stored';
+
 /** All that a seed decides before the world begins; each actor draws its own numbers of the seed. */
 export interface Plan {
   readonly seed: number;
@@ -50,7 +58,7 @@ export interface Plan {
   readonly leads: number;
   /** Copies of one delivery that the sender begins in the same turn. */
   readonly copies: number;
-  readonly acknowledge: 'delivered' | 'stored';
+  readonly acknowledge: Acknowledge;
   readonly targets: readonly TargetKind[];
   /** How the service shows where the next page is. */
   readonly style: string;
@@ -102,6 +110,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
   }));
   const later = edits(randomOf(seed, 'plan edits'), lengthMs, actions);
   const crowd = crowded(randomOf(seed, 'plan crowd'), plan);
+  const restarts = otherFlags(randomOf(seed, 'plan flags'), plan);
   const drifts = drift(randomOf(seed, 'plan drift'), lengthMs);
   const happenings = [
     ...crashes,
@@ -111,6 +120,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     ...later.happenings,
     ...drifts,
     ...crowd.happenings,
+    ...restarts,
   ].sort((a, b) => a.at - b.at);
   const whole = { ...plan, ...later, ...crowd, happenings };
   return inbox === 'file' ? withSharedInbox(whole) : whole;
@@ -230,6 +240,26 @@ function crowded(
   if (!random.chance(0.4) || isRare) return { happenings: [] };
   const crowdAt = random.between(0, lengthMs);
   return { crowdAt, happenings: [{ at: crowdAt, kind: 'application', answer: 'hangs', forMs: 5_000 }] };
+}
+
+/** A receiver runs for a while with other flags, as an operator tries them: leads stay outstanding for what is away. */
+function otherFlags(
+  random: Random,
+  { lengthMs, receivers, inbox, acknowledge, targets }: Omit<Plan, 'happenings'>,
+): readonly Happening[] {
+  if (random.chance(0.6)) return [];
+  return Array.from({ length: random.between(1, 2) }, (): Happening => {
+    const away = targets.length > 1 && random.chance(0.7) ? random.pick(targets) : undefined;
+    const other = acknowledge === 'stored' ? 'delivered' : 'stored';
+    return {
+      at: random.between(0, lengthMs),
+      kind: 'flags',
+      receiver: random.between(0, receivers - 1),
+      forMs: random.between(2, 10) * minute,
+      targets: targets.filter((target) => target !== away),
+      acknowledge: inbox !== 'memory' && random.chance(0.5) ? other : acknowledge,
+    };
+  });
 }
 
 /** The clock goes at a rate of its own, as that of every machine does, or for a while far too fast or too slowly. */

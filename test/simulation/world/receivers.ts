@@ -3,7 +3,7 @@ import { filesOn } from '../kernel/file-calls.ts';
 import { SimProcess } from '../kernel/process.ts';
 import type { ActorOptions } from './actor-options.ts';
 import { inboxPlace } from './inbox-file.ts';
-import type { Happening } from './plan.ts';
+import type { Flags, Happening } from './plan.ts';
 import { token } from './senders.ts';
 import { countIn, isAsSent, type Truth } from './truth.ts';
 
@@ -28,6 +28,10 @@ interface Rotation {
 export class Receivers {
   readonly #options: ReceiverOptions;
   readonly #running = new Map<number, SimProcess>();
+  /** Of each process that was started. */
+  readonly #startedWith = new WeakMap<SimProcess, Flags>();
+  /** Of receivers whose next start is not with the plan's. */
+  readonly #flags = new Map<number, Flags>();
   /** What is done by them, a power loss may undo. */
   readonly #files: Rotation;
   #rotations = 0;
@@ -43,6 +47,24 @@ export class Receivers {
     return this.#running;
   }
 
+  /** What the receiver that runs was started with. */
+  flagsOf(receiver: number): Flags {
+    const process = this.#running.get(receiver);
+    return (process && this.#startedWith.get(process)) ?? this.#options.plan;
+  }
+
+  /** Ends it, and starts it with these flags from now on. */
+  restart(receiver: number, flags: Flags): void {
+    this.#flags.set(receiver, flags);
+    this.#running.get(receiver)?.interrupt();
+  }
+
+  /** Those that run with other flags than the plan's start again. */
+  restartAsPlanned(): void {
+    for (const [receiver, flags] of this.#flags)
+      if (flags !== this.#options.plan) this.restart(receiver, this.#options.plan);
+  }
+
   startAll(): void {
     for (let receiver = 0; receiver < this.#options.plan.receivers; receiver += 1) this.#start(receiver);
   }
@@ -50,9 +72,10 @@ export class Receivers {
   #start(receiver: number): void {
     if (this.#isOver || this.#running.has(receiver)) return;
     const { plan, machine, clockError, nextPid, onOutput, onEnd, random } = this.#options;
+    const flags = this.#flags.get(receiver) ?? plan;
     const process: SimProcess = new SimProcess(machine, {
       name: `receiver ${receiver}`,
-      argv: this.#argv(receiver),
+      argv: this.#argv(receiver, flags),
       env: { HOME: '/sim/home', NO_COLOR: '1' },
       pid: nextPid(),
       seed: plan.seed,
@@ -60,6 +83,7 @@ export class Receivers {
       onOutput: (_, text) => onOutput(process, text),
     });
     this.#running.set(receiver, process);
+    this.#startedWith.set(process, flags);
     process.start();
     void process.ended.then((code) => {
       this.#running.delete(receiver);
@@ -68,9 +92,9 @@ export class Receivers {
     });
   }
 
-  #argv(receiver: number): string[] {
+  #argv(receiver: number, flags: Flags): string[] {
     const { plan } = this.#options;
-    const targets = plan.targets.flatMap((kind) => {
+    const targets = flags.targets.flatMap((kind) => {
       if (kind === 'application') return ['--forward-to', `http://127.0.0.1:${applicationPort}/leads`];
       if (kind === 'file') return ['--output', fileOf(receiver)];
       return ['--exec', commandName];
@@ -78,7 +102,7 @@ export class Receivers {
     return [
       'listen',
       ...['--token', token, '--http', '--port', String(portOf(receiver)), '--format', 'events'],
-      ...['--inbox', inboxPlace(plan), '--acknowledge', plan.acknowledge, ...targets],
+      ...['--inbox', inboxPlace(plan), '--acknowledge', flags.acknowledge, ...targets],
     ];
   }
 

@@ -33,7 +33,15 @@ import {
 } from './invariants.ts';
 import { readInbox, readStoredBodies, type StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
-import type { CommandEnd, DatabaseFault, Happening, KillPoint, OperatorAction, Plan } from './plan.ts';
+import type {
+  CommandEnd,
+  DatabaseFault,
+  Happening,
+  KillPoint,
+  OperatorAction,
+  Plan,
+  TargetKind,
+} from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
 import type { Failure, WorldResult } from './result.ts';
 import { Senders } from './senders.ts';
@@ -171,7 +179,7 @@ class World {
     this.#application.onLead = ({ id, text, client, response }) =>
       this.#check(() => {
         checkTaken(truth, 'application', id, text);
-        checkHandedOnce(truth, id, this.#awakeMs);
+        checkHandedOnce(truth, 'application', id, this.#awakeMs);
         if (client === undefined) return;
         this.#checkAlone(id, client, response);
         checkConnections([...client.sockets].filter((one) => one.remotePort === applicationPort).length);
@@ -391,6 +399,11 @@ class World {
         this.#clockError = this.#clockErrorAt(now);
         this.#drift = { ppm: happening.ppm, since: now, until: now + (happening.forMs ?? Infinity) };
         this.#noteFault('drift');
+        break;
+      case 'flags':
+        this.#receivers.restart(happening.receiver, happening);
+        this.#noteFault('flags');
+        this.#scheduler.after(happening.forMs, () => this.#receivers.restartAsPlanned());
         break;
       case 'application':
         this.#application.break(happening.answer, happening.forMs);
@@ -704,7 +717,7 @@ class World {
     if (id === undefined) return { exitAfterMs, exitCode: 2 };
     this.#check(() => {
       checkTaken(this.#truth, 'command', id, stdin.toString());
-      checkHandedOnce(this.#truth, id, this.#awakeMs);
+      checkHandedOnce(this.#truth, 'command', id, this.#awakeMs);
     });
     const run = (): void => countIn(this.#truth.taken.command, id);
     return { exitAfterMs, exitCode: 0, effect: { afterMs: exitAfterMs, run } };
@@ -788,7 +801,7 @@ class World {
     }
   }
 
-  #onEvent(receiver: number, { verdict, leadId, status, handed, reason }: DeliveryEvent): void {
+  #onEvent(receiver: number, { verdict, leadId, status, source, handed, reason }: DeliveryEvent): void {
     const state =
       handed === undefined || handed.length === 0
         ? 'untouched'
@@ -799,10 +812,20 @@ class World {
     this.#say(
       `receiver ${receiver} says ${leadId ?? 'no lead'} is ${verdict}${reason === null ? '' : ` (${reason})`}, ${status}, ${state}`,
     );
-    if (verdict !== 'accepted' || leadId === null || this.#isAcceptanceUnknown(receiver, leadId)) return;
+    if (leadId === null) return;
+    const { taken } = this.#truth;
+    // What comes of the inbox goes only to the targets that its own receiver had for it.
+    const targets = this.#receivers
+      .flagsOf(receiver)
+      .targets.filter((target) => source === 'push' || taken[target].has(leadId));
+    if (status === 200) for (const target of targets) this.#noteWanted(leadId, target);
+    if (verdict !== 'accepted' || this.#isAcceptanceUnknown(receiver, leadId)) return;
     countIn(this.#truth.accepted, leadId);
     if (!isDurable(this.#plan)) return;
-    if (!this.#truth.acceptedAt.has(leadId)) this.#truth.acceptedAt.set(leadId, this.#awakeMs);
+    if (!this.#truth.acceptedAt.has(leadId)) {
+      this.#truth.acceptedAt.set(leadId, this.#awakeMs);
+      this.#truth.acceptedFor.set(leadId, targets);
+    }
     this.#check(() => checkAcceptedOnce(this.#truth, leadId));
   }
 
@@ -824,6 +847,11 @@ class World {
     );
   }
 
+  #noteWanted(id: string, target: TargetKind): void {
+    const wanted = this.#truth.wanted.get(id) ?? new Set();
+    this.#truth.wanted.set(id, wanted.add(target));
+  }
+
   /** Everything works again: what was outstanding is delivered, and every command succeeds. */
   async #end(): Promise<void> {
     if (this.#failure !== undefined) return;
@@ -837,6 +865,7 @@ class World {
     this.#armed.clear();
     this.#killPoints.clear();
     this.#application.onNextRequest = undefined;
+    this.#receivers.restartAsPlanned();
     await this.#checkRecovery();
     await this.#wait(90 * minute, () => this.#senders.open === 0 && this.#operator.running.size === 0);
     this.#check(() => {
@@ -868,8 +897,7 @@ class World {
       this.#checkDurable();
       if (isDurable(plan)) checkStored(this.#truth, this.#stored());
       if (isDurable(plan) || plan.acknowledge === 'delivered') {
-        const { acknowledged } = this.#truth;
-        checkDelivered(this.#truth, acknowledged.keys(), plan.targets, this.#receivers.linesInFiles());
+        checkDelivered(this.#truth, plan, this.#receivers.linesInFiles());
       }
     });
   }
@@ -991,6 +1019,7 @@ const outputFile = /^\/sim\/leads-\d+\.ndjson$/;
 interface DeliveryEvent {
   readonly verdict: string;
   readonly leadId: string | null;
+  readonly source: 'push' | 'backfill' | 'outbox';
   readonly status: number;
   readonly reason: string | null;
   readonly handed?: readonly { readonly ok: boolean }[];

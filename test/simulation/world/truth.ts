@@ -32,6 +32,10 @@ export class Truth {
   readonly accepted = new Map<string, number>();
   /** When that was said first, in milliseconds that the machine was awake since its start. */
   readonly acceptedAt = new Map<string, number>();
+  /** The targets that then had it, or were said to. */
+  readonly acceptedFor = new Map<string, readonly TargetKind[]>();
+  /** The targets of all receivers that answered it with 200. */
+  readonly wanted = new Map<string, Set<TargetKind>>();
   /** How often each target has taken a lead. */
   readonly taken: Record<TargetKind, Map<string, number>> = {
     application: new Map(),
