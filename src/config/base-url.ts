@@ -16,22 +16,28 @@ export function withProtocol(typed: string): string {
  * `ConfigError` for any other.
  */
 export function parseBaseUrl(text: string): URL {
-  const whole = withProtocol(text);
-  const url = URL.canParse(whole) ? new URL(whole) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw configError({ kind: 'not-a-base-url', shown: withoutPassword(text) });
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw configError({ kind: 'base-url-with-password' });
-  }
+  const url = webAddress(text);
+  if (url === undefined) throw configError({ kind: 'not-a-base-url', shown: withoutPassword(text) });
+  if (hasPassword(url)) throw configError({ kind: 'base-url-with-password' });
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw configError({ kind: 'base-url-in-plain-http', origin: url.origin });
   }
   return url;
 }
 
-/** A base URL as it is shown: one with a password is refused where it is used. */
-export const withoutPassword = (text: string): string => text.replace(/[^/]*@/, '…@');
+/** A base URL as it is shown: one with a password is refused where it is used. What is no URL may hold one up to its last `@`. */
+export function withoutPassword(text: string): string {
+  const url = webAddress(text);
+  return url !== undefined && !hasPassword(url) ? text : text.replace(/^([a-z]+:\/\/)?.*@/is, '$1…@');
+}
+
+function webAddress(text: string): URL | undefined {
+  const whole = withProtocol(text);
+  const url = URL.canParse(whole) ? new URL(whole) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
+}
+
+const hasPassword = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
 /** Of a URL: `localhost` and names below it, 127.0.0.0/8 and [::1]. */
 export function isLoopback(hostname: string): boolean {

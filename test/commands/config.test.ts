@@ -277,6 +277,19 @@ describe('leads config', () => {
     expect(stdout).toContain('https://…@api.example.com');
   });
 
+  it.each([
+    ['https://api.example.com/@acme/v1', 'https://api.example.com/@acme/v1'],
+    ['api.example.com/@acme', 'api.example.com/@acme'],
+    ['https://ann:p4ss@api.example.com/@acme/v1', 'https://…@acme/v1'],
+    ['https://ann:p/4ss@api.example.com', 'https://…@api.example.com'],
+    ['HTTPS://ann:p@4ss@api.example.com', 'HTTPS://…@api.example.com'],
+    ['ann:p4ss@api.example.com', '…@api.example.com'],
+    ['https://ann@api.example.com', 'https://…@api.example.com'],
+  ])('shows the base URL %j as %j', async (baseUrl, shown) => {
+    const { stdout } = await leads(['config', 'get', 'base-url'], { home: homeWith({ baseUrl }) });
+    expect(stdout).toBe(`${shown}\n`);
+  });
+
   it('lists profiles, and uses the one that was chosen', async () => {
     const home = freshHome();
     const base = (name: string): string => `https://${name}.example.com`;
