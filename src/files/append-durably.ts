@@ -3,39 +3,41 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from './output-error.ts';
 import { chunksOf, longestChunk, writeAt } from './read.ts';
 
-/** What an append left: the file's length and its SHA-256. */
-export interface Appended {
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
 /**
- * Makes a file consist of its first `base` bytes and of `source`, durably. `hash` has taken in these first bytes. May be
- * repeated after a crash at any moment. Undefined, and nothing is written, when something else stands behind the first
- * bytes than the beginning of `source`: it is not ours.
+ * Makes a file consist of its first `base` bytes and of `source`, durably. May be repeated after a crash at any moment.
+ * False, and nothing is written, when something else stands behind the first bytes than the beginning of `source`: it is
+ * not ours.
  */
-export function appendDurably(
-  path: string,
-  base: { readonly bytes: number; readonly hash: Hash },
-  source: FileHandle,
-): Promise<Appended | undefined> {
+export function appendDurably(path: string, base: number, source: FileHandle): Promise<boolean> {
   return withOutputErrors(path, async () => {
     const file = await open(path, 'r+');
     try {
-      if (!(await endsWithBeginningOf(source, file, base.bytes))) return undefined;
-      const hash = base.hash.copy();
-      let at = base.bytes;
+      if (!(await endsWithBeginningOf(source, file, base))) return false;
+      let at = base;
       for await (const chunk of chunksOf(source, 0)) {
-        hash.update(chunk);
         await writeAt(file, chunk, at);
         at += chunk.length;
       }
       await file.sync();
-      return { bytes: at, sha256: hash.digest('hex') };
+      return true;
     } finally {
       await file.close();
     }
   });
+}
+
+/** Length and SHA-256 of a file that consists of what `base` says, if anything, and of `source`. */
+export async function digestWith(
+  base: FileDigest | undefined,
+  source: FileHandle,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const hash = base?.hash.copy() ?? createHash('sha256');
+  let bytes = base?.bytes ?? 0;
+  for await (const chunk of chunksOf(source, 0)) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 /** A crash of the whole machine may leave zeros in place of bytes that were written last. */

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Appended, appendDurably } from '../../src/files/append-durably.ts';
+import { appendDurably, digestFile, digestWith } from '../../src/files/append-durably.ts';
 import { freshHome } from '../support/run.ts';
 
 const base = 'one\ntwo\n';
@@ -11,14 +11,14 @@ const increment = 'three\nfour\n';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Appends to a file that holds the base and `tail` by now. */
-async function appended(tail: string): Promise<{ text: string; result: Appended | undefined }> {
+async function appended(tail: string): Promise<{ text: string; result: unknown }> {
   const [path, source] = [join(freshHome(), 'file'), join(freshHome(), 'source')];
   writeFileSync(path, base + tail);
   writeFileSync(source, increment);
   const handle = await open(source, 'r');
   try {
-    const known = { bytes: base.length, hash: createHash('sha256').update(base) };
-    const result = await appendDurably(path, known, handle);
+    const expected = await digestWith(await digestFile(path, base.length), handle);
+    const result = (await appendDurably(path, base.length, handle)) ? expected : undefined;
     return { text: readFileSync(path, 'utf8'), result };
   } finally {
     await handle.close();

@@ -24,7 +24,7 @@ export const checkpointSchema = z.object({
   bookmark: z.nullable(bookmarkSchema),
   /** The file to which the partial one is appended; otherwise the partial one gets its name. */
   appendTo: z.optional(z.nullable(outputFile)),
-  /** What that file is when it was written anew, under more columns. */
+  /** Where everything is written but under its name: what the file is once it has that. */
   becomes: z.optional(outputFile),
 });
 

@@ -17,18 +17,20 @@ const otherPlace = 'name another file, or use --replace to keep only what is new
 
 /**
  * The file to append to; undefined: there is none yet, or an empty one. Throws a `UsageError` for a file that the bookmark
- * does not know by its length and digest, so that nothing of another origin is appended to or lost.
+ * does not know by its length and digest, so that nothing of another origin is appended to or lost. `mayHaveGrown`: what
+ * stands behind the known bytes is judged when this run appends.
  */
 export async function findKnownFile(
   path: string,
   options: ExportOptions,
   bookmark: Bookmark | undefined,
+  mayHaveGrown = false,
 ): Promise<KnownFile | undefined> {
   const size = await sizeOf(path);
   if (size === undefined || size === 0) return undefined;
   const known = bookmark?.file ?? undefined;
   if (known === undefined) throw unknownFile(path, reasonFor(bookmark));
-  if (known.bytes !== size) {
+  if (known.bytes !== size && !(mayHaveGrown && known.bytes < size)) {
     throw unknownFile(path, `it has ${size} bytes, and had ${known.bytes} when the bookmark was written`);
   }
   const digest = await digestIfKnown(path, known);
@@ -50,10 +52,14 @@ export async function reopenKnownFile(path: string, before: KnownFile | OutputFi
 }
 
 /** Of the known bytes; undefined when the file does not begin with them. */
-export async function digestIfKnown(path: string, known: OutputFile): Promise<FileDigest | undefined> {
+async function digestIfKnown(path: string, known: OutputFile): Promise<FileDigest | undefined> {
   const digest = await digestFile(path, known.bytes);
   return digest.bytes === known.bytes && hexOf(digest) === known.sha256 ? digest : undefined;
 }
+
+/** Whether it is that file, and nothing stands behind. */
+export const isKnown = async (path: string, known: OutputFile): Promise<boolean> =>
+  (await sizeOf(path)) === known.bytes && (await digestIfKnown(path, known)) !== undefined;
 
 export const changedMeanwhile = (path: string): UsageError =>
   new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: otherPlace });

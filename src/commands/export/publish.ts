@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { appendDurably, digestFile, hexOf, isUnchanged } from '../../files/append-durably.ts';
+import { appendDurably, digestFile, digestWith, hexOf, isUnchanged } from '../../files/append-durably.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { type OutputFile, writeBookmark } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
@@ -16,7 +16,7 @@ import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.t
 import {
   changedMeanwhile,
   describeContent,
-  digestIfKnown,
+  isKnown,
   type KnownFile,
   reopenKnownFile,
   sizeOf,
@@ -45,7 +45,7 @@ export async function publishFile(
   const columns = bookmark?.file?.columns ?? [];
   const output =
     file === undefined
-      ? await named(options, paths)
+      ? await named(options, paths, checkpoint)
       : await place(plan, paths, file, checkpoint, columns, target);
   if (options.bookmark !== undefined && checkpoint.bookmark !== null && output !== undefined) {
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file: knownAs(output, options) });
@@ -64,11 +64,16 @@ const knownAs = (
   { format, gzip, delimiter }: ExportOptions,
 ): OutputFile => ({ bytes, sha256, format, gzip, columns, ...(delimiter !== undefined && { delimiter }) });
 
-/** A crash came after the partial file had become the output; any other partial file is removed after the bookmark has moved. */
-const named = async (options: ExportOptions, { file }: FilePaths): Promise<Output | undefined> =>
-  partialIsOutput(options) && options.bookmark !== undefined
-    ? { ...(await lengthAndDigest(file)), columns: null, publication: undefined }
-    : undefined;
+/** A crash came after the partial file had become the output. Without a bookmark nothing has to be known of it. */
+async function named(
+  { bookmark }: ExportOptions,
+  { file }: FilePaths,
+  { becomes }: Checkpoint,
+): Promise<Output | undefined> {
+  if (bookmark === undefined) return undefined;
+  const known = becomes ?? { ...(await lengthAndDigest(file)), columns: null };
+  return { ...known, publication: undefined };
+}
 
 async function place(
   plan: ExportPlan,
@@ -80,10 +85,10 @@ async function place(
 ): Promise<Output> {
   const { options } = plan;
   const { appendTo = null, becomes, counts } = checkpoint;
+  if (becomes !== undefined && (await isKnown(paths.file, becomes)))
+    return { ...becomes, publication: appendTo === null ? undefined : 'appended' };
   // Its place may have been cleared between a crash and now: then the rest begins a new file.
   const size = (await sizeOf(paths.file)) ?? 0;
-  if (becomes?.bytes === size && (await digestIfKnown(paths.file, becomes)) !== undefined)
-    return { ...becomes, publication: 'appended' };
   const base =
     appendTo === null || size === 0 ? undefined : await reopenKnownFile(paths.file, target ?? appendTo);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
@@ -91,28 +96,33 @@ async function place(
   const before = base?.known.columns ?? columns;
   const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, before, base);
   const source = drawn?.file ?? file;
-  const form = { columns: drawn?.columns ?? null };
+  const appended = base !== undefined && (drawn === undefined || drawn.added === 0) ? base : undefined;
   try {
-    if (base === undefined) {
-      const publication = size > 0 ? (`replaced ${await describeContent(paths.file)}` as const) : undefined;
-      const known =
-        options.bookmark === undefined ? { bytes: 0, sha256: '' } : await lengthAndDigest(source.path);
-      await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
-      return { ...known, ...form, publication };
-    }
-    if (drawn === undefined || drawn.added === 0) {
-      const appended = await appendDurably(paths.file, base.digest, source.handle);
-      if (appended === undefined) throw changedMeanwhile(paths.file);
-      return { ...appended, ...form, publication: 'appended' };
-    }
-    const known = { ...(await lengthAndDigest(source.path)), ...form };
-    if (size !== base.known.bytes || !(await isUnchanged(paths.file, base.digest)))
-      throw changedMeanwhile(paths.file);
+    // A partial file that gets its name without a bookmark is known by its length.
+    const isDigested = options.bookmark !== undefined || drawn !== undefined;
+    const known = isDigested
+      ? await withOutputErrors(source.path, () => digestWith(appended?.digest, source.handle))
+      : { bytes: 0, sha256: '' };
+    const output = { ...known, columns: drawn?.columns ?? null };
     // Behind a crash it is known by that, before the bookmark knows it.
-    await writeJsonState(paths.checkpoint, { ...checkpoint, becomes: knownAs(known, options) });
+    if (isDigested)
+      await writeJsonState(paths.checkpoint, { ...checkpoint, becomes: knownAs(output, options) });
+    if (appended !== undefined) {
+      if (!(await appendDurably(paths.file, appended.known.bytes, source.handle)))
+        throw changedMeanwhile(paths.file);
+      return { ...output, publication: 'appended' };
+    }
+    if (base !== undefined && (size !== base.known.bytes || !(await isUnchanged(paths.file, base.digest))))
+      throw changedMeanwhile(paths.file);
+    const what = counted(drawn?.added ?? 0, 'new column', 'new columns');
+    const publication =
+      base !== undefined
+        ? (`appended with ${what}` as const)
+        : size > 0
+          ? (`replaced ${await describeContent(paths.file)}` as const)
+          : undefined;
     await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
-    const what = counted(drawn.added, 'new column', 'new columns');
-    return { ...known, publication: `appended with ${what}` };
+    return { ...output, publication };
   } finally {
     await drawn?.file.close();
   }

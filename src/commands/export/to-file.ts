@@ -14,7 +14,7 @@ import {
   partialIsOutput,
   readCheckpoint,
 } from './checkpoint.ts';
-import { findKnownFile, describeContent } from './known-file.ts';
+import { describeContent, findKnownFile, isKnown, sizeOf } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 import {
   type Destination,
@@ -45,9 +45,9 @@ export async function exportToFile(
   totals: Totals,
   paths: FilePaths,
 ): Promise<Written> {
-  const { checkpoint, hasPartial } = await findInterrupted(options, paths, context.messages);
+  const { checkpoint, hasPartial, mayHaveAppended } = await findInterrupted(options, paths, context.messages);
   if (checkpoint?.position !== null)
-    return continueExport(service, options, context, totals, paths, checkpoint);
+    return continueExport(service, options, context, totals, paths, checkpoint, mayHaveAppended);
   // Its walk was complete: at most the renaming is left to do.
   const { leads } = checkpoint.counts;
   const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);
@@ -90,13 +90,14 @@ async function continueExport(
   totals: Totals,
   paths: FilePaths,
   checkpoint: Checkpoint | undefined,
+  mayHaveAppended?: boolean,
 ): Promise<Written> {
   const plan = await planExport(service, options, checkpoint?.startedAt ?? context.clock.now());
   Object.assign(totals, checkpoint?.counts);
   const before = totals.leads;
   let file: Destination;
   try {
-    file = await fileDestination(plan, context, totals, paths, checkpoint);
+    file = await fileDestination(plan, context, totals, paths, checkpoint, mayHaveAppended);
   } catch (error) {
     if (!(error instanceof IdsOutsideError) || options.bookmark === undefined) throw error;
     // The bookmark has not moved: all of them come again, and every later run would end here as well.
@@ -106,7 +107,7 @@ async function continueExport(
       `this starts over and discards ${what} of an interrupted export: ${error.message}`,
     );
     Object.assign(totals, { leads: 0, duplicates: 0, withoutId: 0, retries: 0 });
-    return continueExport(service, options, context, totals, paths, undefined);
+    return continueExport(service, options, context, totals, paths, undefined, mayHaveAppended);
   }
   return { before, publication: await exportLeads(plan, context, totals, file) };
 }
@@ -117,6 +118,7 @@ async function fileDestination(
   totals: Totals,
   paths: FilePaths,
   from: Checkpoint | undefined,
+  mayHaveAppended: boolean | undefined,
 ): Promise<Destination> {
   const { options, window, startedAt, account } = plan;
   const identity = exportIdentity(plan);
@@ -125,7 +127,7 @@ async function fileDestination(
   const target =
     options.bookmark === undefined || options.replace
       ? undefined
-      : await findKnownFile(paths.file, options, plan.bookmark);
+      : await findKnownFile(paths.file, options, plan.bookmark, mayHaveAppended);
   const file = await openPartial(plan, paths, from);
   const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
   const compressed = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
@@ -284,6 +286,8 @@ interface Interrupted {
   /** Undefined: there is nothing to continue. */
   readonly checkpoint: Checkpoint | undefined;
   readonly hasPartial: boolean;
+  /** The file may end with leads of a complete walk that has to be done again. */
+  readonly mayHaveAppended?: boolean;
 }
 
 /** What an interrupted export left that this one continues; what it does not continue, it says. */
@@ -301,10 +305,13 @@ async function findInterrupted(
     return undefined;
   });
   if (continues) {
+    if (hasPartial) noteUndescribed(stored, paths, messages);
+    if (hasPartial || stored === undefined) return { checkpoint: stored, hasPartial };
     // Killed between the rename and the removal of the checkpoint: the output has its name already.
-    const isNamed = stored?.position === null && !hasPartial && (await exists(paths.file));
-    if (hasPartial || isNamed) noteUndescribed(stored, paths, messages);
-    return { checkpoint: hasPartial || isNamed ? stored : undefined, hasPartial };
+    if (await isPublished(stored, paths.file)) return { checkpoint: stored, hasPartial };
+    if (stored.position === null && stored.counts.leads > 0)
+      messages.note('discarded', `${paths.partial} is gone, and this starts over`);
+    return { checkpoint: undefined, hasPartial, mayHaveAppended: stored.position === null };
   }
   if (hasPartial && stored !== undefined) {
     const discarded = await describeContent(paths.partial);
@@ -324,6 +331,17 @@ function noteUndescribed(
 ): void {
   if (stored === undefined)
     messages.note('discarded', `${partial} is overwritten: no ${checkpoint} describes it`);
+}
+
+/** Whether the file is what a complete walk made of it. */
+async function isPublished(
+  { position, bytes, appendTo, becomes }: Checkpoint,
+  path: string,
+): Promise<boolean> {
+  if (position !== null) return false;
+  if (becomes !== undefined) return isKnown(path, becomes);
+  // Of a partial file that gets its name without a bookmark, and by earlier versions, no more is kept.
+  return (appendTo ?? undefined) === undefined && (await sizeOf(path)) === bytes;
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -288,6 +289,67 @@ describe('export -o FILE --bookmark', () => {
     },
   );
 
+  /** A run whose bookmark cannot be written, and whose partial file somebody removes. */
+  const unpublished = async (...flags: string[]): Promise<void> => {
+    mkdirSync(join(home, 'b.tmp'));
+    expect((await exported(...flags)).exitCode).toBe(8);
+    rmdirSync(join(home, 'b.tmp'));
+    rmSync(`${flags[1] ?? ''}.partial`, { force: true });
+    expect(existsSync(`${flags[1] ?? ''}.checkpoint`)).toBe(true);
+  };
+
+  it.each([
+    ['in the middle of a line', 20],
+    ['behind a line', 0],
+    ['nowhere', Infinity],
+  ])('appends again what was cut off %s, when the partial file is gone', async (_, cutAt) => {
+    await toFile();
+    const { size } = statSync(file);
+    stored.push(lead('3'), lead('4'));
+    await unpublished('-o', file);
+    truncateSync(file, Math.min(size + cutAt, statSync(file).size));
+    stored.push(lead('5'));
+    expect((await toFile()).exitCode).toBe(0);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as Lead).id)).toEqual(['1', '2', '3', '4', '5']);
+    stored.push(lead('6'));
+    expect((await toFile()).exitCode).toBe(0);
+    expect(idsIn(file)).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+  });
+
+  it('does not take the file of the night before for an increment whose partial file is gone', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    await toFile('--replace');
+    const before = readFileSync(file);
+    stored.push(lead('4'));
+    await unpublished('-o', file, '--replace');
+    // As where it could not be given its name.
+    writeFileSync(file, before);
+    expect((await toFile('--replace')).exitCode).toBe(0);
+    expect(idsIn(file)).toEqual(['4']);
+  });
+
+  it('does not append to a file that grew otherwise, when the partial file is gone', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    await unpublished('-o', file);
+    writeFileSync(file, 'mine\n', { flag: 'a' });
+    const grown = readFileSync(file);
+    expect((await toFile()).exitCode).toBe(2);
+    expect(readFileSync(file)).toEqual(grown);
+  });
+
+  it('knows a table under more columns when the partial file is gone', async () => {
+    await exported('-o', table());
+    stored.push(lead('3', { city: 'Rome' }));
+    await unpublished('-o', table());
+    stored.push(lead('4'));
+    expect((await exported('-o', table())).exitCode).toBe(0);
+    expect(rowsIn(table())).toEqual(['id,createdAt,city', '1,T,', '2,T,', '3,T,Rome', '4,T,', '']);
+  });
+
   it.each([
     [['--format', 'json'], ['--format', 'json'], 'a JSON array ends'],
     [[], ['--gzip'], 'cannot append ndjson, compressed to'],
@@ -393,6 +455,25 @@ describe('export -o FILE over what is there', () => {
     writeFileSync(`${file}.checkpoint`, JSON.stringify(early));
     expect((await plain()).stderr).toContain('discards 1 lead of an interrupted export');
   });
+
+  it.each([[[]], [['--format', 'csv']]])(
+    '--resume does not take an old file for that of a complete walk whose partial file is gone: %j',
+    async (form) => {
+      await plain(...form);
+      stored.push(lead('3'));
+      failsAt = '2';
+      await plain(...form);
+      failsAt = undefined;
+      const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as { bytes: number };
+      // As after a walk that was complete.
+      const finished = { ...checkpoint, position: null, bytes: checkpoint.bytes + 100 };
+      writeFileSync(`${file}.checkpoint`, JSON.stringify(finished));
+      rmSync(`${file}.partial`);
+      const resumed = await plain('--resume', ...form);
+      expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('note: ')]);
+      expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['1', '2', '3']);
+    },
+  );
 
   it('says that it overwrites a partial file that it does not know', async () => {
     writeFileSync(`${file}.partial`, 'mine');

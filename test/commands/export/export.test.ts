@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -263,9 +264,14 @@ describe('export -o that was killed after its walk', () => {
       counts,
       bookmark: null,
     };
-    writeFileSync(`${file}.checkpoint`, JSON.stringify({ ...checkpoint, bytes: Buffer.byteLength(partial) }));
+    const whole = readFileSync(join(home, 'whole'));
+    const sha256 = createHash('sha256').update(whole).digest('hex');
+    const becomes = { bytes: whole.length, sha256, format: of.format, gzip: false, columns: null };
+    const isDrawn = args.length > 0 && !left.includes('partial');
+    const written = { ...checkpoint, bytes: Buffer.byteLength(partial), ...(isDrawn && { becomes }) };
+    writeFileSync(`${file}.checkpoint`, JSON.stringify(written));
     if (left.includes('partial')) writeFileSync(`${file}.partial`, partial);
-    else writeFileSync(file, readFileSync(join(home, 'whole')));
+    else writeFileSync(file, whole);
     const before = service.requests();
     const { exitCode, stderr } = await leads(['export', '-o', file, '--resume', ...args], { env: env() });
     expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
@@ -290,6 +296,9 @@ describe('export -o that was killed after its walk', () => {
     const anew = await leads(['export', '-o', file, '--resume'], { env: env() });
     expect([anew.exitCode, ids(readFileSync(file, 'utf8'))]).toEqual([0, service.ids]);
     writeFileSync(`${file}.checkpoint`, JSON.stringify(rest));
+    const longer = await leads(['export', '-o', file, '--resume'], { env: env() });
+    expect([longer.exitCode, longer.stderr]).toEqual([0, expect.stringContaining('this starts over')]);
+    writeFileSync(`${file}.checkpoint`, JSON.stringify({ ...rest, bytes: statSync(file).size }));
     const other = await leads(['export', '-o', file, '--resume'], { env: env() });
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('had other flags')]);
   });
