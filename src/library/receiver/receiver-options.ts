@@ -72,7 +72,7 @@ export interface ReceiverOptions<Output = never> extends SchemeChoice, RequestLi
   readonly otherEvents?: 'accept' | 'reject' | undefined;
   /** Told of every delivery when its answer is known, which does not wait for it. */
   readonly onDelivery?: ((delivery: ReceivedDelivery) => unknown) | undefined;
-  /** Told what failed: `onLead`, the inbox, a verifier of your own, a body that was parsed before. Default: `console.error`. */
+  /** Told what failed: `onLead`, the inbox, a verifier of your own (once a minute), a body that was parsed before. Default: `console.error`. */
   readonly onError?:
     ((error: unknown, about: { readonly leadId?: string | undefined }) => unknown) | undefined;
   /** Told what the operator should know, such as that an old secret is still in use. Default: `console.warn`. */

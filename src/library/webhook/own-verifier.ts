@@ -6,8 +6,8 @@ import { rejected } from '../../webhook/delivery-answer.ts';
 import type { OwnReason, OwnVerifier, SchemeChoice } from './options.ts';
 
 /**
- * A verifier of the application's own in place of a scheme; `onError` is told where it gave no answer. Throws a `ConfigError`
- * for options that only a scheme has.
+ * A verifier of the application's own in place of a scheme; `onError` is told where it gave no answer, of each kind once a
+ * minute: many libraries throw for a bad token, and anybody may send one. Throws a `ConfigError` for options that only a scheme has.
  */
 export function ownVerifier(
   check: OwnVerifier,
@@ -22,6 +22,15 @@ export function ownVerifier(
   if (!(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
     throw new ConfigError('verifierTimeoutMs must be a number of milliseconds');
   }
+  const toldAt: Record<Failure, number> = { threw: -Infinity, late: -Infinity };
+  const failed = (kind: Failure, error: ServiceError): Verification => {
+    const at = clock.steady();
+    if (at - toldAt[kind] >= 60_000) {
+      toldAt[kind] = at;
+      onError(error);
+    }
+    return rejected('cannot_verify', error.message);
+  };
   const scheme: Scheme = {
     name: 'own',
     credentialHeaders: [],
@@ -30,10 +39,12 @@ export function ownVerifier(
     key: cannotSign,
     sign: cannotSign,
     authenticate: () => rejected('wrong_credential', 'the verifier was not asked'),
-    verify: (delivery) => verification(delivery, check, timeoutMs, clock, onError),
+    verify: (delivery) => verification(delivery, check, timeoutMs, clock, failed),
   };
   return { scheme, keys: [] };
 }
+
+type Failure = 'threw' | 'late';
 
 const cannotSign = (): never => {
   throw new ConfigError('a verifier of your own cannot sign');
@@ -48,12 +59,8 @@ async function verification(
   check: OwnVerifier,
   timeoutMs: number,
   clock: Clock,
-  onError: (error: ServiceError) => void,
+  failed: (kind: Failure, error: ServiceError) => Verification,
 ): Promise<Verification> {
-  const failed = (detail: string, hint?: string): Verification => {
-    onError(new ServiceError(detail, { hint }));
-    return rejected('cannot_verify', detail);
-  };
   const { method, url, body } = delivery;
   const over = new AbortController();
   const { signal } = over;
@@ -68,12 +75,15 @@ async function verification(
   try {
     const said = await Promise.race([asked(), slept]);
     if (said === true) return { ok: true, key: -1 };
-    if (said === late) return failed(`the verifier took longer than ${timeoutMs} ms`);
+    if (said === late) {
+      return failed('late', new ServiceError(`the verifier took longer than ${timeoutMs} ms`));
+    }
     return rejected(isReason(said) ? said : 'wrong_credential', 'the verifier refused it');
   } catch (error) {
     // Its text may quote the credential.
     const name = error instanceof Error ? error.name : typeof error;
-    return failed(`the verifier threw ${name}`, 'what it refuses, it answers with false or a reason');
+    const hint = 'what it refuses, it answers with false or a reason';
+    return failed('threw', new ServiceError(`the verifier threw ${name}`, { hint }));
   } finally {
     over.abort();
   }

@@ -15,6 +15,7 @@ import {
 } from '../../../src/library/receiver.ts';
 import { errorText } from '../../../src/library/receiver/checked-options.ts';
 import { sign } from '../../../src/library/webhook.ts';
+import { FakeClock } from '../../support/clock.ts';
 
 const choice = { scheme: 'github', secrets: 'octo' } as const;
 
@@ -170,4 +171,27 @@ test('a verifier of your own decides, also over a large body, and never takes wh
   ]);
   expect(await post('good', 'PUT')).toBe(405);
   expect(taken).toEqual(['good']);
+});
+
+test('a verifier that throws for each forgery is told of once a minute', async () => {
+  const clock = new FakeClock();
+  const { receiver, errors } = start({
+    secrets: undefined,
+    clock,
+    scheme: () => {
+      throw new TypeError('bad token');
+    },
+  });
+  const post = async (): Promise<number> => {
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request('https://app.test/leads', { method: 'POST', headers, body: '{"id":"a"}' });
+    return (await receiver.fetch(request)).status;
+  };
+  const told: number[] = [];
+  for (const ms of [0, 0, 59_999, 1, 30_000]) {
+    clock.advance(ms);
+    expect(await post()).toBe(503);
+    told.push(errors.length);
+  }
+  expect(told).toEqual([1, 1, 1, 2, 2]);
 });
