@@ -179,20 +179,24 @@ interface AnswerTextOptions {
  */
 export function answerReader({ whole, secrets, credentialHeaders }: AnswerTextOptions) {
   const hidden = secrets.flatMap((secret) => patternsOf(secret.reveal()));
-  return ({ result, request }: Pick<Attempt, 'result' | 'request'>): string => {
-    if (!result.ok) return explainFailure({ error: result.code });
-    if (result.body.length === 0) return '';
-    const body = result.body.toString('utf8');
-    let text = whole ? body : firstLine(body);
+  const redacted = (answer: string, { headers }: Attempt['request']): string => {
+    let text = answer;
     for (const pattern of hidden) text = text.replace(pattern, '[redacted]');
     if (text.length < shortestSignature) return text;
-    for (const [name, value] of request.headers) {
+    for (const [name, value] of headers) {
       if (value.length < shortestSignature || !credentialHeaders.includes(name.toLowerCase())) continue;
       // Most answers hold nothing of it, and the end of a signature is quickly looked for.
       if (!text.includes(value.slice(-8).replace(/[^\w+]+$/, ''))) continue;
       for (const part of value.match(/[\w+/]{20,}/g) ?? []) text = text.replaceAll(part, '[redacted]');
     }
     return text;
+  };
+  return ({ result, request }: Pick<Attempt, 'result' | 'request'>): string => {
+    if (!result.ok) return explainFailure({ error: result.code });
+    if (result.body.length === 0) return '';
+    const text = redacted(result.body.toString('utf8'), request);
+    // Behind that: of a secret that is cut nothing would be known.
+    return whole ? text : firstLine(text);
   };
 }
 

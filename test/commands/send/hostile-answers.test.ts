@@ -111,3 +111,12 @@ test('a receiver that sends back what it got shows neither the secret nor the si
     }
   }
 });
+
+test('a secret is not shown where the end of a long line cuts it', async () => {
+  const { url } = await receiver((_, response) => response.end(`${'x'.repeat(990)}${token} and more`));
+  for (const argv of [[], ['--json']]) {
+    const { stdout } = await send(url, argv);
+    expect(stdout).not.toContain(token.slice(0, 6));
+    expect(stdout).toContain('…');
+  }
+});
