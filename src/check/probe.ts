@@ -69,13 +69,13 @@ export const groupOf = ({ name }: Pick<Probe, 'name'>): string => name.slice(0, 
 
 export const skipped = (reason: string | CheckProblem): Finding => ({ result: 'skip', seen: reason });
 
-const severity: readonly Result[] = ['skip', 'pass', 'warn', 'fail'];
+/** What is not proved may be a reason for exit 7, as a failure is, and a warning is none. */
+const severity = ({ result, isUnproven }: Finding): number =>
+  ['skip', 'pass', 'warn', 'unproven', 'fail'].indexOf(result === 'warn' && isUnproven ? 'unproven' : result);
 
 /** The worst of several findings; of equal ones the first. */
 export const worstOf = (findings: readonly [Finding, ...Finding[]]): Finding =>
-  findings.reduce((worst, one) =>
-    severity.indexOf(one.result) > severity.indexOf(worst.result) ? one : worst,
-  );
+  findings.reduce((worst, one) => (severity(one) > severity(worst) ? one : worst));
 
 /** What came back, in a few words: `it answered 401`. */
 export function describeAnswer(answer: Answer): string {

@@ -99,5 +99,5 @@ const isReasonToFail = (
   baseline: Baseline | undefined,
 ): boolean =>
   (finding.result === 'fail' || finding.isUnproven === true) &&
-  (probe.level === 'must' || strict) &&
+  (probe.level === 'must' || (strict && probe.level === 'should')) &&
   baseline?.failing.has(probe.name) !== true;

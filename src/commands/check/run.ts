@@ -181,8 +181,8 @@ function hintFor(code: string): string | undefined {
 }
 
 /**
- * Where GitHub Actions runs this: an annotation for each failure, on stderr, since stdout is data, and a table on the page
- * of the step. Throws an `OutputError`.
+ * Where GitHub Actions runs this: an annotation for each failure and each reason for exit 7, on stderr, since stdout is data,
+ * and a table on the page of the step. Throws an `OutputError`.
  */
 async function reportToGithub(
   target: string,
@@ -192,8 +192,8 @@ async function reportToGithub(
 ): Promise<void> {
   const counting = new Set(summary.failures.map(({ probe }) => probe.name));
   if (env['GITHUB_ACTIONS']) {
-    const failed = described.filter(({ result }) => result === 'fail');
-    for (const { name, expected, detail, hint } of failed) {
+    for (const { name, result, expected, detail, hint } of described) {
+      if (result !== 'fail' && !counting.has(name)) continue;
       const level = counting.has(name) ? 'error' : 'warning';
       const message = `expected ${expected}; ${detail}${hint === null ? '' : `\n${hint}`}`;
       await write(stderr, `${annotation(level, `leads check ${name}`, message)}\n`);

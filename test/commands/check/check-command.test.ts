@@ -136,6 +136,28 @@ describe('what counts', () => {
     expect([exitCode, stdout]).toEqual([7, expect.stringContaining('1 probe was answered 429')]);
     expect(readFileSync(html, 'utf8')).toContain('The receiver is not known to be in order');
     expect((await run([url, ...token, '--only', 'protocol.method'])).exitCode).toBe(0);
+    const inActions = await run(words, { env: { ...env, GITHUB_ACTIONS: 'true' } });
+    expect(inActions.stderr).toMatch(/^::error title=leads check delivery\.valid::.*it answered 429/);
+  });
+
+  test('what is only worth knowing is no reason for exit 7 where it was answered 429', async () => {
+    let isFirst = true;
+    const { url } = await startReceiver('token', secret, () => ({
+      before(_, response) {
+        if (!isFirst) response.writeHead(429).end();
+        return !isFirst || (isFirst = false);
+      },
+    }));
+    const result = await check([url, ...token, '--only', 'body.few-fields', '--strict']);
+    expect([result.probes.map((one) => one.result), result.exitCode]).toEqual([['pass', 'warn'], 0]);
+  });
+
+  test('of several requests, one that was answered 429 decides over one that was answered oddly', async () => {
+    const { url } = await startReceiver('token', secret, () => ({
+      before: ({ method }, response) => (response.writeHead(method === 'PUT' ? 302 : 429).end(), true),
+    }));
+    const { exitCode, stdout } = await run([url, ...token, '--only', 'protocol.method', '--strict']);
+    expect([exitCode, stdout]).toEqual([7, expect.stringContaining('1 probe was answered 429')]);
   });
 
   test('what a baseline knows fails nobody, and what passes again is said', async () => {
