@@ -140,6 +140,11 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
       `--jq writes text to stdout: it does not go with ${toStdout ? '--gzip' : '-o FILE'}`,
       'redirect it: > FILE',
     ],
+    [
+      jq !== undefined && follows && bookmark !== undefined && format === 'json',
+      '--jq sees an array when it is complete: with --format json, --follow and --bookmark do not go together',
+      'use --format ndjson',
+    ],
     [gzip && toStdout && terminal, '--gzip writes no text for a terminal', 'redirect it, or use -o FILE'],
   );
 }

@@ -1,4 +1,5 @@
 import { rm, stat } from 'node:fs/promises';
+import { withOutputErrors } from '../../files/output-error.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
@@ -107,6 +108,8 @@ async function continueExport(
       `this starts over and discards ${what} of an interrupted export: ${error.message}`,
     );
     Object.assign(totals, { leads: 0, duplicates: 0, withoutId: 0, retries: 0 });
+    // Gone before its partial file is begun anew: what is shorter than its checkpoint cannot be resumed.
+    await withOutputErrors(paths.checkpoint, () => rm(paths.checkpoint, { force: true }));
     return continueExport(service, options, context, totals, paths, undefined, mayHaveAppended);
   }
   return { before, publication: await exportLeads(plan, context, totals, file) };

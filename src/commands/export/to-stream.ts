@@ -50,22 +50,38 @@ async function streamDestination(
 ): Promise<Destination> {
   const { options, window, account } = plan;
   const { format, fields, gzip, bookmark } = options;
-  const compressed = gzip ? gzipSink(sink) : undefined;
+  /** Of a write under way when the export was interrupted, nobody else hears. */
+  let failure: Error | undefined;
+  const noted: ByteSink = {
+    async write(bytes) {
+      try {
+        await sink.write(bytes);
+      } catch (error) {
+        failure ??= error as Error;
+        throw error;
+      }
+    },
+    end: () => sink.end(),
+  };
+  const compressed = gzip ? gzipSink(noted) : undefined;
   const form = { ...formOf(plan), terminal: isTerminal };
-  const records = await recordWriter(format, compressed ?? sink, form);
+  const records = await recordWriter(format, compressed ?? noted, form);
+  // The columns of a CSV file are known at the end only, and so is a workbook: until then nothing is written.
+  const isWrittenAtEnd = format === 'xlsx' || (format === 'csv' && fields === undefined);
   let written = 0;
   const saveBookmark = async (): Promise<void> => {
     if (bookmark === undefined || window === undefined) return;
+    if (failure !== undefined) throw failure;
     await settle?.();
     await writeBookmark(bookmark, window.bookmark(account));
   };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
   const leaveIncomplete = async (): Promise<number> => {
-    // The columns of a CSV file are known at the end only, and so is a workbook: until then nothing is written.
-    if (format === 'xlsx' || (format === 'csv' && fields === undefined)) return 0;
+    if (isWrittenAtEnd) return 0;
     try {
       await records.flush();
-      await (compressed ?? sink).end();
+      await (compressed ?? noted).end();
+      if (failure !== undefined) throw failure;
       return totals.leads;
     } catch {
       return compressed === undefined ? written : 0;
@@ -81,7 +97,7 @@ async function streamDestination(
     async walkEnd() {
       await records.flush();
       await compressed?.cut(1);
-      await saveBookmark();
+      if (!isWrittenAtEnd) await saveBookmark();
     },
     async end() {
       await records.end();

@@ -154,7 +154,7 @@ async function collect(
   const rejected = new Map<string, number>();
   const addRejected = (reason: string, count: number): unknown =>
     rejected.set(reason, (rejected.get(reason) ?? 0) + count);
-  // Only the newest rejected deliveries and repeats are stored. First, so that one which goes meanwhile counts once.
+  // Only the newest rejected deliveries and repeats are stored. First: one that goes meanwhile is left out, and none counts twice.
   const { countedSince } = await inbox.extent();
   if (countedSince > since) {
     const time = new Date(countedSince).toISOString();

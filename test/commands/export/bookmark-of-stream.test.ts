@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -74,6 +74,12 @@ describe('the bookmark of an export to stdout stays', () => {
   );
 });
 
+it('--jq with an array that grows keeps no bookmark', async () => {
+  const argv = ['export', '--follow', '10s', '--format', 'json', '--jq', '.', '--bookmark', bookmark];
+  const { exitCode, stderr } = await leads(argv, options());
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('use --format ndjson')]);
+});
+
 const lead = (id: string) => ({ id, createdAt: new Date(Date.now() - 60_000).toISOString() });
 
 describe('export --follow --bookmark', () => {
@@ -95,6 +101,41 @@ describe('export --follow --bookmark', () => {
         .match(/"id":"."/g),
     ).toEqual(['"id":"1"', '"id":"2"']);
     expect(live.stdout.bytes()).toEqual(written);
+  });
+
+  it('has no bookmark while the columns of its leads are not known', async () => {
+    const clock = new FakeClock();
+    const fd = openSync(join(home, 'leads.csv'), 'w');
+    const argv = ['export', '--follow', '10s', '--bookmark', bookmark, '-o', `/dev/fd/${fd}`];
+    const live = startLeads([...argv, '--format', 'csv'], { ...options(), clock });
+    await until(() => clock.sleeps.includes(10_000));
+    live.abort(new InterruptedError('SIGTERM'));
+    const { exitCode } = await live.done;
+    closeSync(fd);
+    expect([exitCode, existsSync(bookmark)]).toEqual([143, false]);
+  });
+
+  it('stays where it is when what was under way at Ctrl-C could not be written', async () => {
+    const stored = [lead('1')];
+    const polled = await scripted((_, response) => sendJson(response, { data: stored, next_cursor: null }));
+    const clock = new FakeClock(Date.now());
+    const env = { ...options().env, LEADS_BASE_URL: polled.url };
+    const live = startLeads(['export', '--bookmark', bookmark, '--follow', '10s'], { env, home, clock });
+    await until(() => clock.sleeps.includes(10_000));
+    const before = readFileSync(bookmark, 'utf8');
+    stored.unshift(lead('2'));
+    let fail: ((error: Error) => void) | undefined;
+    live.stdout.on('error', () => undefined);
+    live.stdout._write = (_, __, done) => {
+      fail = done;
+    };
+    clock.advance(10_000);
+    await until(() => fail !== undefined);
+    live.abort(new InterruptedError('SIGINT'));
+    fail?.(Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' }));
+    const { exitCode } = await live.done;
+    await polled.close();
+    expect([exitCode, readFileSync(bookmark, 'utf8')]).toEqual([130, before]);
   });
 
   it('knows what an interrupted poll has written', async () => {
