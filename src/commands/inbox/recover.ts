@@ -42,6 +42,7 @@ export async function run(options: InboxRecoverOptions, context: Context): Promi
 
 /** What a person has to know of each part that is damaged. */
 const lostParts: Readonly<Record<LostPart, string>> = {
+  last: 'what tells the number of the last delivery is damaged: the last deliveries may be lost',
   ids: 'the list of known ids is damaged: an id whose deliveries were pruned or erased may not be known any more',
   work: 'the list of outstanding leads is damaged: a lead that was outstanding may be lost for its target, or be handed to it again',
   nonces: 'the list of nonces is damaged: a delivery may be replayed with another body',

@@ -30,10 +30,11 @@ interface RecoveredInbox {
 }
 
 /**
- * `ids`: of leads that are in no delivery any more; `work`: what is outstanding for targets; `counts`: of deliveries that were
+ * `last`: deliveries from the first damage on, of which nothing tells how many they were; `ids`: of leads that are in no
+ * delivery any more; `work`: what is outstanding for targets; `counts`: of deliveries that were
  * removed, before now.
  */
-export type LostPart = 'ids' | 'work' | 'nonces' | 'results' | 'counts';
+export type LostPart = 'last' | 'ids' | 'work' | 'nonces' | 'results' | 'counts';
 
 /** By table, the columns of its key, and what its rows are. */
 const tables: Readonly<Record<string, readonly [part: LostPart, key: readonly string[]]>> = {
@@ -48,7 +49,7 @@ const tables: Readonly<Record<string, readonly [part: LostPart, key: readonly st
 
 /** Tables of one row, which a new inbox has as well. The inbox's key tells whose work a row is, and which id was erased. */
 const oneRow: Readonly<Record<string, readonly LostPart[]>> = {
-  counter: [],
+  counter: ['last'],
   target_key: ['ids', 'work'],
   nonce_clock: ['nonces'],
   counted_since: ['counts'],
@@ -95,10 +96,15 @@ function copyAll(from: Source, to: Database, now: number): RecoveredInbox {
   for (const [table, parts] of Object.entries(oneRow)) {
     if (!copyOneRow(table, from, to, copier)) for (const part of parts) lost.add(part);
   }
-  const counter = Number(to.prepare('SELECT seq FROM counter').all([])[0]?.['seq'] ?? 0);
-  const unread = readDeliveries(from, Math.max(counter, lastNumber(from)), (rows) =>
-    copier.copy('deliveries', rows),
-  );
+  const last = lastNumber(from);
+  const useDeliveries: Use = (rows) => copier.copy('deliveries', rows);
+  let unread = 0;
+  if (lost.has('last') && last === undefined) readFromBothEnds(from, 'deliveries', ['seq'], useDeliveries);
+  else {
+    lost.delete('last');
+    const counter = Number(to.prepare('SELECT seq FROM counter').all([])[0]?.['seq'] ?? 0);
+    unread = readDeliveries(from, Math.max(counter, last ?? 0), useDeliveries);
+  }
   // Before the ids: a digest may have to be made of a lead in it.
   const bodiesWhole = copyTable('shared_content', ['seq'], from, to, copier);
   const leadsWhole = readFromBothEnds(from, 'leads', ['id'], (rows) => copier.copy('leads', rows));
@@ -112,10 +118,13 @@ function copyAll(from: Source, to: Database, now: number): RecoveredInbox {
   // One without its body would be exported and handed on as nothing.
   const { changes } = bodiesWhole ? { changes: 0 } : to.prepare(dropBodiless).run([]);
   const unreadable = unread + changes;
-  if ((unreadable > 0 || lost.has('counts')) && hasTable(to, 'counted_since')) {
+  if ((unreadable > 0 || lost.has('last') || lost.has('counts')) && hasTable(to, 'counted_since')) {
     to.prepare('UPDATE counted_since SET at = ?').run([now]);
   }
-  to.exec('UPDATE counter SET seq = MAX(seq, COALESCE((SELECT MAX(seq) FROM deliveries), 0))');
+  // A number that a lost delivery had must not be given again.
+  for (const table of ['deliveries', 'leads']) {
+    to.exec(`UPDATE counter SET seq = MAX(seq, COALESCE((SELECT MAX(seq) FROM ${table}), 0))`);
+  }
   return { deliveries: count(to, 'deliveries'), leads: count(to, 'leads'), unreadable, lost };
 }
 
@@ -143,9 +152,10 @@ function copyOneRow(table: string, from: Source, to: Database, copier: RowCopier
   return true;
 }
 
-function lastNumber(from: Source): number {
+/** Undefined where it cannot be read. */
+function lastNumber(from: Source): number | undefined {
   const rows = rowsOrDamage(from, 'SELECT MAX(seq) AS seq FROM deliveries', []);
-  return rows === 'damaged' ? 0 : Number(rows[0]?.['seq'] ?? 0);
+  return rows === 'damaged' ? undefined : Number(rows[0]?.['seq'] ?? 0);
 }
 
 const hasTable = (database: Database, table: string): boolean =>

@@ -28,6 +28,18 @@ describe('leads inbox recover', () => {
     await inbox.close();
   });
 
+  it('saves the deliveries before the damage where nothing tells the number of the last one', async () => {
+    const to = freshFile('new.db');
+    const run = await recover(await damagedInbox('deliveries', -1, false, 'counter'), to);
+    expect([run.exitCode, run.stderr]).toEqual([
+      7,
+      expect.stringMatching(/^9\d\d deliveries of 1000 leads saved.*the last deliveries may be lost/s),
+    ]);
+    const inbox = await open(to);
+    expect(await inbox.take([arrivalOf({ id: 'new' })])).toMatchObject([{ kind: 'accepted', seq: 1001 }]);
+    await inbox.close();
+  });
+
   it('finds ids on a damaged page again in their deliveries', async () => {
     const to = freshFile('new.db');
     const run = await recover(await damagedInbox('leads', 3), to);

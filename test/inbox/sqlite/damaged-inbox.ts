@@ -14,9 +14,15 @@ const targets = ['forward http://a.test/'];
 
 /**
  * An inbox with a thousand leads, one page of which is overwritten: a leaf of this table, by its position. `isFull`: each
- * lead is outstanding for a target and has a nonce, some were given back, and some share the body of a delivery.
+ * lead is outstanding for a target and has a nonce, some were given back, and some share the body of a delivery. `also`: a
+ * table whose first leaf is overwritten as well.
  */
-export async function damagedInbox(table: string, position: number, isFull = false): Promise<string> {
+export async function damagedInbox(
+  table: string,
+  position: number,
+  isFull = false,
+  also?: string,
+): Promise<string> {
   const path = freshFile('inbox.db');
   const options = isFull ? { targets, nonceLifetimeMs: 1000 } : {};
   const inbox = await openInbox({ location: path, clock: systemClock, ...options });
@@ -28,14 +34,18 @@ export async function damagedInbox(table: string, position: number, isFull = fal
   await inbox.close();
   const database = new Libsql(path);
   database.pragma('wal_checkpoint(TRUNCATE)');
-  const pages = database
-    .prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path")
-    .all([table]) as Page[];
+  const leaf = (name: string, at: number): number => {
+    const pages = database
+      .prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path")
+      .all([name]) as Page[];
+    const page = pages.at(at);
+    if (page === undefined) throw new Error(`the table has ${pages.length} pages`);
+    return page.pageno;
+  };
+  const overwritten = [leaf(table, position), ...(also === undefined ? [] : [leaf(also, 0)])];
   database.close();
-  const page = pages[position];
-  if (page === undefined) throw new Error(`the table has ${pages.length} pages`);
   const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (page.pageno - 1) * 4096);
+  for (const page of overwritten) writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
   closeSync(file);
   return path;
 }
