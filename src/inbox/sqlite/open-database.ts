@@ -120,11 +120,11 @@ function vacuum(database: Database): unknown {
     database.exec('VACUUM');
     return undefined;
   } catch (error) {
-    if (!sqliteCode(error).startsWith('SQLITE_CANTOPEN')) return error;
+    if (!/^SQLITE_(CANTOPEN|IOERR)/.test(sqliteCode(error))) return error;
   } finally {
     database.exec('PRAGMA temp_store = DEFAULT');
   }
-  // There is no directory for temporary files, as in a container that is read-only.
+  // Perhaps there is no directory for temporary files, as in a container that is read-only.
   try {
     database.exec('VACUUM');
     return undefined;

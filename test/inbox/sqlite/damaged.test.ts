@@ -2,6 +2,7 @@ import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
+import { shrink } from '../../../src/inbox/sqlite/open-database.ts';
 import { isUnreadable } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 import { until } from '../../support/until.ts';
 import { clock, open, takeOne } from '../stores.ts';
@@ -84,6 +85,27 @@ describe('an inbox that an erasure did not write anew', () => {
     expect(warnings).toEqual([]);
   });
 });
+
+// Without a directory for temporary files the database says one or the other, by what it needs first.
+it.each(['SQLITE_CANTOPEN', 'SQLITE_IOERR'])(
+  'is written anew in memory where a file gives %s',
+  async (code) => {
+    const Libsql = await loadLibsql();
+    const database = new Libsql(freshFile('inbox.db'), { timeout: 0 });
+    const isInFile = (): boolean => database.prepare('PRAGMA temp_store').get([])?.['temp_store'] === 1;
+    const found = shrink({
+      inTransaction: false,
+      exec(sql) {
+        if (sql === 'VACUUM' && isInFile()) throw Object.assign(new Error(code), { code });
+        database.exec(sql);
+      },
+      prepare: () => database.prepare('SELECT 0 AS busy'),
+      close: () => undefined,
+    });
+    database.close();
+    expect(found).toBeUndefined();
+  },
+);
 
 it('counts what a failing disk does not give as damaged', () => {
   const failed = (code: string): Error => Object.assign(new Error(code), { code });
