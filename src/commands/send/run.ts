@@ -167,7 +167,8 @@ async function chosenSource(
   }
   if (id.length > 0) {
     const { leadsById } = await import('./stored-leads.ts');
-    return leadsById(options, context);
+    const elsewhere = isLocal || options.yes || options.dryRun !== undefined ? undefined : url.hostname;
+    return leadsById(options, elsewhere, context);
   }
   if (from !== undefined) {
     const { leadsOfInbox, leadsOfService } = await import('./stored-leads.ts');

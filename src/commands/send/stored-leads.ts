@@ -1,6 +1,6 @@
 import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
+import { ConfigError, LeadNotFoundError, LeadsError, UsageError } from '../../errors.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
@@ -18,22 +18,34 @@ import type { LeadSource, SourceLead } from '../../sender/sender.ts';
 
 /**
  * `--id`: from the service, then from the inbox, which also answers where the service cannot. Throws a `LeadNotFoundError`
- * before anything is sent when one of them is nowhere.
+ * before anything is sent when one of them is nowhere. `elsewhere` is another machine: throws a `UsageError` for a test lead
+ * of the inbox.
  */
-export async function* leadsById(options: SendOptions, context: Context): LeadSource {
+export async function* leadsById(
+  options: SendOptions,
+  elsewhere: string | undefined,
+  context: Context,
+): LeadSource {
   const found = new Map<string, SourceLead>();
   const failure = await pull(options, found, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
   const missing = (): string[] => options.id.filter((id) => !found.has(id));
-  if (missing().length > 0) await readInbox(missing(), options, found, context);
+  const fromInbox = missing();
+  if (fromInbox.length > 0) await readInbox(fromInbox, options, found, context);
   const [first] = missing();
   if (first !== undefined) {
     if (failure !== undefined && !(failure instanceof ConfigError)) throw failure;
     const places = failure === undefined ? 'neither in the service nor in the inbox' : 'not in the inbox';
     throw new LeadNotFoundError(`there is no lead '${first}', ${places}`, {
       hint: failure === undefined ? undefined : `the service was not asked: ${sentenceOf(failure)}`,
+    });
+  }
+  const test = fromInbox.find(isTestId);
+  if (elsewhere !== undefined && test !== undefined) {
+    throw new UsageError(`the test lead '${test}' would go to ${elsewhere}, which is another machine`, {
+      hint: 'add --yes if somebody there expects test leads',
     });
   }
   yield options.id.flatMap((id) => found.get(id) ?? []);

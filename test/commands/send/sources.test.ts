@@ -162,6 +162,8 @@ test('--from inbox sends test leads to this machine, and to another one with --y
   // Where something was sent, this would end with 5.
   const alone = await send(elsewhere, argv, options);
   expect([alone.exitCode, alone.stderr]).toEqual([0, expect.stringContaining('there is no lead to send')]);
+  const named = await send(elsewhere, ['--id', 'leads-send-1'], options);
+  expect([named.exitCode, named.stderr]).toEqual([2, expect.stringContaining('which is another machine')]);
   await listener.post({ id: 'a' });
   await listener.post({ id: 'leads-check-1' });
   const shown = await send(elsewhere, [...argv, '--dry-run'], options);
