@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '../secret.ts';
+import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { WireSession } from './wire.ts';
 
@@ -81,7 +82,7 @@ export class InspectKeys {
   #use(): Exchanged {
     const { clock, onNext } = this.#options;
     const isLate = clock.steady() >= this.#usableUntil;
-    remember(this.#used, digest(this.#key.reveal()), true);
+    setNewest(this.#used, digest(this.#key.reveal()), true, mostRemembered);
     this.#key = newSecret();
     this.#usableUntil = clock.steady() + keyMs;
     onNext();
@@ -104,7 +105,8 @@ export class InspectKeys {
     const session = { token: newSecret().reveal(), reloadKey: newSecret().reveal() };
     const leftAt = this.#options.clock.steady();
     const reloadKey = digest(session.reloadKey);
-    remember(this.#sessions, digest(session.token), { reloadKey, before, streams: 0, leftAt });
+    const begun = { reloadKey, before, streams: 0, leftAt };
+    setNewest(this.#sessions, digest(session.token), begun, mostRemembered);
     return session;
   }
 
@@ -135,10 +137,3 @@ export class InspectKeys {
 const newSecret = (): Secret => new Secret(randomBytes(32).toString('base64url'));
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64');
-
-/** The newest ones. */
-function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
-  known.set(key, value);
-  const [oldest] = known.keys();
-  if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
-}

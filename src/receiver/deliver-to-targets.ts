@@ -1,5 +1,6 @@
 import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
+import { setNewest } from '../set-newest.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import { LeaseRenewal } from './lease-renewal.ts';
@@ -264,9 +265,8 @@ export class TargetDeliverer {
 
   #remember(target: string, leadId: string, given: TargetResult): void {
     const had = this.#unsettled.get(target) ?? new Map<string, TargetResult>();
-    this.#unsettled.set(target, had.set(leadId, given));
-    const [oldest = leadId] = had.keys();
-    if (had.size > mostUnsettled) had.delete(oldest);
+    this.#unsettled.set(target, had);
+    setNewest(had, leadId, given, mostUnsettled);
   }
 
   /** Once all targets had their turn: one that fails, or takes long, holds no other. */

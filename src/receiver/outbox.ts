@@ -2,6 +2,7 @@ import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
 import type { InboxProblem, StoreFault } from '../inbox/problems.ts';
 import { targetLabel } from '../inbox/target-name.ts';
+import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 import type { Receiver } from './create-receiver.ts';
@@ -135,11 +136,7 @@ export class Outbox {
 
   #struck({ strikes }: Line, leadId: string, isStrike: boolean): number {
     const count = (strikes.get(leadId) ?? 0) + (isStrike ? 1 : 0);
-    if (!isStrike) return count;
-    strikes.delete(leadId);
-    strikes.set(leadId, count);
-    const [oldest = leadId] = strikes.keys();
-    if (strikes.size > mostStruck) strikes.delete(oldest);
+    if (isStrike) setNewest(strikes, leadId, count, mostStruck);
     return count;
   }
 

@@ -14,6 +14,7 @@ import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { openService } from '../../service/client/service.ts';
+import { setNewest } from '../../set-newest.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
@@ -365,11 +366,7 @@ class SimulatedFailures {
   #nextFailureOf(leadId: string, failFirst: number): Rejection | undefined {
     const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
     if (times > failFirst) return undefined;
-    // Deleted first, so that it becomes the newest of the map.
-    this.#failuresOf.delete(leadId);
-    this.#failuresOf.set(leadId, times);
-    const oldest = this.#failuresOf.size > countedLeads ? this.#failuresOf.keys().next().value : undefined;
-    if (oldest !== undefined) this.#failuresOf.delete(oldest);
+    setNewest(this.#failuresOf, leadId, times, countedLeads);
     return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
   }
 

@@ -92,8 +92,8 @@ const queryOf = ({ path }: Message): string => path.split('?').slice(1).join('?'
 
 /** The value of a parameter that the query holds once (section 2.2.8); name and value are percent-encoded. */
 function queryParameter(message: Message, name: string): string | undefined {
-  const parameters = queries.get(message) ?? queryParameters(message);
-  queries.set(message, parameters);
+  let parameters = queries.get(message);
+  if (parameters === undefined) queries.set(message, (parameters = queryParameters(message)));
   return parameters.get(name);
 }
 
