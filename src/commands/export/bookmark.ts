@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
@@ -47,6 +48,14 @@ export const readBookmark = (path: string): Promise<Bookmark | undefined> =>
 
 export const writeBookmark = (path: string, bookmark: Bookmark): Promise<void> =>
   writeJsonState(path, bookmark);
+
+/** A digest of what decides which leads a run writes that begins there; undefined: there is no bookmark yet. */
+export function startOf(bookmark: Bookmark | undefined): string {
+  const { newest = null, idsSince = null, ids = [], undated = [] } = bookmark ?? {};
+  return createHash('sha256')
+    .update(JSON.stringify([newest, idsSince, ids, undated]))
+    .digest('hex');
+}
 
 type Dated = Pick<RawLead, 'id' | 'createdAt'>;
 

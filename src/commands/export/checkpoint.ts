@@ -41,12 +41,16 @@ export function checkSameExport(
   identity: Readonly<Record<string, unknown>>,
   { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
 ): void {
-  const keys = Object.keys({ ...checkpoint.of, ...identity }).filter(
-    (key) => JSON.stringify(identity[key]) !== JSON.stringify(checkpoint.of[key]),
+  const { bookmark } = identity;
+  // Checkpoints of earlier versions do not say which one.
+  const isAnyBookmark = checkpoint.of['bookmark'] === true && bookmark !== false;
+  const of: Checkpoint['of'] = isAnyBookmark ? { ...checkpoint.of, bookmark } : checkpoint.of;
+  const keys = Object.keys({ ...of, ...identity }).filter(
+    (key) => JSON.stringify(identity[key]) !== JSON.stringify(of[key]),
   );
   if (keys.length === 0) return;
   throw new UsageError(`the interrupted export had other flags: it differs in ${keys.join(', ')}`, {
-    hint: `resume with the flags that it was started with, or start again without ${identity['bookmark'] === true ? path : '--resume'}`,
+    hint: `resume with the flags that it was started with, or start again without ${bookmark === false ? '--resume' : path}`,
   });
 }
 

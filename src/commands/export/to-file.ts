@@ -15,6 +15,7 @@ import {
   partialIsOutput,
   readCheckpoint,
 } from './checkpoint.ts';
+import { startOf } from './bookmark.ts';
 import { describeContent, findKnownFile, isKnown, sizeOf } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 import {
@@ -72,9 +73,11 @@ async function publishFinished(
   hasPartial: boolean,
 ): Promise<Publication | undefined> {
   const plan = await planExport(service, options, checkpoint.startedAt);
+  const identity = exportIdentity(plan);
   // The bookmark, and with it the begin of the next walk, may have moved already.
-  const moved = options.bookmark === undefined ? {} : { since: checkpoint.of['since'] };
-  checkSameExport(checkpoint, { ...exportIdentity(plan), ...moved }, paths);
+  const hasMoved = checkpoint.bookmark !== null && identity['bookmark'] === startOf(checkpoint.bookmark);
+  const { since, bookmark } = hasMoved ? checkpoint.of : identity;
+  checkSameExport(checkpoint, { ...identity, since, bookmark }, paths);
   const file = hasPartial ? await PartialFile.resume(paths.partial, checkpoint.bytes) : undefined;
   try {
     return await publishFile(plan, paths, file, checkpoint);
@@ -223,8 +226,8 @@ async function openPartial(
 }
 
 /** What must not change between an export and its resumption. */
-function exportIdentity({ account, query, options }: ExportPlan): Record<string, unknown> {
-  const { format, fields = null, gzip, limit = null, pageSize = null, bookmark = null } = options;
+function exportIdentity({ account, query, options, bookmark }: ExportPlan): Record<string, unknown> {
+  const { format, fields = null, gzip, limit = null, pageSize = null } = options;
   const isoTime = (ms: number | undefined): string | null =>
     ms === undefined ? null : new Date(ms).toISOString();
   return {
@@ -237,7 +240,7 @@ function exportIdentity({ account, query, options }: ExportPlan): Record<string,
     // The name in checkpoints of earlier versions.
     max: limit,
     pageSize,
-    bookmark: bookmark !== null,
+    bookmark: options.bookmark !== undefined && startOf(bookmark),
     // Named only where they are set: checkpoints of earlier versions have neither.
     ...(options.escape ? {} : { escape: false }),
     ...(options.bom && { bom: true }),

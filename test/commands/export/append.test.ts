@@ -383,6 +383,57 @@ describe('export -o FILE --bookmark', () => {
     expect(left().sort()).toEqual(['all.ndjson', 'b']);
   });
 
+  describe('with another bookmark, which lacks a lead that the first one has', () => {
+    let increment: string;
+    /** `other` begins at the same time as `b`, and has not had lead 3. */
+    beforeEach(async () => {
+      await toFile();
+      copyFileSync(join(home, 'b'), join(home, 'other'));
+      stored.push(lead('3', { createdAt: new Date(Date.now() - 120_000).toISOString() }));
+      expect((await exported('-o', join(home, 'late.ndjson'))).exitCode).toBe(0);
+      stored.push(lead('4', { createdAt: stored[1]?.createdAt ?? '' }), lead('5'));
+      increment = join(home, 'increment.ndjson');
+    });
+    const next = (name: string): Promise<Run> =>
+      leads(['export', '--bookmark', join(home, name), '--replace', '-o', increment], {
+        env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url },
+        home,
+      });
+
+    it.each([
+      ['in the middle', () => (failsAt = '4'), () => (failsAt = undefined)],
+      [
+        'before the bookmark moved',
+        () => mkdirSync(join(home, 'b.tmp')),
+        () => rmdirSync(join(home, 'b.tmp')),
+      ],
+    ])('does not continue what was interrupted %s', async (_, fail, mend) => {
+      fail();
+      expect((await next('b')).exitCode).not.toBe(0);
+      mend();
+      const refused = await next('other');
+      expect([refused.exitCode, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/differs in bookmark\nhint: .*increment\.ndjson\.checkpoint/),
+      ]);
+      expect((await next('b')).exitCode).toBe(0);
+      expect(idsIn(increment)).toEqual(['4', '5']);
+      expect((await next('other')).exitCode).toBe(0);
+      expect(idsIn(increment)).toEqual(['3', '4', '5']);
+    });
+
+    it('continues what an earlier version left, which does not say from which bookmark', async () => {
+      failsAt = '4';
+      await next('b');
+      failsAt = undefined;
+      const checkpoint = JSON.parse(readFileSync(`${increment}.checkpoint`, 'utf8')) as { of: object };
+      const earlier = { ...checkpoint, of: { ...checkpoint.of, bookmark: true } };
+      writeFileSync(`${increment}.checkpoint`, JSON.stringify(earlier));
+      expect((await next('b')).exitCode).toBe(0);
+      expect(idsIn(increment)).toEqual(['4', '5']);
+    });
+  });
+
   it('refuses a file that changed while it was being exported', async () => {
     await toFile();
     stored.push(lead('3'));
