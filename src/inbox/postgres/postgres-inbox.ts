@@ -80,6 +80,7 @@ function postgresInbox(
   const { clock, onCommit, redact, warn } = options;
   const wanted = [...context.wanted.values()];
   const known = new Map<string, ReadonlySet<number>>();
+  const end = new AbortController();
   const takeConfirmations = new Confirmations(schema, guard.terms, known);
   const takeQueue = new TransactionQueue({
     connections,
@@ -88,6 +89,7 @@ function postgresInbox(
     planOf: (works) => new TakePlan(works, context, takeConfirmations),
     sizeOf: sizeOfWork,
     clock,
+    ended: end.signal,
     onCommit,
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
@@ -99,6 +101,7 @@ function postgresInbox(
     planOf: (works) => new LeasePlan(works, context, leaseConfirmations),
     sizeOf: ({ leases }) => leases.length * leaseSize,
     clock,
+    ended: end.signal,
     onCommit,
   });
   const writeCheck = new WriteCheck(context, options);
@@ -133,7 +136,6 @@ function postgresInbox(
   const ledger = new PostgresLedger(context, { clock, warn });
   // What one that was killed has left.
   ledger.soon();
-  const end = new AbortController();
   const watched = copies.run(connections, clock, end.signal);
   let rejectedWaiting = 0;
   return {

@@ -24,6 +24,8 @@ function queueBeside(
     confirm,
   }: { readonly accepted?: readonly number[]; readonly confirm?: () => Promise<never> } = {},
 ) {
+  const notes: string[] = [];
+  const ended = new AbortController();
   const clock = new FakeClock();
   const batches: number[] = [];
   let calls = 0;
@@ -34,6 +36,7 @@ function queueBeside(
       // Behind what the only transaction asks and writes.
       if (calls === 3 && confirm !== undefined) return confirm();
       const guard = JSON.stringify({ terms: [{ standby_names: '', term: 1, continues: true }] });
+      if (text.includes('confirm_1')) notes.push(text);
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
       const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
@@ -56,11 +59,12 @@ function queueBeside(
     }),
     sizeOf: () => 1,
     clock,
+    ended: ended.signal,
     onCommit: (works) => batches.push(works),
   });
   const add = (count: number): Promise<number[]> =>
     Promise.all(Array.from({ length: count }, (_, i) => queue.add(i)));
-  return { clock, batches, add };
+  return { clock, batches, add, notes, ended };
 }
 
 const other = { isActive: true };
@@ -114,4 +118,39 @@ it('what waited for a confirmation until the database was given up has waited lo
   await expect.poll(() => waited.length).toBeGreaterThan(0);
   expect(await waited[0]).toBe(gone);
   expect(batches).toEqual([1]);
+});
+
+it('what the database did not take of an acceptance is said again without another transaction', async () => {
+  const { clock, batches, add, notes } = queueBeside(undefined, {
+    accepted: [1],
+    confirm: () => {
+      clock.advance(5000);
+      return Promise.reject(new Error('no answer'));
+    },
+  });
+  await add(1);
+  await expect.poll(() => clock.sleeps).toEqual([1000]);
+  expect(notes).toEqual([]);
+  clock.advance(1000);
+  await expect.poll(() => notes.length).toBe(1);
+  expect(batches).toEqual([1]);
+  await new Promise(setImmediate);
+  expect(clock.sleeps).toEqual([1000]);
+});
+
+it('nothing is said again once the inbox closes', async () => {
+  const { clock, add, notes, ended } = queueBeside(undefined, {
+    accepted: [1],
+    confirm: () => {
+      clock.advance(5000);
+      return Promise.reject(new Error('no answer'));
+    },
+  });
+  await add(1);
+  await expect.poll(() => clock.sleeps).toEqual([1000]);
+  ended.abort();
+  clock.advance(1000);
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(notes).toEqual([]);
 });

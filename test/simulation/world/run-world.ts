@@ -611,7 +611,9 @@ class World {
     const random = this.#databaseRandom;
     if (!random.chance(shared.fault === 'away' || shared.fault === 'slow' ? 1 : 0.3)) return undefined;
     this.#noteFault(`database-${shared.fault}`);
-    this.#disturbances.push({ process, at: this.#scheduler.now });
+    // Its transactions are serial: one that stays open holds up the notes of every receiver.
+    const holdsUpAll = shared.fault === 'silent' || shared.fault === 'slow';
+    this.#disturbances.push({ process: holdsUpAll ? undefined : process, at: this.#scheduler.now });
     this.#say(`${process.options.name}: the database ${shared.fault === 'away' ? 'is away' : shared.fault}`);
     switch (shared.fault) {
       case 'away':

@@ -1,5 +1,5 @@
 import { BatchQueue } from '../../../files/group-commit.ts';
-import type { Clock } from '../../../time/clock.ts';
+import { type Clock, slept } from '../../../time/clock.ts';
 import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { sql } from '../sql.ts';
@@ -22,6 +22,12 @@ const maxConflicts = 5;
 /** A transaction that failed after so long, in milliseconds, has kept the works behind it waiting long enough. */
 const longFailureMs = 1000;
 
+/** Until what was accepted is said again where the database did not take it, in milliseconds: at first, and at most. */
+const noteAgainMs = { first: 1000, most: 32_000 };
+
+/** In place of a work: nothing is to be written but what is due. */
+const onlyNote = Symbol('only the note');
+
 interface Step<Work, Result> {
   readonly work: Work;
   readonly resolve: (result: Result) => void;
@@ -38,6 +44,8 @@ interface QueueOptions<Work, Result> {
   /** Bytes. */
   readonly sizeOf: (work: Work) => number;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
+  /** Aborted when nothing more will be added. */
+  readonly ended: AbortSignal;
   /** Told after each transaction how many works shared it. */
   readonly onCommit?: ((works: number) => void) | undefined;
 }
@@ -54,8 +62,12 @@ export class TransactionQueue<Work, Result> {
   #waiting = 0;
   #failures = 0;
   #lastFailure: unknown;
-  readonly #queue = new BatchQueue<Step<Work, Result>>(async (steps) => {
+  /** The next pause until what is due is said again, and whether it has begun. */
+  #noteAgainMs = noteAgainMs.first;
+  #isNoteWaiting = false;
+  readonly #queue = new BatchQueue<Step<Work, Result> | typeof onlyNote>(async (batch) => {
     const startedAt = this.#options.clock.steady();
+    const steps = batch.filter((step) => step !== onlyNote);
     this.#waiting -= steps.length;
     for (const batch of batchesOf(steps, ({ work }) => this.#options.sizeOf(work))) await this.#commit(batch);
     await this.#gather(steps.length, startedAt);
@@ -209,15 +221,28 @@ export class TransactionQueue<Work, Result> {
       try {
         await connections.use((connection) => connection.run(due));
         confirmations.said();
+        this.#noteAgainMs = noteAgainMs.first;
         return;
       } catch (error) {
         const isLong = clock.steady() - startedAt >= longFailureMs;
         if (!isCut && !isLong && !isAnswered(error)) continue;
-        // It stays due, and the next transaction says it; what waited for it meanwhile has waited long enough.
+        // The next transaction says it, or a later try; what waited for it meanwhile has waited long enough.
         this.#noteFailure(error, startedAt);
+        void this.#noteLater();
         return;
       }
     }
+  }
+
+  /** In turn: a transaction under way has accepted leads that its queue does not know of yet. */
+  async #noteLater(): Promise<void> {
+    if (this.#isNoteWaiting) return;
+    this.#isNoteWaiting = true;
+    const { clock, ended } = this.#options;
+    const isDue = await slept(clock, this.#noteAgainMs, ended);
+    this.#isNoteWaiting = false;
+    this.#noteAgainMs = Math.min(2 * this.#noteAgainMs, noteAgainMs.most);
+    if (isDue) this.#queue.add(onlyNote);
   }
 
   /** One pause for all: each takes a connection. */
