@@ -80,7 +80,7 @@ export interface LeaseAnswer {
   readonly tries: number;
 }
 
-/** A lead that a target is to be tried for. Times are milliseconds since the epoch. */
+/** A lead that a target is to be tried for. Times are milliseconds since the epoch; `seq` is 0 where it cannot be read. */
 export interface DueLead extends StoredRef {
   /** How often the target was tried. */
   readonly tries: number;

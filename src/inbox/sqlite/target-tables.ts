@@ -12,6 +12,7 @@ import {
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { longestLeaseMs } from '../store-options.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
+import { isUnreadable } from './sqlite-errors.ts';
 import { type Database, fromColumn, type Row, textOf, type Statements } from './libsql.ts';
 
 interface TargetLeasesOptions {
@@ -174,20 +175,26 @@ export function dueLeads(database: Database): {
   readonly due: (target: string, by: number, limit: number) => readonly DueLead[];
   readonly next: (target: string) => number | undefined;
 } {
-  const due = database.prepare(
-    `SELECT id, seq, tries, since, free_at FROM (SELECT lead, tries, since, ${freeAt} AS free_at ${dueOf} LIMIT ?)
-     JOIN leads ON id = lead ORDER BY free_at`,
-  );
+  const due = database.prepare(`SELECT lead, tries, since, ${freeAt} AS free_at ${dueOf} LIMIT ?`);
+  const seqs = database.prepare('SELECT seq FROM leads WHERE id = ?');
+  /** Each by itself, so that one on a damaged page holds no other. Undefined for a lead that is not there. */
+  const seqOf = (lead: string): number | undefined => {
+    try {
+      const [row] = seqs.all([lead]);
+      return row && Number(row['seq']);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return 0;
+    }
+  };
   const next = database.prepare(`SELECT ${freeAt} AS free_at ${dueOf} LIMIT 1`);
   return {
     due: (target, by, limit) =>
-      due.all([target, by, limit]).map((row) => ({
-        leadId: fromColumn(textOf(row['id'])),
-        seq: Number(row['seq']),
-        tries: Number(row['tries']),
-        since: Number(row['since']),
-        dueAt: Number(row['free_at']),
-      })),
+      due.all([target, by, limit]).flatMap(({ lead, tries, since, free_at: dueAt }): DueLead[] => {
+        const seq = seqOf(textOf(lead));
+        const [leadId, times] = [fromColumn(textOf(lead)), { since: Number(since), dueAt: Number(dueAt) }];
+        return seq === undefined ? [] : [{ leadId, seq, tries: Number(tries), ...times }];
+      }),
     next(target) {
       const [row] = next.all([target, Number.MAX_SAFE_INTEGER]);
       return row && Number(row['free_at']);

@@ -135,3 +135,18 @@ it('takes each delivery whose nonce is fresh where those that are expired are da
     });
   }
 });
+
+it('names what is due beside a lead that is on a damaged page of the ids, and that one without its delivery', async () => {
+  const path = await damagedInbox('leads', 3, true);
+  const target = 'forward http://a.test/';
+  const inbox = await open(path, { targets: [target] });
+  const due = await inbox.due(target, clock.now(), 2000);
+  expect(due.map(({ leadId }) => leadId).sort()).toEqual(ids);
+  const damaged = due.filter(({ seq }) => seq === 0).map(({ leadId, seq }) => ({ leadId, seq, target }));
+  expect(damaged.length).toBeGreaterThan(5);
+  expect(damaged.length).toBeLessThan(100);
+  await inbox.lease(damaged);
+  await expect(all(inbox.list({ leadId: damaged[0]?.leadId }))).rejects.toThrow();
+  await inbox.release(damaged.map((lease) => ({ ...lease, retryAt: clock.now() + 1000 })));
+  expect(await inbox.due(target, clock.now(), 2000)).toEqual(due.filter(({ seq }) => seq !== 0));
+});
