@@ -66,6 +66,8 @@ interface Line {
   state: TargetState;
   /** By id of a lead, how often it failed at this target although that answered before. */
   readonly strikes: Map<string, number>;
+  /** Ids of leads that could not be read, as none that was read with them: those behind them are read next. */
+  readonly passed: Set<string>;
   /** When its next round begins, and what begins it at once. */
   waitsUntil: number;
   wake: AbortController;
@@ -89,6 +91,7 @@ export class Outbox {
           target,
           state: unseen,
           strikes: new Map(),
+          passed: new Set(),
           waitsUntil: 0,
           wake: new AbortController(),
           givenUp: 0,
@@ -185,20 +188,21 @@ export class Outbox {
     if (waitMs === Number.POSITIVE_INFINITY) return pollMs;
     // Half of what the target takes, so that a delivery never waits behind what is stored alone; one where it is down.
     const half = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
-    const due = await inbox.due(name, Math.max(now, next), outages > 0 ? mostAtOnce : half + mostPassed);
+    const limit = (outages > 0 ? mostAtOnce : half + mostPassed) + line.passed.size;
+    const due = await inbox.due(name, Math.max(now, next), limit);
     const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId));
-    const first = outages > 0 ? probesOf(free, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
+    const first =
+      outages > 0 ? probesOf(free, outages, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
     if (first.length === 0) return Math.max(shortestWaitMs, Math.min(Math.max(pausedMs, freshMs), pollMs));
     const most = outages > 0 ? 1 : half;
-    if (!(await this.#tryAll(line.target, first, { most, isAnswering: isSeen }, receiver)))
-      return shortestWaitMs;
+    if (!(await this.#tryAll(line, first, { most, isAnswering: isSeen }, receiver))) return shortestWaitMs;
     if (isAwayForLong(line.state)) await this.#giveUpOverdue(line);
     return 0;
   }
 
   /** The first ones, so many at most. Resolves to false where others try them all. */
   async #tryAll(
-    target: Target,
+    { target, passed }: Line,
     due: readonly DueLead[],
     { most, isAnswering }: { readonly most: number; readonly isAnswering: boolean },
     receiver: Pick<Receiver, 'handOn'>,
@@ -206,13 +210,19 @@ export class Outbox {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
     const read: { readonly one: DueLead; readonly stored: StoredDelivery | Unreadable }[] = [];
     const isUnread = (): boolean => read.every(({ stored }) => isOfInbox(stored));
-    for (const one of due.slice(0, most + mostPassed)) {
+    const behind = due.filter(({ leadId }) => !passed.has(leadId));
+    for (const one of (behind.length > 0 ? behind : due).slice(0, most + mostPassed)) {
       if (read.length >= most && !isUnread()) break;
       read.push({ one, stored: await this.#stored(one) });
     }
     const [first] = read;
-    // Where none can be read, those behind the first ones either, it is the inbox, and they stay due.
-    if (first !== undefined && isUnread()) throw first.stored as Error;
+    const isInbox = first !== undefined && isUnread();
+    if (!isInbox || behind.length === 0 || passed.size >= step) passed.clear();
+    // Where none can be read, it is the inbox, and they stay due. It may be these alone: those behind them are read next.
+    if (isInbox) {
+      for (const { one } of read) passed.add(one.leadId);
+      throw first.stored as Error;
+    }
     const answers = await this.#options.inbox.lease(
       read.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
     );
@@ -320,16 +330,18 @@ export class Outbox {
 }
 
 /**
- * Leads of which one shows whether a target answers again, the best first: the newest of those that were not tried yet, which
- * others that it fails at hold least; then those that were tried longest ago.
+ * Leads of which one shows whether a target answers again, the best first: in turn the newest of those that were not tried
+ * yet, which others that it fails at hold least, and the one that was tried longest ago. It may fail at either kind alone.
  */
 const probesOf = (
   due: readonly DueLead[],
+  outages: number,
   { isFresh, isKnown }: { readonly isFresh: boolean; readonly isKnown: boolean },
-): readonly DueLead[] => [
-  ...due.filter(({ tries }) => isFresh && tries === 0).toReversed(),
-  ...due.filter(({ tries }) => isKnown && tries > 0),
-];
+): readonly DueLead[] => {
+  const fresh = due.filter(({ tries }) => isFresh && tries === 0).toReversed();
+  const known = due.filter(({ tries }) => isKnown && tries > 0);
+  return outages % 2 === 1 ? [...fresh, ...known] : [...known, ...fresh];
+};
 
 const faultOf = (found: StoredDelivery | Unreadable): StoreFault | undefined => {
   const problem = found instanceof DataError ? (found.problem as InboxProblem | undefined) : undefined;

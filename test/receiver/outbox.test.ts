@@ -18,25 +18,36 @@ const damaged = new DataError({
   fault: { kind: 'sqlite-damaged', path: 'inbox.db' },
 });
 
-const delivery = {
-  ...{
-    seq: 0,
-    verdict: 'pending',
-    status: 502,
-    attempt: 1,
-    source: 'push',
-    remote: '',
-    method: 'POST',
-    path: '/',
-  },
-  ...{ headers: [], receivedAt: 0, results: [], body: Buffer.from('{"id":"b"}'), place: undefined },
-} as Partial<StoredDelivery> as StoredDelivery;
+const deliveryOf = (id: string): StoredDelivery =>
+  ({
+    ...{
+      seq: 0,
+      verdict: 'pending',
+      status: 502,
+      attempt: 1,
+      source: 'push',
+      remote: '',
+      method: 'POST',
+      path: '/',
+    },
+    ...{
+      headers: [],
+      receivedAt: 0,
+      results: [],
+      body: Buffer.from(JSON.stringify({ id })),
+      place: undefined,
+    },
+  }) as Partial<StoredDelivery> as StoredDelivery;
 
 /**
- * An outbox whose leads have waited for so long that they are given up. `found`: what reading of each ends with; undefined
- * where it was pruned. `isAway`: its target was tried, and is down.
+ * An outbox whose leads have waited for so long that they are given up, after some rounds. `found`: what reading of each ends
+ * with; undefined where it was pruned. `isAway`: its target was tried, and is down. `comes`: one more lead in each round.
  */
-async function roundOver(found: Record<string, StoredDelivery | DataError | undefined>, isAway = false) {
+async function roundOver(
+  found: Record<string, StoredDelivery | DataError | undefined>,
+  isAway = false,
+  { rounds = 1, comes = false } = {},
+) {
   const clock = new FakeClock();
   const end = new AbortController();
   const leased: string[] = [];
@@ -47,9 +58,18 @@ async function roundOver(found: Record<string, StoredDelivery | DataError | unde
   const ids = Object.keys(found);
   const all = ids.map((leadId, seq): DueLead => ({ leadId, seq, tries: 1, since, dueAt: since }));
   const due = (): DueLead[] => all.filter(({ leadId }) => !leased.includes(leadId));
+  const come = (): void => {
+    const seq = ids.push(`new-${ids.length}`) - 1;
+    const leadId = ids[seq] ?? '';
+    found[leadId] = deliveryOf(leadId);
+    all.push({ leadId, seq, tries: 0, since: clock.now(), dueAt: clock.now() });
+  };
   const inbox: Partial<Inbox> = {
     nextDueAt: () => Promise.resolve(due()[0]?.dueAt),
-    due: (_target, _by, limit) => Promise.resolve(due().slice(0, limit)),
+    due(_target, _by, limit) {
+      if (comes) come();
+      return Promise.resolve(due().slice(0, limit));
+    },
     list: ({ seq, leadId }) => {
       const one = found[leadId ?? ids[seq ?? 0] ?? ''];
       const next = () =>
@@ -76,17 +96,25 @@ async function roundOver(found: Record<string, StoredDelivery | DataError | unde
     sentenceOf: String,
     signal: end.signal,
   });
+  const down = { to: 'forward', ok: false, answer: 'refused', durationMs: 1, isDown: true } as const;
   if (isAway) {
-    const down = { to: 'forward', ok: false, answer: 'refused', durationMs: 1, isDown: true } as const;
-    outbox.tried(app, { name: 'app', tries: 1 }, down, 'c');
+    outbox.tried(app, { name: 'app', tries: comes ? 0 : 1 }, down, 'c');
     clock.advance(10_000);
   }
   const ended = outbox.run({
-    handOn: (_checked, pending) =>
-      Promise.resolve(void handed.push(...pending.map(({ stored }) => stored.leadId))),
+    handOn(_checked, pending) {
+      for (const { leadId, targets } of pending.map(({ stored }) => stored)) {
+        handed.push(leadId);
+        for (const wanted of targets) if (comes) outbox.tried(app, wanted, down, leadId);
+      }
+      return Promise.resolve();
+    },
     isDispatching: () => false,
   });
-  await expect.poll(() => clock.sleeps).not.toEqual([]);
+  for (let round = 1; round <= rounds; round += 1) {
+    await expect.poll(() => clock.sleeps.length).toBeGreaterThanOrEqual(round);
+    if (round < rounds) clock.advance(clock.sleeps.at(-1) ?? 0);
+  }
   end.abort();
   await ended;
   return { leased, released, handed, notes };
@@ -114,7 +142,7 @@ it.each([
   ['is on a damaged page', damaged],
   ['cannot be read alone', cannotRead],
 ])('holds no other lead of a target that is away for one that %s', async (_, fault) => {
-  const { handed, released, notes } = await roundOver({ a: fault, b: delivery }, true);
+  const { handed, released, notes } = await roundOver({ a: fault, b: deliveryOf('b') }, true);
   expect(handed).toEqual(['b']);
   expect(released).toMatchObject([{ leadId: 'a', retryAt: expect.any(Number) as number }]);
   expect(notes).toEqual(['not-delivered-again']);
@@ -127,4 +155,20 @@ it('puts off all leads that are on damaged pages', async () => {
     ['b', undefined],
   ]);
   expect(notes).toEqual(['not-delivered-again', 'not-delivered-again']);
+});
+
+it('tries a target that is away for what stands behind leads that the disk does not give', async () => {
+  const unread = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => [id, cannotRead]));
+  const { handed, leased, notes } = await roundOver({ ...unread, g: deliveryOf('g') }, true, { rounds: 2 });
+  expect([handed, leased]).toEqual([['g'], ['g']]);
+  expect(notes).toContain('outbox-failed');
+});
+
+it('tries a target that is away in turn for what came since and for what failed before', async () => {
+  const { handed } = await roundOver({ a: deliveryOf('a'), b: deliveryOf('b') }, true, {
+    rounds: 8,
+    comes: true,
+  });
+  expect(handed.filter((id) => id.startsWith('new-')).length).toBeGreaterThan(2);
+  expect(handed).toEqual(expect.arrayContaining(['a', 'b']));
 });
