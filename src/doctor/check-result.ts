@@ -4,8 +4,8 @@ import type { DoctorProblem } from './problems.ts';
 
 export type CheckOutcome = 'pass' | 'warn' | 'fail' | 'skip';
 
-/** A phrase without a full stop, or data that a front says in its own words, with what to do about it. */
-type Found = string | DoctorProblem | InboxWarning | LeadsError;
+/** Data that a front says in its own words, with what to do about it. */
+type Found = DoctorProblem | InboxWarning | LeadsError;
 
 /** How one check of `doctor` ended. */
 export interface CheckResult {
@@ -14,14 +14,12 @@ export interface CheckResult {
   readonly result: CheckOutcome;
   /** What was seen, or thrown. */
   readonly found: Found;
-  /** What to do about it, beside a phrase. */
-  readonly hint?: string | undefined;
 }
 
 /** Makes the results of one check. */
 export const checkNamed = (name: string) => ({
   pass: (found: Found): CheckResult => ({ name, result: 'pass', found }),
-  warn: (found: Found, hint?: string): CheckResult => ({ name, result: 'warn', found, hint }),
-  fail: (found: Found, hint?: string): CheckResult => ({ name, result: 'fail', found, hint }),
+  warn: (found: Found): CheckResult => ({ name, result: 'warn', found }),
+  fail: (found: Found): CheckResult => ({ name, result: 'fail', found }),
   skip: (found: Found): CheckResult => ({ name, result: 'skip', found }),
 });

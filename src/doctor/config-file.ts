@@ -27,26 +27,15 @@ export function checkConfig(
 ): CheckResult {
   const check = checkNamed('machine.config');
   if (read instanceof Error) return check.fail(read);
-  if (file === undefined) return check.pass(`no file ${path} yet; flags and environment count`);
+  if (file === undefined) return check.pass({ kind: 'config-missing', path });
   const hasModes = platform !== 'win32';
   const wasOpen = hasModes && [file, directory].some(isOpen);
   if (wasOpen) {
     const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
-    if (isOpen(statOf(path))) {
-      return check.warn(
-        `${path} is readable by others (${mode}), and what it leads to cannot be closed from here`,
-        'close it where it is from: its owner with chmod 600, or the mode of what is mounted',
-      );
-    }
-    return check.warn(
-      `${path} was readable by others (${mode}), and is not any more`,
-      'if somebody else uses this machine, replace the API key',
-    );
+    return check.warn({ kind: isOpen(statOf(path)) ? 'config-open' : 'config-closed', path, mode });
   }
-  if (!isWritable(path)) {
-    return check.warn(`${path} cannot be written`, 'settings cannot be changed until it belongs to you');
-  }
-  return check.pass(`${path},${hasModes ? ' readable by you alone,' : ''} profile ${read.profile}`);
+  if (!isWritable(path)) return check.warn({ kind: 'config-unwritable', path });
+  return check.pass({ kind: 'config-in-order', path, hasModes, profile: read.profile });
 }
 
 /** After so many days a secret should be replaced. */
@@ -66,9 +55,9 @@ export function checkSecretAges(
     const check = checkNamed(`machine.${setting.replace('webhook.', '')}`);
     const age = now - Date.parse(profile.setAt?.[setting] ?? '');
     const days = Math.max(0, Math.floor(age / 86_400_000));
-    if (Number.isNaN(days)) return check.skip('stored at a time that is not known');
+    if (Number.isNaN(days)) return check.skip({ kind: 'secret-undated' });
     if (days > longestDays) return check.warn({ kind: 'secret-old', setting, days });
-    return check.pass(`stored ${days === 0 ? 'today' : days === 1 ? 'a day ago' : `${days} days ago`}`);
+    return check.pass({ kind: 'secret-stored', days });
   });
 }
 
@@ -111,6 +100,6 @@ export function checkNodeVersion(version: string): CheckResult {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   const isOld = major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
   return isOld
-    ? check.fail(`node ${version} is older than ${oldest.join('.')}`, 'install a current version of node')
-    : check.pass(`node ${version}`);
+    ? check.fail({ kind: 'node-old', version, oldest: oldest.join('.') })
+    : check.pass({ kind: 'node-current', version });
 }

@@ -18,7 +18,6 @@ export interface OpenedStore {
   readonly newestDelivery: number | undefined;
 }
 
-const clockName = "the database's clock";
 const state = sql`SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
   floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`;
 
@@ -28,7 +27,7 @@ export async function checkDatabase(location: DatabaseLocation, clock: Clock): P
   let at: number | undefined;
   const ended = (checks: readonly CheckResult[], newestDelivery?: number): OpenedStore => ({
     checks,
-    clock: { name: clockName, at },
+    clock: { name: 'database', at },
     newestDelivery,
   });
   try {
@@ -60,20 +59,18 @@ async function checkContents(
   const schema = identifier(url.schema);
   const warnings: InboxWarning[] = [];
   await checkServer(connection, location, (found) => warnings.push(found));
-  if (readOnly === 'on') {
-    const hint = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
-    return [opens.fail('the database takes no writes', hint)];
-  }
+  if (readOnly === 'on') return [opens.fail({ kind: 'database-read-only' })];
   const found = await schemaVersion(connection, schema);
   if (found === undefined) return [opens.warn({ kind: 'database-without-inbox', inbox: shown })];
   requireUsable(found, shown);
   await checkTables(connection, schema, shown);
   const missing = await missingMonths(connection, schema, clock.now());
-  const server = `${shown} opens, and syncs to disk: PostgreSQL ${String(version)}`;
   return [
-    ...(warnings.length === 0 ? [opens.pass(server)] : warnings.map((warning) => opens.warn(warning))),
+    ...(warnings.length === 0
+      ? [opens.pass({ kind: 'database-opens', inbox: shown, version: String(version) })]
+      : warnings.map((warning) => opens.warn(warning))),
     missing.length === 0
-      ? partitions.pass('made for the next three months')
+      ? partitions.pass({ kind: 'partitions-made' })
       : partitions.warn({
           kind: 'partitions-missing',
           months: missing.map(({ name }) => name.replace('_', '-')),

@@ -6,8 +6,8 @@ import { type InboxLocation, isInboxThere, openInboxReader } from '../inbox/open
 import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../inbox/sqlite/libsql.ts';
 import type { Clock } from '../time/clock.ts';
-import { formatDuration } from '../time/time-text.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
+import type { DoctorProblem, VolatileStorage } from './problems.ts';
 
 export interface OpenedInbox {
   readonly check: CheckResult;
@@ -26,27 +26,27 @@ export async function checkInbox(
     check: result,
     newestDelivery,
   });
-  if (location === ':memory:') return of(check.warn('in memory: it is lost when listen ends'));
+  if (location === ':memory:') return of(check.warn({ kind: 'inbox-in-memory' }));
   const { directory, problem: code, volatile: on } = storage;
   if (code === 'ENOSPC') return of(check.fail({ kind: 'inbox-place-full', directory }));
   if (code !== undefined) return of(check.fail({ kind: 'inbox-place-unwritable', directory, code }));
-  const kept = (inOrder: string): CheckResult =>
+  const kept = (inOrder: DoctorProblem): CheckResult =>
     on === undefined ? check.pass(inOrder) : check.warn({ kind: 'inbox-place-volatile', directory, on });
   try {
     await loadLibsql();
-    if (!isInboxThere(location)) return of(kept(`${location} is made by the first listen`));
+    if (!isInboxThere(location)) return of(kept({ kind: 'inbox-unmade', inbox: location }));
     await access(location, constants.R_OK | constants.W_OK);
     const newest = await readNewest(location, clock);
     const damage = await (await checkIntegrity(location)).found;
     if (damage !== undefined) {
       return of(check.fail({ kind: 'inbox-file-damaged', inbox: location, damage }), newest);
     }
-    return of(kept(`${location} opens, and syncs to disk`), newest);
+    return of(kept({ kind: 'inbox-opens', inbox: location }), newest);
   } catch (error) {
     if (error instanceof LeadsError) return of(check.fail(error));
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return of(check.fail(`${location} cannot be read and written (${code})`, 'it must belong to you'));
+    return of(check.fail({ kind: 'inbox-file-unreadable', inbox: location, code }));
   }
 }
 
@@ -67,20 +67,15 @@ interface StorageProbe {
   readonly directory: string;
   readonly isMade: boolean;
   readonly freeBytes: number;
-  /** A kind of file system on which an acknowledged lead may be lost. */
-  readonly volatile: string | undefined;
+  readonly volatile: VolatileStorage | undefined;
   /** When the file was written by the clock of the file system, ms; undefined where none was written. */
   readonly writtenAt: number | undefined;
   readonly problem: string | undefined;
 }
 
 /** By the magic numbers of Linux (statfs(2)). */
-const volatileKinds: Readonly<Record<number, string>> = {
-  0x01021994: 'a tmpfs, which is empty after a restart of this machine',
-  0x858458f6: 'a ramfs, which is empty after a restart of this machine',
-  0x6969: 'NFS, where locks and syncs of a database are not reliable',
-  0xff534d42: 'an SMB share, where locks and syncs of a database are not reliable',
-  0xfe534d42: 'an SMB share, where locks and syncs of a database are not reliable',
+const volatileKinds: Readonly<Record<number, VolatileStorage>> = {
+  ...{ 0x01021994: 'tmpfs', 0x858458f6: 'ramfs', 0x6969: 'NFS', 0xff534d42: 'SMB', 0xfe534d42: 'SMB' },
 };
 
 const mib = 1024 * 1024;
@@ -128,17 +123,14 @@ async function nearestExisting(path: string): Promise<string> {
   return above === path ? path : nearestExisting(above);
 }
 
-export function checkFreeSpace({ freeBytes, directory }: StorageProbe): CheckResult {
-  const check = checkNamed('receiver.disk');
-  const seen = `${sizeOf(freeBytes)} free in ${directory}`;
-  const hint = 'free some space: without it, deliveries are answered 503';
-  if (freeBytes < tooLittle) return check.fail(seen, hint);
-  return freeBytes < little ? check.warn(seen, hint) : check.pass(seen);
+export function checkFreeSpace({ freeBytes: bytes, directory }: StorageProbe): CheckResult {
+  const result = bytes < tooLittle ? 'fail' : bytes < little ? 'warn' : 'pass';
+  return checkNamed('receiver.disk')[result]({ kind: 'disk-space', directory, bytes });
 }
 
 /** Another clock that was read now. */
 export interface OtherClock {
-  /** For messages, such as `the file system's clock`. */
+  /** Whose it is, for messages. */
   readonly name: string;
   /** Milliseconds since the epoch; undefined: it could not be read. */
   readonly at: number | undefined;
@@ -152,14 +144,8 @@ export function checkOwnClock(
 ): CheckResult {
   const check = checkNamed('machine.clock');
   const ahead = (newestDelivery ?? now) - now;
-  const hint = 'set it by NTP, such as: timedatectl set-ntp true';
-  if (ahead > 60_000) {
-    return check.fail(`the newest delivery came ${formatDuration(ahead)} later than the clock says`, hint);
-  }
-  const apart = Math.abs((other.at ?? now) - now);
-  if (apart > 60_000) return check.warn(`${other.name} differs by ${formatDuration(apart)}`, hint);
-  return check.pass(new Date(now).toISOString().replace(/\.\d+/, ''));
+  if (ahead > 60_000) return check.fail({ kind: 'clock-behind-delivery', ms: ahead });
+  const ms = Math.abs((other.at ?? now) - now);
+  if (ms > 60_000) return check.warn({ kind: 'clocks-apart', other: other.name, ms });
+  return check.pass({ kind: 'clock-shows', now });
 }
-
-const sizeOf = (bytes: number): string =>
-  bytes < 10 * 1024 * mib ? `${Math.floor(bytes / mib)} MiB` : `${Math.floor(bytes / (1024 * mib))} GiB`;

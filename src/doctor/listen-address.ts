@@ -17,13 +17,13 @@ export async function checkPort(host: string, port: number): Promise<CheckResult
   const check = checkNamed('receiver.port');
   const code = await tryToBind(host, port);
   const address = `${host}:${port}`;
-  if (code === undefined) return check.pass(`${address} is free`);
+  if (code === undefined) return check.pass({ kind: 'port-free', address });
   if (code === 'EADDRINUSE') {
     if (await isListen(host, port)) return check.pass({ kind: 'port-of-listen', address });
     return check.warn({ kind: 'port-taken', address });
   }
   if (code === 'EACCES') return check.fail({ kind: 'port-needs-rights', address });
-  return check.fail(`nothing can listen on ${address} (${code})`, 'name an address of this machine');
+  return check.fail({ kind: 'port-unusable', address, code });
 }
 
 async function tryToBind(host: string, port: number): Promise<string | undefined> {
@@ -79,32 +79,19 @@ function titleAt(
 export async function checkAuthority(dataDir: string, now: number): Promise<CheckResult> {
   const check = checkNamed('receiver.authority');
   const path = authorityPath(dataDir);
+  const directory = dirname(path);
   try {
     const pem = await readAuthority(dataDir);
-    if (pem === undefined) return check.pass('the local authority is made by the first listen');
+    if (pem === undefined) return check.pass({ kind: 'authority-unmade' });
     const certificate = new X509Certificate(pem);
-    const keyPath = join(dirname(path), 'ca-key.pem');
-    if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyPath, 'utf8')))) {
-      throw new Error(`${keyPath} does not belong to it`);
-    }
+    const keyPath = join(directory, 'ca-key.pem');
+    if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyPath, 'utf8'))))
+      return check.fail({ kind: 'authority-unusable', path, directory, why: { otherKey: keyPath } });
     const [start, end] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    if (start > now) {
-      return check.fail(
-        `${path} is valid from ${new Date(start).toISOString().slice(0, 10)}`,
-        'set the clock if it is behind; else the next listen makes another one, which clients have to trust anew',
-      );
-    }
-    const until = new Date(end).toISOString().slice(0, 10);
-    return end - now <= renewAuthorityBefore
-      ? check.warn(
-          `${path} ${end <= now ? 'ended on' : 'is valid until'} ${until}`,
-          'the next listen makes another one, which clients have to trust anew',
-        )
-      : check.pass(`${path}, valid until ${until}`);
+    if (start > now) return check.fail({ kind: 'authority-early', path, at: start });
+    if (end - now > renewAuthorityBefore) return check.pass({ kind: 'authority-valid', path, at: end });
+    return check.warn({ kind: 'authority-ends', path, at: end, isOver: end <= now });
   } catch (error) {
-    return check.fail(
-      `${path} cannot be used: ${messageOf(error)}`,
-      `remove ${dirname(path)} to have a new one made`,
-    );
+    return check.fail({ kind: 'authority-unusable', path, directory, why: messageOf(error) });
   }
 }

@@ -6,7 +6,6 @@ import { issuerOf, shakeHands } from '../check/tls-handshake.ts';
 import { limitTime } from '../http/client/limit-time.ts';
 import type { Clock } from '../time/clock.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
-import { formatDuration } from '../time/time-text.ts';
 
 /** Whether the service's host name leads to an address. */
 export async function checkHostLookup({
@@ -17,24 +16,21 @@ export async function checkHostLookup({
 }: Connection): Promise<CheckResult> {
   const check = checkNamed('service.dns');
   const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) return check.pass(`${host} is an address`);
-  if (proxy !== undefined) return check.skip(`the proxy ${proxy.host} looks names up`);
+  if (isIP(host) !== 0) return check.pass({ kind: 'host-is-address', host });
+  if (proxy !== undefined) return check.skip({ kind: 'host-by-proxy', proxy: proxy.host });
   const limit = limitTime(timeoutMs, signal);
   try {
     const isOver = new Promise<never>((_, reject) => {
-      limit.signal.addEventListener('abort', () => reject(new Error('no answer came in time')), {
+      limit.signal.addEventListener('abort', () => reject(new Error('timeout')), {
         once: true,
       });
     });
     const found = await Promise.race([lookup(host, { all: true }), isOver]);
-    const addresses = found.map(({ address }) => address);
-    const others = addresses.length > 2 ? ` and ${addresses.length - 2} more` : '';
-    return check.pass(`${host} is ${addresses.slice(0, 2).join(', ')}${others}`);
+    return check.pass({ kind: 'host-found', host, addresses: found.map(({ address }) => address) });
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOTFOUND' ? 'there is no such host' : (code ?? message);
-    return check.fail({ kind: 'service-host-unknown', host, why });
+    return check.fail({ kind: 'service-host-unknown', host, why: code ?? message });
   } finally {
     limit.clear();
   }
@@ -49,38 +45,25 @@ const warnDays = 14;
 export async function checkServiceCertificate(connection: Connection): Promise<CheckResult> {
   const { baseUrl, proxy, authorities, timeoutMs, clock, signal } = connection;
   const check = checkNamed('service.tls');
-  if (baseUrl.protocol !== 'https:') return check.skip('plain HTTP on this machine');
-  if (proxy !== undefined) return check.skip(`the service is reached through the proxy ${proxy.host}`);
+  if (baseUrl.protocol !== 'https:') return check.skip({ kind: 'plain-http' });
+  if (proxy !== undefined) return check.skip({ kind: 'tls-by-proxy', proxy: proxy.host });
   const endpoint = endpointOf(baseUrl, { authorities, insecure: false }, undefined);
   const hands = await shakeHands(endpoint, {}, { timeoutMs, signal, clock });
   if (!hands.ok) {
     signal.throwIfAborted();
-    return check.fail(
-      `the handshake failed (${hands.code})`,
-      'is the service up, and is this its HTTPS port?',
-    );
+    return check.fail({ kind: 'tls-failed', code: hands.code });
   }
   const { certificate, protocol, untrusted } = hands;
   const issuer = issuerOf(certificate);
   const days = Math.floor((Date.parse(certificate.valid_to) - clock.now()) / dayMs);
-  if (days < 0) {
-    return check.fail(
-      `the certificate ended ${-days} days ago`,
-      'the service must renew it, or check the clock here',
-    );
-  }
+  if (days < 0) return check.fail({ kind: 'certificate-ended', days: -days });
   if (checkServerIdentity(endpoint.host, certificate) !== undefined) {
     const names = (certificate.subjectaltname ?? 'no name').slice(0, 200);
-    return check.fail(`the certificate is for ${names}, not for ${endpoint.host}`, 'check the base URL');
+    return check.fail({ kind: 'certificate-of-others', names, host: endpoint.host });
   }
-  if (untrusted !== undefined) {
-    return check.fail(
-      `the certificate of ${issuer} is not trusted (${untrusted})`,
-      'if its authority is a private one, name its certificate in NODE_EXTRA_CA_CERTS',
-    );
-  }
-  const seen = `${protocol ?? 'TLS'}, issued by ${issuer}, ${days} days left`;
-  return days < warnDays ? check.warn(seen, 'tell the service: its certificate ends soon') : check.pass(seen);
+  if (untrusted !== undefined) return check.fail({ kind: 'certificate-untrusted', issuer, why: untrusted });
+  const result = days < warnDays ? 'warn' : 'pass';
+  return check[result]({ kind: 'certificate-valid', protocol: protocol ?? 'TLS', issuer, days });
 }
 
 /** How this machine reaches the service. */
@@ -110,13 +93,9 @@ export interface ClockSight {
 /** `isReached`: whether any answer came. */
 export function checkClockDrift({ drift, isReached }: ClockSight): CheckResult {
   const check = checkNamed('service.clock');
-  if (drift === undefined)
-    return check.skip(isReached ? 'the service sends no Date' : 'the service did not answer');
+  if (drift === undefined) return check.skip({ kind: isReached ? 'clock-unsent' : 'no-answer' });
   const size = Math.abs(drift);
-  if (size <= tolerated) return check.pass("this machine's clock agrees with the service's");
-  const seen = `this machine's clock is ${formatDuration(size)} ${drift > 0 ? 'behind' : 'ahead of'} the service's`;
-  const hint = 'set it by NTP, such as: timedatectl set-ntp true';
-  return size > harmful
-    ? check.fail(`${seen}: signed deliveries are rejected`, hint)
-    : check.warn(seen, hint);
+  if (size <= tolerated) return check.pass({ kind: 'clock-agrees' });
+  const isHarmful = size > harmful;
+  return check[isHarmful ? 'fail' : 'warn']({ kind: 'clock-drifts', drift, isHarmful });
 }

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import type { DoctorProblem, PagingAdvice } from '../../src/doctor/problems.ts';
 import { describeProblem } from '../../src/messages/command-line.ts';
 
-const ids = { kind: 'leads-without-id', where: 'the leads are at /data', name: 'id' } as const;
+const ids = { kind: 'leads-without-id', items: '/data', name: 'id' } as const;
 const missing = "the leads are at /data, and some have no usable 'id'";
-const ignored = { kind: 'filter-ignored', evidence: 'all came' } as const;
+const ignored = { kind: 'filter-ignored', evidence: { kind: 'said', text: 'all came' } } as const;
 const database = 'postgresql://db/leads';
 
 it.each<[DoctorProblem, string, string | undefined]>([
@@ -19,8 +19,8 @@ it.each<[DoctorProblem, string, string | undefined]>([
     'make it writable, or name another place with --inbox or LEADS_DATA_DIR',
   ],
   [
-    { kind: 'inbox-place-volatile', directory: '/data', on: 'a tmpfs' },
-    '/data is on a tmpfs',
+    { kind: 'inbox-place-volatile', directory: '/data', on: 'tmpfs' },
+    '/data is on a tmpfs, which is empty after a restart of this machine',
     'name an inbox on a local disk with --inbox or LEADS_DATA_DIR',
   ],
   [
@@ -50,7 +50,7 @@ it.each<[DoctorProblem, string, string | undefined]>([
     'use one from 1024 on: leads listen --port N',
   ],
   [
-    { kind: 'service-host-unknown', host: 'api.example', why: 'there is no such host' },
+    { kind: 'service-host-unknown', host: 'api.example', why: 'ENOTFOUND' },
     'api.example cannot be looked up: there is no such host',
     "check the base URL ('leads config get base-url') and this machine's DNS",
   ],
@@ -71,7 +71,7 @@ it.each<[DoctorProblem, string, string | undefined]>([
     'if it has a list for GET, too: leads config set api.path /…',
   ],
   [
-    { kind: 'limit-harmful', evidence: 'limit=3 was rejected (400)' },
+    { kind: 'limit-harmful', evidence: { kind: 'parameter-rejected', asked: 'limit=3', status: 400 } },
     'limit=3 was rejected (400): it must not be sent',
     'leads config set api.params.limit null',
   ],
@@ -96,12 +96,21 @@ it.each<[DoctorProblem, string, string | undefined]>([
     undefined,
   ],
   [
-    { kind: 'filter-harmful', name: 'category', evidence: 'category=a was rejected (400)' },
+    {
+      ...{ kind: 'filter-harmful', name: 'category' },
+      evidence: { kind: 'parameter-rejected', asked: 'category=a', status: 400 },
+    },
     'category=a was rejected (400)',
     'leads config set api.params.category null',
   ],
   [
-    { kind: 'two-status-fields', fields: ['status', 'state'], seen: 'status: a, b; state: c' },
+    {
+      kind: 'two-status-fields',
+      fields: [
+        { name: 'status', values: ['a', 'b'] },
+        { name: 'state', values: ['c'] },
+      ],
+    },
     'status and state both look like it (status: a, b; state: c)',
     'decide: leads config set api.status-field status, or leads config set api.status-field state',
   ],
@@ -126,6 +135,10 @@ it.each<[PagingAdvice, string]>([
   ],
   ['repeat', 'run it again'],
 ])('advises %s where pages are undecided', (advice, hint) => {
-  const found: DoctorProblem = { kind: 'paging-undecided', why: 'nobody knows', advice };
+  const found: DoctorProblem = {
+    kind: 'paging-undecided',
+    why: { kind: 'said', text: 'nobody knows' },
+    advice,
+  };
   expect(describeProblem(found)).toEqual({ message: 'nobody knows', hint });
 });

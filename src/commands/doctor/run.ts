@@ -35,6 +35,7 @@ import { openService } from '../../service/client/service.ts';
 import type { ErrorWords } from '../../service/problems.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
+import { problemSentence } from '../../messages/find-message.ts';
 import type { DoctorLine } from './output-schema.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
@@ -180,7 +181,7 @@ async function openFile(location: string, { paths, clock, pid }: Context): Promi
   const { check, newestDelivery } = await checkInbox(location, storage, clock);
   return {
     checks: [check, checkFreeSpace(storage)],
-    clock: { name: "the file system's clock", at: storage.writtenAt },
+    clock: { name: 'file system', at: storage.writtenAt },
     newestDelivery,
   };
 }
@@ -274,25 +275,21 @@ function accountProblem(settings: Settings): LeadsError | undefined {
 function checkKey(found: Examination, isFromCommand: boolean): CheckResult {
   const check = checkNamed('service.key');
   if (found.kind === 'examined')
-    return check.pass(isFromCommand ? 'accepted; it is what api-key-command prints' : 'accepted');
+    return check.pass({ kind: isFromCommand ? 'key-from-command' : 'key-accepted' });
   const { error } = found;
   if (error instanceof KeyRejectedError) return check.fail(error);
   // The service was reached, and its answer says nothing of the key.
-  if (error instanceof DataError) return check.skip('the answer does not show whether it is accepted');
+  if (error instanceof DataError) return check.skip({ kind: 'key-unseen' });
   return check.fail(error);
 }
 
 function unexamined(error: LeadsError): CheckResult[] {
   const why =
-    error instanceof DataError
-      ? 'the answer holds no leads'
-      : error instanceof ConfigError
-        ? 'there is no key'
-        : 'the service did not answer';
+    error instanceof DataError ? 'no-leads-answered' : error instanceof ConfigError ? 'no-key' : 'no-answer';
   return dialectNames.map((name) =>
     error instanceof DataError && name === 'dialect.envelope'
       ? checkNamed(name).fail(wantsPost(error) ? { kind: 'list-by-post', status: error.status } : error)
-      : checkNamed(name).skip(why),
+      : checkNamed(name).skip({ kind: why }),
   );
 }
 
@@ -321,7 +318,8 @@ function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPrinter {
       }
     },
     async learnt(changes) {
-      for (const { key, value, evidence, old } of changes) {
+      for (const { key, value, evidence: found, old } of changes) {
+        const evidence = problemSentence(found);
         await line({ type: 'learnt', key, value, evidence, ...(old === undefined ? {} : { old }) });
       }
     },
@@ -359,8 +357,8 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
     const text = isOne ? inside(detail) : indented(`${names.join(', ')}: ${detail}`, narrow);
     const [first = '', ...rest] = text;
     const label = isOne ? `${names.join('').padEnd(nameWidth)} ` : '';
-    const hintText = hint === undefined || result === 'pass' ? undefined : `hint: ${hint}`;
-    const hints = hintText === undefined ? [] : isOne ? inside(hintText) : indented(hintText, narrow);
+    const hintText = `hint: ${hint}`;
+    const hints = hint === undefined ? [] : isOne ? inside(hintText) : indented(hintText, narrow);
     return [`${mark} ${label}${first.trimStart()}`, ...rest, ...hints.map(dim)];
   };
   return {
@@ -374,7 +372,10 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
         colours.bold('learnt'),
         ...changes.flatMap(({ key, value, evidence, old }) => {
           const was = old === undefined || old === value ? '' : ` (was ${shown(old)})`;
-          return [`  ${sanitize(`${key} ${shown(value)}${was}`)}`, ...inside(evidence).map(dim)];
+          return [
+            `  ${sanitize(`${key} ${shown(value)}${was}`)}`,
+            ...inside(problemSentence(evidence)).map(dim),
+          ];
         }),
         '',
       ]),
@@ -390,13 +391,13 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
   };
 }
 
-type CheckInWords = Pick<CheckResult, 'name' | 'result' | 'hint'> & { readonly detail: string };
+type CheckInWords = ReturnType<typeof inWords>;
 type Alike = [CheckInWords, ...CheckInWords[]];
 
-function inWords({ name, result, found, hint }: CheckResult): CheckInWords {
-  if (typeof found === 'string') return { name, result, detail: found, hint };
-  const said = found instanceof Error ? describe(found) : describeProblem(found);
-  return { name, result, detail: said.message, hint: said.hint };
+/** What is in order needs no hint. */
+function inWords({ name, result, found }: CheckResult) {
+  const { message, hint } = found instanceof Error ? describe(found) : describeProblem(found);
+  return { name, result, detail: message, hint: result === 'pass' ? undefined : hint };
 }
 
 /** Checks in a row that were skipped for one reason stand in one line. */

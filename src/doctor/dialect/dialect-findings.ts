@@ -1,15 +1,13 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { LeadsError } from '../../errors.ts';
-import { formatDuration } from '../../time/time-text.ts';
 import { checkNamed, type CheckResult } from '../check-result.ts';
 import type { ClockSight } from '../service-connection.ts';
-import type { RateHeaders } from './limited-requests.ts';
-import type { FilterFinding, StatusField } from './find-filter.ts';
+import type { LeadOrder, RateHeaders, StatusField } from '../problems.ts';
+import type { FilterFinding } from './find-filter.ts';
 import type { LimitFinding } from './find-limit.ts';
 import type { PositionFinding } from './find-position.ts';
 import type { TimeFilterFinding } from './find-time-filter.ts';
 import type { CapFinding } from './page-cap.ts';
-import type { LeadOrder } from './seen-page.ts';
 
 /** What the list operation of a service turned out to be. */
 export interface DialectFindings extends ClockSight {
@@ -21,7 +19,7 @@ export interface DialectFindings extends ClockSight {
   readonly count: number;
   /** Whether the leads have ids by the name in force; otherwise fields that may be it. */
   readonly id: { readonly isThere: boolean; readonly name: string; readonly candidates: readonly string[] };
-  readonly order: LeadOrder;
+  readonly order: LeadOrder | undefined;
   readonly rate: RateHeaders | undefined;
   /** How long further requests are refused, where that ended the questions; ms, undefined where that is not known. */
   readonly refusedFor: { readonly ms: number | undefined } | undefined;
@@ -65,22 +63,22 @@ export function dialectChecks(
 
 function checkEnvelope({ items, count, id }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.envelope');
-  const where = items === '' ? 'the answer is the array' : `the leads are at ${items}`;
-  if (count === 0) return check.warn(`${where}, and there is none`, 'run it again when there are leads');
-  if (id.isThere) return check.pass(`${where}, ${count} without asking for more`);
-  return check.warn({ kind: 'leads-without-id', where, name: id.name, candidates: id.candidates });
+  if (count === 0) return check.warn({ kind: 'no-lead-listed', items });
+  if (id.isThere) return check.pass({ kind: 'leads-listed', items, count });
+  return check.warn({ kind: 'leads-without-id', items, name: id.name, candidates: id.candidates });
 }
 
 function checkPagination({ position }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.pagination');
   switch (position.kind) {
     case 'found': {
-      const { style, evidence, unseen } = position;
-      if (unseen === undefined) return check.pass(`${style}: ${evidence}`);
-      return check.warn({ kind: 'paging-undecided', why: `${style}; ${unseen}`, advice: 'more-leads' });
+      const { style, evidence, isBaseUnseen } = position;
+      if (isBaseUnseen !== true) return check.pass({ kind: 'paging-found', style, evidence });
+      const why = { kind: 'page-base-unseen', style } as const;
+      return check.warn({ kind: 'paging-undecided', why, advice: 'more-leads' });
     }
     case 'alone':
-      return check.pass(`one page: ${position.evidence}`);
+      return check.pass({ kind: 'paging-found', style: { kind: 'one-page' }, evidence: position.evidence });
     case 'undecided':
       return check.warn({ kind: 'paging-undecided', why: position.why, advice: position.advice });
   }
@@ -92,16 +90,17 @@ function checkPageSize({ limit, cap }: DialectFindings): CheckResult {
   if (limit.kind === 'filtered' || limit.kind === 'rejected') {
     return check.warn({ kind: 'limit-harmful', evidence: limit.evidence });
   }
-  if (limit.kind === 'ignored') return check.warn(`${limit.name} is ignored: ${limit.evidence}`);
+  const { name, evidence } = limit;
+  if (limit.kind === 'ignored') return check.warn({ kind: 'limit-ignored', name, evidence });
   switch (cap.kind) {
     case 'cap':
-      return check.pass(`${cap.size} a page: ${cap.evidence}`);
+      return check.pass({ ...cap, kind: 'page-cap' });
     case 'none':
-      return check.pass(`${limit.name}, ${cap.size} a page and perhaps more`);
+      return check.pass({ kind: 'page-cap-unknown', name, size: cap.size });
     case 'unreached':
-      return check.pass(`${limit.name}; all ${cap.count} leads came at once, so no cap shows`);
+      return check.pass({ kind: 'page-cap-unreached', name, count: cap.count });
     default:
-      return check.pass(`${limit.name}: ${limit.evidence}`);
+      return check.pass({ kind: 'limit-honoured', name, evidence });
   }
 }
 
@@ -113,11 +112,11 @@ function checkFilter(
   const check = checkNamed(`dialect.${name}`);
   if (filter.kind === 'honoured') return check.pass(filter.evidence);
   if (filter.kind === 'unknown') return check.skip(filter.why);
-  if (filter.kind === 'wrong' && filter.bringsOthers === true)
-    return check.warn(`not used: ${filter.evidence}`, 'the list is cut, or the filter reaches beyond it');
-  // What is not sent does no harm: times are held against each lead here.
-  if (!isSent) return check.skip(`no usual name is understood, so leads narrows here: ${filter.evidence}`);
   const { evidence } = filter;
+  if (filter.kind === 'wrong' && filter.bringsOthers === true)
+    return check.warn({ kind: 'filter-unused', evidence });
+  // What is not sent does no harm: times are held against each lead here.
+  if (!isSent) return check.skip({ kind: 'filter-unknown', evidence });
   if (filter.kind === 'ignored') return check.warn({ kind: 'filter-ignored', name, evidence, isLearning });
   const isWritten = filter.kind === 'rejected' || (filter.isLossy === true && name !== 'status');
   return check.warn(isLearning && isWritten ? evidence : { kind: 'filter-harmful', name, evidence });
@@ -125,34 +124,22 @@ function checkFilter(
 
 function checkStatusField({ statusFields }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.status-field');
-  const [first, second] = statusFields;
-  if (first === undefined) return check.skip('no field of a lead looks like a status');
-  const seen = statusFields.map(({ name, values }) => `${name}: ${values.slice(0, 8).join(', ')}`).join('; ');
+  const [first, second, ...others] = statusFields;
+  if (first === undefined) return check.skip({ kind: 'status-unseen' });
   return second === undefined
-    ? check.pass(seen)
-    : check.warn({ kind: 'two-status-fields', fields: [first.name, second.name], seen });
+    ? check.pass({ kind: 'status-field', field: first })
+    : check.warn({ kind: 'two-status-fields', fields: [first, second, ...others] });
 }
 
 function checkRate({ rate, refusedFor, requests }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.rate-limit');
-  if (refusedFor !== undefined) {
-    const when = refusedFor.ms === undefined ? 'later' : `in ${formatDuration(refusedFor.ms)}`;
-    return check.warn(
-      `reached after ${requests} requests, which ended the questions`,
-      `run it again ${when}, when requests are allowed again`,
-    );
-  }
-  if (rate === undefined) return check.pass('no header tells of one');
-  const { names, limit, remaining, resetMs } = rate;
-  const parts = [
-    limit === undefined ? undefined : `${limit} requests`,
-    remaining === undefined ? undefined : `${remaining} left`,
-    resetMs === undefined ? undefined : `more in ${formatDuration(Math.max(0, resetMs))}`,
-  ].filter((part) => part !== undefined);
-  return check.pass(`${parts.join(', ') || 'told'} (${names.join(', ')})`);
+  if (refusedFor !== undefined) return check.warn({ kind: 'requests-limited', requests, ms: refusedFor.ms });
+  return check.pass(rate === undefined ? { kind: 'rate-untold' } : { kind: 'rate-told', ...rate });
 }
 
 function checkOrder({ order }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.order');
-  return order === 'unknown' ? check.skip('the times of the leads do not show it') : check.pass(order);
+  return order === undefined
+    ? check.skip({ kind: 'order-unseen' })
+    : check.pass({ kind: 'leads-in-order', order });
 }

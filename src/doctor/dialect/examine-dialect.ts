@@ -1,6 +1,7 @@
 import { DataError, LeadsError } from '../../errors.ts';
 import { formatPointer } from '../../json/exact.ts';
 import type { Service } from '../../service/client/service.ts';
+import type { DialectEvidence, StatusField } from '../problems.ts';
 import type { DialectFindings, Examination } from './dialect-findings.ts';
 import { findLimit, type Reaction, readLargestPage, tooFew } from './find-limit.ts';
 import { findPosition, type PositionFinding } from './find-position.ts';
@@ -13,7 +14,6 @@ import {
   type FilterSearch,
   findFieldFilter,
   type KnownList,
-  type StatusField,
   statusFieldsOf,
   valuesOf,
 } from './find-filter.ts';
@@ -108,7 +108,7 @@ async function readFirst(asker: DialectAsker, isLearning: boolean): Promise<Seen
   }
   if (first.kind === 'page') return first;
   if (first.kind === 'rejected') throw first.error;
-  throw new DataError('no request was left');
+  throw new DataError({ kind: 'requests-spent' });
 }
 
 function idOf(asker: DialectAsker, { leads }: SeenPage): DialectFindings['id'] {
@@ -128,8 +128,9 @@ export function compareWalks(
   const asked = completion === undefined ? front.slice(0, brought.size) : front;
   const missing = asked.filter((key) => !brought.has(key)).length;
   if (failure === undefined && missing === 0) return position;
-  const why = failure ?? `${missing} of ${asked.length} leads did not come`;
-  return { kind: 'undecided', why: `${position.style}: walked as learnt, ${why}`, advice: 'repeat' };
+  const why: DialectEvidence = failure ?? { kind: 'leads-missing', missing, asked: asked.length };
+  const { style } = position;
+  return { kind: 'undecided', why: { kind: 'learnt-walk-failed', style, why }, advice: 'repeat' };
 }
 
 /** Whether the one page of a list is all of it: the walk proves that as for an export, by the filters that were found. */
@@ -143,7 +144,7 @@ async function proveLonePage(
   const filters = { status, category, since, until };
   for (const filter of Object.values(filters)) {
     if (filter.kind === 'wrong' && filter.bringsOthers === true)
-      return { ...position, why: `the list is cut: ${filter.evidence}`, advice: 'name-parameter' };
+      return { ...position, why: { kind: 'list-cut', evidence: filter.evidence }, advice: 'name-parameter' };
   }
   const names = Object.entries(filters).flatMap(([name, filter]) =>
     filter.kind === 'honoured' ? [[name, filter.name] as const] : [],
@@ -154,7 +155,7 @@ async function proveLonePage(
     end = lonePageEnd(again.completion);
   }
   if (end?.kind === 'proven') {
-    return { kind: 'alone', upTo: end.upTo, evidence: `proven for up to ${end.upTo} leads` };
+    return { kind: 'alone', upTo: end.upTo, evidence: { kind: 'proven-up-to', count: end.upTo } };
   }
   const count = walked.pages.flat().length;
   return mayBeCut(walked) && count > fewest ? { ...position, uncutUpTo: count - 1 } : position;

@@ -2,6 +2,7 @@ import type { KindsOf } from '../../errors.ts';
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import { statusFields } from '../../service/listing/page-census.ts';
+import type { DialectEvidence, Selection, StatusField } from '../problems.ts';
 import { findHonouredName } from './find-honoured-name.ts';
 import { noRequestLeft, type Reaction, type TriedName, withoutPage } from './find-limit.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
@@ -27,7 +28,7 @@ export type FilterFinding = KindsOf<{
    * `bringsOthers`: it brought leads that the whole list lacks.
    */
   wrong: TriedName & { isLossy?: boolean; bringsOthers?: boolean };
-  unknown: { why: string };
+  unknown: { why: DialectEvidence };
 }>;
 
 /** The list without filters. */
@@ -39,11 +40,10 @@ export interface KnownList extends KnownFront {
 }
 
 /** A value of a filter, and the leads that it should leave. */
-interface FilterValue {
+export interface FilterValue {
   readonly text: string;
   readonly selects: LeadTest;
-  /** These leads, in words. */
-  readonly leads: string;
+  readonly leads: Selection;
 }
 
 export interface FilterSearch {
@@ -63,7 +63,7 @@ export async function findFilter(search: FilterSearch, all: readonly FilterValue
   // A filter that leaves the first page as it is does not show.
   const values = all.filter(({ selects }) => !list.leads.slice(0, list.capacity).every(selects));
   const [value] = values;
-  if (value === undefined) return { kind: 'unknown', why: 'the leads differ too little' };
+  if (value === undefined) return { kind: 'unknown', why: { kind: 'leads-alike' } };
   if (reaction !== 'ignores' || names.length === 1) return tryEach(search, value);
   const found = await findHonouredName<FilterValue>({
     ...{ asker, names, values, textOf: ({ text }) => text, base: list.query },
@@ -93,7 +93,7 @@ async function tryEach(search: FilterSearch, value: FilterValue): Promise<Filter
     first ??= found;
     if (found.kind === 'unknown') break;
   }
-  return first ?? { kind: 'unknown', why: 'no parameter is set for it' };
+  return first ?? { kind: 'unknown', why: { kind: 'no-parameter' } };
 }
 
 async function tryOne(
@@ -115,17 +115,19 @@ function judge(
   if (seen.kind !== 'page') return withoutPage(seen, name, asked);
   const others = list.isWhole ? oldOthers(seen.leads, list.leads) : 0;
   if (others > 0) {
-    const evidence = `${asked} brought ${others} leads that the list lacks`;
+    const evidence = { kind: 'brought-others', asked, count: others } as const;
     return { kind: 'wrong', name, evidence, bringsOthers: true };
   }
   if (isSelection(seen.leads, list, selects)) return honoured(name, { text, leads: wanted });
-  if (isUnfiltered(seen.leads, list)) return { kind: 'ignored', name, evidence: `${asked} changed nothing` };
-  const evidence = `${asked} brought ${seen.count} leads, and not ${wanted}`;
+  if (isUnfiltered(seen.leads, list))
+    return { kind: 'ignored', name, evidence: { kind: 'no-effect', asked } };
+  const evidence = { kind: 'brought-other-selection', asked, count: seen.count, wanted } as const;
   return { kind: 'wrong', name, evidence, isLossy: isLoss(seen.leads, list, selects) };
 }
 
 const honoured = (name: string, { text, leads }: Pick<FilterValue, 'text' | 'leads'>): FilterFinding => ({
-  ...{ kind: 'honoured', name, evidence: `${name}=${text} brought ${leads} and no other` },
+  ...{ kind: 'honoured', name },
+  evidence: { kind: 'brought-selection', asked: `${name}=${text}`, wanted: leads },
 });
 
 /** How many leads are unknown and older than the newest known one: they did not arrive meanwhile. */
@@ -136,10 +138,9 @@ function oldOthers(seen: readonly SeenLead[], known: readonly SeenLead[]): numbe
     .length;
 }
 
-const ignored = (names: readonly string[]): FilterFinding => {
-  const [name = ''] = names;
-  return { kind: 'ignored', name, evidence: `${names.length} names changed nothing, ${name} among them` };
-};
+const ignored = ([name = '', ...others]: readonly string[]): FilterFinding => ({
+  ...{ kind: 'ignored', name, evidence: { kind: 'no-effect-of-names', count: others.length + 1, name } },
+});
 
 /** No lead has it. */
 const impossible = 'leads-doctor-none';
@@ -152,7 +153,7 @@ export async function findFieldFilter(
 ): Promise<FilterFinding> {
   const { leads } = search.list;
   const values = field === undefined ? [] : valuesOf(leads, field);
-  if (leads.length < 2) return { kind: 'unknown', why: 'there are too few leads to tell' };
+  if (leads.length < 2) return { kind: 'unknown', why: { kind: 'few-leads' } };
   if (field === undefined || values.length < 2) return findByImpossible(search, field, what, values[0]);
   const path = field.split('.');
   const found = await findFilter(
@@ -160,7 +161,7 @@ export async function findFieldFilter(
     values.map((text) => ({
       text,
       selects: ({ record }) => fieldAt(record, path) === text,
-      leads: `the leads with ${field} '${text}'`,
+      leads: { kind: 'leads-of-field', field, text },
     })),
   );
   return found.kind === 'honoured' ? { ...found, field } : found;
@@ -176,11 +177,8 @@ async function findByImpossible(
   what: string,
   only: string | undefined,
 ): Promise<FilterFinding> {
-  const seenOnly = only === undefined ? `no lead shows its ${what}` : `every lead has the ${what} '${only}'`;
-  const unclear: FilterFinding = {
-    kind: 'unknown',
-    why: `${seenOnly}, so the effect of ${names[0] ?? what} does not show`,
-  };
+  const why = { kind: 'effect-hidden', what, only, name: names[0] ?? what } as const;
+  const unclear: FilterFinding = { kind: 'unknown', why };
   // A service that takes every parameter for a field, or rejects unknown ones, shows nothing by that.
   if (reaction !== 'ignores') return unclear;
   const found = await findHonouredName<string>({
@@ -192,8 +190,13 @@ async function findByImpossible(
   if (found.kind === 'unclear' || only === undefined) return unclear;
   const all = await asker.ask({ ...list.query, [found.name]: only });
   if (all.kind !== 'page' || all.count < Math.min(list.leads.length, list.capacity)) return unclear;
-  const evidence = `${found.name}=${impossible} brought no lead, and ${found.name}=${only} all`;
-  return { kind: 'honoured', name: found.name, evidence, field };
+  const { name } = found;
+  return {
+    kind: 'honoured',
+    name,
+    evidence: { kind: 'impossible-brought-none', name, impossible, only },
+    field,
+  };
 }
 
 /** The values of a field, the most frequent first. */
@@ -211,12 +214,6 @@ const usualFields = [...statusFields, 'deliveryState', 'delivery_state'];
 
 /** More different values than a status has. */
 const mostValues = 20;
-
-/** A field that may hold the delivery status, with the values seen, the most frequent first. */
-export interface StatusField {
-  readonly name: string;
-  readonly values: readonly string[];
-}
 
 /** Fields that may hold the delivery status of the leads, the likeliest first. */
 export function statusFieldsOf(leads: readonly SeenLead[], configured: string | undefined): StatusField[] {

@@ -1,5 +1,6 @@
 import type { KindsOf, LeadsError } from '../../errors.ts';
 import type { ErrorWords } from '../../service/problems.ts';
+import type { DialectEvidence } from '../problems.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
 import { findHonouredName } from './find-honoured-name.ts';
 import { numberParams } from '../../service/pagination/service-names.ts';
@@ -11,7 +12,7 @@ export type Reaction = 'ignores' | 'rejects' | 'filters';
 /** A parameter, and what it was seen to do. */
 export interface TriedName {
   readonly name: string;
-  readonly evidence: string;
+  readonly evidence: DialectEvidence;
 }
 
 export type LimitFinding = KindsOf<{
@@ -20,7 +21,7 @@ export type LimitFinding = KindsOf<{
   ignored: TriedName;
   rejected: TriedName;
   filtered: TriedName;
-  unknown: { why: string };
+  unknown: { why: DialectEvidence };
 }>;
 
 export interface FoundLimit {
@@ -52,7 +53,7 @@ export async function findLimit(asker: DialectAsker, first: SeenPage, others: bo
     return { limit: { kind: 'unknown', why: noRequestLeft }, reaction: undefined };
   if (isLimited(together)) return { limit: honoured(name, wanted), reaction: 'ignores' };
   if (together.kind === 'page' && together.count >= count) {
-    const ignored = { kind: 'ignored', name, evidence: `${name}=${wanted} brought ${count} leads` } as const;
+    const ignored = { kind: 'ignored', name, evidence: brought(`${name}=${wanted}`, count) } as const;
     const found = others ? await narrow(asker, count, namesBut(name)) : undefined;
     return { limit: found ?? ignored, reaction: 'ignores' };
   }
@@ -71,10 +72,12 @@ export async function findLimit(asker: DialectAsker, first: SeenPage, others: bo
 function withoutEffect(name: string, wanted: number, seen: Seen, count: number): LimitFinding {
   const asked = `${name}=${wanted}`;
   if (seen.kind !== 'page') return withoutPage(seen, name, asked);
-  if (seen.count === 0) return { kind: 'filtered', name, evidence: `${asked} brought no lead` };
-  if (seen.count >= count) return { kind: 'ignored', name, evidence: `${asked} brought ${seen.count} leads` };
-  return { kind: 'unknown', why: `${asked} brought ${seen.count} leads` };
+  const evidence = brought(asked, seen.count);
+  if (seen.count === 0) return { kind: 'filtered', name, evidence };
+  return seen.count >= count ? { kind: 'ignored', name, evidence } : { kind: 'unknown', why: evidence };
 }
+
+const brought = (asked: string, count: number): DialectEvidence => ({ kind: 'brought', asked, count });
 
 /** What is found of a parameter where no page was answered. */
 export function withoutPage(
@@ -83,8 +86,10 @@ export function withoutPage(
   asked: string,
 ): Extract<LimitFinding, { kind: 'unknown' | 'rejected' }> {
   if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
-  if ((seen.status ?? 0) >= 500) return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
-  return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
+  const status = seen.status ?? seen.message;
+  if (Number(status) >= 500)
+    return { kind: 'unknown', why: { kind: 'answered-with-failure', asked, status } };
+  return { kind: 'rejected', name, evidence: { kind: 'parameter-rejected', asked, status } };
 }
 
 async function narrow(
@@ -119,7 +124,7 @@ const honoured = (name: string, wanted: number, companions: Query = {}): LimitFi
   kind: 'honoured',
   name,
   companions,
-  evidence: `${name}=${wanted} brought ${wanted} lead${wanted === 1 ? '' : 's'}`,
+  evidence: brought(`${name}=${wanted}`, wanted),
 });
 
 const namesBut = (name: string): readonly string[] =>
@@ -131,9 +136,8 @@ const oneByOne = (name: string): readonly string[] => {
   return [...first, ...namesBut(name).filter((other) => !first.includes(other))].slice(0, mostAlone);
 };
 
-export const tooFew = (count: number): string =>
-  count === 0 ? 'the service lists no lead' : 'the service lists one lead only';
-export const noRequestLeft = 'no request was left for it, or none got through';
+export const tooFew = (count: number): DialectEvidence => ({ kind: 'leads-listed-few', count });
+export const noRequestLeft = { kind: 'no-request-for-it' } as const;
 
 /** The longest page from the front of the list, which later answers are compared with. */
 export interface Reference {

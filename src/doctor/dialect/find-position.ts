@@ -14,7 +14,7 @@ import {
   readNextPage,
 } from '../../service/pagination/read-next-page.ts';
 import { cursorParams, idParams, numberParams } from '../../service/pagination/service-names.ts';
-import type { PagingAdvice } from '../problems.ts';
+import type { DialectEvidence, PagingAdvice, PagingStyle } from '../problems.ts';
 import { findHonouredName } from './find-honoured-name.ts';
 import type { FoundLimit } from './find-limit.ts';
 import type { DialectAsker, Query, Walked } from './limited-requests.ts';
@@ -25,22 +25,21 @@ export type PositionFinding =
       readonly kind: 'found';
       /** What has to be set for it. */
       readonly dialect: Dialect;
-      /** How pages follow each other, for people. */
-      readonly style: string;
-      readonly evidence: string;
+      readonly style: PagingStyle;
+      readonly evidence: DialectEvidence;
       /** Pages name the next one: without that, a page is the last. */
       readonly isNextSeen?: boolean;
-      /** What is not written, since it was not seen at work. */
-      readonly unseen?: string | undefined;
+      /** From which number pages count was not seen at work, and is not written. */
+      readonly isBaseUnseen?: boolean;
       /** As below. */
       readonly uncutUpTo?: number;
     }
   /** The list does not page: proven up to so many leads. */
-  | { readonly kind: 'alone'; readonly upTo: number; readonly evidence: string }
+  | { readonly kind: 'alone'; readonly upTo: number; readonly evidence: DialectEvidence }
   /** It cannot be known from outside, or not yet. */
   | {
       readonly kind: 'undecided';
-      readonly why: string;
+      readonly why: DialectEvidence;
       readonly advice: PagingAdvice;
       /** As many leads and one more came in one answer: where fewer come, they are not cut. */
       readonly uncutUpTo?: number;
@@ -75,27 +74,28 @@ export async function findPosition(search: PositionSearch, isLearning: boolean):
   if (onePage !== undefined) return onePage;
   if (!isLearning) return undecided(fault, 'learn');
   const read = readNext(asker, page);
-  if (read === undefined) return undecided('the answer is too large to be read whole', 'affirm-one-page');
+  if (read === undefined) return undecided({ kind: 'answer-too-large' }, 'affirm-one-page');
   const isAll = asFound.pages.flat().length >= front.length;
   if (isAll && isOnePage(asFound.completion)) return withoutPosition(search, read.hints, []);
   const { next } = read;
-  const tried: string[] = [];
+  const tried: TriedPosition[] = [];
   for (const way of waysBy[next.kind === 'next' ? next.position.style : next.kind] ?? allWays) {
     const name = await findName(search, way, next);
-    for (const dialect of name === undefined ? [] : dialectsOf[way](name)) {
+    if (name === undefined) continue;
+    for (const dialect of dialectsOf[way](name)) {
       const walk = (): Promise<Walked> => asker.walk(asker.with(dialect), size);
       let walked = await walk();
       // A page may be an odd one by chance: leads that arrive, or one that comes twice.
       if (faultOfWalk(front, walked) !== undefined && asker.left >= enoughToRepeat) walked = await walk();
-      const wrong = faultOfWalk(front, walked);
-      if (wrong === undefined) return positionOf(walked, search);
-      tried.push(`${name}: ${wrong}`);
+      const why = faultOfWalk(front, walked);
+      if (why === undefined) return positionOf(walked, search);
+      tried.push({ name, why });
     }
   }
   return withoutPosition(search, read.hints, tried);
 }
 
-const undecided = (why: string, advice: PagingAdvice): PositionFinding => ({
+const undecided = (why: DialectEvidence, advice: PagingAdvice): PositionFinding => ({
   kind: 'undecided',
   why,
   advice,
@@ -105,26 +105,26 @@ const undecided = (why: string, advice: PagingAdvice): PositionFinding => ({
 export function faultOfWalk(
   front: readonly string[],
   { pages, failure, completion }: Pick<Walked, 'pages' | 'failure' | 'completion'>,
-): string | undefined {
+): DialectEvidence | undefined {
   const [first, second] = pages.map((page) => keysOf({ leads: page }).filter((key) => front.includes(key)));
   if (failure !== undefined) return failure;
-  if (first === undefined) return 'no request was left to try it';
-  if (first[0] !== front[0]) return 'its first page is not the front of the list';
+  if (first === undefined) return { kind: 'no-request-to-try' };
+  if (first[0] !== front[0]) return { kind: 'walk-begins-elsewhere' };
   if (second === undefined)
-    return completion === undefined ? 'no request was left to try it' : 'it brought one page only';
+    return { kind: completion === undefined ? 'no-request-to-try' : 'walk-of-one-page' };
   const isNext = [...first, ...second].every((key, i) => key === front[i]);
   return isNext && (second.length > 0 || first.length === front.length)
     ? undefined
-    : 'its second page is not the one behind the first';
+    : { kind: 'walk-goes-on-elsewhere' };
 }
 
 /** What has to be set for a walk that went on as this one. */
 function positionOf({ next, pages }: Walked, { asker, page, front }: PositionSearch): PositionFinding {
   const [first = [], second = []] = pages;
-  if (next === undefined) return undecided('two pages followed each other, and no third one', 'more-leads');
+  if (next === undefined) return undecided({ kind: 'no-third-page' }, 'more-leads');
   const { position, pagesBefore } = next;
-  const evidence = `two pages followed each other, of ${first.length} and ${second.length} leads`;
-  const found = (style: string, dialect: Dialect, isNextSeen = false): PositionFinding => ({
+  const evidence = { kind: 'pages-followed', first: first.length, second: second.length } as const;
+  const found = (style: PagingStyle, dialect: Dialect, isNextSeen = false): PositionFinding => ({
     ...{ kind: 'found', dialect, style, evidence, isNextSeen },
   });
   const hint = readNext(asker, page)?.hints.next;
@@ -132,36 +132,38 @@ function positionOf({ next, pages }: Walked, { asker, page, front }: PositionSea
   const named = pointer === undefined ? {} : { next: pointer };
   switch (position.style) {
     case 'start':
-      return found('pages', {});
+      return found({ kind: 'paged' }, {});
     case 'url':
       return linksIn(page.facts?.headers['link'])?.has('next') === true
-        ? found('Link header', { pagination: 'link' }, true)
-        : found('next URL in the body', { pagination: 'auto', ...named }, true);
+        ? found({ kind: 'paged-by-link' }, { pagination: 'link' }, true)
+        : found({ kind: 'paged-by-url' }, { pagination: 'auto', ...named }, true);
     case 'cursor': {
       const { param: cursor, is } = position;
       const params = { cursor };
       return is === 'id'
-        ? found(`last id in ${cursor}`, { pagination: 'cursor', params })
-        : found(`cursor in ${cursor}`, { pagination: 'cursor', params, ...named }, true);
+        ? found({ kind: 'paged-by-id', param: cursor }, { pagination: 'cursor', params })
+        : found({ kind: 'paged-by-cursor', param: cursor }, { pagination: 'cursor', params, ...named }, true);
     }
     case 'page': {
       const { param } = position;
-      const base = position.page - pagesBefore;
+      const from = position.page - pagesBefore;
       const isFull = first.length === second.length;
-      const style = `page number in ${param}${base === 1 ? '' : `, counted from ${base}`}`;
       return {
         // A list of one page may not show that numbers are understood.
-        ...{ kind: 'found', style, evidence, uncutUpTo: front.length - 1 },
+        ...{
+          kind: 'found',
+          style: { kind: 'paged-by-number', param, from },
+          evidence,
+          uncutUpTo: front.length - 1,
+        },
         // The walk finds by itself where pages are counted from another number.
-        dialect: { pagination: base === 1 && isFull ? 'page' : 'auto', params: { page: param } },
-        unseen: isFull
-          ? undefined
-          : 'from which number pages count is not written: that takes two full pages',
+        dialect: { pagination: from === 1 && isFull ? 'page' : 'auto', params: { page: param } },
+        isBaseUnseen: !isFull,
       };
     }
     case 'offset': {
       const { param: offset } = position;
-      return found(`offset in ${offset}`, { pagination: 'offset', params: { offset } });
+      return found({ kind: 'paged-by-offset', param: offset }, { pagination: 'offset', params: { offset } });
     }
   }
 }
@@ -176,31 +178,32 @@ const isOnePage = (completion: Completion | undefined): boolean =>
 function allAtOnce({ completion, pages: [first = [], ...others] }: Walked): PositionFinding | undefined {
   if (completion?.kind !== 'complete' || others.length > 0) return undefined;
   return {
-    ...{ kind: 'found', dialect: {}, style: 'one page' },
-    evidence: `all ${first.length} leads came at once`,
+    ...{ kind: 'found', dialect: {}, style: { kind: 'one-page' } },
+    evidence: { kind: 'leads-at-once', count: first.length },
   };
+}
+
+/** A parameter, and why a walk by it was none. */
+interface TriedPosition {
+  readonly name: string;
+  readonly why: DialectEvidence;
 }
 
 function withoutPosition(
   { asker, found: { limit }, asFound, front }: PositionSearch,
   { hasMore, total = 0 }: PaginationHints,
-  tried: readonly string[],
+  tried: readonly TriedPosition[],
 ): PositionFinding {
   const { completion, failure, pages } = asFound;
-  if (asker.left < 2) return undecided('no request was left to find it', 'repeat');
-  if (tried.length > 0) return undecided(tried.join('; '), 'name-parameter');
+  if (asker.left < 2) return undecided({ kind: 'no-request-to-find' }, 'repeat');
+  if (tried.length > 0) return undecided({ kind: 'names-failed', tried }, 'name-parameter');
   if (hasMore === true || total > front.length)
-    return undecided('there are more leads, and no usual parameter leads to them', 'name-parameter');
+    return undecided({ kind: 'more-leads-unreached' }, 'name-parameter');
   const count = pages.flat().length;
-  if (isOnePage(completion))
-    return undecided(`all ${count} leads fit on one page, so no further one shows`, 'more-leads-or-affirm');
-  if (limit.kind === 'honoured') {
-    const way = 'either there is another parameter, or one page is all';
-    return undecided(`${limit.name} is honoured, and no usual position: ${way}`, 'affirm-one-page');
-  }
-  const seen =
-    failure ?? `no usual limit, page, offset or cursor changed anything: ${count} leads came each time`;
-  return undecided(seen, 'affirm-one-page');
+  if (isOnePage(completion)) return undecided({ kind: 'leads-on-one-page', count }, 'more-leads-or-affirm');
+  if (limit.kind === 'honoured')
+    return undecided({ kind: 'limit-alone', name: limit.name }, 'affirm-one-page');
+  return undecided(failure ?? { kind: 'nothing-counts', count }, 'affirm-one-page');
 }
 
 /** What a parameter takes that leads to another page. */

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { timeText } from '../../service/pagination/position.ts';
 import { cursorParams, numberParams } from '../../service/pagination/service-names.ts';
-import { type FilterFinding, type FilterSearch, findFilter } from './find-filter.ts';
+import { type FilterFinding, type FilterSearch, type FilterValue, findFilter } from './find-filter.ts';
 import { noRequestLeft } from './find-limit.ts';
 import type { SeenLead } from './seen-page.ts';
 
@@ -27,9 +27,9 @@ export async function findTimeFilter(
   formats: readonly DateFormat[],
 ): Promise<TimeFilterFinding> {
   const { reaction, list, names } = search;
-  if (names.length === 0) return { kind: 'unknown', why: 'no parameter is set for it' };
+  if (names.length === 0) return { kind: 'unknown', why: { kind: 'no-parameter' } };
   const times = boundsBetween(list.leads);
-  if (times.length < 2) return { kind: 'unknown', why: 'the leads differ too little in their time' };
+  if (times.length < 2) return { kind: 'unknown', why: { kind: 'times-alike' } };
   const isNarrowed = reaction === 'ignores' && names.length > 1;
   // A name that also stands for a position may move the list instead; the one in force comes first in any case.
   const isSafe = (name: string): boolean => name === names[0] || !positions.has(name);
@@ -52,11 +52,11 @@ export async function findTimeFilter(
   return first ?? { kind: 'unknown', why: noRequestLeft };
 }
 
-const valueAt = (time: number, bound: Bound, format: DateFormat) => ({
+const valueAt = (time: number, bound: Bound, format: DateFormat): FilterValue => ({
   text: timeText(time, format),
-  selects: ({ createdAt }: SeenLead): boolean =>
+  selects: ({ createdAt }) =>
     createdAt !== undefined && (bound === 'since' ? createdAt >= time : createdAt < time),
-  leads: bound === 'since' ? 'the leads from then on' : 'the leads before',
+  leads: { kind: `leads-${bound}` },
 });
 
 /** Moments between leads, each of which leaves some of them on either side; ms, at most 32, the middle one first. */

@@ -4,23 +4,23 @@ import { readConfig } from '../../config/load-settings.ts';
 import { settingKeys } from '../../config/setting-keys.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
+import type { DialectEvidence } from '../problems.ts';
 import type { DialectFindings } from './dialect-findings.ts';
 import type { FilterFinding } from './find-filter.ts';
-import type { TimeFilterFinding } from './find-time-filter.ts';
 
 /** A key of the dialect that the answers prove. */
 interface LearntKey {
   /** As `leads config` names it. */
   readonly key: string;
   readonly value: string | number | boolean | null;
-  readonly evidence: string;
+  readonly evidence: DialectEvidence;
 }
 
 /** What the findings prove, in the order of the settings. What is not proven is left out. */
 export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntKey[] {
-  const { position, cap, status, category, since, until, limit } = findings;
+  const { position, cap, status, category, since, until, limit, items, count } = findings;
   const keys: LearntKey[] = [];
-  const add = (key: string, value: LearntKey['value'] | undefined, evidence: string): void => {
+  const add: Add = (key, value, evidence) => {
     if (value !== undefined) keys.push({ key: `api.${key}`, value, evidence });
   };
   if (
@@ -42,32 +42,25 @@ export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntK
     if (pagination !== 'auto' || (inForce.pagination ?? 'auto') !== 'auto')
       add('pagination', pagination, position.evidence);
     add('next', next, position.evidence);
-    if (position.isNextSeen)
-      add('next-seen', true, 'a page named the next one: one that names none is the last');
+    if (position.isNextSeen) add('next-seen', true, { kind: 'next-page-named' });
   }
   if (position.kind === 'alone') add('proven-up-to', position.upTo, position.evidence);
   if (position.kind !== 'alone' && position.uncutUpTo !== undefined) {
-    const evidence = `${position.uncutUpTo + 1} leads came in one answer, so fewer are not cut`;
-    add('proven-up-to', position.uncutUpTo, evidence);
+    add('proven-up-to', position.uncutUpTo, { kind: 'leads-in-one-answer', count: position.uncutUpTo + 1 });
   }
-  if (findings.count > 0 || position.kind === 'found') addItems(findings, add);
+  if (count > 0 || position.kind === 'found')
+    add('items', items, { kind: items === '' ? 'leads-in-array' : 'leads-came-there', count });
   const [onlyId, ...otherIds] = findings.id.candidates;
-  if (onlyId !== undefined && otherIds.length === 0)
-    add('id', onlyId, `no lead has an id, and each another ${onlyId}`);
+  if (onlyId !== undefined && otherIds.length === 0) add('id', onlyId, { kind: 'id-distinct', name: onlyId });
   if (status.kind === 'honoured') add('status-field', status.field, status.evidence);
   if (cap.kind === 'cap') add('page-size', cap.size, cap.evidence);
-  const format = formatOf(since) ?? formatOf(until);
-  if (format !== undefined && format !== (inForce.dateFormat ?? 'iso')) {
-    add(
-      'date-format',
-      format,
-      since.kind === 'honoured' ? since.evidence : until.kind === 'honoured' ? until.evidence : '',
-    );
-  }
+  const timed = [since, until].find((one) => one.kind === 'honoured');
+  if (timed !== undefined && timed.format !== (inForce.dateFormat ?? 'iso'))
+    add('date-format', timed.format, timed.evidence);
   return keys;
 }
 
-type Add = (key: string, value: LearntKey['value'] | undefined, evidence: string) => void;
+type Add = (key: string, value: LearntKey['value'] | undefined, evidence: DialectEvidence) => void;
 
 function addFilter(key: string, filter: FilterFinding, inForce: string | null | undefined, add: Add): void {
   if (filter.kind === 'honoured') add(key, filter.name, filter.evidence);
@@ -77,15 +70,6 @@ function addFilter(key: string, filter: FilterFinding, inForce: string | null | 
   const isHarmful = filter.kind === 'rejected' || isLossy;
   if (isHarmful && filter.name === inForce) add(key, null, filter.evidence);
 }
-
-const addItems = ({ items, count }: DialectFindings, add: Add): void =>
-  add(
-    'items',
-    items,
-    items === '' ? `the answer is an array of ${count} leads` : `${count} leads came there`,
-  );
-
-const formatOf = (finding: TimeFilterFinding) => (finding.kind === 'honoured' ? finding.format : undefined);
 
 type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
 

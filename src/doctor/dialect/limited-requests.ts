@@ -8,6 +8,7 @@ import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagination/request-params.ts';
+import type { DialectEvidence, RateHeaders } from '../problems.ts';
 import { mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
 
 /** Query parameters by their names. */
@@ -27,8 +28,8 @@ export interface Walked {
   readonly next: { readonly position: Position; readonly pagesBefore: number } | undefined;
   /** How it came to its end; undefined where it did not, or no request was left. */
   readonly completion: Completion | undefined;
-  /** Why the walk went wrong, as a sentence. */
-  readonly failure: string | undefined;
+  /** Why the walk went wrong. */
+  readonly failure: DialectEvidence | undefined;
 }
 
 /**
@@ -131,7 +132,7 @@ export class DialectAsker {
     const pages: SeenLead[][] = [];
     let next: Walked['next'];
     let completion: Completion | undefined;
-    let failure: string | undefined;
+    let failure: Walked['failure'];
     // The page behind the first one may have to be looked for.
     if (this.left < 2) return { pages, next, completion, failure };
     const listing = listLeads(
@@ -151,7 +152,8 @@ export class DialectAsker {
         error instanceof DataError || error instanceof ServiceError || this.#isFilteredOut(error);
       if (!isKnown) throw error;
       if (error.status === 429) this.#isUsedUp = true;
-      else if (!(error instanceof RequestsSpentError)) failure = await this.#sentenceOf(error);
+      else if (!(error instanceof RequestsSpentError))
+        failure = { kind: 'said', text: await this.#sentenceOf(error) };
     }
     return { pages: pages.filter((page) => page.length > 0), next, completion, failure };
   }
@@ -189,7 +191,7 @@ export class DialectAsker {
   #counting(http: HttpClient): HttpClient {
     return {
       request: async (options) => {
-        if (this.left < 1) throw new RequestsSpentError('no request was left');
+        if (this.left < 1) throw new RequestsSpentError({ kind: 'requests-spent' });
         this.#requests += 1;
         const askedAt = this.#service.clock.now();
         const answer = await http.request(options);
@@ -221,16 +223,6 @@ const withoutNotes = (messages: Service['messages']): Service['messages'] => ({
   ...messages,
   note: () => undefined,
 });
-
-/** What an answer says about the rate limit. */
-export interface RateHeaders {
-  /** The names of the headers. */
-  readonly names: readonly string[];
-  readonly limit: number | undefined;
-  readonly remaining: number | undefined;
-  /** How long it is until more requests may be made, ms. */
-  readonly resetMs: number | undefined;
-}
 
 const prefixes = ['x-ratelimit-', 'x-rate-limit-', 'ratelimit-'];
 

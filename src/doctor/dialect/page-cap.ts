@@ -1,9 +1,10 @@
+import type { DialectEvidence } from '../problems.ts';
 import type { LimitFinding, Reference } from './find-limit.ts';
 import type { Walked } from './limited-requests.ts';
 
 export type CapFinding =
   /** The size to ask for: a larger one brings no more, or is rejected. */
-  | { readonly kind: 'cap'; readonly size: number; readonly evidence: string }
+  | { readonly kind: 'cap'; readonly size: number; readonly evidence: DialectEvidence }
   | { readonly kind: 'none'; readonly size: number }
   /** The whole list is on one page: no cap shows. */
   | { readonly kind: 'unreached'; readonly count: number }
@@ -21,12 +22,11 @@ export function findPageCap(
   if (asked === undefined) return { kind: 'unknown' };
   const { name } = limit;
   if (rejected !== undefined) {
-    const evidence = `${name}=${rejected.size} was rejected (${rejected.status ?? 'no page'}), ${name}=${asked} was not`;
-    return { kind: 'cap', size: asked, evidence };
+    return { kind: 'cap', size: asked, evidence: { kind: 'size-rejected', name, ...rejected, taken: asked } };
   }
   if (page.count >= asked) return { kind: 'none', size: asked };
   if (walked.pages.length > 1) {
-    const evidence = `${name}=${asked} brought ${page.count} leads, and there are more`;
+    const evidence = { kind: 'brought-part', asked: `${name}=${asked}`, count: page.count } as const;
     return { kind: 'cap', size: page.count, evidence };
   }
   return walked.completion === undefined ? { kind: 'unknown' } : { kind: 'unreached', count: page.count };

@@ -2,6 +2,7 @@ import type { LeadsError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
 import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
+import type { LeadOrder } from '../problems.ts';
 
 /** A lead of an answer, as far as comparisons need it. */
 export interface SeenLead {
@@ -86,15 +87,13 @@ export function isLoss(seen: readonly SeenLead[], known: KnownFront, selects: Le
   return seen.length < known.capacity && selected.length > 0 && !selected.some(isAmong(seen));
 }
 
-export type LeadOrder = 'newest first' | 'oldest first' | 'neither by time' | 'unknown';
-
-/** In which order a page lists its leads, by their time of creation. */
-export function orderOf(leads: readonly SeenLead[]): LeadOrder {
+/** Undefined where their times of creation do not show it. */
+export function orderOf(leads: readonly SeenLead[]): LeadOrder | undefined {
   const times = leads.flatMap(({ createdAt }) => createdAt ?? []);
   const steps = times.slice(1).map((time, i) => time - (times[i] ?? time));
-  if (steps.every((step) => step === 0)) return 'unknown';
-  if (steps.every((step) => step <= 0)) return 'newest first';
-  return steps.every((step) => step >= 0) ? 'oldest first' : 'neither by time';
+  if (steps.every((step) => step === 0)) return undefined;
+  if (steps.every((step) => step <= 0)) return 'newest-first';
+  return steps.every((step) => step >= 0) ? 'oldest-first' : 'neither-by-time';
 }
 
 const usualNames = [

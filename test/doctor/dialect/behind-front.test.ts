@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest';
 import { faultOfWalk } from '../../../src/doctor/dialect/find-position.ts';
+import { problemSentence } from '../../../src/messages/find-message.ts';
 
 const front = Array.from({ length: 12 }, (_, i) => `lead_${i}`);
-const walked = (...pages: readonly (readonly string[])[]) =>
-  faultOfWalk(front, {
+const walked = (...pages: readonly (readonly string[])[]) => {
+  const fault = faultOfWalk(front, {
     pages: pages.map((page) => page.map((key) => ({ key, hasId: true, createdAt: undefined, record: null }))),
     completion: undefined,
     failure: undefined,
   });
+  return fault && problemSentence(fault);
+};
 
 it('takes two pages that follow each other, also while a few leads arrive', () => {
   expect(walked(front.slice(0, 5), front.slice(5, 10))).toBeUndefined();
