@@ -37,7 +37,7 @@ export type DatabaseFault = 'away' | 'silent' | 'cut' | 'ends-sessions' | 'slow'
 export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
 export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats' | 'edits';
 export type OperatorAction =
-  'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats';
+  'export' | 'bookmark' | 'audit' | 'repair' | 'retry' | 'erase' | 'prune' | 'stats' | 'send' | 'resend';
 export type TargetKind = 'application' | 'file' | 'command';
 
 /** What a receiver is started with; targets are some of the plan's. */
@@ -123,7 +123,23 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     ...restarts,
   ].sort((a, b) => a.at - b.at);
   const whole = { ...plan, ...later, ...crowd, happenings };
-  return inbox === 'file' ? withSharedInbox(whole) : whole;
+  return withSends(inbox === 'file' ? withSharedInbox(whole) : whole);
+}
+
+/** In one world of three, the operator delivers leads with the product's own sender, often while receivers cannot store them. */
+function withSends(plan: Plan): Plan {
+  const random = randomOf(plan.seed, 'plan sends');
+  if (!random.chance(1 / 3)) return plan;
+  const troubles = plan.happenings.filter(({ kind }) => /^(?:disk|database|crash|network|stop)$/.test(kind));
+  const sends = Array.from({ length: random.between(1, 3) }, (): Happening => {
+    const isTroubled = troubles.length > 0 && random.chance(0.6);
+    return {
+      at: isTroubled ? random.pick(troubles).at + 1 : random.between(0, plan.lengthMs),
+      kind: 'operator',
+      action: random.pick(['send', 'send', 'resend']),
+    };
+  });
+  return { ...plan, happenings: [...plan.happenings, ...sends].sort((a, b) => a.at - b.at) };
 }
 
 /** One world of six has its inbox in PostgreSQL. Of a random stream of its own, so that the other ones stay what they are. */

@@ -45,6 +45,7 @@ import type {
 import { applicationPort, portOf, Receivers } from './receivers.ts';
 import type { Failure, WorldResult } from './result.ts';
 import { Senders } from './senders.ts';
+import { Sends } from './sends.ts';
 import { Service } from './service.ts';
 import { countIn, type TrueLead, Truth } from './truth.ts';
 
@@ -87,6 +88,9 @@ class World {
   #deliveries = 0;
   #crashes = 0;
   #pid = 1000;
+  readonly #sends: Sends;
+  /** Leads that the product's own sender was given. */
+  #sent = 0;
   #links = 0;
   /** By how much the clock is off, but for what it has drifted since. */
   #clockError = 0;
@@ -137,6 +141,7 @@ class World {
     for (const name of ['home', 'tmp']) mkdirSync(disk.real(`/sim/${name}`));
     const network = new Network(scheduler, {
       open: (port) => this.#link(port),
+      answered: (answer) => this.#check(() => this.#sends.answered(answer, this.#operator.running.values())),
     });
     const commandRandom = randomOf(seed, 'commands');
     this.#machine = new Machine({
@@ -234,6 +239,11 @@ class World {
       ...shared,
       random: randomOf(seed, 'operator'),
       onEnd: (run, code) => this.#check(() => this.#afterRun(run, code)),
+      newLeads: (random) => this.#leadsToSend(random),
+    });
+    this.#sends = new Sends(truth, scheduler, ({ id, attempt, status }) => {
+      this.#deliveries += 1;
+      this.#say(`${id} was answered ${status ?? 'nothing'}, says leads send at its attempt ${attempt}`);
     });
   }
 
@@ -329,6 +339,15 @@ class World {
     const lead = this.#service.add({ id, createdAt: now, email, body });
     this.#say(`${id} comes into being`);
     return lead;
+  }
+
+  #leadsToSend(random: Random): readonly TrueLead[] {
+    return Array.from({ length: random.between(1, 9) }, () => {
+      this.#sent += 1;
+      const lead = this.#createLead(`sent_${this.#sent}`, 2_000_000 + this.#sent, random);
+      this.#truth.tried.add(lead.id);
+      return lead;
+    });
   }
 
   #forge(i: number): void {
@@ -765,6 +784,7 @@ class World {
     if (code === 2) throw new Violation('is-asked-what-it-knows', process.stderr);
     if (this.#service.tooEarly > 0)
       throw new Violation('waits-as-told', `a request came before its Retry-After`);
+    this.#sends.ended(run, code);
     if (code === 0 && (action === 'export' || action === 'bookmark'))
       checkExport(disk, this.#truth, run, now);
     const erased = this.#truth.leads.get(run.erases ?? '');
@@ -788,6 +808,8 @@ class World {
 
   #onOutput(process: SimProcess, text: string): void {
     this.#check(() => checkSecrets(process.options.name, text));
+    const run = [...this.#operator.running.values()].find((one) => one.process === process);
+    if (run !== undefined) this.#check(() => this.#sends.printed(run, text));
     const receiver = this.#receiverOf(process);
     if (receiver === undefined) return;
     for (const line of text.split('\n')) {
@@ -869,6 +891,11 @@ class World {
     this.#application.onNextRequest = undefined;
     this.#receivers.restartAsPlanned();
     await this.#checkRecovery();
+    for (const action of ['send', 'resend'] as const) {
+      if (plan.happenings.every((one) => one.kind !== 'operator' || one.action !== action)) continue;
+      await this.#wait(60 * minute, () => !this.#operator.running.has(action));
+      await this.#runAction(action);
+    }
     await this.#wait(90 * minute, () => this.#senders.open === 0 && this.#operator.running.size === 0);
     this.#check(() => {
       if (this.#senders.open > 0)

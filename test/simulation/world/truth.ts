@@ -48,13 +48,16 @@ export class Truth {
   readonly gone = new Set<TrueLead>();
   /** The lines that an export with a bookmark has written and ended well, by id. */
   readonly bookmarked = new Map<string, string>();
+  /** Ids of leads that the operator has sent as the service lists them. */
+  readonly relayed = new Set<string>();
   /** Ids that a sender has begun to deliver. */
   readonly tried = new Set<string>();
 }
 
 /** Whether these are the lead's own bytes, as its sender sent them. */
 export const isAsSent = (truth: Truth, id: string, text: string): boolean =>
-  isBodyOf(truth.leads.get(id), text);
+  isBodyOf(truth.leads.get(id), text) ||
+  (truth.relayed.has(id) && truth.leads.get(id)?.versions.some(({ listed }) => listed === text) === true);
 
 const isBodyOf = (lead: TrueLead | undefined, text: string): boolean =>
   lead?.body === text || lead?.formerBodies.includes(text) === true;
