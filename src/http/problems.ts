@@ -55,7 +55,27 @@ type ProxyProblem = {
   readonly variable: string;
 };
 
-export type HttpProblem = ListenProblem | HandshakeProblem | RequestProblem | ProxyProblem;
+/** Why a request of ours failed, where it is not the system or TLS that says so. */
+export type ExchangeProblem =
+  | { readonly kind: 'answer-no-http' | 'answer-headers-too-large' | 'answer-header-malformed' }
+  | { readonly kind: 'answer-length-malformed' | 'answer-line-too-long' }
+  | { readonly kind: 'answer-chunk-too-long' | 'answer-chunk-without-size' | 'tunnel-too-slow' }
+  | { readonly kind: 'tunnel-refused'; readonly status: number }
+  | { readonly kind: 'header-unsendable'; readonly name: string };
+
+/** With the code that node gives for the same, where it has one. */
+export class ExchangeError extends Error {
+  readonly problem: ExchangeProblem;
+  readonly code: string | undefined;
+
+  constructor(problem: ExchangeProblem, code?: string) {
+    super(problem.kind);
+    this.problem = problem;
+    this.code = code;
+  }
+}
+
+export type HttpProblem = ListenProblem | HandshakeProblem | RequestProblem | ProxyProblem | ExchangeProblem;
 
 export function invalidProxy(variable: string): ConfigError {
   const problem: ProxyProblem = { kind: 'invalid-proxy', variable };

@@ -19,6 +19,16 @@ export const httpMessages: Messages<HttpProblem> = {
   }),
   'cannot-listen': ({ host, port, reason }) => `cannot listen on ${host}:${port}: ${reason}`,
   'invalid-proxy': ({ variable }) => `${variable} is not the URL of an http:// or https:// proxy`,
+  'answer-no-http': () => 'its answer is not HTTP',
+  'answer-headers-too-large': () => 'its headers are too long',
+  'answer-header-malformed': () => 'a line among its headers is no header',
+  'answer-length-malformed': () => 'its Content-Length is no number',
+  'answer-line-too-long': () => 'a line of it is too long',
+  'answer-chunk-too-long': () => 'a chunk of it is longer than its size',
+  'answer-chunk-without-size': () => 'a chunk of it has no size',
+  'tunnel-too-slow': () => 'the proxy opened no tunnel in time',
+  'tunnel-refused': ({ status }) => `the proxy answered ${status} to CONNECT`,
+  'header-unsendable': ({ name }) => `the header ${JSON.stringify(name)} holds what no header may hold`,
   'headers-too-many': ({ most }) => `more than ${most} headers`,
   'headers-too-large': ({ most }) => `headers larger than ${most} bytes`,
   'host-repeated': () => 'two Host headers',
@@ -47,9 +57,12 @@ export const httpMessages: Messages<HttpProblem> = {
   'connection-not-accepted': () => 'a connection could not be accepted',
 };
 
+/** What is a sentence already stays as it is. */
+export const httpSentence = (found: HttpProblem | string): string =>
+  typeof found === 'string' ? found : (messageIn(httpMessages, found)?.message ?? found.kind);
+
 /** The same with a sentence as its detail. */
-export function inWords(rejected: RequestRejection): Rejection {
-  const { detail } = rejected;
-  if (typeof detail === 'string') return { ...rejected, detail };
-  return { ...rejected, detail: messageIn(httpMessages, detail)?.message ?? detail.kind };
-}
+export const inWords = (rejected: RequestRejection): Rejection => ({
+  ...rejected,
+  detail: httpSentence(rejected.detail),
+});

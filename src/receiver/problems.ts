@@ -1,3 +1,5 @@
+import type { ExchangeProblem } from '../http/problems.ts';
+
 /** What is wrong with deliveries that the inbox holds. */
 export type ReceiverProblem =
   | { readonly kind: 'no-delivery-of-lead'; readonly leadId: string }
@@ -20,7 +22,7 @@ export type TargetProblem =
       readonly why:
         'timeout' | 'refused' | 'speaks-plain-http' | 'closed-on-plain-http' | 'aborted' | 'other';
       readonly timeoutMs: number;
-      readonly reason: string;
+      readonly reason: string | ExchangeProblem;
       readonly proxy: string | undefined;
     };
 

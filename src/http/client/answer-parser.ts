@@ -1,3 +1,5 @@
+import { ExchangeError } from '../problems.ts';
+
 /** Limits of one answer, in bytes. What is longer than `keptBody` is dropped, and beyond `longestBody` not read at all. */
 const longestHead = 16 * 1024;
 const longestChunkLine = 1024;
@@ -7,23 +9,10 @@ const longestBody = 1 << 20;
 /** What comes next: the end of the head, so many bytes, a line of the chunked coding, or anything up to the end. */
 type State = 'head' | 'counted' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'done';
 
-type AnswerFault =
-  'HPE_INVALID_CONSTANT' | 'HPE_INVALID_HEADER_TOKEN' | 'HPE_HEADER_OVERFLOW' | 'HPE_INVALID_CHUNK_SIZE';
-
 /** How every answer that this parser reads begins. */
 const beginning = 'HTTP/1.';
 /** Every line is a header: no line goes on in the next one (RFC 9112, section 5.2, where node rejects it too). */
 const headerSection = /^(?:[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n)*\r?\n$/;
-
-/** How an answer violates HTTP, with the code that node gives for the same. */
-export class AnswerError extends Error {
-  readonly code: string;
-
-  constructor(code: AnswerFault, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /**
  * Reads one answer of HTTP/1.1 or 1.0 (RFC 9112) from pieces of any size. Interim answers (1xx) are passed over, whether
@@ -62,7 +51,7 @@ export class AnswerParser {
     return seconds === undefined ? undefined : Number(seconds) * 1000;
   }
 
-  /** Throws an `AnswerError` for what is no HTTP. */
+  /** Throws an `ExchangeError` for what is no HTTP. */
   push(piece: Buffer): void {
     let at = 0;
     while (at < piece.length && this.#state !== 'done') at = this.#take(piece, at);
@@ -106,9 +95,8 @@ export class AnswerParser {
     const end = endOfHead(text, Math.max(0, before - 3));
     if (end === -1) {
       // What is no HTTP may never end.
-      if (!text.startsWith(beginning.slice(0, text.length))) throw notHttp();
-      if (text.length >= longestHead)
-        throw new AnswerError('HPE_HEADER_OVERFLOW', 'its headers are too long');
+      if (!text.startsWith(beginning.slice(0, text.length))) throw malformed('answer-no-http');
+      if (text.length >= longestHead) throw malformed('answer-headers-too-large');
       this.#partial = text;
       return piece.length;
     }
@@ -120,9 +108,8 @@ export class AnswerParser {
   #readHead(head: string): void {
     const [line = '', minor, status] = /^HTTP\/1\.([01]) (\d{3})(?: [^\r\n]*)?\r?\n/.exec(head) ?? [];
     const code = Number(status);
-    if (minor === undefined || code < 100 || code === 101) throw notHttp();
-    if (!headerSection.test(head.slice(line.length)))
-      throw new AnswerError('HPE_INVALID_HEADER_TOKEN', 'a line among its headers is no header');
+    if (minor === undefined || code < 100 || code === 101) throw malformed('answer-no-http');
+    if (!headerSection.test(head.slice(line.length))) throw malformed('answer-header-malformed');
     if (code < 200) return;
     this.status = code;
     this.#head = head;
@@ -149,8 +136,7 @@ export class AnswerParser {
       this.#go('to the end');
       return;
     }
-    if (!/^\d{1,15}$/.test(length))
-      throw new AnswerError('HPE_INVALID_CONSTANT', 'its Content-Length is no number');
+    if (!/^\d{1,15}$/.test(length)) throw malformed('answer-length-malformed');
     this.#left = Number(length);
     this.#go(this.#left === 0 ? 'done' : 'counted');
   }
@@ -160,8 +146,7 @@ export class AnswerParser {
     const end = newline === -1 ? piece.length : newline + 1;
     this.#partial += piece.toString('latin1', at, end);
     const longest = this.#state === 'trailer' ? longestHead : longestChunkLine;
-    if (this.#partial.length > longest)
-      throw new AnswerError('HPE_HEADER_OVERFLOW', 'a line of it is too long');
+    if (this.#partial.length > longest) throw malformed('answer-line-too-long');
     if (newline === -1) return end;
     const line = this.#partial.trimEnd();
     this.#partial = '';
@@ -172,13 +157,13 @@ export class AnswerParser {
   }
 
   #endChunk(line: string): void {
-    if (line !== '') throw new AnswerError('HPE_INVALID_CHUNK_SIZE', 'a chunk of it is longer than its size');
+    if (line !== '') throw malformed('answer-chunk-too-long');
     this.#go('chunk size');
   }
 
   #readChunkSize(line: string): void {
     const [, digits] = /^([\da-f]{1,12})\s*(?:;.*)?$/i.exec(line) ?? [];
-    if (digits === undefined) throw new AnswerError('HPE_INVALID_CHUNK_SIZE', 'a chunk of it has no size');
+    if (digits === undefined) throw malformed('answer-chunk-without-size');
     this.#left = parseInt(digits, 16);
     this.#go(this.#left === 0 ? 'trailer' : 'chunk');
   }
@@ -206,7 +191,16 @@ function endOfHead(text: string, from: number): number {
   return bare === -1 || (usual !== -1 && usual < bare) ? (usual === -1 ? -1 : usual + 3) : bare + 2;
 }
 
-const notHttp = (): AnswerError => new AnswerError('HPE_INVALID_CONSTANT', 'its answer is not HTTP');
+const codes = {
+  'answer-no-http': 'HPE_INVALID_CONSTANT',
+  'answer-headers-too-large': 'HPE_HEADER_OVERFLOW',
+  'answer-header-malformed': 'HPE_INVALID_HEADER_TOKEN',
+  'answer-length-malformed': 'HPE_INVALID_CONSTANT',
+  'answer-line-too-long': 'HPE_HEADER_OVERFLOW',
+  'answer-chunk-too-long': 'HPE_INVALID_CHUNK_SIZE',
+  'answer-chunk-without-size': 'HPE_INVALID_CHUNK_SIZE',
+} as const;
+const malformed = (kind: keyof typeof codes): ExchangeError => new ExchangeError({ kind }, codes[kind]);
 
 /** The value of a header in a head in lower case; those of several such headers with commas between them. */
 function valueIn(lower: string, name: string): string | undefined {

@@ -1,6 +1,7 @@
 import { longestTimerMs } from '../../time/time-text.ts';
 import type { AnswerParser } from './answer-parser.ts';
 import { type ConnectionOptions, type ExchangeEnd, OriginConnections } from './origin-connections.ts';
+import { ExchangeError, type ExchangeProblem } from '../problems.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
@@ -25,7 +26,8 @@ export type PostResult =
       readonly ok: false;
       /** `timeout`, `aborted`, or the system's, TLS's or the HTTP parser's own code such as `ECONNREFUSED`. */
       readonly code: string;
-      readonly detail: string;
+      /** The same in the words of the system or TLS, or what was found here. */
+      readonly detail: string | ExchangeProblem;
       readonly durationMs: number;
     };
 
@@ -133,7 +135,8 @@ function onAbort(signal: AbortSignal, abort: () => void): () => void {
 function resultOf(end: ExchangeEnd, durationMs: number): PostResult {
   if (!(end instanceof Error)) return new Answer(end, durationMs);
   const { code, name, message } = end;
-  return { ok: false, code: code ?? name, detail: message, durationMs };
+  const detail = end instanceof ExchangeError ? end.problem : message;
+  return { ok: false, code: code ?? name, detail, durationMs };
 }
 
 /** Its headers and body are put together when somebody reads them: most callers need the status alone. */
@@ -176,11 +179,8 @@ function requestHead(
   let lines = '';
   let [hasHost, hasLength] = [false, false];
   for (const [name, value] of headers) {
-    if (!token.test(name) || invalidValue.test(value)) {
-      throw Object.assign(new Error(`the header ${JSON.stringify(name)} holds what no header may hold`), {
-        code: 'ERR_INVALID_CHAR',
-      });
-    }
+    if (!token.test(name) || invalidValue.test(value))
+      throw new ExchangeError({ kind: 'header-unsendable', name }, 'ERR_INVALID_CHAR');
     lines += `${name}: ${value}\r\n`;
     const length = name.length;
     if (length === 4 && name.toLowerCase() === 'host') hasHost = true;

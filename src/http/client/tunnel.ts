@@ -3,6 +3,7 @@ import { type ClientRequest, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
+import { ExchangeError } from '../problems.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 
@@ -26,7 +27,7 @@ export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): C
   });
   // A time-out of the request would begin when it is connected, and anew with each byte.
   const timer = setTimeout(() => {
-    opening.destroy(new Error('the proxy opened no tunnel in time'));
+    opening.destroy(new ExchangeError({ kind: 'tunnel-too-slow' }));
   }, connectMs);
   opening.once('close', () => clearTimeout(timer));
   opening.once('error', onSocket);
@@ -37,7 +38,7 @@ export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): C
       return;
     }
     socket.destroy();
-    onSocket(new Error(`the proxy answered ${statusCode ?? 0} to CONNECT`));
+    onSocket(new ExchangeError({ kind: 'tunnel-refused', status: statusCode ?? 0 }));
   });
   opening.end();
   return opening;

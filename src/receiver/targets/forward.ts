@@ -106,11 +106,11 @@ export function forwardTarget(options: ForwardOptions): Target {
 
 function failureOf(
   code: string,
-  detail: string,
+  detail: unknown,
   { protocol }: URL,
 ): Extract<TargetProblem, { readonly kind: 'target-unreached' }>['why'] {
   if (code === 'timeout' || code === 'aborted') return code;
   if (code === 'ECONNREFUSED') return 'refused';
-  if (isPlainHttpAnswer(detail)) return 'speaks-plain-http';
+  if (typeof detail === 'string' && isPlainHttpAnswer(detail)) return 'speaks-plain-http';
   return protocol === 'http:' && isClosedOnPlainHttp(code) ? 'closed-on-plain-http' : 'other';
 }

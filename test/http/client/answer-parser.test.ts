@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AnswerError, AnswerParser } from '../../../src/http/client/answer-parser.ts';
+import { AnswerParser } from '../../../src/http/client/answer-parser.ts';
+import { ExchangeError } from '../../../src/http/problems.ts';
 
 interface Read {
   readonly status: number;
@@ -148,7 +149,7 @@ test.each([
       read(text, size);
       return undefined;
     } catch (error) {
-      return error instanceof AnswerError ? error.code : error;
+      return error instanceof ExchangeError ? error.code : error;
     }
   };
   expect([failure(text.length), failure(100)]).toEqual([code, code]);
@@ -184,7 +185,7 @@ test('any pieces of any answer are read as the whole, and no bytes crash it', ()
       try {
         new AnswerParser().push(Buffer.concat([Buffer.from(head), bytes]));
       } catch (error) {
-        expect(error).toBeInstanceOf(AnswerError);
+        expect(error).toBeInstanceOf(ExchangeError);
       }
     }),
   );
