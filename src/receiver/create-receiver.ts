@@ -105,6 +105,8 @@ export interface Receiver {
   handOn(checked: CheckedDelivery, leads: readonly PendingLead[]): Promise<void>;
   /** Whether a lead is on its way to a target now. */
   isDispatching(leadId: string): boolean;
+  /** Of `TargetDeliverer`, for one lead that is handed on at somebody's wish. */
+  readonly handAlone: TargetDeliverer['handAlone'];
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
   handleRejected(delivery: Delivery, rejection: Rejection): Promise<DeliveryAnswer>;
   /**
@@ -421,6 +423,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     handOn: (checked, leads) => inFlight.run(() => handOn(checked, leads)),
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (leadId) => dispatcher.isDispatching(leadId),
+    handAlone: (lease, hand) => dispatcher.handAlone(lease, hand),
     events,
     followed: () => following.idle(),
     idle: async () => {

@@ -117,6 +117,32 @@ export class TargetDeliverer {
     }
   }
 
+  /**
+   * What somebody else hands to the target: its lease is kept meanwhile, and a delivery of the lead shares what comes of it.
+   * Resolves to undefined, and hands over nothing, where the lead is on its way already.
+   */
+  async handAlone<T extends { readonly isSettled: boolean }>(
+    lease: TargetLease,
+    hand: () => Promise<T>,
+  ): Promise<T | undefined> {
+    const { leadId, target } = lease;
+    if (this.isDispatching(leadId)) return undefined;
+    const end = this.#leases.keep(lease, () => undefined);
+    const given = hand();
+    const ended = (isTaken: boolean) => ({ isTaken, kind: 'pending' }) as const;
+    const handed = given.then(
+      ({ isSettled }) => ended(isSettled),
+      () => ended(false),
+    );
+    this.#inFlight.set(leadId, new Map([[target, handed]]));
+    try {
+      return await given;
+    } finally {
+      end();
+      setImmediate(() => this.#forget(leadId, target));
+    }
+  }
+
   /** Whether the lead is on its way now. */
   isDispatching(leadId: string): boolean {
     return this.#inFlight.has(leadId);
@@ -184,12 +210,14 @@ export class TargetDeliverer {
       if (handed !== undefined) awaited.get(one)?.push({ target: name, isOwn, handed });
     }
     return () => {
-      for (const leadId of own.keys()) {
-        const atTargets = this.#inFlight.get(leadId);
-        atTargets?.delete(name);
-        if (atTargets?.size === 0) this.#inFlight.delete(leadId);
-      }
+      for (const leadId of own.keys()) this.#forget(leadId, name);
     };
+  }
+
+  #forget(leadId: string, target: string): void {
+    const atTargets = this.#inFlight.get(leadId);
+    atTargets?.delete(target);
+    if (atTargets?.size === 0) this.#inFlight.delete(leadId);
   }
 
   /** Hands the lead on where the other receiver did not. */

@@ -1,12 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { WireDelivery, WireReplayed, WireRow } from '../../src/inspect/wire.ts';
+import { sentenceOf } from '../../src/messages/find-message.ts';
+import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
+import { createReceiver } from '../../src/receiver/create-receiver.ts';
+import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
+import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
-import { systemClock } from '../../src/time/clock.ts';
+import { type Clock, systemClock } from '../../src/time/clock.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
-import { arrivalOf, deliveryOf } from '../inbox/support.ts';
+import { all, arrivalOf, deliveryOf } from '../inbox/support.ts';
+import { FakeClock } from '../support/clock.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 import { inspect, type Inspected, targetAt } from './support.ts';
 
@@ -28,6 +34,49 @@ async function replayed(page: Inspected, asked: object): Promise<{ status: numbe
 
 const detailOf = async (page: Inspected, seq: number) =>
   JSON.parse((await page.get(`/api/deliveries/${seq}`)).text) as WireDelivery;
+
+/** An app that answers when the test says so. */
+class HeldApp implements Target {
+  readonly name = 'forward http://127.0.0.1:1';
+  readonly answers: ((result: TargetResult) => void)[] = [];
+
+  deliver(...[, leads]: Parameters<Target['deliver']>): readonly Promise<TargetResult>[] {
+    const result = new Promise<TargetResult>((resolve) => this.answers.push(resolve));
+    return leads.map(() => result);
+  }
+
+  async requests(count: number): Promise<void> {
+    await expect.poll(() => this.answers.length).toBe(count);
+  }
+
+  /** To its last request. */
+  answer(status: number): void {
+    const ok = status === 200;
+    this.answers.at(-1)?.({ to: 'forward', ok, answer: String(status), durationMs: 1, status });
+  }
+}
+
+/** The page of a receiver whose app it replays to. */
+async function besideReceiver(clock: Clock = systemClock) {
+  const app = new HeldApp();
+  const scheme = schemeNamed('token', {});
+  const policy = { path: undefined, scheme, keys: [] };
+  const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, [app]) });
+  const receiver = createReceiver({
+    ...{ policy, inbox, targets: [app], clock, sentenceOf },
+    note: () => undefined,
+  });
+  const wire = { name: app.name, isLocal: true, scheme: null };
+  const { handAlone } = receiver;
+  const page = await inspect({ inbox, targets: [{ target: app, url: app.name, wire }], handAlone });
+  return { app, page, receiver, inbox };
+}
+
+const pulledLead = deliveryOfPulledLead(
+  { bytes: Buffer.from('{"id":"a"}'), id: 'a', createdAt: undefined, category: undefined },
+  new URL('https://service.test/api'),
+  1_000,
+);
 
 describe('a replay', () => {
   it('sends the stored bytes, unsigned and marked, and keeps the result', async () => {
@@ -102,8 +151,10 @@ describe('a replay', () => {
 
   it('never sends a rejected delivery, one that is gone, or one that is on its way', async () => {
     const app = await appThat();
-    const isDispatching = (leadId: string): boolean => leadId === 'busy';
-    const page = await inspect({ targets: [targetAt(app.url)], isDispatching });
+    const page = await inspect({
+      targets: [targetAt(app.url)],
+      handAlone: ({ leadId }, hand) => (leadId === 'busy' ? Promise.resolve(undefined) : hand()),
+    });
     const lead = '{"id":"a","category":"x"}';
     const wrong = rejection('wrong_credential', 'the token is wrong');
     await page.inbox.reject([{ delivery: deliveryOf(lead), leadId: 'a', rejection: wrong }]);
@@ -121,6 +172,54 @@ describe('a replay', () => {
       answer: { code: 'not-found' },
     });
     expect(app.received).toEqual([]);
+  });
+
+  it.each([
+    ['took', 200, 'duplicate', 200],
+    ['did not take', 500, 'pending', 502],
+  ])(
+    'of a receiver and a delivery of its lead are one forward, which the app %s',
+    async (_, answer, verdict, status) => {
+      const { app, page, receiver, inbox } = await besideReceiver();
+      await inbox.take([arrivalOf({ id: 'a' })]);
+      const replay = replayed(page, { seq: 1, target: app.name });
+      await app.requests(1);
+      const answered = receiver.handleChecked(pulledLead, 'push');
+      await expect.poll(async () => (await all(inbox.list({}))).length).toBe(2);
+      // The delivery is dispatched, and another replay is refused.
+      await new Promise(setImmediate);
+      expect(receiver.isDispatching('a')).toBe(true);
+      app.answer(answer);
+      expect((await replay).answer).toMatchObject({ ok: answer === 200 });
+      expect((await answered).status).toBe(status);
+      const [second] = await all(inbox.list({}));
+      expect(second?.verdict).toBe(verdict);
+      expect(app.answers.length).toBe(1);
+    },
+  );
+
+  it('keeps its lease while the app takes long, and is refused while the receiver hands the lead on', async () => {
+    const clock = new FakeClock();
+    const { app, page, receiver, inbox } = await besideReceiver(clock);
+    await inbox.take([arrivalOf({ id: 'a' })]);
+    const replay = replayed(page, { seq: 1, target: app.name });
+    await app.requests(1);
+    for (let step = 1; step <= 40; step += 1) {
+      await expect.poll(() => clock.sleeps.length).toBe(step);
+      clock.advance(250);
+      await new Promise(setImmediate);
+      expect(await inbox.due(app.name, clock.now(), 10)).toEqual([]);
+    }
+    app.answer(500);
+    expect((await replay).answer).toMatchObject({ ok: false });
+    expect(await inbox.due(app.name, clock.now(), 10)).toMatchObject([{ leadId: 'a', tries: 1 }]);
+    await new Promise(setImmediate);
+    const answered = receiver.handleChecked(pulledLead, 'push');
+    await app.requests(2);
+    expect(await replayed(page, { seq: 1, target: app.name })).toMatchObject({ status: 409 });
+    app.answer(200);
+    expect((await answered).status).toBe(200);
+    expect(app.answers.length).toBe(2);
   });
 
   it('that nobody takes is a result that is kept', async () => {

@@ -8,7 +8,7 @@ import { type InspectServer, openInspectServer } from '../../src/inspect/open-in
 import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
 import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
-import { Replayer } from '../../src/inspect/replay/replayer.ts';
+import { Replayer, type ReplayerOptions } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
 import { type Clock, systemClock } from '../../src/time/clock.ts';
@@ -41,7 +41,7 @@ interface AnswerOptions {
 interface InspectOptions {
   readonly inbox?: Inbox;
   readonly targets?: readonly ReplayTarget[];
-  readonly isDispatching?: (leadId: string) => boolean;
+  readonly handAlone?: ReplayerOptions['handAlone'];
   readonly queries?: (inbox: Inbox) => InboxQueries;
   readonly clock?: Clock;
   readonly receiver?: 'http' | 'https';
@@ -59,7 +59,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     replays: new Replayer({
       targets: options.targets ?? [],
       useInbox: (_, use) => use(inbox),
-      isDispatching: options.isDispatching,
+      handAlone: options.handAlone,
       clock: systemClock,
     }),
     receiver: options.receiver,

@@ -16,7 +16,7 @@ import type { TargetDefinition } from './targets.ts';
 /** `--inspect`: serves the page over the receiver's inbox until it is closed. */
 export async function startInspect(
   { flags, context, verifier, definitions, inbox, location, stop: { signal } }: ListenSession,
-  receiver: Pick<Receiver, 'events' | 'isDispatching'>,
+  receiver: Pick<Receiver, 'events' | 'handAlone'>,
   port: number,
 ) {
   const signer = signerOf(verifier);
@@ -31,7 +31,7 @@ export async function startInspect(
   const replays = new Replayer({
     targets,
     useInbox: (_, use) => use(inbox),
-    isDispatching: (leadId) => receiver.isDispatching(leadId),
+    handAlone: receiver.handAlone,
     clock: context.clock,
   });
   const place = {

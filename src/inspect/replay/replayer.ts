@@ -1,7 +1,8 @@
 import type { Inbox, StoredDelivery } from '../../inbox/inbox.ts';
 import { targetLabel } from '../../inbox/target-name.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
-import { retryDelivery } from '../../receiver/retry-delivery.ts';
+import type { Receiver } from '../../receiver/create-receiver.ts';
+import { type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
 import { asReceived, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -27,8 +28,8 @@ export interface ReplayerOptions {
   readonly targets: readonly ReplayTarget[];
   /** Opens the inbox to write what came of handing a lead to the target. */
   readonly useInbox: <T>(target: Target, use: (inbox: ReplayInbox) => Promise<T>) => Promise<T>;
-  /** Whether a receiver of this process hands the lead on now. Default: there is none. */
-  readonly isDispatching?: ((leadId: string) => boolean) | undefined;
+  /** Of the receiver of this process, whose leases on the inbox these are too. Default: there is none. */
+  readonly handAlone?: Receiver['handAlone'] | undefined;
   readonly clock: Clock;
 }
 
@@ -112,13 +113,16 @@ export class Replayer {
     name: string,
     inbox: ReplayInbox,
   ): Promise<WireReplayed> {
-    const { clock, isDispatching } = this.#options;
-    if (isDispatching?.(leadId) === true) throw busy();
+    const { clock, handAlone } = this.#options;
     const delivery = { seq, leadId, attempt, place };
-    const [retried] = await retryDelivery([delivery], {
-      ...{ target, inbox, clock, sentenceOf },
-      hasMoved: false,
-    });
+    const send = async (): Promise<Retried> => {
+      const options = { target, inbox, clock, sentenceOf, hasMoved: false };
+      const [retried] = await retryDelivery([delivery], options);
+      if (retried === undefined) throw busy();
+      return retried;
+    };
+    const lease = { leadId, seq, target: target.name };
+    const retried = await (handAlone === undefined ? send() : handAlone(lease, send));
     if (retried === undefined) throw busy();
     const { ok, answer, durationMs, isSettled } = retried;
     return { ok, answer, durationMs, leadId, settled: isSettled ? targetLabel(name) : null };
