@@ -1,3 +1,4 @@
+import type { KindsOf } from '../errors.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
@@ -21,6 +22,15 @@ export type FindingClass = (typeof allClasses)[number];
 /** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';
 
+/** Why a lead was rejected, or what else is known of it; `so-far`: of one that may still be under way. */
+export type FindingReason = KindsOf<{
+  'age-unknown': object;
+  'body-pruned': object;
+  'listed-outside': object;
+  'rejected-as': { reason: string };
+  'so-far': { class: FindingClass };
+}>;
+
 /** One lead that is not the same on both sides. */
 export interface Finding {
   readonly class: FindingClass;
@@ -31,8 +41,7 @@ export interface Finding {
   readonly createdAt: string | null;
   /** ISO 8601. */
   readonly receivedAt: string | null;
-  /** Of `refused`: why it was rejected; otherwise what else is known. */
-  readonly reason: string | null;
+  readonly reason: FindingReason | null;
 }
 
 /** What is known of one lead when everything was looked up. */
@@ -93,14 +102,14 @@ export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: numbe
     fields: settled.fields ?? null,
     createdAt: lead.createdAt ?? null,
     receivedAt: isoTime(lead.receivedAt),
-    reason: isYoung ? `${settled.youngAs ?? settled.class} so far` : settled.reason,
+    reason: isYoung ? { kind: 'so-far', class: settled.youngAs ?? settled.class } : settled.reason,
   };
 }
 
 interface Settled {
   readonly class: FindingClass;
   readonly fields?: readonly string[];
-  readonly reason: string | null;
+  readonly reason: FindingReason | null;
   /** What a young one is said to be so far, where that is another class. */
   readonly youngAs?: FindingClass;
 }
@@ -121,7 +130,7 @@ function classOfSettled(
   horizon: number | undefined,
 ): Settled | undefined {
   const { created, receivedAt } = came;
-  const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no known form of time' : null;
+  const ageUnknown = created === undefined ? ({ kind: 'age-unknown' } as const) : null;
   switch (found.on) {
     case 'both': {
       const { differing, isPending } = found;
@@ -132,19 +141,18 @@ function classOfSettled(
     case 'service':
       return found.rejection === undefined
         ? { class: 'missing', reason: ageUnknown }
-        : { class: 'refused', reason: found.rejection };
+        : { class: 'refused', reason: { kind: 'rejected-as', reason: found.rejection } };
     case 'both-unequally': {
       // Not one that came after it was found to be missing.
       if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
-      return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
+      return { class: 'different', reason: { kind: 'listed-outside' } };
     }
     case 'inbox': {
       const earliest = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
       if (horizon === undefined || (earliest !== undefined && earliest <= horizon)) {
         return { class: 'beyond-horizon', reason: null, youngAs: 'extra' };
       }
-      const pruned = 'when it was created is not known: its body was pruned';
-      return { class: 'extra', reason: found.isPruned ? pruned : ageUnknown };
+      return { class: 'extra', reason: found.isPruned ? { kind: 'body-pruned' } : ageUnknown };
     }
   }
 }

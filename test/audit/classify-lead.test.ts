@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type AuditTimes, classifyLead, type LeadFacts } from '../../src/audit/classify-lead.ts';
+import { problemSentence } from '../../src/messages/find-message.ts';
 
 const minute = 60_000;
 const now = Date.parse('2026-01-31T12:00:00Z');
@@ -20,7 +21,7 @@ const classify = (
   horizon: number | undefined = came(-10_000),
 ) => {
   const finding = classifyLead({ id: 'a', createdAt, receivedAt, found }, times, horizon);
-  return finding && [finding.class, finding.reason];
+  return finding && [finding.class, finding.reason && problemSentence(finding.reason)];
 };
 
 const same = { on: 'both', differing: [], isPending: false } as const;
@@ -73,7 +74,7 @@ describe('a lead on both sides', () => {
     expect(classifyLead({ ...facts, createdAt: at(-14), found }, times)).toMatchObject({
       class: 'unsettled',
       fields: ['name'],
-      reason: 'different so far',
+      reason: { kind: 'so-far', class: 'different' },
     });
   });
 

@@ -18,7 +18,7 @@ import type { AuditLine, AuditSummary } from './output-schema.ts';
 import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../files/replace.ts';
 
@@ -121,7 +121,7 @@ export const rowOf = (
   receivedAt ?? '',
   [
     ...(fields === null ? [] : [`fields: ${fields.join(', ')}`]),
-    ...(reason === null ? [] : [reason]),
+    ...(reason === null ? [] : [problemSentence(reason)]),
     ...(settled === undefined ? [] : [settled]),
   ].join('; '),
 ];
@@ -196,7 +196,10 @@ export async function printJson(
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   const print = (line: AuditLine): Promise<void> =>
     writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
-  for await (const finding of audit.findings()) await print({ type: 'finding', ...finding });
+  for await (const finding of audit.findings()) {
+    const reason = finding.reason && problemSentence(finding.reason);
+    await print({ type: 'finding', ...finding, reason });
+  }
   await print(summary);
   await writer.end();
 }
@@ -379,7 +382,7 @@ const lineOf = ({ id, createdAt, receivedAt, fields, reason }: Finding): string 
     ...(createdAt === null ? [] : [`created ${createdAt}`]),
     ...(receivedAt === null ? [] : [`received ${receivedAt}`]),
     ...(fields === null ? [] : [`fields ${fields.join(', ')}`]),
-    ...(reason === null ? [] : [reason]),
+    ...(reason === null ? [] : [problemSentence(reason)]),
   ].join(', ');
 
 /** Of a record without a usable id nothing is known. */
