@@ -36,7 +36,6 @@ export type ConfigProblem = KindsOf<{
   /** `what` is asked for, such as an API key. */
   'no-secret-given': { what: string };
   'secret-with-blanks': { what: string };
-  'secret-unreadable': { what: string; path: string; why: string };
   'unsendable-key': { from: 'environment' | 'profile' };
   'no-time-out': { text: string };
   'no-retries': { text: string };

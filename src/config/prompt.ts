@@ -1,10 +1,9 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { readInput } from '../files/read.ts';
-import { InterruptedError } from '../errors.ts';
+import { readInput, unreadable } from '../files/read.ts';
+import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import { configError } from './problems.ts';
 import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
@@ -51,8 +50,10 @@ export function ask(
 
 /** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
 export async function secretFromFile(path: string, what: string, context: PromptContext): Promise<Secret> {
-  const text = await readInput(path, context.stdin, (why, cause) =>
-    configError({ kind: 'secret-unreadable', what, path, why }, { cause }),
+  const text = await readInput(
+    path,
+    context.stdin,
+    (cause) => new ConfigError(unreadable(`the ${what} from ${path}`, cause), { cause }),
   );
   return parseSecret(text.toString('utf8'), what);
 }

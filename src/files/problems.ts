@@ -1,9 +1,11 @@
 import type { KindsOf } from '../errors.ts';
 
-/** Why a file of this machine cannot be written, or continued. */
+/** Why a file of this machine cannot be read, written, or continued. */
 export type FileProblem = KindsOf<{
   /** `what`: its path, or what else it is called. `code`, `detail`: what the system says. */
   'cannot-write': { what: string; code: string | undefined; detail?: string };
+  /** `what`: what it holds and its path. `option`: the one that named it. */
+  'cannot-read': { what: string; code: string | undefined; detail: string; option: string | undefined };
   'output-is-socket': { path: string };
   'output-no-regular-file': { path: string };
   /** It was removed each time that something was written to it. */

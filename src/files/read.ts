@@ -4,6 +4,7 @@ import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../errors.ts';
+import type { FileProblem } from './problems.ts';
 
 /** In bytes. */
 export const longestChunk = 256 * 1024;
@@ -62,32 +63,25 @@ export async function* unpacked(
   yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
 }
 
-/** All of a file, or of `stdin` for `-` where that is given. `failed` makes the error, from the reason in words. `signal` ends it. */
+/** All of a file, or of `stdin` for `-` where that is given. `failed` makes the error. `signal` ends it. */
 export async function readInput(
   file: string,
   stdin: Readable | undefined,
-  failed: (why: string, cause: unknown) => Error,
+  failed: (cause: unknown) => Error,
   signal?: AbortSignal,
 ): Promise<Buffer> {
   try {
     if (file !== '-' || stdin === undefined) return await readFile(file, { signal });
     return await buffer(signal === undefined ? stdin : addAbortSignal(signal, stdin));
   } catch (cause) {
-    throw failed(readFailure(cause), cause);
+    throw failed(cause);
   }
 }
 
-const sentences: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'it is not readable for this user',
-  EISDIR: 'it is a directory',
-  ENOTDIR: 'a part of its path is not a directory',
-};
-
-/** Why a file could not be read, in words. */
-export function readFailure(cause: unknown): string {
+/** Why a file could not be read, or what stands in its place; `option`: the one that named it. */
+export function unreadable(what: string, cause: unknown, option?: string): FileProblem {
   const { code } = cause as NodeJS.ErrnoException;
-  return sentences[code ?? ''] ?? code ?? messageOf(cause);
+  return { kind: 'cannot-read', what, code, detail: code ?? messageOf(cause), option };
 }
 
 /** The text of a file in UTF-8; undefined when it does not exist. Throws the system's error for anything else. */

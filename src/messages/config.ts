@@ -84,7 +84,6 @@ export const configMessages: Messages<ConfigProblem> = {
   }),
   'secret-with-blanks': ({ what }) =>
     `the ${what} holds white space or other characters that cannot be part of it`,
-  'secret-unreadable': ({ what, path, why }) => `cannot read the ${what} from ${path}: ${why}`,
   'unsendable-key': ({ from }) =>
     `${from === 'environment' ? 'LEADS_API_KEY' : 'the stored API key'} holds white space or other characters that cannot be part of a key`,
   'no-time-out': ({ text }) => ({

@@ -21,6 +21,13 @@ const reasons: Readonly<Record<string, string>> = {
   ENFILE: 'too many files are open',
 };
 
+const readFailures: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it is not readable for this user',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+};
+
 const hints: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space, or write to another place',
   ENAMETOOLONG: 'the files beside it, such as NAME.checkpoint, need longer names',
@@ -32,6 +39,10 @@ export const fileMessages: Messages<FileProblem> = {
   'cannot-write': ({ what, code = '', detail = code }) => ({
     message: `cannot write ${what}: ${reasons[code] ?? detail}`,
     hint: () => hints[code],
+  }),
+  'cannot-read': ({ option, what, code = '', detail }) => ({
+    option,
+    message: `cannot read ${what}: ${readFailures[code] ?? detail}`,
   }),
   'output-is-socket': ({ path }) => `cannot write ${path}: it is a socket`,
   'output-no-regular-file': ({ path }) => `cannot write ${path}: it is not a regular file`,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { OutputError } from '../../src/errors.ts';
 import type { FileProblem } from '../../src/files/problems.ts';
+import { unreadable } from '../../src/files/read.ts';
 import { describe as described } from '../../src/messages/command-line.ts';
 
 const cannotWrite = (what: string, code: string, detail = `${code}: …`): FileProblem => ({
@@ -11,6 +12,13 @@ const cannotWrite = (what: string, code: string, detail = `${code}: …`): FileP
 });
 
 it.each<[FileProblem, string, string | undefined]>([
+  [unreadable('a.pem', { code: 'ENOENT' }), 'cannot read a.pem: there is no such file', undefined],
+  [unreadable('a.pem', { code: 'ENXIO' }, 'ca'), '--ca: cannot read a.pem: ENXIO', undefined],
+  [
+    unreadable('a.gz', new Error('incorrect header check')),
+    'cannot read a.gz: incorrect header check',
+    undefined,
+  ],
   [
     cannotWrite('a.csv', 'ENOSPC'),
     'cannot write a.csv: no space left on the device',

@@ -1,4 +1,4 @@
-import { readInput } from '../../files/read.ts';
+import { readInput, unreadable } from '../../files/read.ts';
 import { extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -101,9 +101,9 @@ async function requestBody(
     const isQuery = method === 'GET' || method === 'HEAD' || field.length === 0;
     return isQuery ? undefined : Buffer.from(bodyOf(field));
   }
-  const failed = (why: string, cause: unknown): Error => {
+  const failed = (cause: unknown): Error => {
     signal.throwIfAborted();
-    return new DataError(`cannot read the body from ${input}: ${why}`, { cause });
+    return new DataError(unreadable(`the body from ${input}`, cause), { cause });
   };
   return readInput(input, stdin, failed, signal);
 }

@@ -7,7 +7,7 @@ import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
-import { readInput } from '../../files/read.ts';
+import { readInput, unreadable } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
@@ -155,8 +155,8 @@ export async function readSecrets(
   }
   const secrets: Secret[] = [];
   for (const file of files) {
-    const text = await readInput(file, context.stdin, (why, cause) => {
-      return new ConfigError(`cannot read the secret in ${file}: ${why}`, { cause });
+    const text = await readInput(file, context.stdin, (cause) => {
+      return new ConfigError(unreadable(`the secret in ${file}`, cause), { cause });
     });
     secrets.push(new Secret(secretText(text.toString('utf8'))));
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readFailure } from '../../files/read.ts';
+import { unreadable } from '../../files/read.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
 import { documentDetail } from '../../lead/read-leads.ts';
@@ -26,7 +26,7 @@ export async function jsonOrFile(
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
       if (code !== 'ENOENT') {
-        throw new ConfigError(`cannot read the ${what} in ${file}: ${readFailure(cause)}`, { cause });
+        throw new ConfigError(unreadable(`the ${what} in ${file}`, cause), { cause });
       }
       const shown = file.replace(/\/\/\S*@/, '//…@');
       throw new ConfigError(`${where}: '${shown}' is no ${what}, and there is no such file`, {

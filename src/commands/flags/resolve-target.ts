@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { readFailure } from '../../files/read.ts';
+import { unreadable } from '../../files/read.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
@@ -53,8 +53,10 @@ async function readCertificates(file: string): Promise<string> {
     return pem;
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
-    const what = /^E[A-Z]+$/.test(code) ? readFailure(cause) : 'it holds no certificate in PEM';
-    throw new ConfigError(`--ca: cannot read the authority in ${file}: ${what}`, { cause });
+    const what = `the authority in ${file}`;
+    const isUnread = /^E[A-Z]+$/.test(code);
+    const noPem = `--ca: cannot read ${what}: it holds no certificate in PEM`;
+    throw new ConfigError(isUnread ? unreadable(what, cause, 'ca') : noPem, { cause });
   }
 }
 

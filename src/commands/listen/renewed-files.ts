@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { readFailure } from '../../files/read.ts';
+import { unreadable } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, messageOf } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
 import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
@@ -141,10 +141,8 @@ async function readAll(
       read.push(await readPlainFile(path));
     } catch (cause) {
       const error =
-        cause instanceof ConfigError
-          ? cause
-          : new ConfigError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
-      return { read: error, found: error.message };
+        cause instanceof ConfigError ? cause : new ConfigError(unreadable(path, cause), { cause });
+      return { read: error, found: messageOf(cause) };
     }
   }
   return { read, found: read.map((one) => one.toString('latin1')).join('\0') };

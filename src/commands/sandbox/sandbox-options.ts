@@ -1,4 +1,4 @@
-import { readInput } from '../../files/read.ts';
+import { readInput, unreadable } from '../../files/read.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, UsageError } from '../../errors.ts';
@@ -214,8 +214,8 @@ async function readApiKeys(
  * checked when the sandbox takes them. Throws a `DataError` for a file that cannot be read.
  */
 async function readRecords(file: string, context: Context): Promise<Uint8Array[]> {
-  const bytes = await readInput(file, context.stdin, (why, cause) => {
-    return new DataError(`cannot read the leads in ${file}: ${why}`, { cause });
+  const bytes = await readInput(file, context.stdin, (cause) => {
+    return new DataError(unreadable(`the leads in ${file}`, cause), { cause });
   });
   const records: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
@@ -345,8 +345,7 @@ type SandboxConfig = z.output<typeof schema>;
 async function readSandboxConfig(source: string, stdin: Readable): Promise<SandboxConfig> {
   const isJson = source.trimStart().startsWith('{');
   const where = isJson || source === '-' ? '--config' : source;
-  const failed = (why: string, cause: unknown): Error =>
-    new ConfigError(`--config: cannot read ${source}: ${why}`, { cause });
+  const failed = (cause: unknown): Error => new ConfigError(unreadable(source, cause, 'config'), { cause });
   const bytes = isJson ? Buffer.from(source) : await readInput(source, stdin, failed);
   const document = readDocument(bytes);
   if (!document.ok) {

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { readFailure } from '../../files/read.ts';
+import { unreadable } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
@@ -64,7 +64,7 @@ export async function* chunksOf(file: string, { stdin, signal }: FileContext): C
   } catch (cause) {
     // A stream that is destroyed ends with an error of its own.
     signal.throwIfAborted();
-    throw new DataError(`cannot read the leads in ${nameOf(file)}: ${readFailure(cause)}`, { cause });
+    throw new DataError(unreadable(`the leads in ${nameOf(file)}`, cause), { cause });
   } finally {
     signal.removeEventListener('abort', stop);
     stream.destroy();

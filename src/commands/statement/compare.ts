@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import { linesIn, readFailure } from '../../files/read.ts';
+import { linesIn, unreadable } from '../../files/read.ts';
 import { bufferOf, utf8 } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 import { recordOf } from '../../json/scanner.ts';
@@ -96,7 +96,7 @@ async function isStatement(path: string): Promise<boolean> {
       await file.close();
     }
   } catch (cause) {
-    throw new DataError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
+    throw new DataError(unreadable(path, cause), { cause });
   }
 }
 

@@ -6,7 +6,7 @@ import { ConfigError, DataError, UsageError } from '../../errors.ts';
 import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
-import { readIfExists, readInput } from '../../files/read.ts';
+import { readIfExists, readInput, unreadable } from '../../files/read.ts';
 import {
   type Checkpoint,
   isNoteSignedBy,
@@ -66,8 +66,7 @@ function keysIn(lines: string, path: string): readonly SignerName[] {
 }
 
 async function readText(path: string): Promise<string> {
-  const failed = (why: string, cause: unknown): Error =>
-    new DataError(`cannot read ${path}: ${why}`, { cause });
+  const failed = (cause: unknown): Error => new DataError(unreadable(path, cause), { cause });
   return (await readInput(path, undefined, failed)).toString('utf8');
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { DataError, UsageError } from '../../errors.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
-import { chunksOf, linesIn, readFailure } from '../../files/read.ts';
+import { chunksOf, linesIn, unreadable } from '../../files/read.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { CompactRange, leafHash } from '../../statement/merkle-tree.ts';
 import { isSignedBy, readPublicKey, type SignerName } from '../../statement/signed-note.ts';
@@ -151,7 +151,7 @@ async function opened(path: string): Promise<FileHandle> {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch (cause) {
-    throw new DataError(`cannot read ${path}: ${readFailure(cause)}`, { cause });
+    throw new DataError(unreadable(path, cause), { cause });
   }
   throw new DataError(`${path} is no regular file, which a statement must be: it is read more than once`);
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
-import { readFailure } from '../../files/read.ts';
+import { unreadable } from '../../files/read.ts';
 import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
@@ -145,10 +145,10 @@ const tooLarge = (what: string): DataError =>
 
 function unreadableFile(file: string, what: string, cause: unknown): DataError {
   const { code } = cause as NodeJS.ErrnoException;
-  return new DataError(`cannot read ${what} in ${file}: ${readFailure(cause)}`, {
-    cause,
-    hint: code === 'ENOENT' && what !== 'the capture' ? 'give it with --body FILE' : undefined,
-  });
+  if (code !== 'ENOENT' || what === 'the capture')
+    return new DataError(unreadable(`${what} in ${file}`, cause), { cause });
+  const message = `cannot read ${what} in ${file}: there is no such file`;
+  return new DataError(message, { cause, hint: 'give it with --body FILE' });
 }
 
 /**

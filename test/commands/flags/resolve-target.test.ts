@@ -43,9 +43,9 @@ test('--ca adds an authority for any host, and a file without a certificate is a
   const empty = join(dataDir, 'empty.pem');
   await writeFile(empty, 'nothing');
   await expect(resolve('https://example.com/', { ca: empty })).rejects.toThrow(ConfigError);
-  await expect(resolve('https://example.com/', { ca: join(dataDir, 'missing') })).rejects.toThrow(
-    'no such file',
-  );
+  await expect(resolve('https://example.com/', { ca: join(dataDir, 'missing') })).rejects.toMatchObject({
+    problem: { kind: 'cannot-read', code: 'ENOENT', option: 'ca' },
+  });
 });
 
 test('a URL with credentials is refused without showing them, and a fragment is dropped', () => {
