@@ -3,6 +3,7 @@ import { longestLeaseMs } from '../store-options.ts';
 import { databaseTime } from './store-context.ts';
 import { timeline } from './write/server-terms.ts';
 import { settings } from './write/transaction.ts';
+import { isLost } from './write/unconfirmed-commits.ts';
 
 /**
  * What the transactions of deliveries and of targets run, as functions: each session of the server parses and plans them once,
@@ -88,7 +89,7 @@ END`,
  */
 const unconfirmed = (schema: Sql): Sql =>
   rows(sql`SELECT lane, seqs::text, at > clock_timestamp() - interval '1s' AS is_active,
-      lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost
+      ${isLost} AS is_lost
     FROM ${schema}.unconfirmed WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> queue`);
 
 const erased = (schema: Sql): Sql =>

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
-import { open, takeOne, takeStored } from '../stores.ts';
+import { until } from '../../support/until.ts';
+import { clock, open, takeOne, takeStored } from '../stores.ts';
 import { all, arrivalOf } from '../support.ts';
 import { inboxIn } from './database.ts';
 
@@ -47,6 +48,65 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     const accepted = await all(cut.list({ leadId: 'a', verdicts: ['accepted'] }));
     expect(accepted.map(({ attempt }) => attempt)).toEqual([2]);
     expect((await all(cut.leads({}))).map(({ leadId }) => leadId)).toEqual(['before', 'a']);
+  });
+
+  /** The COMMIT of a lead whose answer is on its way for three seconds. */
+  async function answeredLate() {
+    const found = await receivers();
+    const { proxy, inbox, cut } = found;
+    await takeOne(cut, arrivalOf({ id: 'before' }));
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    const held = proxy.holdNextCommit();
+    const taken = takeOne(cut, arrivalOf({ id: 'a' }));
+    const pass = await held;
+    await inbox.query(`UPDATE S.unconfirmed SET at = at - interval '3s' WHERE seqs <> '{}'`);
+    clock.advance(3000);
+    return { ...found, taken, pass };
+  }
+
+  it.each([{ targets: [] }, { targets: ['t'] }])(
+    'that is late is not believed once another receiver took the lead: $targets',
+    async ({ targets }) => {
+      const { inbox, other, taken, pass } = await answeredLate();
+      const next = await open(inbox.location(), { targets, leaseMs: 60_000 });
+      const took = await takeStored(next, arrivalOf({ id: 'a' }));
+      pass();
+      await expect(taken).rejects.toThrow(CannotStoreError);
+      if (targets.length > 0) expect(await next.settle([{ ...took, target: 't' }])).toEqual(['accepted']);
+      expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+      const accepted = await all(other.list({ leadId: 'a', verdicts: ['accepted'] }));
+      expect(accepted.map(({ attempt }) => attempt)).toEqual([2]);
+    },
+  );
+
+  it('that is late is believed where nobody took the lead meanwhile, and nobody does afterwards', async () => {
+    const { other, taken, pass } = await answeredLate();
+    pass();
+    expect(await taken).toMatchObject({ kind: 'accepted' });
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('that is believed late keeps out a receiver that has just found it lost', async () => {
+    const { inbox, cut, other } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at - interval '3s'`);
+    const { taking } = await inbox.client.begin(async (renewing) => {
+      await renewing.unsafe(`UPDATE "${inbox.name}".unconfirmed SET at = clock_timestamp()`);
+      const taking = takeOne(other, arrivalOf({ id: 'a' }));
+      await until(
+        async () =>
+          (
+            await inbox.query(
+              `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"${inbox.name}".unconfirmed%'`,
+            )
+          ).length > 0,
+        'the receiver that waits',
+      );
+      return { taking };
+    });
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{}'`);
+    expect(await taking).toMatchObject({ kind: 'duplicate' });
   });
 
   it('leaves nothing to be accepted again once its receiver says that it was answered', async () => {

@@ -221,7 +221,7 @@ class PostgresSession implements PostgresLink {
       } else {
         if (text.startsWith('SET LOCAL synchronous_commit = off')) isDurable = false;
         const found = execute(statement, this.#server.working(this.changes ?? new Changes()));
-        if (/^(?:SELECT|WITH)/.test(text)) rows.push(found);
+        if (/^(?:SELECT|WITH)|\bRETURNING\b/.test(text)) rows.push(found);
       }
     }
     return { rows };

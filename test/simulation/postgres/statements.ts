@@ -108,6 +108,9 @@ const outstandingOf = ({ outstanding }: Tables, leads: readonly string[]): reado
 
 const orNull = <T>(rows: readonly T[]): readonly T[] | null => (rows.length === 0 ? null : rows);
 
+const isLost = ({ lost, at }: { readonly lost: boolean; readonly at: number }, now: number): boolean =>
+  lost || at < now - 2000 || at > now + 2000;
+
 const unconfirmedBesides = (
   queue: Value | undefined,
   { tables, now }: Working,
@@ -119,7 +122,7 @@ const unconfirmedBesides = (
         lane,
         seqs: rangesOf(seqs),
         is_active: at > now - 1000,
-        is_lost: lost || at < now - 2000 || at > now + 2000,
+        is_lost: isLost({ lost, at }, now),
       })),
   );
 
@@ -376,6 +379,26 @@ type Other = readonly [RegExp, (values: readonly Value[], work: Working) => read
 const nothing = (): readonly ResultRow[] => [];
 
 const others: readonly Other[] = [
+  [
+    /^UPDATE "leads"\.unconfirmed SET lost = true\s+WHERE seqs &&/,
+    ([wanted], { tables, changes, now }) => {
+      const numbers = multirange(wanted);
+      const found = [...tables.unconfirmed].filter(
+        ([, row]) => [...row.seqs].some((seq) => numbers.has(seq)) && isLost(row, now),
+      );
+      for (const [queue, row] of found) changes.set(tables.unconfirmed, queue, { ...row, lost: true });
+      return found.map(([, { seqs }]) => ({ seqs: rangesOf(seqs) }));
+    },
+  ],
+  [
+    /^UPDATE "leads"\.unconfirmed SET at = clock_timestamp/,
+    ([queue, noted], { tables, changes, now }) => {
+      const row = tables.unconfirmed.get(queue as string);
+      if (row === undefined || row.lost || rangesOf(row.seqs) !== rangesOf(multirange(noted))) return [];
+      changes.set(tables.unconfirmed, queue as string, { ...row, at: now });
+      return [{ lane: queue }];
+    },
+  ],
   [
     /^UPDATE "leads"\.unconfirmed SET lost = true/,
     ([kept, queue], { tables, changes }) => {

@@ -14,7 +14,9 @@ export class TcpProxy {
   readonly #pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
   #isHeld = false;
   #delayMs = 0;
-  #losing: { readonly text: string; readonly onLost: () => void } | undefined;
+  #losing:
+    | { readonly text: string; readonly onLost: (pass: () => void) => void; readonly isHeld: boolean }
+    | undefined;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -64,7 +66,12 @@ export class TcpProxy {
    * that has sent this from now on, as it is or in hex.
    */
   loseNextCommit(text = ''): Promise<void> {
-    return new Promise((onLost) => (this.#losing = { text, onLost }));
+    return new Promise((onLost) => (this.#losing = { text, onLost: () => onLost(), isHeld: false }));
+  }
+
+  /** Holds back the next answer that it committed, of whatever connection. Resolves, once there is one, to what lets it pass. */
+  holdNextCommit(): Promise<() => void> {
+    return new Promise((onLost) => (this.#losing = { text: '', onLost, isHeld: true }));
   }
 
   async stop(): Promise<void> {
@@ -102,10 +109,13 @@ export class TcpProxy {
       const isCommit = tail.includes(committed);
       tail = tail.subarray(-committed.length + 1);
       if (isCommit && isNamed && this.#losing !== undefined) {
-        client.resetAndDestroy();
-        upstream.destroy();
-        this.#losing.onLost();
+        const { isHeld, onLost } = this.#losing;
         this.#losing = undefined;
+        if (!isHeld) {
+          client.resetAndDestroy();
+          upstream.destroy();
+        }
+        onLost(() => client.write(chunk));
       } else if (this.#delayMs === 0) {
         client.write(chunk);
       } else {

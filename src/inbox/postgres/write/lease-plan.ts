@@ -1,6 +1,7 @@
 import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { erasedDigests, erasedLeads } from '../erased-rows.ts';
 import { UnknownLeadError } from '../postgres-errors.ts';
 import {
@@ -46,23 +47,17 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       ${erased}, ${confirmations.queue});`;
   }
 
-  decide(answers: Answers): Promise<Decision<LeaseWork, Results>> {
+  async decide(answers: Answers, connection: Connection): Promise<Decision<LeaseWork, Results>> {
     const leads = this.#leads(answers);
     const takenOver: number[] = [];
-    const early = new Set<string>();
-    for (const [key, lead] of leads) {
-      const confirmation = lead.accepted
-        ? this.#confirmations.confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
-        : 'confirmed';
-      if (confirmation === 'not yet') early.add(key);
-      if (confirmation === 'lost') {
-        lead.isLost = true;
-        lead.accepted = false;
-      }
+    const { doubted, early } = await this.#confirmations.doubtedOf(leads, answers, connection);
+    for (const [, lead] of doubted) {
+      lead.isLost = true;
+      lead.accepted = false;
     }
     if (early.size > 0) {
       const works = this.#works.filter(({ leases }) => leases.some(({ key }) => early.has(key)));
-      return Promise.resolve({ kind: 'not yet', works: new Set(works) });
+      return { kind: 'not yet', works: new Set(works) };
     }
     const deliveries = new LeasedDeliveries(answers['deliveries'] ?? []);
     const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
@@ -121,7 +116,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       this.#confirmations.takeOver(takenOver),
       leaseWrites(this.#context, { leads, deliveries, noted: this.#confirmations.noted(accepted) }),
     );
-    return Promise.resolve({ kind: 'write', statements: change, results, accepted });
+    return { kind: 'write', statements: change, results, accepted };
   }
 
   #leads(answers: Answers): ReadonlyMap<string, LeasedLead> {

@@ -79,13 +79,8 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       this.#leads,
     );
     const lost: LostLead[] = [];
-    const early = new Set<string>();
-    for (const [key, lead] of known) {
-      const confirmation = lead.accepted
-        ? this.#confirmations.confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
-        : 'confirmed';
-      if (confirmation === 'not yet') early.add(key);
-      if (confirmation !== 'lost') continue;
+    const { doubted, early } = await this.#confirmations.doubtedOf(known, answers, connection);
+    for (const [key, lead] of doubted) {
       lost.push({ seq: lead.seq, id: Buffer.from(key, 'hex') });
       known.set(key, { ...lead, accepted: false });
     }

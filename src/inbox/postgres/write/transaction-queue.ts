@@ -198,13 +198,18 @@ export class TransactionQueue<Work, Result> {
     connection: Connection,
     { statements: change, accepted }: WriteDecision<Result>,
   ): Promise<void> {
-    const { confirmations, guard } = this.#options;
+    const { confirmations, guard, clock } = this.#options;
     // Nothing was sent, so that no answer can be lost.
     requireStillNewest(connection, guard);
+    const since = clock.steady();
+    let isCommitted = false;
     try {
       await runToCommit(connection, guard, change);
+      isCommitted = true;
+      if (!(await confirmations.isOurs(connection, accepted, { clock, since })))
+        throw new Error('others took the leads over');
     } catch (error) {
-      if (isAnswered(error)) throw error;
+      if (!isCommitted && isAnswered(error)) throw error;
       confirmations.lostAnswer(accepted);
       throw new LostAnswerError('whether it was committed, and where, is not known', { cause: error });
     }

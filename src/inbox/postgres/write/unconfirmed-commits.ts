@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { Connection } from '../connection/database-connections.ts';
 import { own, type Row, type Sql, sql, statements, textOf } from '../sql.ts';
+import type { Clock } from '../../../time/clock.ts';
 import type { ServerTerms } from './server-terms.ts';
-import { withoutDurability } from './transaction.ts';
+import { type Answers, withoutDurability } from './transaction.ts';
+
+/** Of a row of `unconfirmed`: its queue lost its answer, or said nothing for two seconds. */
+export const isLost: Sql = sql`lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s'`;
+
+/** An answer that came so long after its question, in milliseconds, leaves too little of those two seconds. */
+const freshMs = 1500;
 
 /**
  * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
@@ -14,7 +22,8 @@ import { withoutDurability } from './transaction.ts';
  * answer (it says so as soon as it can, and goes on under another id), or said nothing for two seconds, because its
  * receiver was killed, then the queue that takes the next delivery of the lead accepts it and takes its number over.
  * Otherwise the queue has only just committed, and the delivery is taken again a moment later. What a receiver's own queues
- * have accepted it knows by itself, however long the database refuses the note.
+ * have accepted it knows by itself, however long the database refuses the note. A queue whose COMMIT was answered late renews
+ * its row before it believes the answer; whoever takes over marks that row as lost. Of the two, one is first.
  *
  * So a lead is accepted once, unless a receiver is stopped, or its note is refused, for longer than that between the answer
  * to a COMMIT and the note of it, and its next delivery goes to another receiver; or the database is killed less than a second after the last delivery of a queue, which then has no other:
@@ -83,8 +92,37 @@ export class Confirmations {
     this.#isShared = rows.some((row) => row['is_active'] === true && !this.#known.has(textOf(row['lane'])));
   }
 
+  /**
+   * `doubted`: leads that another queue accepted without knowing it, and cannot confirm any more; `early`: the keys of those
+   * that it may know of in a moment. The others are as they are known.
+   */
+  async doubtedOf<Lead extends { readonly seq: number; readonly accepted: boolean }>(
+    leads: Iterable<readonly [key: string, Lead]>,
+    answers: Answers,
+    connection: Connection,
+  ): Promise<{
+    readonly doubted: readonly (readonly [string, Lead])[];
+    readonly early: ReadonlySet<string>;
+  }> {
+    const early = new Set<string>();
+    const lost: (readonly [string, Lead])[] = [];
+    for (const [key, lead] of leads) {
+      if (!lead.accepted) continue;
+      const confirmation = this.#confirmationOf(answers['unconfirmed'] ?? [], lead.seq);
+      if (confirmation === 'not yet') early.add(key);
+      if (confirmation === 'lost') lost.push([key, lead]);
+    }
+    if (lost.length === 0) return { doubted: lost, early };
+    // Its queue may have renewed the row since it was found lost.
+    const [rows = []] = await connection.run(sql`UPDATE ${this.#schema}.unconfirmed SET lost = true
+      WHERE seqs && ${multirangeOf(lost.map(([, { seq }]) => seq))} AND (${isLost}) RETURNING seqs::text;`);
+    for (const [key, { seq }] of lost)
+      if (!rows.some(({ seqs }) => hasNumber(textOf(seqs), seq))) early.add(key);
+    return { doubted: lost.filter(([key]) => !early.has(key)), early };
+  }
+
   /** How the acceptance of a lead stands, by its number. `rows`: as they are heard. */
-  confirmationOf(rows: readonly Row[], number: number): Confirmation {
+  #confirmationOf(rows: readonly Row[], number: number): Confirmation {
     const row = rows.find(({ seqs }) => hasNumber(textOf(seqs), number));
     const known = row && this.#known.get(textOf(row['lane']));
     if (row === undefined || known?.has(number) === true) return 'confirmed';
@@ -100,6 +138,20 @@ export class Confirmations {
   /** What functions that write are given: the name of the queue, and the leads that the open transaction accepts. */
   noted(numbers: readonly number[]): Sql {
     return sql`${this.queue}, ${multirangeOf(numbers)}`;
+  }
+
+  /** Whether nobody took over what was accepted, nor will, by a COMMIT that began at `since` and was answered now. */
+  async isOurs(
+    connection: Connection,
+    numbers: readonly number[],
+    { clock, since }: { readonly clock: Pick<Clock, 'steady'>; readonly since: number },
+  ): Promise<boolean> {
+    if (numbers.length === 0 || clock.steady() - since < freshMs) return true;
+    const renewedAt = clock.steady();
+    const renewal = sql`UPDATE ${this.#schema}.unconfirmed SET at = clock_timestamp()
+      WHERE lane = ${this.queue} AND seqs = ${multirangeOf(numbers)} AND NOT lost AND ${this.#terms.continues} RETURNING lane;`;
+    const [[row] = []] = await connection.run(withoutDurability(renewal));
+    return row !== undefined && clock.steady() - renewedAt < freshMs;
   }
 
   /** Leads that the open transaction accepts, and that another queue had accepted; undefined where there are none. */

@@ -80,7 +80,7 @@ export class WriteCheck {
       const works = [leaseWork('done', done, storedName), leaseWork('release', dead, storedName)];
       const settle = new LeasePlan(works, context, confirmations);
       const asked = await connection.run(statements(taken.statements, settle.question));
-      const { statements: change } = written(await settle.decide(answersIn(asked.at(-1))));
+      const { statements: change } = written(await settle.decide(answersIn(asked.at(-1)), connection));
       await connection.run(statements(change, sql`ROLLBACK;`));
     });
   }
