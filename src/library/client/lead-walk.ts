@@ -79,7 +79,7 @@ export class LeadWalk {
 
   async *leads(): AsyncGenerator<PulledLead, void, undefined> {
     if (this.#here === null) return;
-    const { acceptIncomplete, schema } = this.#options;
+    const { acceptIncomplete, schema, signal } = this.#options;
     const fitAll = schema && fitterOf(schema);
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
     const { matches } = leadFilter(filter);
@@ -103,8 +103,9 @@ export class LeadWalk {
         for (const lead of leads) {
           if (!matches(lead)) continue;
           const given = new LazyLead(lead.id, lead.bytes);
-          // What a schema throws ends the iteration before the lead counts as handed out.
+          // What a schema or the signal throws ends the iteration before the lead counts as handed out.
           if (fitAll !== undefined) await fitAll([given]);
+          signal?.throwIfAborted();
           if (this.#handedOut.add(lead)) yield given;
         }
         if (next !== undefined) this.#turnPage(next);

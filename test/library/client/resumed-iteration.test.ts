@@ -87,6 +87,24 @@ it('goes on after an error where it stopped, and behind a complete end there is 
   await service.close();
 });
 
+it('hands out nothing once its signal has aborted, and the rest of the page when it goes on', async () => {
+  const sandbox = await startSandbox({ leads: 100, maxLimit: 100 });
+  const client = createClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey });
+  const stop = new AbortController();
+  const first = client.leads({}, { signal: stop.signal });
+  const ids: (string | undefined)[] = [];
+  await expect(async () => {
+    for await (const { id } of first) {
+      ids.push(id);
+      stop.abort(new Error('enough'));
+    }
+  }).rejects.toThrow('enough');
+  expect(ids).toHaveLength(1);
+  for await (const { id } of client.leads({}, { from: stored(first.checkpoint()) })) ids.push(id);
+  expect(ids.toReversed()).toEqual(sandbox.leads().map(({ id }) => id));
+  await sandbox.close();
+});
+
 it('hands out each record without an id once, and ids of any text', async () => {
   const long = 'x'.repeat(5000);
   const records = [{ a: 1 }, { id: '\ud800' }, { a: 1 }, { id: long }, { a: 2 }, { id: 'é' }, { id: 7 }];
