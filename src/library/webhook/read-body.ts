@@ -28,7 +28,9 @@ export async function readDelivery(
   const head = await requestHead(request, now);
   let reading = read.get(request);
   if (reading === undefined) {
-    const source = await bodySource(request);
+    const source = findBody(request);
+    if ('lost' in source) throw await lostBody(request, source);
+    // From the look at the map to its new entry nothing is awaited: a second call would begin to read as well.
     reading = readBody(source, {
       maxBytes: maxBodyBytes ?? defaultBodyLimits.maxBytes,
       timeoutMs: bodyTimeoutMs ?? defaultBodyLimits.timeoutMs,
@@ -62,9 +64,13 @@ type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
 /** Rejects at once with a `ParsedBodyError` where the bytes of the body are lost. */
 export async function bodySource(request: object): Promise<BodySource> {
   const found = findBody(request);
-  if (!('lost' in found)) return found;
+  if ('lost' in found) throw await lostBody(request, found);
+  return found;
+}
+
+async function lostBody(request: object, { lost }: LostBody): Promise<ParsedBodyError> {
   const { describeBody, hintFor } = await import('./parsed-body-hint.ts');
-  throw new ParsedBodyError(describeBody(found.lost), { hint: hintFor(request) });
+  return new ParsedBodyError(describeBody(lost), { hint: hintFor(request) });
 }
 
 /** What is there instead of the bytes of a body. */

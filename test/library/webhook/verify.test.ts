@@ -256,6 +256,14 @@ describe('the body of a request', () => {
     expect(why.join()).toContain('stripe');
   });
 
+  test.each(['fetch', 'node:http'])('is read once for calls at one time, of %s', async (kind) => {
+    const signed = await sign({ id: 'a' }, { scheme: 'stripe', secrets: 'octo' });
+    const check = (request: Request | IncomingMessage) =>
+      Promise.all([verify(request, choice), verify(request, { scheme: 'stripe', secrets: 'octo' })]);
+    const checked = await (kind === 'fetch' ? check(requestOf(signed)) : received(signed, check));
+    expect(checked).toMatchObject([{ ok: false, reason: 'missing_credential' }, { ok: true }]);
+  });
+
   test('is an error at once where it was parsed, with the fix for the framework', async () => {
     const signed = await sign({ id: 'a' }, choice);
     const hintOf = async (request: object): Promise<string | undefined> => {
