@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { link, readdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, readlink, rm, unlink, writeFile } from 'node:fs/promises';
 import { getPriority, hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import * as z from 'zod/mini';
 import { OutputError } from '../errors.ts';
 import { jsonIn } from '../json/exact.ts';
@@ -142,6 +143,10 @@ const schema = z.object({
   started: z.nullable(z.string()),
   /** Distinguishes one acquisition of the lock from the next. */
   token: z.string(),
+  /** What the pid counts in, on Linux. Older versions wrote neither this nor the thread. */
+  pidNamespace: z.optional(z.string()),
+  /** Each thread of a process knows its own tokens alone. */
+  thread: z.optional(z.number()),
 });
 
 /** The process that holds a lock. */
@@ -149,7 +154,9 @@ export type LockHolder = z.output<typeof schema>;
 
 /** In a container every run may have the same pid, so the pid does not show whose lock it is: the token does. */
 export async function describeSelf(pid: number): Promise<LockHolder> {
-  const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
+  const started = await startOf(pid);
+  const pidNamespace = await ownPidNamespace();
+  const self = { pid, host: hostname(), started, token: randomUUID(), pidNamespace, thread: threadId };
   ownTokens().add(self.token);
   return self;
 }
@@ -160,13 +167,27 @@ export function parseHolder(text: string | undefined): LockHolder | undefined {
   return z.safeParse(schema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: null, token: text };
 }
 
-/** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */
+/**
+ * `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. One of another container
+ * with this host's name is looked for here nevertheless: it is what ran before this container was started again, and nobody
+ * else would ever free its locks.
+ */
 export async function isAlive(holder: LockHolder, pid: number): Promise<boolean> {
+  const { thread = threadId } = holder;
   if (holder.host !== hostname()) return true;
-  if (holder.pid === pid) return ownTokens().has(holder.token);
+  if (holder.pid === pid && thread === threadId) return ownTokens().has(holder.token);
   if (!exists(holder.pid)) return false;
   return holder.started === null || holder.started === (await startOf(holder.pid));
 }
+
+/** Whether the holder's pid is one of this machine, counted as here: containers may share the name of a host. */
+export async function isInSight({ host, pidNamespace }: LockHolder): Promise<boolean> {
+  return host === hostname() && (pidNamespace === undefined || pidNamespace === (await ownPidNamespace()));
+}
+
+/** Undefined on other systems than Linux. */
+const ownPidNamespace = (): Promise<string | undefined> =>
+  readlink('/proc/self/ns/pid').catch(() => undefined);
 
 function exists(pid: number): boolean {
   if (pid < 1) return false;

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { lock } from '../../src/files/lock.ts';
+import { describeSelf, lock } from '../../src/files/lock.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const never = new AbortController().signal;
@@ -23,6 +24,13 @@ describe('lock', () => {
     await first.release();
     expect(existsSync(`${path}.lock`)).toBe(false);
     await (await lock(path, me())).release();
+  });
+
+  it('rejects while another thread of this process holds it', async () => {
+    const path = target();
+    const { started } = await describeSelf(process.pid);
+    heldBy(path, { pid: process.pid, host: hostname(), started, thread: threadId + 1 });
+    await expect(lock(path, me())).rejects.toMatchObject({ problem: { kind: 'file-in-use' } });
   });
 
   it('rejects while the holder lives, and is taken over at once after it was killed', async () => {
@@ -51,6 +59,10 @@ describe('lock', () => {
   it.each([
     ['a later process has the same pid', { pid: process.ppid, host: hostname(), started: '1' }],
     ['this process has the same pid', { pid: process.pid, host: hostname(), started: null }],
+    [
+      'another container was started again with this name',
+      { pid: process.pid, host: hostname(), started: '1', pidNamespace: 'pid:[1]', thread: threadId },
+    ],
     ['the file is torn', { pid: 'x' }],
   ])('is taken over when %s', async (_, holder) => {
     const path = target();
