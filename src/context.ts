@@ -49,9 +49,9 @@ export async function withContext<T>(
   const settings = once(async () => {
     const { loadSettings } = await import('./config/load-settings.ts');
     const loaded = loadSettings({ globals, env, paths, allowsNewProfile });
-    const unknown = loaded.unknown.join(', ');
-    if (unknown !== '')
-      messages.note('unknown', `the configuration file holds what this release ignores: ${unknown}`);
+    const names = loaded.unknown;
+    if (names.length > 0)
+      messages.note('unknown', (await texts()).noteOf({ kind: 'settings-ignored', names }));
     return loaded;
   });
   let client: HttpClient | undefined;

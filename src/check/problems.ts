@@ -8,4 +8,13 @@ export type CheckProblem =
   | { readonly kind: 'writes-not-allowed' }
   | { readonly kind: 'pattern-without-probe'; readonly option: 'only' | 'skip'; readonly pattern: string }
   | { readonly kind: 'no-probe-left' }
-  | { readonly kind: 'baseline-missing'; readonly path: string };
+  | { readonly kind: 'baseline-missing'; readonly path: string }
+  /** `since`: the probe that did it. */
+  | {
+      readonly kind: 'receiver-restarted' | 'receiver-dead' | 'receiver-failing';
+      readonly since: string | undefined;
+    }
+  | { readonly kind: 'nothing-acknowledged'; readonly probe: string }
+  | { readonly kind: 'run-over' }
+  | { readonly kind: 'probe-too-slow'; readonly ms: number }
+  | { readonly kind: 'probe-connection-failed'; readonly code: string };

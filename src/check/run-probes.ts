@@ -1,7 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { limitTime } from '../http/client/limit-time.ts';
 import { slept } from '../time/clock.ts';
-import { formatDuration } from '../time/time-text.ts';
 import { withoutCredential } from './credential.ts';
 import { type Finding, groupOf, isAcknowledged, type Probe, skipped, type Stage } from './probe.ts';
 import type { CheckProblem } from './problems.ts';
@@ -28,7 +27,7 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
   const ofStage = (stage: Stage): Probe[] => probes.filter((probe) => (probe.stage ?? 'together') === stage);
   let firstMs = 0;
   /** Why a probe that needs a receiver which takes genuine leads says nothing. */
-  let unacknowledged: string | undefined;
+  let unacknowledged: CheckProblem | undefined;
 
   const run = (probe: Probe): Promise<ProbeReport> => {
     const reason = reasonToSkip(probe, options, unacknowledged);
@@ -39,9 +38,8 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
     await publish(report);
     const { exchange } = report.finding;
     firstMs = report.ms;
-    if (exchange !== undefined && !isAcknowledged(exchange)) {
-      unacknowledged = `no genuine delivery is acknowledged (${probe.name})`;
-    }
+    if (exchange !== undefined && !isAcknowledged(exchange))
+      unacknowledged = { kind: 'nothing-acknowledged', probe: probe.name };
   }
   const together = ofStage('together').sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false));
   const width = firstMs > slowMs ? together.length : usualWidth;
@@ -54,15 +52,16 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
     (probe) => reasonToSkip(probe, options, unacknowledged) === undefined,
   );
   const before = mayStop ? await health() : undefined;
-  let death: string | undefined = before === 'dead' || before === 'failing' ? diagnoses[before] : undefined;
+  let death: CheckProblem | undefined =
+    before === 'dead' || before === 'failing' ? diagnosis(before) : undefined;
   for (const probe of ofStage('alone')) {
     const report = death === undefined ? await run(probe) : withReason(probe, death);
     const after = report.finding.result === 'skip' ? 'alive' : ((await health()) ?? 'alive');
-    if (after === 'dead' || after === 'failing') death = `${diagnoses[after]} since ${probe.name}`;
+    if (after === 'dead' || after === 'failing') death = diagnosis(after, probe.name);
     await publish(
       after === 'alive'
         ? report
-        : { ...report, finding: { ...report.finding, result: 'fail', seen: diagnoses[after] } },
+        : { ...report, finding: { ...report.finding, result: 'fail', seen: diagnosis(after) } },
     );
   }
   for (const probe of ofStage('last')) await publish(await run(probe));
@@ -72,11 +71,9 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
 /** How a receiver is after a request that may have stopped it; `failing`: a genuine lead is answered with 5xx. */
 type Health = 'alive' | 'restarted' | 'failing' | 'dead';
 
-const diagnoses = {
-  restarted: 'the receiver was away, and came back',
-  dead: 'the receiver no longer answers',
-  failing: 'the receiver answers a genuine lead with an error',
-} as const;
+const diagnosis = (after: Exclude<Health, 'alive'>, since?: string): CheckProblem => ({
+  ...{ kind: `receiver-${after}`, since },
+});
 
 /** For a supervisor to restart a receiver that crashed, in milliseconds. */
 const patienceMs = 3000;
@@ -108,7 +105,7 @@ async function healthOf(session: CheckSession, withLead: boolean): Promise<Healt
 function reasonToSkip(
   probe: Probe,
   { session, mayWrite }: RunOptions,
-  unacknowledged: string | undefined,
+  unacknowledged: CheckProblem | undefined,
 ): string | CheckProblem | undefined {
   const reason = probe.inapplicable?.(session);
   if (reason !== undefined) return reason;
@@ -165,7 +162,7 @@ async function runOne(probe: Probe, options: RunOptions): Promise<ProbeReport> {
   const finding = await withinTime(options, (session) => findingOf(probe, session));
   const ms = Math.round(clock.steady() - startedAt);
   if (finding === undefined) {
-    return { probe, finding: skipped('the time of the whole run was up'), ms: 0, isCut: true };
+    return { probe, finding: skipped({ kind: 'run-over' }), ms: 0, isCut: true };
   }
   // A probe of level `info` never counts as a failure.
   const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
@@ -177,11 +174,10 @@ async function findingOf(probe: Probe, session: CheckSession): Promise<Finding> 
     return await probe.run(session);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (session.wire.signal.aborted) {
-      return { result: 'fail', seen: `it took longer than ${formatDuration(session.wire.timeoutMs)}` };
-    }
+    if (session.wire.signal.aborted)
+      return { result: 'fail', seen: { kind: 'probe-too-slow', ms: session.wire.timeoutMs } };
     if (code === undefined || !/^(E[A-Z]+$|ERR_SSL|ERR_TLS|CERT_|UNABLE_)/.test(code)) throw error;
-    return { result: 'fail', seen: `the connection failed (${code})` };
+    return { result: 'fail', seen: { kind: 'probe-connection-failed', code } };
   }
 }
 

@@ -37,6 +37,8 @@ export type ConfigProblem = KindsOf<{
   'no-secret-given': { what: string };
   'secret-with-blanks': { what: string };
   'unsendable-key': { from: 'environment' | 'profile' };
+  /** By an older release than the one that wrote them. */
+  'settings-ignored': { names: readonly string[] };
   'no-time-out': { text: string };
   'no-retries': { text: string };
   'not-a-setting-value': { value: string; path: readonly string[] };

@@ -1,8 +1,18 @@
 import type { CheckProblem } from '../check/problems.ts';
+import { formatDuration } from '../time/time-text.ts';
 import type { Messages } from './message.ts';
+
+const sinceProbe = (since: string | undefined): string => (since === undefined ? '' : ` since ${since}`);
 
 /** Of the command line alone: a check is no part of the library. */
 export const checkMessages: Messages<CheckProblem> = {
+  'receiver-restarted': () => 'the receiver was away, and came back',
+  'receiver-dead': ({ since }) => `the receiver no longer answers${sinceProbe(since)}`,
+  'receiver-failing': ({ since }) => `the receiver answers a genuine lead with an error${sinceProbe(since)}`,
+  'nothing-acknowledged': ({ probe }) => `no genuine delivery is acknowledged (${probe})`,
+  'run-over': () => 'the time of the whole run was up',
+  'probe-too-slow': ({ ms }) => `it took longer than ${formatDuration(ms)}`,
+  'probe-connection-failed': ({ code }) => `the connection failed (${code})`,
   'no-credential-sent': () => 'no credential is sent (--no-verify)',
   'credential-needed': () => 'this delivery carries no credential: give --token, or --scheme and --secret',
   'oracle-needed': () => 'it needs --oracle',

@@ -86,6 +86,8 @@ export const configMessages: Messages<ConfigProblem> = {
     `the ${what} holds white space or other characters that cannot be part of it`,
   'unsendable-key': ({ from }) =>
     `${from === 'environment' ? 'LEADS_API_KEY' : 'the stored API key'} holds white space or other characters that cannot be part of a key`,
+  'settings-ignored': ({ names }) =>
+    `the configuration file holds what this release ignores: ${names.join(', ')}`,
   'no-time-out': ({ text }) => ({
     option: 'timeout',
     message: `'${text}' is not a duration such as 500ms, 30s or 5m`,

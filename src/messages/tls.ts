@@ -62,7 +62,7 @@ export const tlsMessages: Messages<TlsProblem> = {
     hint: (words) => `set LEADS_DATA_DIR to a directory that can be written, or give ${both(words)}`,
   }),
   'damaged-authority': ({ directory, reason }) => ({
-    message: `the local authority in ${directory} is damaged: ${reason}`,
+    message: `the local authority in ${directory} is damaged: ${reason === 'mismatch' ? 'ca.pem and ca-key.pem do not belong together' : reason}`,
     hint: () => 'remove that directory to have a new one made',
   }),
 };

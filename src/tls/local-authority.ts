@@ -111,7 +111,7 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
     await chmod(keyPath, 0o600);
     const certificate = new X509Certificate(pem);
     if (certificate.checkPrivateKey(key)) return { pem, certificate, key };
-    throw new Error('ca.pem and ca-key.pem do not belong together');
+    throw new Error('mismatch');
   } catch (error) {
     // Another process may have replaced the authority after one of the two files was read.
     if ((await readIfExists(join(directory, 'ca.pem'))) === pem) throw error;

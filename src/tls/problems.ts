@@ -14,6 +14,7 @@ export type TlsProblem = KindsOf<{
   'early-certificate': { path: string; at: string };
   'unusable-certificate': { path: string; reason: string };
   'inaccessible-authority': { directory: string; reason: string };
+  /** `reason`: `mismatch` where the key is another one's. */
   'damaged-authority': { directory: string; reason: string };
 }>;
 
