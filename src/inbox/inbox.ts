@@ -175,8 +175,11 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   markDoneAtNewAddress(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
   /** Leases what is outstanding for a target without a delivery, dead or not. One answer for each, in order. */
   lease(leases: readonly TargetLease[]): Promise<readonly LeaseAnswer[]>;
-  /** Leads that this target has not had, dead or not. */
-  unsettled(target: string): AsyncIterable<StoredRef>;
+  /**
+   * Leads that this target has not had, dead or not; left out: any target, and a lead once for each. `seq` is 0 where it cannot
+   * be read.
+   */
+  unsettled(target?: string): AsyncIterable<StoredRef>;
   /** Leads that the target is to be tried for by that time, earliest first, without those that are leased or dead. */
   due(target: string, by: number, limit: number): Promise<readonly DueLead[]>;
   /** When the first lead is due for the target, or its lease ends; undefined where none ever is. */

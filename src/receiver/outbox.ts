@@ -1,6 +1,5 @@
-import { DataError, LeadNotFoundError } from '../errors.ts';
+import { LeadNotFoundError } from '../errors.ts';
 import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
-import type { InboxProblem, StoreFault } from '../inbox/problems.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -22,8 +21,10 @@ import { restoreCredential } from './restore-credential.ts';
 import {
   asReceived,
   firstDeliveries,
+  isOfDamage,
   isUnreadable,
   storedDelivery,
+  storeFaultOf,
   type Unreadable,
 } from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
@@ -297,7 +298,7 @@ export class Outbox {
       leadIds: leads.map(({ leadId }) => leadId),
       why: sentenceOf(error),
     });
-    const isOver = faultOf(error) === undefined && leads.every(({ since }) => now - since >= giveUpMs);
+    const isOver = storeFaultOf(error) === undefined && leads.every(({ since }) => now - since >= giveUpMs);
     const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
     await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
   }
@@ -343,14 +344,9 @@ const probesOf = (
   return outages % 2 === 1 ? [...fresh, ...known] : [...known, ...fresh];
 };
 
-const faultOf = (found: StoredDelivery | Unreadable): StoreFault | undefined => {
-  const problem = found instanceof DataError ? (found.problem as InboxProblem | undefined) : undefined;
-  return problem?.kind === 'inbox-cannot-read' ? problem.fault : undefined;
-};
-
 /** It may be the inbox that cannot be read just now; where a part of its file is damaged, the rest can be. */
 const isOfInbox = (found: StoredDelivery | Unreadable): boolean =>
-  (faultOf(found)?.kind ?? 'sqlite-damaged') !== 'sqlite-damaged';
+  storeFaultOf(found) !== undefined && !isOfDamage(found);
 
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {

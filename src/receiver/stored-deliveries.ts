@@ -1,5 +1,6 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
-import type { Inbox, StoredDelivery } from '../inbox/inbox.ts';
+import { CannotStoreError, type Inbox, type StoredDelivery } from '../inbox/inbox.ts';
+import type { InboxProblem, StoreFault } from '../inbox/problems.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
@@ -23,13 +24,23 @@ export type Unreadable = DataError | LeadNotFoundError;
 export const isUnreadable = (error: unknown): error is Unreadable =>
   error instanceof DataError || error instanceof LeadNotFoundError;
 
+/** Why the inbox could not do what was asked; undefined where something else failed. */
+export function storeFaultOf(error: unknown): StoreFault | undefined {
+  const isOfStore = error instanceof DataError || error instanceof CannotStoreError;
+  const problem = isOfStore ? (error.problem as InboxProblem | undefined) : undefined;
+  return problem?.kind === 'inbox-cannot-read' || problem?.kind === 'inbox-cannot-store'
+    ? problem.fault
+    : undefined;
+}
+
+/** A part of the inbox's file is damaged: the rest can be read. */
+export const isOfDamage = (error: unknown): boolean => storeFaultOf(error)?.kind === 'sqlite-damaged';
+
 /** The ids of leads that are outstanding for some target, oldest first. */
-export async function pendingIds(inbox: Pick<Inbox, 'list'>): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const { leadId } of inbox.list({ verdicts: ['pending'] })) {
-    if (leadId !== undefined) ids.push(leadId);
-  }
-  return ids.reverse();
+export async function pendingIds(inbox: Pick<Inbox, 'unsettled'>): Promise<readonly string[]> {
+  const seqs = new Map<string, number>();
+  for await (const { leadId, seq } of inbox.unsettled()) seqs.set(leadId, seq);
+  return [...seqs].sort(([, a], [, b]) => a - b).map(([leadId]) => leadId);
 }
 
 /** Of each lead the delivery that came first. Throws a `LeadNotFoundError` for an id of which nothing is stored. */

@@ -14,12 +14,14 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'pending', targets: named(forward, output) });
     const [first] = await all(inbox.list({}));
     const stored = { leadId: 'a', seq: first?.seq ?? 0 };
+    expect(await all(inbox.unsettled())).toEqual([stored, stored]);
     expect(first).toMatchObject({ verdict: 'pending', status: 502 });
     expect(await inbox.settle([{ ...stored, target: forward }])).toEqual(['pending']);
     const repeat = await takeOne(inbox, arrival);
     expect(repeat).toMatchObject({ kind: 'pending', targets: named(output), attempt: 2, busy: false });
     expect(await all(inbox.leads({}))).toEqual([]);
     expect(await all(inbox.unsettled(output))).toEqual([stored]);
+    expect(await all(inbox.unsettled())).toEqual([stored]);
     expect(await inbox.settle([{ ...stored, target: output }])).toEqual(['accepted']);
     expect(await all(inbox.unsettled(output))).toEqual([]);
     expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'duplicate', attempt: 3 });
@@ -42,6 +44,7 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     }
     expect(read.sort()).toEqual(ids.sort());
     expect(await all(inbox.unsettled(output))).toHaveLength(2096);
+    expect(await all(inbox.unsettled())).toHaveLength(2096);
   });
 
   it('are settled in batches, a result for each', async () => {

@@ -14,6 +14,7 @@ import {
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
+  isOfDamage,
   isUnreadable,
   pendingIds,
 } from '../../receiver/stored-deliveries.ts';
@@ -67,8 +68,16 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
         const retrying = { target, inbox, clock, hasMoved: options.pending, sentenceOf };
         for (const leads of groupByRequest(found)) {
           signal.throwIfAborted();
-          for (const one of await retryDelivery(leads, retrying)) await done(one);
-          if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
+          const retry = async (): Promise<readonly Retried[]> => {
+            const results = await retryDelivery(leads, retrying);
+            if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
+            return results;
+          };
+          const results = await retry().catch((error: unknown) => {
+            if (!options.pending || !isOfDamage(error)) throw error;
+            return leads.map(({ leadId }) => untried(leadId, sentenceOf(error), clock.now()));
+          });
+          for (const one of results) await done(one);
         }
         signal.throwIfAborted();
         return options.pending ? await inbox.outstanding() : [];

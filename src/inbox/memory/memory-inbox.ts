@@ -67,7 +67,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
     },
     lease: (leases) => Promise.resolve(leases.map((lease) => writer.lease(lease))),
     async *unsettled(target) {
-      for (const { lead } of [...outstanding.on(target)]) yield lead;
+      for (const { lead } of target === undefined ? outstanding.all() : outstanding.on(target)) yield lead;
       await Promise.resolve();
     },
     due: (target, by, limit) => Promise.resolve(outstanding.due(target, by, limit)),

@@ -33,8 +33,12 @@ export class OutstandingWork {
     return [...this.#byTarget.values()].flatMap((leads) => leads.get(leadId) ?? []);
   }
 
-  on(target: string): Iterable<TargetWork> {
-    return this.#byTarget.get(target)?.values() ?? [];
+  on(target: string): readonly TargetWork[] {
+    return [...(this.#byTarget.get(target)?.values() ?? [])];
+  }
+
+  all(): readonly TargetWork[] {
+    return [...this.#byTarget.keys()].flatMap((target) => this.on(target));
   }
 
   has(leadId: string, isWanted: (work: TargetWork) => boolean = () => true): boolean {

@@ -171,7 +171,7 @@ function postgresInbox(
     beginAnew: (leadIds) => written(() => beginAnew(context, leadIds)),
     async *unsettled(target) {
       try {
-        yield* outstandingLeads(context, storedName(target));
+        yield* outstandingLeads(context, target === undefined ? undefined : storedName(target));
       } catch (error) {
         throw cannotRead(connections.location, error);
       }

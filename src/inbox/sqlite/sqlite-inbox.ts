@@ -15,7 +15,7 @@ import {
   StoreWarnings,
 } from './file-health.ts';
 import { LedgerTable } from './ledger-table.ts';
-import { type Database, textOf, toColumn, Statements } from './libsql.ts';
+import { type Database, textOf, Statements } from './libsql.ts';
 import {
   failWhereLocked,
   isOverwriteDue,
@@ -30,13 +30,12 @@ import { cannotOpen, cannotRead, cannotWrite, isBusy, isDamage, sqliteCode } fro
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
-  dueLeads,
+  outstandingLeads,
   readBacklog,
   removeDeadReceivers,
   RunningReceiver,
   storedNamesOf,
   storeLabels,
-  outstandingPage,
 } from './target-tables.ts';
 import { createdAtNotKept } from '../delivery-record.ts';
 
@@ -137,7 +136,7 @@ function sqliteInbox(
       current.insertWaiting();
       return step(current);
     });
-  const dueIn = dueLeads(database);
+  const outstanding = outstandingLeads(database);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return await Promise.resolve(read());
@@ -196,16 +195,18 @@ function sqliteInbox(
         for (const lease of leases) writer.release(lease);
       }),
     lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
-    due: (target, by, limit) => reading(() => dueIn.due(opened.storedName(target), by, limit)),
-    nextDueAt: (target) => reading(() => dueIn.next(opened.storedName(target))),
+    due: (target, by, limit) => reading(() => outstanding.due(opened.storedName(target), by, limit)),
+    nextDueAt: (target) => reading(() => outstanding.next(opened.storedName(target))),
     beginAnew: (leadIds) => add((writer) => leadIds.forEach((leadId) => writer.beginAnew(leadId))),
     async *unsettled(target) {
-      for (let after = ''; ;) {
-        const page = await addReading((writer) => writer.leases.outstandingLeads(target, after));
-        yield* page;
-        const last = page.at(-1);
-        if (last === undefined || page.length < outstandingPage) return;
-        after = toColumn(last.leadId);
+      const names = target === undefined ? await reading(outstanding.targets) : [opened.storedName(target)];
+      for (const name of names) {
+        for (let after: string | undefined = ''; after !== undefined;) {
+          const behind: string = after;
+          const { refs, last } = await reading(() => outstanding.page(name, behind));
+          yield* refs;
+          after = last;
+        }
       }
     },
     async checkWritable() {

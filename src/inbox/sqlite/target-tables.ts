@@ -24,10 +24,10 @@ interface TargetLeasesOptions {
 }
 
 /** Leads that are read at once: there may be millions, and the database is read on the event loop. */
-export const outstandingPage = 1000;
+const outstandingPage = 1000;
 
-const outstandingPageOf = `SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
-  ORDER BY lead LIMIT ${outstandingPage}`;
+const outstandingTargets =
+  'SELECT name, label FROM targets WHERE EXISTS (SELECT 1 FROM work WHERE target = name AND done = 0)';
 
 /** In the very words of the index; a row of a version that had no `due_at` is due at no time. */
 const freeAt = 'MAX(due_at, lease)';
@@ -138,13 +138,6 @@ export class TargetLeases {
     return { state: 'leased', tries };
   }
 
-  /** At most `outstandingPage` of them, those behind an id, in the order of ids. */
-  outstandingLeads(target: string, after: string): StoredRef[] {
-    return this.#sql
-      .all(outstandingPageOf, this.#options.storedName(target), after)
-      .map((row) => ({ leadId: fromColumn(textOf(row['id'])), seq: Number(row['seq']) }));
-  }
-
   #setDone(id: string, stored: string): void {
     this.#sql.run(
       `INSERT INTO work VALUES (?, ?, 1, ?, 0, 0, NULL, NULL, 0)
@@ -170,10 +163,14 @@ export class TargetLeases {
   }
 }
 
-/** Reads which leads are due for a target, by its stored name. */
-export function dueLeads(database: Database): {
+/** Reads which leads a target has not had, by its stored name. */
+export function outstandingLeads(database: Database): {
   readonly due: (target: string, by: number, limit: number) => readonly DueLead[];
   readonly next: (target: string) => number | undefined;
+  /** Targets that have not had some lead. */
+  readonly targets: () => readonly string[];
+  /** At most `outstandingPage` of them, those behind a lead, due or not; and the last lead that was looked at. */
+  readonly page: (target: string, after: string) => { refs: readonly StoredRef[]; last: string | undefined };
 } {
   const due = database.prepare(`SELECT lead, tries, since, ${freeAt} AS free_at ${dueOf} LIMIT ?`);
   const seqs = database.prepare('SELECT seq FROM leads WHERE id = ?');
@@ -187,17 +184,37 @@ export function dueLeads(database: Database): {
       return 0;
     }
   };
+  const refsOf = (rows: readonly Row[]): readonly (StoredRef & { readonly row: Row })[] =>
+    rows.flatMap((row) => {
+      const lead = textOf(row['lead']);
+      const seq = seqOf(lead);
+      return seq === undefined ? [] : [{ leadId: fromColumn(lead), seq, row }];
+    });
   const next = database.prepare(`SELECT ${freeAt} AS free_at ${dueOf} LIMIT 1`);
+  const page = database.prepare(
+    `SELECT lead FROM work WHERE target = ? AND done = 0 AND lead > ? ORDER BY lead LIMIT ${outstandingPage}`,
+  );
   return {
     due: (target, by, limit) =>
-      due.all([target, by, limit]).flatMap(({ lead, tries, since, free_at: dueAt }): DueLead[] => {
-        const seq = seqOf(textOf(lead));
-        const [leadId, times] = [fromColumn(textOf(lead)), { since: Number(since), dueAt: Number(dueAt) }];
-        return seq === undefined ? [] : [{ leadId, seq, tries: Number(tries), ...times }];
-      }),
+      refsOf(due.all([target, by, limit])).map(
+        ({ leadId, seq, row: { tries, since, free_at: dueAt } }): DueLead => {
+          return { leadId, seq, tries: Number(tries), since: Number(since), dueAt: Number(dueAt) };
+        },
+      ),
     next(target) {
       const [row] = next.all([target, Number.MAX_SAFE_INTEGER]);
       return row && Number(row['free_at']);
+    },
+    targets: () =>
+      database
+        .prepare(outstandingTargets)
+        .all([])
+        .map((row) => textOf(row['name'])),
+    page(target, after) {
+      const rows = page.all([target, after]);
+      const last = rows.at(-1);
+      const refs = refsOf(rows).map(({ leadId, seq }) => ({ leadId, seq }));
+      return { refs, last: last && textOf(last['lead']) };
     },
   };
 }
@@ -305,11 +322,7 @@ export async function readBacklog(
   database: Database,
   wanted: readonly string[],
 ): Promise<readonly Backlog[]> {
-  const targets = database
-    .prepare(
-      'SELECT name, label FROM targets WHERE EXISTS (SELECT 1 FROM work WHERE target = name AND done = 0)',
-    )
-    .all([]);
+  const targets = database.prepare(outstandingTargets).all([]);
   const read = database.prepare(
     `SELECT COUNT(*) AS read, SUM(dead) AS dead, MIN(first_at) FILTER (WHERE dead = 0) AS oldest, MAX(lead) AS last FROM
      (SELECT lead, dead, first_at FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?

@@ -7,6 +7,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
 import { type App, answering, appInEachTest } from '../listen/app.ts';
 import { listenInEachTest, token } from '../listen/support.ts';
+import { damagedInbox, ids, sharingIds } from '../../inbox/sqlite/damaged-inbox.ts';
 
 const start = listenInEachTest();
 const startApp = appInEachTest();
@@ -294,14 +295,28 @@ describe('what is outstanding', () => {
         a: 'ok',
         b: 'ok',
         damaged: 'delivery number 1 of the inbox holds no lead',
+        gone: "the inbox has no delivery of the lead 'gone'",
       },
     );
-    expect(run.stderr).toContain('2 of 3 leads delivered, 1 failed\n');
+    expect(run.stderr).toContain('2 of 4 leads delivered, 2 failed\n');
     expect(mended.received).toHaveLength(2);
     expect(database.prepare('SELECT lease FROM work WHERE done = 0').all([])).toMatchObject([
       { lease: 0 },
       {},
     ]);
     database.close();
+  });
+
+  it('is delivered beside a damaged page of the deliveries, whose leads are said', async () => {
+    const path = await damagedInbox('deliveries', 10, true);
+    const mended = await app(200);
+    const run = await leads(['inbox', 'retry', '--pending', '--to', mended.url, '--inbox', path, '--json']);
+    expect(run.exitCode).toBe(7);
+    const results = JSON.parse(run.stdout) as { ok: boolean; answer: string }[];
+    const failed = results.filter(({ ok }) => !ok);
+    expect(results).toHaveLength(ids.length + sharingIds.length);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.length).toBeLessThan(100);
+    expect(failed.every(({ answer }) => answer.includes('the database is damaged'))).toBe(true);
   });
 });

@@ -128,10 +128,11 @@ const byLead = (a: OutstandingRow, b: OutstandingRow): number => (a.lead < b.lea
 /** Of `read/outstanding.ts`. */
 export async function* outstandingLeads(
   database: OpenedSchema,
-  target: Uint8Array,
+  target: Uint8Array | undefined,
 ): AsyncGenerator<StoredRef> {
+  const name = target === undefined ? undefined : hexOf(target);
   const found = await ask(database, ({ tables }) =>
-    [...tables.outstanding.values()].filter((row) => row.target === hexOf(target)).sort(byLead),
+    [...tables.outstanding.values()].filter((row) => row.target === (name ?? row.target)).sort(byLead),
   );
   for (const { lead, seq } of found) yield { leadId: textIn(lead), seq };
 }

@@ -92,22 +92,24 @@ export async function backlogOf(
   }
 }
 
-/** Leads that a target has not had. `target`: its stored name. */
+/** Leads that a target has not had. `target`: its stored name; undefined: any. */
 export async function* outstandingLeads(
   database: OpenedSchema,
-  target: Uint8Array,
+  target: Uint8Array | undefined,
 ): AsyncGenerator<StoredRef> {
   const { schema } = database;
+  const isWanted = target === undefined ? sql`true` : sql`target = ${target}`;
   for (let after = sql`true`; ;) {
     const rows = await askOne(
       database,
-      sql`SELECT encode(lead, 'hex') AS lead, seq FROM ${schema}.outstanding WHERE target = ${target} AND ${after}
-        ORDER BY lead LIMIT ${pageRows}`,
+      sql`SELECT encode(target, 'hex') AS target, encode(lead, 'hex') AS lead, seq FROM ${schema}.outstanding
+        WHERE ${isWanted} AND ${after} ORDER BY target, lead LIMIT ${pageRows}`,
     );
     for (const row of rows) yield { leadId: storedText(row['lead']), seq: numberOf(row['seq']) };
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) return;
-    after = sql`lead > ${Buffer.from(textOf(last['lead']), 'hex')}`;
+    const bytes = (column: 'target' | 'lead'): Buffer => Buffer.from(textOf(last[column]), 'hex');
+    after = sql`(target, lead) > (${bytes('target')}, ${bytes('lead')})`;
   }
 }
 
