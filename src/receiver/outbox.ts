@@ -21,7 +21,7 @@ import { restoreCredential } from './restore-credential.ts';
 import {
   asReceived,
   firstDeliveries,
-  isOfDamage,
+  isOfInbox,
   isUnreadable,
   storedDelivery,
   storeFaultOf,
@@ -343,10 +343,6 @@ const probesOf = (
   const known = due.filter(({ tries }) => isKnown && tries > 0);
   return outages % 2 === 1 ? [...fresh, ...known] : [...known, ...fresh];
 };
-
-/** It may be the inbox that cannot be read just now; where a part of its file is damaged, the rest can be. */
-const isOfInbox = (found: StoredDelivery | Unreadable): boolean =>
-  storeFaultOf(found) !== undefined && !isOfDamage(found);
 
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {

@@ -36,6 +36,9 @@ export function storeFaultOf(error: unknown): StoreFault | undefined {
 /** A part of the inbox's file is damaged: the rest can be read. */
 export const isOfDamage = (error: unknown): boolean => storeFaultOf(error)?.kind === 'sqlite-damaged';
 
+/** It may be the inbox that cannot be read just now. */
+export const isOfInbox = (found: unknown): boolean => storeFaultOf(found) !== undefined && !isOfDamage(found);
+
 /** The ids of leads that are outstanding for some target, oldest first. */
 export async function pendingIds(inbox: Pick<Inbox, 'unsettled'>): Promise<readonly string[]> {
   const seqs = new Map<string, number>();

@@ -114,7 +114,8 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   closers.push(() => opened.close(isOver));
   for (const [i, { to }] of definitions.entries()) {
     const isCut =
-      'output' in to && (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host));
+      'output' in to &&
+      (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, { host, note, sentenceOf }));
     // It has seen the file as it was.
     if (isCut) targets[i]?.reopen?.();
   }
@@ -285,14 +286,19 @@ function receiverFor(
   });
 }
 
+const alwaysSaid: ReadonlySet<ReceiverNote['kind']> = new Set([
+  'output-cut',
+  'output-not-compared',
+  'given-up',
+]);
+
 /**
- * Once for each kind, cause, set of leads, or secret of a rotation. That lines may be gone, and that leads were given up, is said
- * each time, and also under `--quiet`.
+ * Once for each kind, cause, set of leads, or secret of a rotation; `alwaysSaid` each time, and also under `--quiet`.
  */
 const noteWith =
   (messages: Context['messages'], current: CurrentKeys) =>
   (found: ReceiverNote): void => {
-    if (found.kind === 'output-cut' || found.kind === 'given-up') {
+    if (alwaysSaid.has(found.kind)) {
       messages.warn(problemSentence(found));
       return;
     }

@@ -14,7 +14,7 @@ import { syncDirectory } from '../../files/replace.ts';
 import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
 import { type IdField, readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
-import { asReceived, storedDelivery } from '../stored-deliveries.ts';
+import { asReceived, isOfDamage, isOfInbox, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
 import type { Target, TargetResult } from './target.ts';
 
 /** The name of such a target in the inbox; in one that is shared, two hosts have two files. */
@@ -209,11 +209,21 @@ async function repair(
   path: string,
   inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
   idField: IdField,
-  host?: string,
+  { host, note, sentenceOf }: Pick<AppendTargetOptions, 'host' | 'note' | 'sentenceOf'>,
 ): Promise<boolean> {
   const target = appendTargetName(path, host);
   const outstanding = new Map<string, StoredRef>();
-  for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
+  /** What a damaged part of the inbox holds can neither be known nor marked. */
+  const besideDamage = (work: Promise<unknown>): Promise<unknown> =>
+    work.catch((error: unknown) => {
+      if (!isOfDamage(error)) throw error;
+      note({ kind: 'output-not-compared', path, why: sentenceOf(error) });
+    });
+  await besideDamage(
+    (async () => {
+      for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
+    })(),
+  );
   if (outstanding.size === 0) return false;
   const file = await open(path, 'r+');
   try {
@@ -229,7 +239,7 @@ async function repair(
         return stored === undefined ? [] : [{ ...stored, target }];
       });
       for (const { leadId } of written) outstanding.delete(leadId);
-      if (written.length > 0) await inbox.settle(written);
+      if (written.length > 0) await besideDamage(inbox.settle(written));
       last = Buffer.from(lines.at(-1)?.bytes ?? []);
     }
     const { size } = await file.stat();
@@ -249,10 +259,23 @@ async function beginsLead(
   inbox: Pick<Inbox, 'list'>,
 ): Promise<boolean> {
   for (const { leadId, seq } of leads) {
-    const stored = await storedDelivery(inbox, seq);
-    if (stored === undefined) continue;
-    const [checked] = asReceived(stored, [{ ...stored, leadId }]).leads;
-    if (checked !== undefined && part.equals(checked.lead.bytes.subarray(0, part.length))) return true;
+    const bytes = await leadBytesOf(leadId, seq, inbox);
+    if (bytes !== undefined && part.equals(bytes.subarray(0, part.length))) return true;
   }
   return false;
+}
+
+/** Undefined where they cannot be read. */
+async function leadBytesOf(
+  leadId: string,
+  seq: number,
+  inbox: Pick<Inbox, 'list'>,
+): Promise<Uint8Array | undefined> {
+  try {
+    const stored = await storedDelivery(inbox, seq);
+    return stored && asReceived(stored, [{ ...stored, leadId }]).leads[0]?.lead.bytes;
+  } catch (error) {
+    if (!isUnreadable(error) || isOfInbox(error)) throw error;
+    return undefined;
+  }
 }

@@ -79,7 +79,9 @@ describe('--output', () => {
       settle: () => Promise.resolve([]),
       list: async function* () {},
     };
-    await expect(repairOutputFile(scratch(), inbox, plainId)).rejects.toThrow(OutputError);
+    await expect(
+      repairOutputFile(scratch(), inbox, plainId, { note: () => undefined, sentenceOf: String }),
+    ).rejects.toThrow(OutputError);
   });
 
   it('appends each accepted lead once over several runs', async () => {

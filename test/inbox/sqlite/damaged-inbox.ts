@@ -9,25 +9,23 @@ interface Page {
   readonly pageno: number;
 }
 
-/** Of a full inbox. */
-const targets = ['forward http://a.test/'];
-
 /**
  * An inbox with a thousand leads, one page of which is overwritten: a leaf of this table, by its position. `isFull`: each
  * lead is outstanding for a target and has a nonce, some were given back, and some share the body of a delivery. `also`: a
- * table whose first leaf is overwritten as well.
+ * table whose first leaf is overwritten as well. `target`: of a full one.
  */
 export async function damagedInbox(
   table: string,
   position: number,
   isFull = false,
   also?: string,
+  target = 'forward http://a.test/',
 ): Promise<string> {
   const path = freshFile('inbox.db');
-  const options = isFull ? { targets, nonceLifetimeMs: 1000 } : {};
+  const options = isFull ? { targets: [target], nonceLifetimeMs: 1000 } : {};
   const inbox = await openInbox({ location: path, clock: systemClock, ...options });
   await inbox.take(ids.map((id) => arrivalOf({ id }, isFull ? { nonce: `nonce of ${id}` } : {})));
-  if (isFull) await fill(inbox);
+  if (isFull) await fill(inbox, target);
   await ledgerOf(inbox).sequence();
   if (table === 'erased' || table === 'target_key')
     await inbox.erase({ leadIds: ids.slice(0, 1), rejected: [] });
@@ -53,7 +51,7 @@ export async function damagedInbox(
 /** The ids of the leads that share bodies, two in each. */
 export const sharingIds = Array.from({ length: 400 }, (_, i) => `shared-${1000 + i}`);
 
-async function fill(inbox: Inbox): Promise<void> {
+async function fill(inbox: Inbox, target: string): Promise<void> {
   for (let i = 0; i < sharingIds.length; i += 2) {
     const own = sharingIds.slice(i, i + 2).map((id) => JSON.stringify({ id }));
     const delivery = deliveryOf(`[${own.join()}]`);
@@ -65,9 +63,7 @@ async function fill(inbox: Inbox): Promise<void> {
     await inbox.take(places.map((place, n) => ({ delivery, place, leadId: sharingIds[i + n] ?? '' })));
   }
   const result = { ok: false, answer: '503', durationMs: 1, at: 1 };
-  await inbox.release(
-    ids.map((leadId, i) => ({ leadId, seq: i + 1, target: targets[0] ?? '', result, retryAt: 1 })),
-  );
+  await inbox.release(ids.map((leadId, i) => ({ leadId, seq: i + 1, target, result, retryAt: 1 })));
 }
 
 /** Of the leads in such an inbox. */
