@@ -52,13 +52,14 @@ export function readPaginationHints(
   const offset = first(places, offsetNames, wholeNumber);
   const total = first(places, totalNames, totalNumber);
   const more = first(places, moreNames, boolean);
-  const last = first(places, lastNames, strictBoolean);
+  const next = pointer === 'auto' ? (inBody === undefined ? headers.next : inBody) : pointedAt(root, pointer);
+  const last = isNamedNext(next) ? undefined : first(places, lastNames, strictBoolean);
   const counted = first(places, countNames, (value) => {
     const number = wholeNumber(value);
     return number !== undefined && number > count ? number : undefined;
   });
   return {
-    next: pointer === 'auto' ? (inBody === undefined ? headers.next : inBody) : pointedAt(root, pointer),
+    next,
     hasMore: more?.value ?? (last === undefined ? headers.hasMore : !last.value),
     page: first(places, pageNames, wholeNumber)?.value ?? headers.page,
     pages: first(places, pagesNames, wholeNumber)?.value ?? headers.pages,
@@ -151,6 +152,10 @@ function nextIn(places: readonly Place[]): PaginationHints['next'] {
   }
   return end;
 }
+
+/** Whether a next page is named by a field that means nothing else: `last` and `done` may be about something else. */
+export const isNamedNext = (next: PaginationHints['next']): boolean =>
+  next !== undefined && next !== null && !vagueNextNames.includes(next.name);
 
 const allNextNames = [...nextNames, ...vagueNextNames];
 
@@ -292,8 +297,10 @@ export function readHeaderHints(headers: Headers, count: number): HeaderHints {
 const linkValue = /<([^>]*)>((?:\s*;\s*[^\s=,;"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s,;"]*))?)*)/g;
 const linkParameter = /;\s*([^\s=,;"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
+export type Links = ReadonlyMap<string, string>;
+
 /** The targets of a `Link` header by their relation (RFC 8288), or undefined when there is none. */
-export function linksIn(header: string | undefined): ReadonlyMap<string, string> | undefined {
+export function linksIn(header: string | undefined): Links | undefined {
   if (header === undefined) return undefined;
   const links = new Map<string, string>();
   for (const [, target = '', parameters = ''] of header.matchAll(linkValue)) {

@@ -1,5 +1,7 @@
 import { answerError, type UnprovenReason } from '../problems.ts';
 import {
+  isNamedNext,
+  type Links,
   linksIn,
   type NextHint,
   type PageFacts,
@@ -98,9 +100,32 @@ function plainlySaid(page: AnsweredPage): NextPage | undefined {
     const links = linksIn(facts.headers['link']);
     const target = links?.get('next');
     if (target !== undefined) return { kind: 'next', position: urlPosition(target, page) };
-    if (['first', 'prev', 'previous', 'last'].some((name) => links?.has(name))) return explicitEnd;
+    const isPlaced = ['first', 'prev', 'previous', 'last'].some((name) => links?.has(name));
+    if (links !== undefined && isPlaced && !saysMoreThanLinks(page, links)) return explicitEnd;
   }
   return hints.hasMore === false ? explicitEnd : undefined;
+}
+
+/** Whether the body, or the place of the last page, speaks against a `Link` header that names no next page. */
+function saysMoreThanLinks({ hints, facts, params, position }: AnsweredPage, links: Links): boolean {
+  if (hints.hasMore === true || isNamedNext(hints.next)) return true;
+  const urlOf = (name: string): URL | undefined => {
+    const target = links.get(name);
+    return target !== undefined && URL.canParse(target, facts.url.href)
+      ? new URL(target, facts.url)
+      : undefined;
+  };
+  const [first, last] = [urlOf('first'), urlOf('last')];
+  if (last === undefined || hints.hasMore === false) return false;
+  const number = countInUrl(last)?.number;
+  if (number === undefined) {
+    // What only the service understands says no more than that the first page is not the last one.
+    const isFirst = position.style === 'start' && last.href !== facts.url.href;
+    return isFirst && first !== undefined && first.href !== last.href;
+  }
+  const numbers = [facts.url, first].map((url) => url && countInUrl(url)?.number);
+  const here = numbers.find((one) => one?.kind === number.kind)?.value;
+  return number.value > (here ?? (number.kind === 'page' ? params.firstPage : 0));
 }
 
 function nextWithoutHint(page: AnsweredPage): NextPage {

@@ -21,6 +21,12 @@ const hits = ({ leads }: Page, members: object, total: object): object => ({
   hits: { total, hits: leads.map((lead) => ({ _id: lead.id, _source: lead })) },
 });
 
+const linked = (first: string, last: string): Record<string, string> => ({
+  link: `<${first}>; rel="first", <${last}>; rel="last"`,
+});
+const firstAndLast = (page: Page): Record<string, string> =>
+  linked(page.link({}), page.link({ cursor: 'last' }));
+
 /** Services whose answer says in its own words that there is more, or that it is not whole. */
 export const unreadRows: readonly Row[] = [
   tells('offset: an opaque text', 33, (page) => ({ offset: `itr${cursor(page)}` }), { isVariant: false }),
@@ -106,6 +112,34 @@ export const unreadRows: readonly Row[] = [
     records: page.leads,
     ...(page.isLast ? {} : { offset: cursor(page) }),
   })),
+  everything(
+    'Link with first and last, beside has_more and next_cursor',
+    { ...{ cap: 30, way: byCursor() }, headers: firstAndLast },
+    (page) => ({ data: page.leads, has_more: !page.isLast, next_cursor: page.isLast ? null : cursor(page) }),
+  ),
+  everything(
+    'Link with first and last, beside an address next',
+    { ...{ cap: 30, way: byCursor() }, headers: firstAndLast },
+    (page) => ({
+      results: page.leads,
+      next: page.isLast ? null : page.link({ cursor: cursor(page) }),
+    }),
+  ),
+  caution(
+    'Link with first and last alone',
+    { cap: 30, way: byPage(), headers: (page) => linked(page.link({}), page.link({ page: page.pages })) },
+    plainArray,
+  ),
+  tellsByHeader('Link with a last page, which no number leads to', (page) =>
+    linked('/api/leads?page=1', `/api/leads?page=${page.pages}`),
+  ),
+  ...['last', 'done'].map((name) =>
+    everything(`${name}: true, beside an address next_page`, { cap: 30, way: byCursor() }, (page) => ({
+      data: page.leads,
+      [name]: true,
+      next_page: page.isLast ? null : page.link({ cursor: cursor(page) }),
+    })),
+  ),
   ...[{ 'api.next': '/meta/next' }, { 'api.pagination': 'cursor' }, { 'api.pagination': 'link' }].map(
     (settings) =>
       speaksAgainst(`nothing is found of what is set: ${Object.entries(settings).join()}`, {
