@@ -96,6 +96,37 @@ describe('stats --html', () => {
   });
 });
 
+describe('check --junit and --write-baseline', () => {
+  it.each(['--junit', '--write-baseline'])(
+    '%s replaces its own kind and leaves any other file',
+    async (flag) => {
+      const { url } = await startReceiver('token', 'Token-of-the-Tests', () => ({}));
+      const file = join(home, 'ours');
+      const words = ['check', url, '--token', 'Token-of-the-Tests', '--only', 'body.null', flag, file];
+      const check = () => leads(words, { home, clock: hurriedClock, random: Math.random });
+      writeFileSync(file, '{"dependencies":{}}');
+      const refused = await check();
+      expect([refused.exitCode, refused.stdout]).toEqual([2, '']);
+      expect(refused.stderr).toMatch(
+        /ours exists and is no (JUnit report|baseline): it is not overwritten\nhint: .*--/,
+      );
+      expect(readFileSync(file, 'utf8')).toBe('{"dependencies":{}}');
+      writeFileSync(file, '');
+      for (let i = 0; i < 2; i += 1) expect((await check()).exitCode).not.toBe(2);
+      expect(readFileSync(file, 'utf8')).toMatch(flag === '--junit' ? /<testsuite/ : /"failing"/);
+    },
+  );
+});
+
+describe('audit --junit', () => {
+  it('leaves a file that is no JUnit report as it is', async () => {
+    writeFileSync(report, 'mine');
+    const { exitCode, stderr } = await run('audit', '--junit', report);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('exists and is no JUnit report')]);
+    expect(written()).toBe('mine');
+  });
+});
+
 describe('inspect --html', () => {
   it('writes all of the inbox with its rows, reduced unless it is asked for whole, and serves nothing', async () => {
     const { exitCode, stdout, stderr } = await run('inspect', '--html', report);

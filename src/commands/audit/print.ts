@@ -19,8 +19,8 @@ import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
-import { junitDocument, type TestCase } from '../../output/junit.ts';
-import { writeWhole } from '../../files/replace.ts';
+import type { TestCase } from '../../output/junit.ts';
+import { writeJunitFile } from '../flags/report-file.ts';
 
 /** How the findings fit a narrow terminal: ids stay whole. */
 const fit: FitOptions = {
@@ -327,7 +327,7 @@ export async function writeJunit(
       ),
     );
   }
-  await writeWhole(path, junitDocument({ name: 'leads audit', ...times, cases }));
+  await writeJunitFile(path, { name: 'leads audit', ...times, cases });
 }
 
 /** Takes the place of what an earlier run wrote: an audit that came to no end must not look like one that passed. */
@@ -338,7 +338,7 @@ export async function writeJunitOfFailure(path: string, error: unknown, times: T
     testCase('complete', failed, times.ms),
     ...problemClasses.map((kind) => testCase(kind, { kind: 'skipped', message: 'not known' })),
   ];
-  await writeWhole(path, junitDocument({ name: 'leads audit', ...times, cases }));
+  await writeJunitFile(path, { name: 'leads audit', ...times, cases });
 }
 
 const testCase = (name: string, outcome: TestCase['outcome'], ms = 0): TestCase => ({

@@ -50,6 +50,7 @@ import { openOnceThere } from '../flags/wait-for-database.ts';
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
   if (options.html !== undefined) await checkReportPlace(options.html);
+  if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
   const plan = await withFilesOfFailure(options, context, () => openRepair(options, context));
   const { watch } = options;
   return watch === undefined

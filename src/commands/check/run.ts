@@ -8,14 +8,13 @@ import { runProbes, selectProbes, probes as allProbes } from '../../check/run-pr
 import { CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
-import { findOutputPlace } from '../../files/output-place.ts';
 import { limitTime } from '../../http/client/limit-time.ts';
-import { junitDocument, type TestCase } from '../../output/junit.ts';
+import type { TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../files/replace.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
-import { checkReportPlace, writeReport } from '../flags/report-file.ts';
+import { checkReportPlace, writeJunitFile, writeReport } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import { type CheckOptions, rejectContradictions } from './options.ts';
@@ -40,9 +39,8 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const target = await resolveTarget(url, options, context);
   const { scheme, keys } = await resolveScheme(options, settings, context, 'sends');
   const baseline = options.baseline === undefined ? undefined : await readBaseline(options.baseline);
-  for (const file of [options.junit, options.writeBaseline]) {
-    if (file !== undefined) await findOutputPlace(file);
-  }
+  if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
+  if (options.writeBaseline !== undefined) await checkReportPlace(options.writeBaseline, 'write-baseline');
   if (options.html !== undefined) await checkReportPlace(options.html);
   const mayWrite = target.isLocal || options.allowWrites;
   const probes = withPrecondition(selected, mayWrite);
@@ -139,12 +137,11 @@ async function writeResults(
 ): Promise<void> {
   if (junit !== undefined) {
     const { startedAt, ms } = summary;
-    await writeWhole(
-      junit,
-      junitDocument({ name: 'leads check', startedAt, ms, cases: junitCases(summary, described) }),
-    );
+    const cases = junitCases(summary, described);
+    await writeJunitFile(junit, { name: 'leads check', startedAt, ms, cases });
   }
   if (writeBaseline !== undefined) {
+    await checkReportPlace(writeBaseline, 'write-baseline');
     await writeWhole(writeBaseline, baselineText(summary.reports, baseline));
     messages.say(`wrote ${writeBaseline}: ${summary.counts.fail} known to fail`);
   }

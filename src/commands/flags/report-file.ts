@@ -4,29 +4,53 @@ import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
 import { writeWhole } from '../../files/replace.ts';
+import { junitDocument, type TestSuite } from '../../output/junit.ts';
 import type { Report } from '../../report/report.ts';
 import { reportBeginning, reportHtml } from '../../report/report-html.ts';
 
-/** Before any work. Throws a `UsageError` for a file that is there and is no report, and an `OutputError`. */
-export async function checkReportPlace(path: string): Promise<{ readonly isThere: boolean }> {
+/** What a file of a flag is called, and how one of an earlier run begins. */
+const kinds = {
+  html: { name: 'report', isOne: (text: string) => text.startsWith(reportBeginning) },
+  junit: {
+    name: 'JUnit report',
+    isOne: (text: string) => /^\s*(?:<\?xml[^>]*>\s*)?<testsuites?[\s/>]/.test(text),
+  },
+  'write-baseline': {
+    name: 'baseline',
+    isOne: (text: string) => /^\s*\{[^]*"failing"\s*:\s*\[/.test(text),
+  },
+} as const;
+
+/** Before any work. Throws a `UsageError` for a file that is there and is none of that kind, and an `OutputError`. */
+export async function checkReportPlace(
+  path: string,
+  flag: keyof typeof kinds = 'html',
+): Promise<{ readonly isThere: boolean }> {
   const place = await findOutputPlace(path);
   if (place.kind !== 'file' || place.mode === undefined) return { isThere: false };
   const beginning = await withOutputErrors(path, () => beginningOf(place.path));
-  if (beginning === '' || beginning === reportBeginning) return { isThere: beginning !== '' };
-  throw new UsageError(`${path} exists and is no report: it is not overwritten`, {
-    hint: 'name another file with --html, or remove it',
+  const { name, isOne } = kinds[flag];
+  if (beginning === '' || isOne(beginning)) return { isThere: beginning !== '' };
+  throw new UsageError(`${path} exists and is no ${name}: it is not overwritten`, {
+    hint: `name another file with --${flag}, or remove it`,
   });
 }
 
 async function beginningOf(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
-    const bytes = Buffer.alloc(Buffer.byteLength(reportBeginning));
+    const bytes = Buffer.alloc(1024);
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
     return bytes.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();
   }
+}
+
+/** Writes `--junit FILE`. Throws as `checkReportPlace` does. */
+export async function writeJunitFile(path: string, suite: TestSuite): Promise<void> {
+  await checkReportPlace(path, 'junit');
+  await writeWhole(path, junitDocument(suite));
 }
 
 /** Writes `--html FILE`, and says so; a report that is there is replaced. Throws as `checkReportPlace` does. */
