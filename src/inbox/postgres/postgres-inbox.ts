@@ -1,3 +1,4 @@
+import { slept } from '../../time/clock.ts';
 import type { TakenKind } from '../decide-verdict.ts';
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
 import { handedOut } from '../ledger.ts';
@@ -8,7 +9,7 @@ import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
-import { cannotOpen, cannotRead, cannotWrite } from './postgres-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, isOfData } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
 import { bytesOfText, hexOf, sql, statements } from './sql.ts';
@@ -67,6 +68,12 @@ export async function openPostgresInbox(
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
 
+/**
+ * Until it is said again that a target has had a lead, in milliseconds: after the second failure, at most, and in all, since
+ * whoever closes the inbox waits for it.
+ */
+const settleAgainMs = { first: 250, most: 8000, inAll: 60_000 };
+
 /** Of a lease, for the size of a batch, in bytes. */
 const leaseSize = 2000;
 
@@ -122,17 +129,23 @@ function postgresInbox(
   };
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
     written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
-  // Once more where it is not known whether it was committed: a lead that is accepted now is said by nobody else, and may never
+  // Again where it is not known whether it was committed: a lead that is accepted now is said by nobody else, and may never
   // come again.
-  const settled = (leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> => {
-    const add = () => leaseQueue.add(leaseWork('done', leases, storedName));
-    return written(() =>
-      add().catch((error: unknown) => {
-        if (error instanceof LostAnswerError) return add();
-        throw error;
-      }),
-    );
-  };
+  const settled = (leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
+    written(async () => {
+      const startedAt = clock.steady();
+      let isLost = false;
+      for (let pauseMs = 0; ; pauseMs = Math.min(2 * pauseMs + settleAgainMs.first, settleAgainMs.most)) {
+        try {
+          return await leaseQueue.add(leaseWork('done', leases, storedName));
+        } catch (error) {
+          isLost ||= error instanceof LostAnswerError;
+          if (!isLost || isOfData(error)) throw error;
+          const isOver = clock.steady() - startedAt >= settleAgainMs.inAll;
+          if (pauseMs > 0 && (isOver || !(await slept(clock, pauseMs, end.signal)))) throw error;
+        }
+      }
+    });
   const ledger = new PostgresLedger(context, { clock, warn });
   // What one that was killed has left.
   ledger.soon();

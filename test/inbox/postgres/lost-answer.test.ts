@@ -9,9 +9,12 @@ import { inboxIn } from './database.ts';
 
 const address = await sharedPostgres();
 
-/** Of a receiver that notes once more that a target has had a lead. */
+/** Of a receiver that notes again, for a minute, that a target has had a lead. */
 const loseTwice = (proxy: TcpProxy): Promise<void> =>
-  proxy.loseNextCommit('settle_1').then(() => proxy.loseNextCommit('settle_1'));
+  proxy.loseNextCommit('settle_1').then(() => {
+    clock.advance(60_000);
+    return proxy.loseNextCommit('settle_1');
+  });
 const proxies: TcpProxy[] = [];
 afterEach(async () => {
   for (const proxy of proxies.splice(0)) await proxy.stop();
@@ -155,6 +158,33 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     const deliveries = await all(other.list({}));
     expect(deliveries).toMatchObject([{ verdict: 'accepted', status: 200, results: [result] }]);
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('of a target that is done is made again once the database is back', async () => {
+    const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const lost = proxy.loseNextCommit('settle_1').then(() => proxy.refuse());
+    const { length } = clock.sleeps;
+    const settled = cut.settle([{ ...stored, target: 't' }]);
+    await lost;
+    await expect.poll(() => clock.sleeps.slice(length)).toContain(250);
+    clock.advance(250);
+    await expect.poll(() => clock.sleeps.slice(length)).toContain(750);
+    proxy.resume();
+    clock.advance(750);
+    expect(await settled).toEqual(['accepted']);
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('of a target that is done is not made again once the inbox closes', async () => {
+    const { proxy, cut } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const lost = proxy.loseNextCommit('settle_1').then(() => proxy.refuse());
+    const { length } = clock.sleeps;
+    const settled = cut.settle([{ ...stored, target: 't' }]);
+    await lost;
+    await expect.poll(() => clock.sleeps.slice(length)).toContain(250);
+    await Promise.all([cut.close(), expect(settled).rejects.toThrow(CannotStoreError)]);
   });
 
   it('of a target that is done is accepted with the next delivery, and the target has had the lead', async () => {

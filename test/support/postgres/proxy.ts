@@ -13,6 +13,7 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
   #isHeld = false;
+  #isRefusing = false;
   #delayMs = 0;
   #losing:
     | { readonly text: string; readonly onLost: (pass: () => void) => void; readonly isHeld: boolean }
@@ -39,6 +40,12 @@ export class TcpProxy {
     }
   }
 
+  /** The same, and new ones are broken at once, until `resume`. */
+  refuse(): void {
+    this.#isRefusing = true;
+    this.cut();
+  }
+
   /** From now on nothing passes, in connections that are there and in new ones, until `resume`. */
   hold(): void {
     this.#isHeld = true;
@@ -50,6 +57,7 @@ export class TcpProxy {
 
   resume(): void {
     this.#isHeld = false;
+    this.#isRefusing = false;
     for (const { client, upstream } of this.#pairs) {
       client.resume();
       upstream.resume();
@@ -81,6 +89,10 @@ export class TcpProxy {
   }
 
   #connect(client: Socket, port: number): void {
+    if (this.#isRefusing) {
+      client.resetAndDestroy();
+      return;
+    }
     const upstream = createConnection(port, '127.0.0.1');
     const pair = { client, upstream };
     this.#pairs.add(pair);
