@@ -33,6 +33,14 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     ]);
   });
 
+  it('are none for a copy in the same batch, which is accepted, and no other one', async () => {
+    const inbox = await open(newLocation(), { targets: [output], leaseMs: 1000 });
+    const copy = arrivalOf({ id: 'a' }, { targets: [] });
+    expect((await inbox.take([arrival, copy])).map(({ kind }) => kind)).toEqual(['pending', 'accepted']);
+    expect(await takeOne(inbox, copy)).toMatchObject({ kind: 'duplicate', attempt: 3 });
+    expect(await inbox.states(['a'])).toEqual(new Map([['a', 'accepted']]));
+  });
+
   it('are read in parts while they are settled, each once', async () => {
     const inbox = await open(newLocation(), { targets: [output], leaseMs: 1000 });
     const ids = Array.from({ length: 2100 }, (_, i) => `lead_${i}`);

@@ -39,10 +39,6 @@ export class LeadInBatch {
     this.#accepted = before?.accepted ?? false;
   }
 
-  get isNew(): boolean {
-    return this.#before === undefined;
-  }
-
   /** Of its first delivery; undefined before that is taken. */
   get seq(): number | undefined {
     return this.#first?.seq;

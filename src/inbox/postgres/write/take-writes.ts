@@ -57,7 +57,8 @@ export class TakeWrites {
     if (seq === undefined) return;
     if (kind === 'accepted') {
       this.accepted.push(seq);
-      if (!lead.isNew) this.#nowAccepted.set(key, id);
+      // The first delivery of all inserted the lead as it is.
+      if (attempt > 1) this.#nowAccepted.set(key, id);
     }
     if (kind === 'pending') {
       for (const { name } of verdict.targets) {
