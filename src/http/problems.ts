@@ -13,38 +13,25 @@ type ListenProblem = {
 };
 
 /** Why a TLS connection ended before a request could be sent. */
-export type HandshakeProblem = {
-  readonly kind:
-    | 'client-speaks-no-tls'
-    | 'client-distrusts-certificate'
-    | 'client-left-handshake'
-    | 'client-speaks-old-tls'
-    | 'client-speaks-no-http1'
-    | 'handshake-failed'
-    | 'connection-not-accepted';
-};
+export type HandshakeProblem =
+  | { readonly kind: 'client-speaks-no-tls' | 'client-distrusts-certificate' | 'client-left-handshake' }
+  | { readonly kind: 'client-speaks-old-tls' | 'client-speaks-no-http1' | 'handshake-failed' }
+  | { readonly kind: 'connection-not-accepted' };
 
 /** What is wrong with a request before it is a whole delivery. Sizes in bytes. */
 export type RequestProblem =
   | { readonly kind: 'headers-too-many'; readonly most: number }
   | { readonly kind: 'headers-too-large'; readonly most: number }
-  | { readonly kind: 'host-repeated' }
-  | { readonly kind: 'host-missing' }
-  | { readonly kind: 'content-length-repeated' }
-  | { readonly kind: 'transfer-coding-unknown' }
-  | { readonly kind: 'length-and-transfer-coding' }
+  | { readonly kind: 'host-repeated' | 'host-missing' | 'content-length-repeated' }
+  | { readonly kind: 'transfer-coding-unknown' | 'length-and-transfer-coding' | 'bodies-too-large-together' }
+  | { readonly kind: 'chunk-extensions-too-large' | 'answers-not-read' | 'tls-on-plain-port' }
+  | { readonly kind: 'expectation-unknown' | 'method-connect' }
   | { readonly kind: 'body-too-large'; readonly most: number }
-  | { readonly kind: 'bodies-too-large-together' }
   /** `length`: undefined where it was not declared. */
   | { readonly kind: 'body-cut-off'; readonly received: number; readonly length: number | undefined }
-  | { readonly kind: 'chunk-extensions-too-large' }
-  | { readonly kind: 'answers-not-read' }
-  | { readonly kind: 'tls-on-plain-port' }
   /** `why`: in the words of node's parser. */
   | { readonly kind: 'not-http'; readonly why: string }
-  | { readonly kind: 'request-too-slow'; readonly seconds: number }
-  | { readonly kind: 'expectation-unknown' }
-  | { readonly kind: 'method-connect' };
+  | { readonly kind: 'request-too-slow'; readonly seconds: number };
 
 /** A request that is rejected before it is a whole delivery: by what checks its head in a sentence already. */
 export type RequestRejection = Rejection<RequestProblem | string>;

@@ -2,21 +2,12 @@ import type { Problem } from '../errors.ts';
 
 /** Why a store could not do what was asked, as its database says it. */
 export type StoreFault =
-  | { readonly kind: 'sqlite-full' }
-  | { readonly kind: 'sqlite-locked' }
-  | { readonly kind: 'sqlite-read-only' }
-  | { readonly kind: 'sqlite-no-inbox' }
-  | { readonly kind: 'sqlite-damaged'; readonly path: string }
-  | { readonly kind: 'sqlite-io-error' }
-  | { readonly kind: 'sqlite-not-opened' }
-  | { readonly kind: 'postgres-disk-full' }
-  | { readonly kind: 'postgres-lacks-resource' }
-  | { readonly kind: 'postgres-read-only' }
-  | { readonly kind: 'postgres-locked' }
-  | { readonly kind: 'postgres-too-slow' }
-  | { readonly kind: 'postgres-ended-connection' }
-  | { readonly kind: 'postgres-forbidden' }
+  | { readonly kind: 'sqlite-full' | 'sqlite-locked' | 'sqlite-read-only' | 'sqlite-no-inbox' }
+  | { readonly kind: 'sqlite-io-error' | 'sqlite-not-opened' | 'postgres-disk-full' }
+  | { readonly kind: 'postgres-lacks-resource' | 'postgres-read-only' | 'postgres-locked' }
+  | { readonly kind: 'postgres-too-slow' | 'postgres-ended-connection' | 'postgres-forbidden' }
   | { readonly kind: 'postgres-cut' }
+  | { readonly kind: 'sqlite-damaged'; readonly path: string }
   /** `detail`: in the words of the system. */
   | { readonly kind: 'store-other-fault'; readonly detail: string }
   | ({ readonly kind: 'store-file-changed' } & FileChange)
@@ -144,11 +135,10 @@ export type DatabaseProblem =
       readonly asked: string;
     }
   | { readonly kind: 'database-hosts-unusable'; readonly problems: readonly DatabaseProblem[] }
-  | { readonly kind: 'database-turned-read-only' }
+  | { readonly kind: 'database-turned-read-only' | 'database-connection-cut' }
+  | { readonly kind: 'database-connections-closed' | 'database-is-another' }
   | { readonly kind: 'database-ended-connection'; readonly detail: string }
-  | { readonly kind: 'database-connection-cut' }
   | { readonly kind: 'database-connections-in-use'; readonly most: number; readonly seconds: number }
-  | { readonly kind: 'database-connections-closed' }
   | {
       readonly kind: 'database-file-unreadable';
       readonly parameter: string;
@@ -156,7 +146,6 @@ export type DatabaseProblem =
       readonly detail: string;
     }
   | { readonly kind: 'database-unencrypted'; readonly host: string }
-  | { readonly kind: 'database-is-another' }
   /** Of a lead, when it is acknowledged. */
   | { readonly kind: 'database-too-few-copies'; readonly copies: number; readonly wanted: number }
   | TermProblem
@@ -182,9 +171,9 @@ export const isDatabaseProblem = (found: Problem): found is DatabaseProblem =>
 
 /** What is wrong with the URL of a database; nothing of it is quoted that may be a password. */
 type DatabaseUrlProblem =
-  | { readonly kind: 'database-url-of-other-kind' }
-  | { readonly kind: 'database-url-at-sign' }
-  | { readonly kind: 'database-url-host' }
+  | { readonly kind: 'database-url-of-other-kind' | 'database-url-at-sign' | 'database-url-host' }
+  | { readonly kind: 'database-url-certificate-without-key' | 'database-url-port' }
+  | { readonly kind: 'database-url-without-user' }
   | { readonly kind: 'database-url-encoding'; readonly part: string }
   | { readonly kind: 'database-url-parameter-twice'; readonly name: string }
   | {
@@ -192,10 +181,7 @@ type DatabaseUrlProblem =
       readonly name: string;
       readonly known: readonly string[];
     }
-  | { readonly kind: 'database-url-certificate-without-key' }
   | { readonly kind: 'database-url-port-count'; readonly hosts: number; readonly ports: number }
-  | { readonly kind: 'database-url-port' }
-  | { readonly kind: 'database-url-without-user' }
   | { readonly kind: 'database-url-schema'; readonly name: string; readonly mostBytes: number | undefined }
   | { readonly kind: 'database-url-weak-mode'; readonly mode: string }
   | { readonly kind: 'database-url-time-out'; readonly seconds: string }

@@ -55,65 +55,62 @@ type RejectionProblem = KindsOf<{
   'redirect-not-followed': { location: string; status: number };
 }>;
 
-type AnswerProblem = KindsOf<{
-  'broken-compression': { origin: string; why: string };
-  'no-proper-http': { origin: string; why: string };
-  'unknown-encoding': { name: string };
-  'answer-too-slow': unknown;
-  'answer-empty': unknown;
-  'answer-cut-off': unknown;
-  /** It came whole all the same. */
-  'answer-ends-early': unknown;
-  'answer-not-json': { type: string };
-  'next-page-elsewhere': { there: string | undefined; origin: string };
-  'position-elsewhere': { origin: string };
-  'position-read-before': unknown;
-}>;
+type AnswerProblem =
+  | KindsOf<Record<'answer-too-slow' | 'answer-empty' | 'answer-cut-off' | 'position-read-before', unknown>>
+  | KindsOf<{
+      'broken-compression': { origin: string; why: string };
+      'no-proper-http': { origin: string; why: string };
+      'unknown-encoding': { name: string };
+      /** It came whole all the same. */
+      'answer-ends-early': unknown;
+      'answer-not-json': { type: string };
+      'next-page-elsewhere': { there: string | undefined; origin: string };
+      'position-elsewhere': { origin: string };
+    }>;
 
 /** What was seen of a walk that came to an end which proves nothing. */
-export type UnprovenReason = KindsOf<{
-  /** A page brought leads that were known, and none that were not. */
-  'nothing-new': unknown;
-  'rejected-behind': { of: Problem };
-  /** The service says that there is more: and sends no lead, names no position, or none that a usual parameter takes. */
-  'more-without-leads': unknown;
-  /** The first answer holds no list, not even an empty one. */
-  'no-list': unknown;
-  'more-without-position': unknown;
-  'more-without-parameter': unknown;
-  'empty-page': { page: number; pages: number };
-  /** Against the setting `api.pagination none`. */
-  'more-than-one-page': unknown;
-  'total-beyond-one-page': { total: number; count: number };
-  /** No position leads further, and the total is larger, or the page as long as one that may have been cut. */
-  'total-out-of-reach': { total: number; met: number };
-  'page-may-be-cut': { count: number };
-  /** It lacks a lead that a request for a part of it brought. */
-  'page-is-cut': { count: number; by: string };
-  /** The run before had so many leads that are asked for again, and none of them came. */
-  'run-before-not-met': { overlap: number };
-  'total-not-met': { total: number; met: number };
-  'total-vanished': unknown;
-  /** Leads are asked for by time: an answer does not begin with those that the one before it ended with. */
-  'window-apart': { param: string };
-  /** All leads of a full answer have one time, or they are in another order. */
-  'window-of-one-time': { param: string };
-  /** No lead comes where this parameter is sent, not even the first ones. */
-  'position-filters': { param: string };
-  'list-kept-moving': unknown;
-  /** An answer says itself that it is not all. */
-  'partial-answer': { sign: string };
-  'range-does-not-fit': { range: string | undefined; count: number };
-  /** Of one page, behind which no next page was found: what speaks of more leads, or may. */
-  'unread-member': { name: string };
-  'unread-header': { name: string };
-  'redirect-drops': { param: string };
-  'setting-without-effect': { setting: 'api.next' | 'api.pagination' };
-  /** In a row. */
-  'endless-empty-pages': { pages: number };
-  /** So many, and only some of the answers brought a new lead. */
-  'too-many-requests': { requests: number; fruitful: number };
-}>;
+export type UnprovenReason =
+  | KindsOf<Record<'more-without-position' | 'more-without-parameter' | 'total-vanished', unknown>>
+  | KindsOf<Record<'list-kept-moving', unknown>>
+  | KindsOf<{
+      /** A page brought leads that were known, and none that were not. */
+      'nothing-new': unknown;
+      'rejected-behind': { of: Problem };
+      /** The service says that there is more: and sends no lead, names no position, or none that a usual parameter takes. */
+      'more-without-leads': unknown;
+      /** The first answer holds no list, not even an empty one. */
+      'no-list': unknown;
+      'empty-page': { page: number; pages: number };
+      /** Against the setting `api.pagination none`. */
+      'more-than-one-page': unknown;
+      'total-beyond-one-page': { total: number; count: number };
+      /** No position leads further, and the total is larger, or the page as long as one that may have been cut. */
+      'total-out-of-reach': { total: number; met: number };
+      'page-may-be-cut': { count: number };
+      /** It lacks a lead that a request for a part of it brought. */
+      'page-is-cut': { count: number; by: string };
+      /** The run before had so many leads that are asked for again, and none of them came. */
+      'run-before-not-met': { overlap: number };
+      'total-not-met': { total: number; met: number };
+      /** Leads are asked for by time: an answer does not begin with those that the one before it ended with. */
+      'window-apart': { param: string };
+      /** All leads of a full answer have one time, or they are in another order. */
+      'window-of-one-time': { param: string };
+      /** No lead comes where this parameter is sent, not even the first ones. */
+      'position-filters': { param: string };
+      /** An answer says itself that it is not all. */
+      'partial-answer': { sign: string };
+      'range-does-not-fit': { range: string | undefined; count: number };
+      /** Of one page, behind which no next page was found: what speaks of more leads, or may. */
+      'unread-member': { name: string };
+      'unread-header': { name: string };
+      'redirect-drops': { param: string };
+      'setting-without-effect': { setting: 'api.next' | 'api.pagination' };
+      /** In a row. */
+      'endless-empty-pages': { pages: number };
+      /** So many, and only some of the answers brought a new lead. */
+      'too-many-requests': { requests: number; fruitful: number };
+    }>;
 
 /** Of a list that has no further page. */
 export type EndNote = KindsOf<{

@@ -2,44 +2,40 @@ import { ConfigError, type ErrorDetails, type KindsOf } from '../errors.ts';
 import type { Algorithm, SecretEncoding } from './scheme-options.ts';
 
 /** What is wrong with a scheme, its options, or a secret. */
-export type WebhookProblem = KindsOf<{
-  'unknown-scheme': { name: string; known: readonly string[] };
-  'scheme-is-no-object': unknown;
-  'scheme-of-newer-version': { version: string };
-  'unknown-scheme-part': { part: string; known: readonly string[] };
-  'wrong-scheme-part': { part: string; expected: string };
-  'stray-scheme-part': { part: string; of: readonly string[]; scheme: string };
-  /** A tolerance was given. */
-  'scheme-signs-no-time': { scheme: string };
-  'not-a-header-name': { name: string };
-  'empty-secret': unknown;
-  /** A public key, or a key in PEM. */
-  'secret-of-key-pair': unknown;
-  'secret-not-encoded': { encoding: SecretEncoding };
-  'empty-token': unknown;
-  'unsendable-token': unknown;
-  'jwk-without-secret': unknown;
-  'unreadable-key': unknown;
-  'unreadable-webhook-key': unknown;
-  'key-halves-differ': unknown;
-  /** `type`: undefined for a shared secret; `bits`: of an RSA key that is too short. */
-  'key-for-another-algorithm': { algorithm: Algorithm; type: string | undefined; bits: number | undefined };
-  'key-not-of-algorithm': { algorithm: Algorithm };
-  'unsupported-key': { type: string };
-  'public-key-cannot-sign': unknown;
-  'body-not-signed': { content: string };
-  'unknown-slot': { slot: string; known: readonly string[] };
-  'two-time-sources': unknown;
-  'signed-not-sent': { part: 'timestamp' | 'nonce' };
-  'sent-not-signed': { part: 'timestamp' | 'nonce' };
-  'custom-without-header': unknown;
-  'headers-not-apart': { scheme: 'custom' | 'token' };
-  'format-without-time': unknown;
-  'prefixes-overlap': unknown;
-  'component-not-sent': { names: readonly string[] };
-  'digest-not-required': { require: readonly string[] };
-  'unknown-component': { name: string; known: readonly string[] };
-}>;
+export type WebhookProblem =
+  | KindsOf<Record<'scheme-is-no-object' | 'empty-secret' | 'empty-token' | 'unsendable-token', unknown>>
+  | KindsOf<Record<'jwk-without-secret' | 'unreadable-key' | 'unreadable-webhook-key', unknown>>
+  | KindsOf<Record<'key-halves-differ' | 'public-key-cannot-sign' | 'two-time-sources', unknown>>
+  | KindsOf<Record<'custom-without-header' | 'format-without-time' | 'prefixes-overlap', unknown>>
+  | KindsOf<{
+      'unknown-scheme': { name: string; known: readonly string[] };
+      'scheme-of-newer-version': { version: string };
+      'unknown-scheme-part': { part: string; known: readonly string[] };
+      'wrong-scheme-part': { part: string; expected: string };
+      'stray-scheme-part': { part: string; of: readonly string[]; scheme: string };
+      /** A tolerance was given. */
+      'scheme-signs-no-time': { scheme: string };
+      'not-a-header-name': { name: string };
+      /** A public key, or a key in PEM. */
+      'secret-of-key-pair': unknown;
+      'secret-not-encoded': { encoding: SecretEncoding };
+      /** `type`: undefined for a shared secret; `bits`: of an RSA key that is too short. */
+      'key-for-another-algorithm': {
+        algorithm: Algorithm;
+        type: string | undefined;
+        bits: number | undefined;
+      };
+      'key-not-of-algorithm': { algorithm: Algorithm };
+      'unsupported-key': { type: string };
+      'body-not-signed': { content: string };
+      'unknown-slot': { slot: string; known: readonly string[] };
+      'signed-not-sent': { part: 'timestamp' | 'nonce' };
+      'sent-not-signed': { part: 'timestamp' | 'nonce' };
+      'headers-not-apart': { scheme: 'custom' | 'token' };
+      'component-not-sent': { names: readonly string[] };
+      'digest-not-required': { require: readonly string[] };
+      'unknown-component': { name: string; known: readonly string[] };
+    }>;
 
 export const configError = (problem: WebhookProblem, details?: ErrorDetails): ConfigError =>
   new ConfigError(problem, details);
