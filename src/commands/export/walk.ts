@@ -1,7 +1,7 @@
 import { InterruptedError, LeadsError, UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
-import { counted, type Progress, showProgress } from '../../output/terminal/progress.ts';
+import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
@@ -105,6 +105,7 @@ export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'servi
     const what = counted(cells, 'cell was', 'cells were');
     service.messages.note('cut', `${what} cut: a cell of a workbook holds 32,767 characters`);
   },
+  onReplaced: (cells) => noteReplaced(cells, service.messages),
 });
 
 const latest = (a: number | undefined, b: number | undefined): number | undefined =>

@@ -13,6 +13,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
 import type { RecordFormat } from '../../output/records/record-types.ts';
+import { noteReplaced } from '../../output/terminal/progress.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import {
@@ -199,10 +200,11 @@ async function tablePrinter(
 async function recordPrinter(
   { fields, watch }: ListOptions,
   format: RecordFormat,
-  { stdout }: Context,
+  { stdout, messages }: Context,
 ): Promise<LeadPrinter> {
   const terminal = stdout.isTTY === true;
-  const writer = await recordWriter(format, streamSink(stdout), { fields, terminal });
+  const onReplaced = (cells: number): void => noteReplaced(cells, messages);
+  const writer = await recordWriter(format, streamSink(stdout), { fields, terminal, onReplaced });
   return {
     async print(leads) {
       await writer.write(leads);

@@ -1,5 +1,5 @@
 import { DataError } from '../../errors.ts';
-import { cellText, eachMember, FieldPaths } from './json-members.ts';
+import { cellText, eachMember, FieldPaths, holdsHalf } from './json-members.ts';
 import { WriteBuffer } from './json-records.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 import type { OutputProblem } from '../problems.ts';
@@ -73,6 +73,7 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
   const header =
     mark + columns.map((path) => quote(display(guard(path)), delimiter)).join(delimiter) + lineEnd;
   let hasHeader = !wantsHeader;
+  let replaced = 0;
   const writeHeader = async (): Promise<void> => {
     if (hasHeader || columns.length === 0) return;
     hasHeader = true;
@@ -90,8 +91,11 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
             cells[column] = quote(display(raw.startsWith('"') ? guard(text) : text), delimiter);
           }
         };
-        eachMember(utf8(bytes), visit, asked);
-        await out.addAny(Buffer.from(cells.join(delimiter) + lineEnd));
+        const json = utf8(bytes);
+        eachMember(json, visit, asked);
+        const row = cells.join(delimiter) + lineEnd;
+        if (json.includes('\\u') && holdsHalf(row)) replaced += cells.filter(holdsHalf).length;
+        await out.addAny(Buffer.from(row));
       }
     },
     flush: () => out.flush(),
@@ -99,6 +103,7 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
       await writeHeader();
       await out.flush();
       await sink.end();
+      if (replaced > 0) options.onReplaced?.(replaced);
     },
   };
 }

@@ -61,6 +61,9 @@ export function cellText(raw: string): string {
   return raw === 'null' ? '' : raw;
 }
 
+/** Whether a text holds half of a character, which is escaped in JSON, and of which UTF-8 makes U+FFFD. */
+export const holdsHalf = (text: string): boolean => /\p{Cs}/u.test(text);
+
 function readString(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }

@@ -43,4 +43,6 @@ export interface WriterOptions {
   readonly zone?: string | undefined;
   /** XLSX: is told at the end how many cells were cut, if any were. */
   readonly onCut?: ((cells: number) => void) | undefined;
+  /** CSV, XLSX: is told at the end in how many cells something is U+FFFD that their encoding cannot hold, if in any. */
+  readonly onReplaced?: ((cells: number) => void) | undefined;
 }

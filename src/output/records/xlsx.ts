@@ -4,7 +4,7 @@ import { readCreatedAt } from '../../lead/raw-lead.ts';
 import { parseIsoTime } from '../../time/time-text.ts';
 import { offsetAt } from '../../time/zone.ts';
 import { Columns } from './csv.ts';
-import { cellText, eachMember, FieldPaths } from './json-members.ts';
+import { cellText, eachMember, FieldPaths, holdsHalf } from './json-members.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 import { TemporaryRecords } from './temporary-records.ts';
 
@@ -28,7 +28,8 @@ interface SeenColumn {
  * A workbook with a sheet of all records, and further ones where they have more rows than a sheet can. What columns hold is
  * known at the end only, so the records wait in a temporary file until then.
  */
-export function xlsxWriter(sink: ByteSink, { fields, zone = 'UTC', onCut }: WriterOptions): RecordWriter {
+export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter {
+  const { fields, zone = 'UTC', onCut, onReplaced } = options;
   const union = new Columns();
   const spool = new TemporaryRecords();
   const seen = new Map<string, SeenColumn>();
@@ -46,10 +47,11 @@ export function xlsxWriter(sink: ByteSink, { fields, zone = 'UTC', onCut }: Writ
     const { times = 0, others = 0 } = seen.get(path) ?? {};
     return times > 0 && (path === 'createdAt' || others === 0);
   };
-  let cut = 0;
+  let [cut, replaced] = [0, 0];
   const fitting = (text: string): string => {
     // Excel reads `_x0041_` as a character, and XML can hold neither of the two last ones.
     const escaped = text.replace(/_(?=x[\da-f]{4}_)/gi, '_x005F_').replace(/[\ufffe\uffff]/g, '\ufffd');
+    if (holdsHalf(text) || /[\ufffe\uffff]/.test(text)) replaced += 1;
     if (text.length <= longestCell) return escaped;
     cut += 1;
     return escaped.slice(0, longestCell).replace(/[\ud800-\udbff]$/, '');
@@ -101,6 +103,7 @@ export function xlsxWriter(sink: ByteSink, { fields, zone = 'UTC', onCut }: Writ
         await spool.close();
       }
       if (cut > 0) onCut?.(cut);
+      if (replaced > 0) onReplaced?.(replaced);
     },
   };
 }

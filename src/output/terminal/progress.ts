@@ -89,6 +89,15 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   return parts.join(', ');
 }
 
+/** Says once in a run in how many cells of a table there is not what was sent. */
+export function noteReplaced(cells: number, messages: Pick<Messages, 'note'>): void {
+  const hold = counted(cells, 'cell holds', 'cells hold');
+  messages.note(
+    'replaced',
+    `${hold} U+FFFD in place of what is no character; NDJSON and JSON keep what was sent`,
+  );
+}
+
 /** Says once in a run how many leads were kept although `--since` or `--until` could not be checked. */
 export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
   if (leads === 0) return;

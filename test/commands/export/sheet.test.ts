@@ -44,6 +44,23 @@ describe('export to a workbook', () => {
     expect((await run(home, '-o', file)).stderr).toContain(`replaced ${size} bytes`);
   });
 
+  it.each(['csv', 'xlsx'])('says what %s cannot hold', async (format) => {
+    const half = await scripted((_, response) =>
+      sendJson(response, { data: [{ id: '\ud83d' }], has_more: false }),
+    );
+    const env = { LEADS_API_KEY: 'key-0123', LEADS_BASE_URL: half.url };
+    const home = freshHome();
+    const out = ['export', '-o', join(home, `x.${format}`)];
+    for (const typed of format === 'csv' ? [out, ['list', '--format', 'csv']] : [out]) {
+      const { exitCode, stderr } = await leads(typed, { home, env });
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(
+        'note: 1 cell holds U+FFFD in place of what is no character; NDJSON and JSON keep what was sent\n',
+      );
+    }
+    await half.close();
+  });
+
   it.each([
     ['--resume', '-o', 'x.xlsx'],
     ['--bookmark', 'b', '-o', 'x.xlsx'],

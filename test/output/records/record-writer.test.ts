@@ -78,6 +78,19 @@ describe('csv', () => {
     expect(text).toBe('id,contact.name,contact.phone,tags,gone\r\n1,A,,,\r\n2,,5,"[""x"",1]",\r\n');
   });
 
+  it('tells in how many cells half a character was replaced', async () => {
+    const records = [
+      String.raw`{"id":"a\ud83d","b":"\ud83d\ude00","c":["\ud800"]}`,
+      '{"id":"é\\udc00","b":"日"}',
+    ];
+    for (const fields of [undefined, ['id', 'b', 'c']]) {
+      const told: number[] = [];
+      const text = await written('csv', records, { fields, onReplaced: (cells) => told.push(cells) });
+      expect(text).toBe('id,b,c\r\na\ufffd,😀,"[""\\ud800""]"\r\né\ufffd,日,\r\n');
+      expect(told).toEqual([2]);
+    }
+  });
+
   it('writes the columns of --fields at once, objects as JSON', async () => {
     const text = await written('csv', ['{"id":12345678901234567890,"contact":{"name":"A"}}'], {
       fields: ['contact', 'id', 'contact.name', 'nothing'],

@@ -75,3 +75,14 @@ it('cuts what no cell can hold, and tells how many', async () => {
   expect(rows[1]?.slice(0, 2)).toEqual([long.slice(2), long.slice(0, 32_766)]);
   expect(told).toEqual([1]);
 });
+
+it('tells in how many cells half a character or one that XML lacks was replaced', async () => {
+  const told: number[] = [];
+  const records = [
+    String.raw`{"id":"a\ud83d","b":"\ud83d\ude00","c":"\uffff","d":["\ud800"]}`,
+    '{"id":"\\ud83d"}',
+  ];
+  const rows = await rowsOf(records, { onReplaced: (cells) => told.push(cells) });
+  expect(rows[1]).toEqual(['a\ufffd', '😀', '\ufffd', String.raw`["\ud800"]`]);
+  expect(told).toEqual([3]);
+});
