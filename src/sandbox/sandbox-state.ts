@@ -208,7 +208,7 @@ class Deliveries {
     return this.#webhooks.reduce((sum, { queue }) => sum + queue.pending, 0);
   }
 
-  /** Whether some attempt for this lead was answered 200. */
+  /** Whether some genuine attempt for this lead was answered 200. */
   isAcknowledged(leadId: string): boolean {
     return this.#acknowledged.has(leadId);
   }
@@ -259,7 +259,7 @@ class Deliveries {
 
   #record(attempt: RecordedAttempt): void {
     this.attempts.push(attempt);
-    if (attempt.outcome === 'acknowledged') this.#acknowledged.add(attempt.leadId);
+    if (attempt.outcome === 'acknowledged' && !attempt.forged) this.#acknowledged.add(attempt.leadId);
   }
 
   /** A lead is delivered once every webhook has acknowledged it, and failed once one of them was given up. */

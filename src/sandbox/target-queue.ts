@@ -118,16 +118,21 @@ export class TargetQueue {
     const { sender, injector, index, clock } = this.#options;
     const { signal } = session.stop;
     const delivery = this.#delivery(lead);
+    let wasForgeryTaken = false;
     for (let number = 1; ; number += 1) {
       const releaseSlot = number === 1 ? release : await this.#slot();
-      const forgery = drawForgery(injector, `${lead.id} ${index} ${number}`, session.usedId);
+      const key = `${lead.id} ${index} ${number}`;
+      const forgery = wasForgeryTaken ? undefined : drawForgery(injector, key, session.usedId);
       const attempt = await sender.attempt(delivery, number, { forgery, signal });
       if (!signal.aborted) {
         this.#options.onAttempt(recordAttempt(attempt, number === 1 ? faults : []));
-        this.#finish(lead, attempt, session);
+        if (!isForgeryTaken(attempt)) this.#finish(lead, attempt, session);
       }
       this.#finishAttempt(releaseSlot, session);
       const { retryInMs } = attempt;
+      wasForgeryTaken = isForgeryTaken(attempt);
+      // Who takes forgeries has not got the lead: the genuine request follows at once.
+      if (wasForgeryTaken && !signal.aborted) continue;
       if (signal.aborted || retryInMs === undefined || !(await slept(clock, retryInMs, signal))) return;
     }
   }
@@ -175,6 +180,9 @@ export class TargetQueue {
     return { id: deliveryId(seed, index, lead.id), leadId: lead.id, target, body: lead.text() };
   }
 }
+
+const isForgeryTaken = ({ forgery, outcome }: Attempt): boolean =>
+  forgery !== undefined && outcome === 'acknowledged';
 
 function newSession(): Session {
   const stop = new AbortController();

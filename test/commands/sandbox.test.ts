@@ -275,6 +275,23 @@ test('a webhook that acknowledges nothing is named at once, with the reason, and
   await rejecting.close();
 });
 
+test('a webhook that acknowledges a forgery is named, once for each kind', async () => {
+  const blind = await new ScriptedReceiver(() => 200).open();
+  const run = startLeads([
+    ...['sandbox', '--port', '0', '--leads', '5', '--scheme', 'stripe', '--secret', 'octo-of-the-test'],
+    ...['--webhook', blind.url, '--delivery-faults', 'badSignature=100%', '--json'],
+  ]);
+  running.push(run);
+  await expect.poll(() => blind.received.length).toBe(10);
+  run.abort(new InterruptedError('SIGINT'));
+  const { stderr, stdout } = await run.done;
+  expect(stderr.split('\n').filter((line) => line.startsWith('note:'))).toEqual([
+    `note: ${blind.url} acknowledged a forged delivery (badSignature): it does not verify what it gets`,
+  ]);
+  expect(stdout).toContain('"attempts":10,"acknowledged":5,');
+  await blind.close();
+});
+
 test('a webhook that has acknowledged a lead is not noted, whatever is forged, dropped or fails later', async () => {
   const working = await new ScriptedReceiver((request, count) =>
     request.headers['x-webhook-token'] !== 'tok-en-of-the-test' ? 401 : count > 12 ? 500 : 200,

@@ -337,7 +337,11 @@ test('a reset pauses deliveries as at the start, and the same faults happen to t
     return deliveries.attempts;
   };
   const first = await deliverAll();
-  expect(first).toMatchObject([{ faults: [] }, ...Array<unknown>(3).fill({ faults: ['reusedNonce'] })]);
+  expect(first).toMatchObject([
+    { faults: [] },
+    ...Array<unknown>(3).fill({ faults: ['reusedNonce'] }),
+    ...Array<unknown>(3).fill({ attempt: 2, faults: [] }),
+  ]);
   await post('reset');
   expect(await deliverAll()).toEqual(first);
 });

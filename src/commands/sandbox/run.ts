@@ -177,13 +177,21 @@ function eventLine(event: LoggedRequest | RecordedAttempt): string {
 }
 
 /**
- * Tells of a target that has acknowledged nothing so far, at the first failure and once for each cause. Forged attempts
- * do not count: a receiver is right to reject them. Notes are held back until `start`, so that they follow the announcement.
+ * Tells of a target that has acknowledged nothing so far, at the first failure and once for each cause, and of one that
+ * acknowledged a forgery, once for each kind: a receiver is right to reject them. Notes are held back until `start`, so that they follow the announcement.
  */
 function failureNotes(note: (cause: string, text: string) => void) {
   const reached = new Set<string>();
   let early: RecordedAttempt[] | undefined = [];
-  const tell = ({ target, outcome, forged, status, error }: RecordedAttempt): void => {
+  const tell = ({ target, outcome, forged, faults, status, error }: RecordedAttempt): void => {
+    if (forged && outcome === 'acknowledged') {
+      const kind = faults.at(-1) ?? '';
+      note(
+        `forgery ${kind} to ${target}`,
+        `${target} acknowledged a forged delivery (${kind}): it does not verify what it gets`,
+      );
+      return;
+    }
     if (outcome === 'acknowledged') reached.add(target);
     if (outcome === 'acknowledged' || outcome === 'dropped' || forged || reached.has(target)) return;
     note(

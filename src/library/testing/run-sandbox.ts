@@ -12,7 +12,9 @@ import {
   type WebhookOptions,
 } from '../../sandbox/sandbox-options.ts';
 import { forApplication } from '../../messages/application.ts';
+import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
+import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
@@ -32,7 +34,7 @@ import type {
 export async function runSandbox(options: TestSandboxOptions): Promise<RunningSandbox> {
   checkSandboxOptions(options);
   const { clock = systemClock, webhook } = options;
-  const open = new OpenDeliveries(() => sandbox.state.deliveries.pending);
+  const open = new OpenDeliveries(() => sandbox.state.deliveries);
   const start = async () =>
     startSandbox(await sandboxOptions(options), {
       clock,
@@ -77,6 +79,9 @@ async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptio
     ...api
   } = options;
   const forgeries = readFaults(forged ?? {}, deliveryFaults);
+  if (webhook === undefined && Object.keys(forgeries).length > 0) {
+    throw new UsageError('deliveryFaults needs a webhook');
+  }
   return {
     ...api,
     ...(typeof leads === 'number' && { leads }),
@@ -186,13 +191,13 @@ function checkSandboxOptions(options: unknown): void {
 
 /** Waits until no delivery of a sandbox is open any more. */
 class OpenDeliveries {
-  readonly #pending: () => number;
+  readonly #deliveries: () => Pick<SandboxState['deliveries'], 'attempts' | 'pending'>;
   #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   /** Undefined while the sandbox runs; then whether some delivery was open at that moment. */
   #wasCut: boolean | undefined;
 
-  constructor(pending: () => number) {
-    this.#pending = pending;
+  constructor(deliveries: () => Pick<SandboxState['deliveries'], 'attempts' | 'pending'>) {
+    this.#deliveries = deliveries;
   }
 
   settled(): Promise<void> {
@@ -209,18 +214,31 @@ class OpenDeliveries {
 
   /** To be called before what is in flight is cut. */
   close(): void {
-    this.#wasCut ??= this.#pending() > 0;
+    this.#wasCut ??= this.#deliveries().pending > 0;
     this.#look();
   }
 
   #look(): void {
-    const isSettled = this.#wasCut === undefined ? this.#pending() === 0 : !this.#wasCut;
+    const { attempts, pending } = this.#deliveries();
+    const isSettled = this.#wasCut === undefined ? pending === 0 : !this.#wasCut;
     if (!isSettled && this.#wasCut === undefined) return;
+    const error = isSettled
+      ? acceptedForgery(attempts)
+      : 'the sandbox was closed before every delivery was settled';
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const { resolve, reject } of waiting) {
-      if (isSettled) resolve();
-      else reject(new Error('the sandbox was closed before every delivery was settled'));
+      if (error === undefined) resolve();
+      else reject(new Error(error));
     }
   }
+}
+
+/** What a test has to fail with whose application takes what it must reject. */
+function acceptedForgery(attempts: readonly RecordedAttempt[]): string | undefined {
+  const accepted = attempts.filter(({ forged, outcome }) => forged && outcome === 'acknowledged');
+  if (accepted.length === 0) return undefined;
+  const kinds = [...new Set(accepted.flatMap(({ faults }) => faults.slice(-1)))].join(', ');
+  const count = accepted.length === 1 ? '1 forged delivery' : `${accepted.length} forged deliveries`;
+  return `${count} (${kinds}) came back with 200: the application does not verify what it gets`;
 }

@@ -24,7 +24,7 @@ export interface TestSandboxOptions extends Partial<Omit<ApiOptions, 'params'>> 
   readonly faults?: Readonly<Partial<Record<ApiFault, string>>> | undefined;
   /** Share of the deliveries that go wrong, such as `{duplicate: '10%', badSignature: '1%'}`. */
   readonly deliveryFaults?: Readonly<Partial<Record<DeliveryFault, string>>> | undefined;
-  /** Where every lead is delivered; without it none is. */
+  /** Where every lead is delivered; without it none is, and there are no `deliveryFaults`. */
   readonly webhook?: TestWebhook | undefined;
   /** 0, the default, is any free port. */
   readonly port?: number | undefined;
@@ -67,7 +67,10 @@ export interface RunningSandbox {
   addLead(lead?: LeadSource): TestLead;
   /** Every attempt so far, oldest first. */
   deliveries(): SandboxDelivery[];
-  /** Resolves when every lead is acknowledged, or was given up after its last retry; rejects when closed before. */
+  /**
+   * Resolves when every lead is acknowledged, or was given up after its last retry; rejects when closed before, and then also
+   * where a forgery of `deliveryFaults` was acknowledged: it counts as no delivery of its lead.
+   */
   settled(): Promise<void>;
   /** Cuts what is in flight; nothing of the sandbox is open afterwards. */
   close(): Promise<void>;

@@ -74,6 +74,22 @@ it('waits for retries by the clock that it is given', async () => {
   await sandbox.close();
 });
 
+it('tells an application that takes forgeries, and still delivers the lead', async () => {
+  const url = await endpoint(() => Promise.resolve(200));
+  const webhook = { url, scheme: 'github', secrets, concurrency: 1 } as const;
+  const sandbox = await startSandbox({ leads: 3, webhook, deliveryFaults: { badSignature: '100%' } });
+  onTestFinished(() => sandbox.close());
+  await expect(sandbox.settled()).rejects.toThrow(
+    '3 forged deliveries (badSignature) came back with 200: the application does not verify what it gets',
+  );
+  const attempts = sandbox.deliveries().map(({ leadId, attempt, forged }) => [leadId, attempt, forged]);
+  const expected = sandbox.leads().flatMap(({ id }) => [
+    [id, 1, true],
+    [id, 2, false],
+  ]);
+  expect(attempts.sort()).toEqual(expected.sort());
+});
+
 it('leaves nothing open when it is closed, and says to who waits that it will not be settled', async () => {
   const url = await endpoint(() => new Promise(() => undefined));
   const sandbox = await startSandbox({ leads: 3, webhook: { url } });
@@ -121,6 +137,7 @@ it.each<[string, TestSandboxOptions, new () => never]>([
     ConfigError as never,
   ],
   ['an unknown fault', { faults: { status500: 'often' } }, UsageError as never],
+  ['faults of deliveries that nobody gets', { deliveryFaults: { drop: '5%' } }, UsageError as never],
   ['half a lead', { leads: 0.5 }, UsageError as never],
   ['no time', { newest: new Date(Number.NaN) }, UsageError as never],
   ['a page of no lead', { maxLimit: 0 }, UsageError as never],
