@@ -1,5 +1,4 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
-import { auditMessages } from './audit.ts';
 import { captureMessages } from './capture.ts';
 import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
@@ -21,7 +20,6 @@ import { webhookMessages } from './webhook.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
-  ...auditMessages,
   ...captureMessages,
   ...checkMessages,
   ...configMessages,

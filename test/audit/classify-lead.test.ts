@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type AuditTimes, classifyLead, type LeadFacts } from '../../src/audit/classify-lead.ts';
-import { problemSentence } from '../../src/messages/find-message.ts';
+import { reasonText } from '../../src/messages/audit.ts';
 
 const minute = 60_000;
 const now = Date.parse('2026-01-31T12:00:00Z');
@@ -21,7 +21,7 @@ const classify = (
   horizon: number | undefined = came(-10_000),
 ) => {
   const finding = classifyLead({ id: 'a', createdAt, receivedAt, found }, times, horizon);
-  return finding && [finding.class, finding.reason && problemSentence(finding.reason)];
+  return finding && [finding.class, finding.reason && reasonText(finding.reason)];
 };
 
 const same = { on: 'both', differing: [], isPending: false } as const;

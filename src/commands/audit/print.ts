@@ -18,7 +18,8 @@ import type { AuditLine, AuditSummary } from './output-schema.ts';
 import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
-import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
+import { reasonText } from '../../messages/audit.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { writeJunitFile } from '../flags/report-file.ts';
 
@@ -121,7 +122,7 @@ export const rowOf = (
   receivedAt ?? '',
   [
     ...(fields === null ? [] : [`fields: ${fields.join(', ')}`]),
-    ...(reason === null ? [] : [problemSentence(reason)]),
+    ...(reason === null ? [] : [reasonText(reason)]),
     ...(settled === undefined ? [] : [settled]),
   ].join('; '),
 ];
@@ -197,7 +198,7 @@ export async function printJson(
   const print = (line: AuditLine): Promise<void> =>
     writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
   for await (const finding of audit.findings()) {
-    const reason = finding.reason && problemSentence(finding.reason);
+    const reason = finding.reason && reasonText(finding.reason);
     await print({ type: 'finding', ...finding, reason });
   }
   await print(summary);
@@ -382,7 +383,7 @@ const lineOf = ({ id, createdAt, receivedAt, fields, reason }: Finding): string 
     ...(createdAt === null ? [] : [`created ${createdAt}`]),
     ...(receivedAt === null ? [] : [`received ${receivedAt}`]),
     ...(fields === null ? [] : [`fields ${fields.join(', ')}`]),
-    ...(reason === null ? [] : [problemSentence(reason)]),
+    ...(reason === null ? [] : [reasonText(reason)]),
   ].join(', ');
 
 /** Of a record without a usable id nothing is known. */
