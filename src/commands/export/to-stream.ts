@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { Socket } from 'node:net';
 import type { Context } from '../../context.ts';
-import { InterruptedError, OutputError, UsageError } from '../../errors.ts';
+import { DataError, InterruptedError, OutputError, UsageError } from '../../errors.ts';
 import { writeBookmark } from './bookmark.ts';
 import { outputError, withOutputErrors } from '../../files/output-error.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
@@ -72,7 +72,16 @@ async function streamDestination(
   const saveBookmark = async (): Promise<void> => {
     if (bookmark === undefined || window === undefined) return;
     if (failure !== undefined) throw failure;
-    await settle?.();
+    try {
+      await settle?.();
+    } catch (error) {
+      // All was written but what the filter of `--jq` did not make of some lead, which is exit 6 at the end.
+      if (!(error instanceof DataError && error.problem?.kind === 'jq-failed')) throw error;
+      const why = `the filter failed on a lead, ${String(error.problem['why'])}`;
+      const again = 'what was written since comes again until it fails on none';
+      context.messages.note('filter', `the bookmark ${bookmark} stays where it is: ${why}; ${again}`);
+      return;
+    }
     await writeBookmark(bookmark, window.bookmark(account));
   };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */

@@ -32,24 +32,25 @@ describe('the bookmark of an export to stdout stays', () => {
     const argv = ['export', '--bookmark', bookmark, '--jq'];
     const failed = await leads([...argv, '.contact.email|ascii_downcase'], options());
     expect([failed.exitCode, failed.stdout]).toEqual([6, 'anna@example.com\n']);
+    expect(failed.stderr).toContain(`the bookmark ${bookmark} stays where it is`);
     expect(existsSync(bookmark)).toBe(false);
     const mended = await leads([...argv, '.id'], options());
     expect([mended.exitCode, mended.stdout]).toEqual([0, '1\n2\n']);
     expect(existsSync(bookmark)).toBe(true);
   });
 
-  it('where the filter fails on a lead of a poll, which ends there', async () => {
-    const argv = [
-      'export',
-      '--follow',
-      '10s',
-      '--bookmark',
-      bookmark,
-      '--jq',
-      '.contact.email|ascii_downcase',
-    ];
-    expect((await leads(argv, options())).exitCode).toBe(6);
-    expect(existsSync(bookmark)).toBe(false);
+  it('where the filter fails on a lead while it is followed, which goes on', async () => {
+    const clock = new FakeClock();
+    const argv = ['export', '--follow', '10s', '--bookmark', bookmark, '--jq'];
+    const live = startLeads([...argv, '.contact.email|ascii_downcase'], { ...options(), clock });
+    for (let poll = 1; poll <= 3; poll += 1) {
+      await until(() => clock.sleeps.filter((ms) => ms === 10_000).length >= poll);
+      clock.advance(10_000);
+    }
+    live.abort(new InterruptedError('SIGINT'));
+    const { exitCode, stdout, stderr } = await live.done;
+    expect([exitCode, stdout, existsSync(bookmark)]).toEqual([6, 'anna@example.com\n', false]);
+    expect(stderr.match(/the bookmark \S+ stays where it is/g)).toHaveLength(1);
   });
 
   it.each([[[]], [['--jq', '.id']]])('where its reader is gone: %j', async (filter) => {
