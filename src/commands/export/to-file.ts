@@ -54,15 +54,15 @@ export async function exportToFile(
   const { leads } = checkpoint.counts;
   const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);
   const what = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
-  // Another increment would replace the one that was finished just now, which nobody has read.
-  if (options.bookmark === undefined || options.replace) {
+  // Another increment would replace the one that was finished just now, which nobody has read; what is followed is appended.
+  if (options.bookmark === undefined || (options.replace && options.follow === undefined)) {
     Object.assign(totals, checkpoint.counts);
     if (options.replace)
       context.messages.note('finished', `${what} finished; run it again for what is new since`);
     return { before: leads, publication };
   }
   context.messages.note('finished', `${what} written first`);
-  return continueExport(service, options, context, totals, paths, undefined);
+  return continueExport(service, { ...options, replace: false }, context, totals, paths, undefined);
 }
 
 async function publishFinished(

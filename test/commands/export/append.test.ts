@@ -15,7 +15,10 @@ import {
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freshHome, leads, type Run } from '../../support/run.ts';
+import { InterruptedError } from '../../../src/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { freshHome, leads, type Run, startLeads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 
 interface Lead {
@@ -288,6 +291,26 @@ describe('export -o FILE --bookmark', () => {
       expect(left().sort()).toEqual(['all.ndjson', 'b']);
     },
   );
+
+  it('with --replace --follow goes on behind the increment of a run that could not publish it', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    mkdirSync(join(home, 'b.tmp'));
+    expect((await toFile('--replace')).exitCode).toBe(8);
+    rmdirSync(join(home, 'b.tmp'));
+    const clock = new FakeClock(Date.now());
+    const argv = ['export', '--bookmark', join(home, 'b'), '-o', file, '--replace', '--follow', '10s'];
+    const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
+    const live = startLeads(argv, { env, home, clock });
+    await until(() => clock.sleeps.includes(10_000), 'a poll');
+    expect(idsIn(file)).toEqual(['3']);
+    stored.push(lead('4'));
+    clock.advance(10_000);
+    await until(() => clock.sleeps.filter((ms) => ms === 10_000).length > 1, 'the next poll');
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(0);
+    expect(idsIn(file)).toEqual(['3', '4']);
+  });
 
   /** A run whose bookmark cannot be written, and whose partial file somebody removes. */
   const unpublished = async (...flags: string[]): Promise<void> => {
