@@ -177,7 +177,7 @@ export interface WireDelivery extends WireRow {
   readonly hasInvalidText: boolean;
   /** Its first `mostDumped` bytes, 16 a line, in hexadecimal and ASCII; null where it is text. */
   readonly hex: string | null;
-  /** The body was pruned or erased, or only its beginning was kept: why there is no more than this; null: it is all there. */
+  /** The body was not read, was pruned or erased, or only its beginning was kept: why there is no more than this; null: it is all there. */
   readonly missing: string | null;
   /** JSON, indented by two spaces, every number digit by digit; null where the body is none or is too large. */
   readonly formatted: string | null;

@@ -12,7 +12,7 @@ import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { rejection } from '../../src/webhook/delivery-answer.ts';
+import { rejection, type RejectReason } from '../../src/webhook/delivery-answer.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
 import { inspect, type Inspected } from './support.ts';
 
@@ -145,6 +145,22 @@ describe('a delivery', () => {
     expect(delivery.missing).toMatch(/first 16 KiB/);
     expect(delivery.notReplayable).toMatch(/never replayed/);
     expect(delivery.size).toBe(16 * 1024);
+  });
+
+  it.each<[string, [string, string][], RejectReason, RegExp | null]>([
+    ['a length', [['Content-Length', '120']], 'missing_credential', /before its body was read/],
+    ['pieces', [['Transfer-Encoding', 'chunked']], 'missing_credential', /before its body was read/],
+    ['a cut', [], 'incomplete_body', /before its body was read/],
+    ['a length of 0', [['Content-Length', '0']], 'missing_credential', null],
+    ['no body', [], 'missing_credential', null],
+  ])('does not call a body empty that nobody read: %s', async (_, rawHeaders, reason, missing) => {
+    const page = await inspect();
+    const delivery = deliveryOf('', { rawHeaders });
+    await page.inbox.reject([{ delivery, rejection: rejection(reason, 'why') }]);
+    const described = await asked<WireDelivery>(page, 'deliveries/1');
+    expect(described.text).toBe('');
+    if (missing === null) expect(described.missing).toBeNull();
+    else expect(described.missing).toMatch(missing);
   });
 
   it('comes with every attempt at its lead, and every result', async () => {

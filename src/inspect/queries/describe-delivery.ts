@@ -63,8 +63,22 @@ async function attemptsOf(
   return rows.reverse();
 }
 
-function whatIsMissing({ verdict, body }: StoredDelivery): string | null {
+/** What rejects a delivery whose body is not read, or not to its end. */
+const unread: readonly (string | undefined)[] = [
+  'too_large',
+  'too_slow',
+  'incomplete_body',
+] satisfies readonly RejectReason[];
+
+function whatIsMissing({ verdict, reason, headers, body }: StoredDelivery): string | null {
   const isUntaken = verdict === 'rejected' || verdict === 'other';
+  if (verdict === 'rejected' && body.length === 0) {
+    const isAnnounced = headers.some(
+      ([name, value]) =>
+        /^transfer-encoding$/i.test(name) || (/^content-length$/i.test(name) && Number(value) !== 0),
+    );
+    return isAnnounced || unread.includes(reason) ? 'It was rejected before its body was read.' : null;
+  }
   if (!isUntaken || body.length < maxRejectedBody) return null;
   return `Only the first ${maxRejectedBody / 1024} KiB of a body without a lead that was taken are kept.`;
 }
