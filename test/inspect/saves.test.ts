@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import type { WireSave, WireSaved } from '../../src/inspect/wire.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
@@ -82,6 +83,26 @@ describe('what the list shows, saved', () => {
     expect((await saved(page, { form: 'html', personalData: true })).text).toContain('Person 2');
     // What is searched for is a person's data as well.
     expect((await saved(page, { form: 'html', text: 'Person 2' })).text).not.toContain('Person 2');
+  });
+
+  it('is a report that counts of pending leads those that are outstanding now, as its rows', async () => {
+    const target = 'forward http://localhost:1/';
+    const inbox = await openInbox({ location: ':memory:', clock, targets: [target] });
+    onTestFinished(() => inbox.close());
+    const page = await inspect({ clock, inbox });
+    for (let seq = 1; seq <= 3; seq += 1) {
+      const delivery = deliveryOf('{"id":"a"}', { receivedAt: 1_000 + seq });
+      await inbox.take([arrivalOf({ id: 'a' }, { delivery })]);
+      const result = { ok: false, answer: '500', durationMs: 3, at: 2_000 };
+      await inbox.release([{ leadId: 'a', seq, target, result }]);
+    }
+    const report = async (verdicts: WireSave['verdicts']): Promise<string> =>
+      (await saved(page, { form: 'html', verdicts })).text.replace(/<[^>]*>/g, ' ');
+    const outstanding = await report(['pending']);
+    expect(outstanding).toMatch(/Deliveries\s+1\s+Pending\s+1\s+100%\s/);
+    expect(outstanding).not.toContain('not stored');
+    expect(await report(['pending', 'rejected'])).toMatch(/Deliveries\s+1\s/);
+    expect(await report([])).toMatch(/Deliveries\s+3\s/);
   });
 
   it('is had once, and by nobody who was not given its path', async () => {

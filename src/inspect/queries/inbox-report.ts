@@ -19,7 +19,10 @@ import { leadIn } from './delivery-row.ts';
 import { filteredDeliveries } from './filtered-deliveries.ts';
 import type { ReportQuery } from './query-types.ts';
 
-/** What of an inbox a filter lets pass: counts of all of it, also of what is not stored any more, and the newest rows. */
+/**
+ * What of an inbox a filter lets pass: counts of all of it, also of what is not stored any more, and the newest rows. Where
+ * it is asked for what is pending, that is counted as it is now.
+ */
 export async function inboxReport(
   inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent' | 'lackingTargets'>,
   query: ReportQuery,
@@ -36,10 +39,14 @@ export async function inboxReport(
   const end = until ?? madeAt + 1;
   const first = since ?? Math.min(await earliest(inbox, end), end - shortest);
   const counts = new Counts(first, end, zone, wanted ?? verdicts);
+  // Who asks for what is pending asks for the leads that are outstanding now: the rows are these.
+  const isOfNow = wanted?.includes('pending') === true;
   if (isSearch) counts.addFound(found);
-  else await counts.addAll(inbox);
+  else await counts.addAll(inbox, isOfNow ? ['pending'] : []);
+  if (isOfNow && !isSearch) await counts.addOutstanding(inbox);
   const { countedSince } = await inbox.extent();
-  const unknownBefore = !isSearch && countedSince > first ? Math.min(countedSince, end) : undefined;
+  const isPast = wanted === undefined || wanted.some((verdict) => verdict !== 'pending');
+  const unknownBefore = !isSearch && isPast && countedSince > first ? Math.min(countedSince, end) : undefined;
   return {
     title: isSearch || wanted !== undefined ? 'Deliveries that match' : 'Deliveries',
     program: query.program,
@@ -59,7 +66,7 @@ export async function inboxReport(
         : [
             `Before ${minuteText(unknownBefore, zone)} it was not counted what the inbox dropped: more may have come than is shown there.`,
           ],
-    sections: [...counts.sections(unknownBefore), tableOf(rows, counts.total, query)],
+    sections: [...counts.sections(unknownBefore), tableOf(rows, counts, query)],
   };
 }
 
@@ -130,6 +137,20 @@ class Counts {
     return this.#sum(this.#wanted, (verdict) => this.#ofVerdict(verdict));
   }
 
+  /** Of them, those that are not stored any more. */
+  get removed(): number {
+    return this.#sum(this.#wanted, (verdict) => this.#removed[verdict]);
+  }
+
+  /** The leads that are outstanding now, whatever their deliveries were answered when they came: a row each, as in the list. */
+  async addOutstanding(inbox: Pick<InboxReader, 'list'>): Promise<void> {
+    const [since, until] = [this.#since, this.#until];
+    for await (const delivery of inbox.list({ verdicts: ['pending'], since, until })) {
+      this.addFound([delivery]);
+      this.#delaysUnknown += 1;
+    }
+  }
+
   addFound(found: readonly StoredDelivery[]): void {
     for (const { receivedAt, verdict, reason, attempt } of found) {
       const part = Math.floor((receivedAt - this.#start) / this.#bucketMs);
@@ -138,7 +159,7 @@ class Counts {
   }
 
   /** The first bucket is shorter where the time does not begin with one. */
-  async addAll(inbox: Pick<InboxReader, 'counts'>): Promise<void> {
+  async addAll(inbox: Pick<InboxReader, 'counts'>, except: readonly WireVerdict[]): Promise<void> {
     const partMs = this.#bucketMs;
     const second = Math.min(this.#until, this.#start + partMs);
     for (const [since, until, first] of [
@@ -148,6 +169,7 @@ class Counts {
       if (since >= until) continue;
       for await (const step of inbox.counts({ since, until, partMs })) {
         for (const one of step) {
+          if (except.includes(one.verdict)) continue;
           this.#add(first + one.part, one);
           if (!this.#wanted.includes(one.verdict)) continue;
           if (one.isRemoved) this.#removed[one.verdict] += one.count;
@@ -265,7 +287,7 @@ function lengthText(ms: number): string {
 
 function tableOf(
   rows: readonly StoredDelivery[],
-  total: number,
+  { total, removed }: Counts,
   { zone, keepsPersonalData }: ReportQuery,
 ): Section {
   const names = [
@@ -295,7 +317,7 @@ function tableOf(
       rows.length === 0
         ? 'No delivery that is still stored matches.'
         : total > rows.length
-          ? `${rows.length === mostReportRows ? 'The newest ' : ''}${countText(rows.length)} of ${countText(total)}${rows.length === mostReportRows ? '' : '; the others are not stored any more'}.`
+          ? `${rows.length === mostReportRows ? 'The newest ' : ''}${countText(rows.length)} of ${countText(total)}${total - removed === rows.length ? '; the others are not stored any more' : ''}.`
           : undefined,
   };
 }
