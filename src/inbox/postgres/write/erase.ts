@@ -37,7 +37,7 @@ export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure)
     try {
       const done = await eraseLocked(options, { ids, holding }, erasure);
       const { deliveries, rejected, leads } = done.counts;
-      const isNothing = deliveries + rejected + leads === 0;
+      const isNothing = deliveries + rejected + leads === 0 && done.tables !== 'all';
       const dead = isNothing
         ? undefined
         : await connections.use((connection) => vacuumTables(connection, options.schema, done.tables));
@@ -55,8 +55,8 @@ export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure)
 
 interface Done {
   readonly counts: ErasedCounts;
-  /** Partitions of `deliveries` in which something was erased. */
-  readonly tables: readonly string[];
+  /** Partitions of `deliveries` in which something was erased, or may have been by an erasure that was cut short. */
+  readonly tables: readonly string[] | 'all';
 }
 
 /** Locks the ids first, sorted, as every receiver does. */
@@ -70,7 +70,7 @@ function eraseLocked(
   const lock = sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
       SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`;
   return inTransaction(opened, lock, async (connection) => {
-    const [leads = [], deliveries = [], outstanding = []] = await connection.run(
+    const [leads = [], deliveries = [], outstanding = [], [before] = []] = await connection.run(
       sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
     SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict, relname FROM ${schema}.deliveries AS d
       JOIN pg_catalog.pg_class AS c ON c.oid = d.tableoid WHERE seq = ANY(ARRAY(
@@ -78,7 +78,8 @@ function eraseLocked(
       UNION SELECT seq FROM ${schema}.deliveries WHERE lead = ANY(${id}) AND attempt > 1
       UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL
         AND (lead = ANY(${id}) OR seq = ANY(${rejected}::int8[])))) ORDER BY seq;
-    SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});`,
+    SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});
+    SELECT digest FROM ${schema}.erased WHERE digest = ANY(${ids.map(({ digest }) => digest)}::bytea[]) LIMIT 1;`,
     );
     const isKnown = leads.length + deliveries.length > 0;
     const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
@@ -91,12 +92,15 @@ function eraseLocked(
         rejected: refused,
         pending: outstanding.length,
       },
-      tables: [
-        ...new Set([
-          ...deliveries.map(({ relname }) => textOf(relname)),
-          ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
-        ]),
-      ],
+      tables:
+        before === undefined
+          ? [
+              ...new Set([
+                ...deliveries.map(({ relname }) => textOf(relname)),
+                ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
+              ]),
+            ]
+          : 'all',
     };
   });
 }
@@ -233,17 +237,18 @@ const vacuumMs = 600_000;
 async function vacuumTables(
   connection: Connection,
   schema: Sql,
-  deliveries: readonly string[],
+  deliveries: readonly string[] | 'all',
 ): Promise<'rows-of-another-owner' | 'rows-not-vacuumed' | undefined> {
-  const contents = deliveries.map((name) => name.replace(/^deliveries/, 'contents'));
-  const wanted = [...deliveries, ...contents, 'outstanding', 'dropped_repeats', 'leaves'].map((name) =>
-    utf8(name),
-  );
+  const isAll = deliveries === 'all';
+  const some = isAll ? [] : deliveries;
+  const contents = some.map((name) => name.replace(/^deliveries/, 'contents'));
+  const wanted = [...some, ...contents, 'outstanding', 'dropped_repeats', 'leaves'].map((name) => utf8(name));
   const [tables = []] = await connection.run(
     sql`SELECT relname, pg_catalog.pg_has_role(relowner, 'USAGE') AS is_mine FROM pg_catalog.pg_class AS c
       JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relkind = 'r'
-      AND (convert_to(relname::text, 'UTF8') = ANY(${wanted}::bytea[]) OR relname LIKE 'ids_%')`,
+      AND (convert_to(relname::text, 'UTF8') = ANY(${wanted}::bytea[]) OR relname LIKE 'ids_%'
+        OR (${isAll} AND (relname LIKE 'deliveries_%' OR relname LIKE 'contents_%')))`,
   );
   const others = tables.filter(({ is_mine: isMine }) => isMine !== true);
   if (others.length > 0) return 'rows-of-another-owner';
