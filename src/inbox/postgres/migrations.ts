@@ -120,18 +120,18 @@ INSERT INTO ${schema}.counted_since SELECT true, CASE WHEN last_value = 0 THEN 0
   ELSE (1000 * extract(epoch FROM clock_timestamp()))::int8 END FROM ${schema}.delivery_numbers;
 CREATE FUNCTION ${schema}.count_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $count$
 ${block(sql`BEGIN
-  ${countRemoved(schema, sql`gone`)}
+  ${countRemoved(schema, sql`gone`)};
   RETURN NULL;
 END`)} $count$;
 CREATE TRIGGER removed_counted AFTER DELETE ON ${schema}.deliveries REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.count_removed();`,
 };
 
-/** Counts the rows of `deliveries` that are in `gone`. */
-export const countRemoved = (schema: Sql, gone: Sql): Sql =>
+/** Counts the rows of `deliveries` that are in `gone`, or takes them back where they stay. */
+export const countRemoved = (schema: Sql, gone: Sql, doStay = false): Sql =>
   sql`INSERT INTO ${schema}.removed AS known SELECT received_at - received_at % ${integerLiteral(removedPerMs)}, verdict, coalesce(reason, ''), source,
-    least(attempt, ${integerLiteral(mostAttemptsCounted)}), pg_backend_pid(), count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
-  ON CONFLICT (minute, verdict, reason, source, attempt, backend) DO UPDATE SET count = known.count + excluded.count;`;
+    least(attempt, ${integerLiteral(mostAttemptsCounted)}), pg_backend_pid(), ${new Sql([doStay ? '-' : ''])}count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
+  ON CONFLICT (minute, verdict, reason, source, attempt, backend) DO UPDATE SET count = known.count + excluded.count`;
 
 /**
  * The ledger of the leads (`inbox/ledger.ts`). Leads that were pruned before are entered first: their deliveries do not say

@@ -65,3 +65,82 @@ describe.skipIf(address === undefined)('pruning while a lead gets outstanding', 
     expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 });
+
+describe.skipIf(address === undefined)('a month that is dropped', () => {
+  const old = monthOf(clock.now()).start;
+  const border = monthOf(clock.now(), 1).start;
+
+  /** A lead of that month that was given up. */
+  async function withDead() {
+    if (address === undefined) throw new Error('no database');
+    const inbox = inboxIn(address, { database: await newDatabase(address) });
+    const receiver = await open(inbox.location(), { targets: ['t'], leaseMs: 60_000 });
+    const delivery = deliveryOf('{"id":"a"}', { receivedAt: old });
+    const [taken] = await receiver.take([arrivalOf({ id: 'a' }, { delivery })]);
+    if (taken?.kind !== 'pending') throw new Error('not pending');
+    await receiver.release([{ ...taken, target: 't', dead: true }]);
+    const waits = (what: string) =>
+      until(
+        async () =>
+          (
+            await inbox.client`SELECT FROM pg_stat_activity WHERE datname = current_database()
+              AND wait_event_type = 'Lock' AND query LIKE ${`%${what}%`}`
+          ).length > 0,
+        `a process that waits in ${what}`,
+      );
+    return { inbox, receiver, waits };
+  }
+
+  it('is counted while receivers go on', async () => {
+    const { inbox, receiver, waits } = await withDead();
+    const { pruning } = await inbox.client.begin(async (blocking) => {
+      await blocking.unsafe(`LOCK TABLE "${inbox.name}".removed IN EXCLUSIVE MODE`);
+      const pruning = receiver.prune(border);
+      await waits('INSERT INTO');
+      const delivery = deliveryOf('{"id":"b"}', { receivedAt: border });
+      const locked = await inbox.query(
+        `SELECT FROM pg_locks WHERE relation = 'S.deliveries'::regclass AND mode = 'AccessExclusiveLock'`,
+      );
+      expect(locked).toHaveLength(0);
+      expect(await takeOne(receiver, arrivalOf({ id: 'b' }, { delivery }))).toMatchObject({
+        kind: 'pending',
+      });
+      return { pruning };
+    });
+    expect(await pruning).toBe(1);
+    const removed = await inbox.query('SELECT verdict, sum(count)::int AS count FROM S.removed GROUP BY 1');
+    expect(removed).toEqual([{ verdict: 'pending', count: 1 }]);
+  });
+
+  it('counts nothing of what is kept', async () => {
+    const { inbox, receiver } = await withDead();
+    await receiver.beginAnew(['a']);
+    expect(await receiver.prune(border)).toBe(0);
+    expect(await all(receiver.list({}))).toHaveLength(1);
+    expect(await inbox.query('SELECT FROM S.removed WHERE count <> 0')).toHaveLength(0);
+    const counts = (await all(receiver.counts({ since: old, until: border, partMs: border - old }))).flat();
+    expect(counts.map(({ count, isRemoved }) => [count, isRemoved])).toEqual([[1, false]]);
+  });
+
+  it('takes with it no body of a lead that is begun anew meanwhile', async () => {
+    const { inbox, receiver, waits } = await withDead();
+    await inbox.query(`CREATE FUNCTION S.wait() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN PERFORM pg_advisory_xact_lock(42); RETURN NULL; END';
+      CREATE TRIGGER waits BEFORE INSERT ON S.deliveries FOR EACH STATEMENT EXECUTE FUNCTION S.wait()`);
+    const { pruning, begun } = await inbox.client.begin(async (blocking) => {
+      await blocking`SELECT pg_advisory_xact_lock(42)`;
+      const pruning = receiver.prune(border);
+      await waits('moved');
+      let isBegun = false;
+      const begun = receiver.beginAnew(['a']).finally(() => (isBegun = true));
+      await Promise.race([begun, waits('SET since').catch(() => undefined)]);
+      expect(isBegun).toBe(false);
+      return { pruning, begun };
+    });
+    await Promise.all([pruning, begun]);
+    expect(
+      await inbox.query(`SELECT FROM S.outstanding AS o WHERE NOT dead
+        AND NOT EXISTS (SELECT FROM S.deliveries AS d WHERE d.seq = o.seq)`),
+    ).toHaveLength(0);
+  });
+});

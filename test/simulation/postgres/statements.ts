@@ -499,7 +499,7 @@ const others: readonly Other[] = [
     },
   ],
   [
-    /^UPDATE "leads"\.outstanding SET since = /,
+    /^UPDATE "leads"\.outstanding AS o SET since = /,
     ([since, leads], { tables, changes, now }) => {
       for (const row of outstandingOf(tables, hexes(leads)))
         changes.set(tables.outstanding, workKey(row.lead, row.target), {

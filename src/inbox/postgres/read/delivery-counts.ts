@@ -17,7 +17,7 @@ export async function* deliveryCounts(
     database,
     sql`SELECT (minute - ${since}) / ${partMs} AS part, verdict, reason, source, attempt, sum(count) AS count,
       sum(CASE WHEN ${isFirst} THEN count ELSE 0 END) AS unknown, NULL AS delays
-    FROM ${schema}.removed WHERE minute >= ${since} AND minute < ${until} GROUP BY 1, 2, 3, 4, 5`,
+    FROM ${schema}.removed WHERE minute >= ${since} AND minute < ${until} GROUP BY 1, 2, 3, 4, 5 HAVING sum(count) > 0`,
   );
   yield removed.map((row) => ({ ...countOf(row), isRemoved: true }));
   for (let from = isRemoved ? until : since; from < until;) {

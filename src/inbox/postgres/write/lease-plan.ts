@@ -215,13 +215,22 @@ function leaseWrites({ schema }: StoreContext, { leads, deliveries, noted }: Lea
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
 
-/** What is outstanding of these leads is due now. Locks their ids, sorted, as every receiver does. */
+/** A condition on a row `o` of `outstanding`: the delivery that made it, or a later one of the lead, is left. */
+export const hasDelivery = (schema: Sql): Sql =>
+  sql`(EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
+    OR EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1))`;
+
+/**
+ * What is outstanding of these leads is due now, where a delivery is left that can be handed on. Locks their ids, sorted, as
+ * every receiver does.
+ */
 export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
   const { schema, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
   await commit(
     context,
-    sql`UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false WHERE lead = ANY(${ids});`,
+    sql`UPDATE ${schema}.outstanding AS o SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false
+      WHERE lead = ANY(${ids}) AND ${hasDelivery(schema)};`,
     sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`,
   );
 }

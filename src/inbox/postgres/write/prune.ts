@@ -5,6 +5,7 @@ import { isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
+import { hasDelivery } from './lease-plan.ts';
 import { inTransaction, orRollBack, requireNewestServer, runToCommit } from './write-guard.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
@@ -98,8 +99,7 @@ WITH gone AS (
  */
 function forgetDead(opened: OpenedSchema): Promise<boolean> {
   const { schema } = opened;
-  const isGone = sql`dead AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
-    AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1)`;
+  const isGone = sql`dead AND NOT ${hasDelivery(schema)}`;
   const lock = sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
   SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`;
   return inTransaction(opened, lock, async (connection, locked) => {
@@ -130,25 +130,27 @@ async function dropMonth(connection: Connection, schema: Sql, month: Month): Pro
   const deliveries = sql`${schema}.${partitionName('deliveries', month)}`;
   const contents = sql`${schema}.${partitionName('contents', month)}`;
   const isKept = sql`lead IN (SELECT lead FROM ${schema}.outstanding WHERE NOT dead)`;
-  const gone = sql`(SELECT * FROM ${deliveries} WHERE lead IS NULL OR NOT (${isKept})) AS gone`;
+  // Everything is counted as removed while receivers go on, and what is moved is subtracted.
   const [, , counted = []] = await connection.run(
     sql`BEGIN ISOLATION LEVEL READ COMMITTED;
 SELECT set_config('lock_timeout', '${integerLiteral(lockMs)}', true), set_config('statement_timeout', '0', true);
 LOCK TABLE ${contents}, ${deliveries} IN SHARE MODE;
 SELECT true AS is_locked;
-SELECT count(*) FILTER (WHERE lead IS NULL OR NOT (${isKept})) AS gone FROM ${deliveries};`,
+SELECT count(*) FROM ${deliveries};
+${countRemoved(schema, deliveries)};`,
     slowMs,
   );
-  // From here on everybody waits, so only what is outstanding is moved.
-  await connection.run(
+  // From here on everybody waits, so only what is outstanding is moved, and nothing becomes outstanding meanwhile.
+  const [moved = []] = await connection.run(
     sql`ALTER TABLE ${schema}.contents DETACH PARTITION ${contents};
 ALTER TABLE ${schema}.deliveries DETACH PARTITION ${deliveries};
+LOCK TABLE ${schema}.outstanding IN SHARE MODE;
 INSERT INTO ${schema}.contents SELECT * FROM ${contents} WHERE seq IN (SELECT first_seq FROM ${deliveries} WHERE ${isKept});
-INSERT INTO ${schema}.deliveries SELECT * FROM ${deliveries} WHERE ${isKept};
-${countRemoved(schema, gone)}
+WITH moved AS (INSERT INTO ${schema}.deliveries SELECT * FROM ${deliveries} WHERE ${isKept} RETURNING *),
+counted AS (${countRemoved(schema, sql`moved`, true)}) SELECT count(*) FROM moved;
 DROP TABLE ${contents}, ${deliveries};
 COMMIT;`,
     slowMs,
   );
-  return numberOf(counted[0]?.['gone']);
+  return numberOf(counted[0]?.['count']) - numberOf(moved[0]?.['count']);
 }
