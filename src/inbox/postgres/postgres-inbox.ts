@@ -2,7 +2,7 @@ import { slept } from '../../time/clock.ts';
 import type { TakenKind } from '../decide-verdict.ts';
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
 import { handedOut } from '../ledger.ts';
-import { leaseOwner } from '../receiver-liveness.ts';
+import { heartbeatEveryMs, leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
 import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
@@ -46,14 +46,13 @@ export async function openPostgresInbox(
       await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
       const owner = bytesOfText(await leaseOwner(pid));
-      const receiver = new RunningReceiver(schema, owner, clock.now());
+      const receiver = new RunningReceiver(schema, owner, targets.map(storedName));
       const labelled = [...targets, ...onDemand];
       const labels = labelled.length > 0 ? storeLabels(schema, storedName, labelled) : undefined;
-      const added = targets.length > 0 ? receiver.added(targets.map(storedName)) : undefined;
-      if (labels !== undefined) await connection.run(statements(labels, added));
+      if (labels !== undefined) await connection.run(statements(labels, receiver.seen(clock.now())));
       const nonceClock = await NonceClock.open(connection, schema, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
-      const notes = () => [nonceClock.note(schema), receiver.renewed(clock.now())];
+      const notes = () => [nonceClock.note(schema)];
       const names = { storedName, wanted, owner };
       const context = { ...opened, ...names, isProbe: false, receiver, nonceClock, notes, options };
       const [[row = {}] = []] = await connection.run(sql`SELECT ${copiesColumns}`);
@@ -150,6 +149,14 @@ function postgresInbox(
   // What one that was killed has left.
   ledger.soon();
   const watched = copies.run(connections, clock, end.signal);
+  // By itself: for a week there may be no delivery.
+  const heartbeats = (async () => {
+    while (await slept(clock, heartbeatEveryMs, end.signal)) {
+      const seen = receiver.seen(clock.now());
+      // Where that cannot be written, the next one is in time.
+      if (seen !== undefined) await Promise.allSettled([commit(context, seen)]);
+    }
+  })();
   let rejectedWaiting = 0;
   return {
     ...postgresReader(context, { wanted, owner }),
@@ -220,7 +227,7 @@ function postgresInbox(
       // Where that cannot be written, others find out later that this receiver has ended.
       await Promise.allSettled([commit(context, last)]);
       await connections.close();
-      await watched;
+      await Promise.all([watched, heartbeats]);
     },
   };
 }

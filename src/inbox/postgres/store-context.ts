@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/clock.ts';
-import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
+import { isDead, isGone } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { type StoredName, targetLabel } from '../target-name.ts';
 import type { Connection } from './connection/database-connections.ts';
@@ -99,24 +99,20 @@ export async function removeDeadReceivers(
 export class RunningReceiver {
   readonly #schema: Sql;
   readonly #owner: Uint8Array;
-  #seen: number;
+  readonly #targets: readonly Uint8Array[];
 
-  constructor(schema: Sql, owner: Uint8Array, now: number) {
+  constructor(schema: Sql, owner: Uint8Array, targets: readonly Uint8Array[]) {
     this.#schema = schema;
     this.#owner = owner;
-    this.#seen = now;
+    this.#targets = targets;
   }
 
-  added(targets: readonly Uint8Array[]): Sql {
+  /** That it runs now, also where others took it for dead; undefined where it hands nothing on. */
+  seen(now: number): Sql | undefined {
+    if (this.#targets.length === 0) return undefined;
     return sql`INSERT INTO ${this.#schema}.receivers (owner, target, seen)
-      SELECT ${this.#owner}, target, ${this.#seen} FROM unnest(${targets}::bytea[]) AS target ON CONFLICT DO NOTHING;`;
-  }
-
-  /** That it still runs; undefined while the last note is recent. */
-  renewed(now: number): Sql | undefined {
-    if (now - this.#seen < heartbeatEveryMs) return undefined;
-    this.#seen = now;
-    return sql`UPDATE ${this.#schema}.receivers SET seen = ${now} WHERE owner = ${this.#owner};`;
+      SELECT ${this.#owner}, target, ${Math.round(now)} FROM unnest(${this.#targets}) AS target
+      ON CONFLICT (owner, target) DO UPDATE SET seen = excluded.seen;`;
   }
 
   removed(): Sql {

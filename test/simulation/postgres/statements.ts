@@ -532,14 +532,6 @@ const others: readonly Other[] = [
     },
   ],
   [
-    /^UPDATE "leads"\.receivers SET seen/,
-    ([seen, owner], { tables, changes }) => {
-      for (const [key, row] of [...tables.receivers])
-        if (row.owner === hex(owner)) changes.set(tables.receivers, key, { ...row, seen: seen as number });
-      return [];
-    },
-  ],
-  [
     /^INSERT INTO "leads"\.targets/,
     ([names, labels], { tables, changes }) => {
       hexes(names).forEach((name, i) => {

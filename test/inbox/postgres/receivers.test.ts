@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { clock, open } from '../stores.ts';
+import { inboxIn } from './database.ts';
+
+const address = await sharedPostgres();
+
+describe.skipIf(address === undefined)('a receiver that gets no delivery', () => {
+  it('is known to run all the same, also where others took it for dead', async () => {
+    if (address === undefined) throw new Error('no database');
+    const database = inboxIn(address);
+    await open(database.location(), { targets: ['t', 'u'] });
+    const seen = async () =>
+      (await database.query('SELECT seen FROM S.receivers')).map((row) => Number(row['seen']));
+    expect(await seen()).toEqual([clock.now(), clock.now()]);
+    await database.query('DELETE FROM S.receivers');
+    const anHourLater = (): Promise<number[]> => {
+      clock.advance(3_600_000);
+      return seen();
+    };
+    await expect.poll(anHourLater).toHaveLength(2);
+  });
+});
