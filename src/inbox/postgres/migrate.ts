@@ -4,7 +4,7 @@ import type { Connection, Connections } from './connection/database-connections.
 import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { faultOf, isConflict, isForbidden, isLocked, isMissing } from './postgres-errors.ts';
+import { faultOf, isConflict, isForbidden, isLocked, isMadeByAnother, isMissing } from './postgres-errors.ts';
 import { type Migration, migrations } from './migrations.ts';
 import { requireNewestServer, type WriteGuard } from './write/write-guard.ts';
 import {
@@ -12,6 +12,7 @@ import {
   bytesOfName,
   identifier,
   numberOf,
+  own,
   qualifiedName,
   Sql,
   sql,
@@ -79,11 +80,7 @@ export async function migrate(connection: Connection, options: MigrateOptions): 
       next += 1;
     });
   }
-  for (const { index } of steps) {
-    if (index === undefined) continue;
-    for (const statement of await missingIndexes(connection, schema, index))
-      await connection.run(statement, slowMs);
-  }
+  for (const { index } of steps) if (index !== undefined) await addIndexes(connection, schema, index);
   return { from, to: Math.max(from, steps.length), months: await addMonths(connection, schema, now) };
 }
 
@@ -113,10 +110,11 @@ export async function plannedMigration(connection: Connection, options: MigrateO
     ...months.map((month) => partitionsOf(schema, month)),
   ];
   const added = from === 0 ? [] : steps.flatMap(({ index }) => index ?? []);
-  const concurrent = await Promise.all(added.map((index) => missingIndexes(connection, schema, index)));
-  if (parts.length + concurrent.flat().length === 0) return '';
+  const lacking = await Promise.all(added.map((index) => missingIndexes(connection, schema, index)));
+  const concurrent = lacking.flat().flatMap((one) => one.statements);
+  if (parts.length + concurrent.length === 0) return '';
   // What is made without a lock is made outside of a transaction.
-  return `${statements(sql`BEGIN;`, ...parts, sql`COMMIT;`, ...concurrent.flat().map((one) => sql`${one};`)).text}\n`;
+  return `${statements(sql`BEGIN;`, ...parts, sql`COMMIT;`, ...concurrent.map((one) => sql`${one};`)).text}\n`;
 }
 
 /** How long a step may take, in milliseconds: rows may have to be moved. */
@@ -184,28 +182,64 @@ async function hasDeliveries(connection: Connection, schema: Sql): Promise<boole
   return rows.length > 0;
 }
 
+/** A partition of `deliveries` that lacks an index. */
+interface MissingIndex {
+  readonly partition: string;
+  readonly statements: readonly Sql[];
+}
+
 /**
  * What an index of `deliveries` lacks: made partition by partition, while others go on writing. One that was broken off is
- * made anew.
+ * made anew; one that another program makes now is left to it.
  */
 async function missingIndexes(
   connection: Connection,
   schema: Sql,
   { name, columns }: NonNullable<Migration['index']>,
-): Promise<readonly Sql[]> {
-  const [rows = []] = await connection.run(sql`SELECT relname FROM pg_catalog.pg_inherits AS part
-    JOIN pg_catalog.pg_class ON oid = inhrelid WHERE inhparent = ${qualifiedName(schema, 'deliveries')}::regclass
+): Promise<readonly MissingIndex[]> {
+  const [rows = []] = await connection.run(sql`SELECT relname, indisvalid FROM pg_catalog.pg_inherits AS part
+    JOIN pg_catalog.pg_class AS c ON c.oid = inhrelid JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+    LEFT JOIN pg_catalog.pg_index AS made ON made.indexrelid = to_regclass(format('%I.%I', nspname, relname || ${own(`_${name}`)}::text))
+    WHERE inhparent = ${qualifiedName(schema, 'deliveries')}::regclass
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS own JOIN pg_catalog.pg_index AS i ON i.indexrelid = own.inhrelid
-      WHERE own.inhparent = to_regclass(${qualifiedName(schema, name)}) AND i.indrelid = part.inhrelid) ORDER BY relname`);
-  return rows.flatMap(({ relname }) => {
-    const table = identifier(textOf(relname));
-    const index = identifier(`${textOf(relname)}_${name}`);
-    return [
-      sql`DROP INDEX IF EXISTS ${schema}.${index}`,
-      sql`CREATE INDEX CONCURRENTLY ${index} ON ${schema}.${table} (${new Sql([columns])})`,
-      sql`ALTER INDEX ${schema}.${identifier(name)} ATTACH PARTITION ${schema}.${index}`,
-    ];
+      WHERE own.inhparent = to_regclass(${qualifiedName(schema, name)}) AND i.indrelid = part.inhrelid)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_progress_create_index WHERE relid = part.inhrelid) ORDER BY relname`);
+  return rows.map(({ relname, indisvalid: isValid }) => {
+    const partition = textOf(relname);
+    const table = identifier(partition);
+    const index = identifier(`${partition}_${name}`);
+    const dropped = sql`DROP INDEX IF EXISTS ${schema}.${index}`;
+    const created = sql`CREATE INDEX CONCURRENTLY ${index} ON ${schema}.${table} (${new Sql([columns])})`;
+    const attached = sql`ALTER INDEX ${schema}.${identifier(name)} ATTACH PARTITION ${schema}.${index}`;
+    const made = isValid === true ? [] : [...(isValid === false ? [dropped] : []), created];
+    return { partition, statements: [...made, attached] };
   });
+}
+
+/** Others may do the same: each looks again before each partition, and passes over what another one has locked or made. */
+async function addIndexes(
+  connection: Connection,
+  schema: Sql,
+  index: NonNullable<Migration['index']>,
+): Promise<void> {
+  const tried = new Set<string>();
+  for (;;) {
+    const missing = await missingIndexes(connection, schema, index);
+    const next = missing.find(({ partition }) => !tried.has(partition));
+    if (next === undefined) return;
+    tried.add(next.partition);
+    try {
+      for (const statement of next.statements) {
+        // Where it waits for a lock, everybody who writes would wait behind it.
+        const isShort = !statement.text.startsWith('CREATE');
+        const limited = sql`BEGIN; SET LOCAL lock_timeout = '1s'; ${statement}; COMMIT;`;
+        await connection.run(isShort ? limited : statement, slowMs);
+      }
+    } catch (error) {
+      await connection.run(sql`ROLLBACK`);
+      if (!isLocked(error) && !isConflict(error) && !isMadeByAnother(error)) throw error;
+    }
+  }
 }
 
 const stepStatements = (

@@ -42,6 +42,10 @@ export const isForbidden = (error: unknown): boolean => sqlState(error) === '425
 /** Somebody else holds a lock for longer than was to be waited. */
 export const isLocked = (error: unknown): boolean => sqlState(error) === '55P03';
 
+/** What was to be made or dropped: there is one of that name, or none any more, or it is a part of another one now. */
+export const isMadeByAnother = (error: unknown): boolean =>
+  /^(42P07|42710|23505|42704|42P01|2BP01)$/.test(sqlState(error));
+
 /** The server answered, so that what it did is known. */
 export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));

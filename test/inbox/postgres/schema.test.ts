@@ -13,6 +13,7 @@ import { sha256 } from '../../../src/json/bytes.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { newDatabase, urlOf } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { until } from '../../support/until.ts';
 import { clock, open, takeOne, takeStored } from '../stores.ts';
 import { all, arrivalOf, deliveryOf } from '../support.ts';
 import { inboxIn } from './database.ts';
@@ -125,6 +126,36 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     expect(await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }))).toMatchObject({
       kind: 'accepted',
     });
+  });
+
+  it('has an index made by one of two programs that bring it up to date at the same moment', async () => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    const columns = migrations.flatMap(({ index }) => index?.columns ?? [])[0] ?? '';
+    // As it is once the step is done.
+    await inbox.query(`DROP INDEX S.counted; CREATE INDEX counted ON ONLY S.deliveries (${columns});
+      ALTER TABLE S.deliveries OWNER TO leads`);
+    const upToDate = () =>
+      withConnection(inbox, (connection) =>
+        migrate(connection, { schema: identifier(inbox.name), now: clock.now() }),
+      );
+    const { first } = await inbox.client.begin(async (writing) => {
+      await writing.unsafe(`LOCK TABLE "${inbox.name}".deliveries_default IN ROW EXCLUSIVE MODE`);
+      const first = upToDate();
+      const isMaking = `SELECT FROM pg_stat_progress_create_index WHERE relid = 'S.deliveries_default'::regclass`;
+      await until(async () => (await inbox.query(isMaking)).length > 0, 'the first program');
+      let isDone = false;
+      const second = upToDate().finally(() => (isDone = true));
+      await until(() => isDone, 'the second program');
+      await second;
+      return { first };
+    });
+    await first;
+    const made = await inbox.query(
+      `SELECT indisvalid FROM pg_index WHERE indexrelid IN (SELECT 'S.counted'::regclass
+        UNION SELECT inhrelid FROM pg_inherits WHERE inhparent = 'S.counted'::regclass)`,
+    );
+    expect(made).toEqual(Array.from({ length: 6 }, () => ({ indisvalid: true })));
   });
 
   it('takes what the release before writes into it, which is tried by nobody until it comes again', async () => {
