@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { retryAfterMs, retryDelay } from '../../src/service/client/retry.ts';
+import { RateGate } from '../../src/service/client/service.ts';
 import { FakeClock } from '../support/clock.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
@@ -253,19 +254,50 @@ describe('Retry-After', () => {
     expect(retryAfterMs(value, now, undefined)).toBe(expected);
   });
 
-  it('as a date is held against the clock that asks for more', () => {
+  it('as a date is held against the Date of the service', () => {
     const at = 'Thu, 15 Jan 2026 12:00:30 GMT';
     expect(retryAfterMs(at, now + 3_600_000, 'Thu, 15 Jan 2026 12:00:00 GMT')).toBe(30_000);
-    expect(retryAfterMs(at, now, 'Thu, 15 Jan 2026 12:00:25 GMT')).toBe(30_000);
+    expect(retryAfterMs(at, now, 'Thu, 15 Jan 2026 12:00:25 GMT')).toBe(5000);
+  });
+
+  it.each([3_600_000, -3_600_000])('holds as long when somebody sets the time by %d ms', (ms) => {
+    const clock = new FakeClock(now);
+    const gate = new RateGate(clock);
+    gate.hold(30_000);
+    clock.set(ms);
+    expect(gate.waitMs).toBe(30_000);
+    clock.advance(30_000);
+    expect(gate.waitMs).toBe(0);
+  });
+
+  it('of epoch seconds holds for a day at most', () => {
+    const gate = new RateGate(new FakeClock(now));
+    gate.hold(1_768_478_400_000);
+    expect(gate.waitMs).toBe(24 * 3_600_000);
+  });
+
+  it('is waited for, whoever sets the time forward meanwhile', async () => {
+    const clock = new FakeClock(now, { hasty: true });
+    const { service } = await stub(
+      (request, response, nth) => {
+        if (nth === 0) clock.set(3_600_000);
+        after([503])(request, response, nth);
+      },
+      { clock },
+    );
+    expect((await walk(service)).ids).toEqual(['a']);
   });
 
   it.each(['40', 'Thu, 15 Jan 2026 12:00:40 GMT'])('%s is never undercut', async (value) => {
     const clock = new FakeClock(now, { hasty: true });
-    const { service } = await stub(after([429, 503], { 'retry-after': value }), {
-      clock,
-      random: () => 0,
-      timeoutMs: 30_000,
-    });
+    const { service } = await stub(
+      after([429, 503], { 'retry-after': value, date: 'Thu, 15 Jan 2026 12:00:00 GMT' }),
+      {
+        clock,
+        random: () => 0,
+        timeoutMs: 30_000,
+      },
+    );
     await walk(service);
     expect(clock.now() - now).toBeGreaterThanOrEqual(40_000);
     expect(clock.sleeps[0]).toBeGreaterThanOrEqual(40_000);
@@ -274,7 +306,9 @@ describe('Retry-After', () => {
   it.each(['3600', '99999999999999999999', 'Thu, 15 Jan 2026 13:00:00 GMT'])(
     '%s, beyond the deadline, ends the run and says when to come back',
     async (value) => {
-      const { service, server } = await stub(after([429], { 'retry-after': value }));
+      const { service, server } = await stub(
+        after([429], { 'retry-after': value, date: 'Thu, 15 Jan 2026 12:00:00 GMT' }),
+      );
       const failure = await failureOf(service);
       expect(failure).toMatchObject({ code: 'service_unavailable', status: 429 });
       expect(failure.message).toContain('it asks to come back in');

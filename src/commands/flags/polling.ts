@@ -1,7 +1,8 @@
 import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
-import type { Service } from '../../service/client/service.ts';
+import { longestHoldMs, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
+import type { ServiceProblem } from '../../service/problems.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 
 /** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
@@ -46,6 +47,12 @@ export async function completeWalk<T>(
   }
 }
 
+/** How long the service is left alone, as it asked: the requests' own gate holds as long. */
+function askedMs({ problem }: ServiceError | DataError): number {
+  const asked = problem as ServiceProblem | undefined;
+  return asked?.kind === 'asked-to-come-back' ? Math.min(asked.waitMs, longestHoldMs) : 0;
+}
+
 interface Polling {
   /** Between two attempts, in milliseconds. */
   readonly every: number;
@@ -67,7 +74,7 @@ export async function outliveOutages<T>(
     try {
       const result = await step();
       if (awaySince !== undefined) {
-        messages.say(`the service answers again, after ${formatDuration(clock.now() - awaySince)}`);
+        messages.say(`the service answers again, after ${formatDuration(clock.steady() - awaySince)}`);
       }
       return result;
     } catch (error) {
@@ -75,10 +82,11 @@ export async function outliveOutages<T>(
       if (!heals || signal.aborted) throw error;
       const { sentenceOf } = await import('../../messages/find-message.ts');
       const why = sentenceOf(error);
-      if (awaySince === undefined) messages.say(`${why}; trying again every ${formatSeconds(every)}`);
-      awaySince ??= clock.now();
-      const wait = { ms: every, why, isExpected: true };
-      await messages.waiting(wait, () => clock.sleep(every, signal));
+      const ms = Math.max(every, askedMs(error));
+      const again = ms > every ? `in ${formatDuration(ms)}` : `every ${formatSeconds(every)}`;
+      if (awaySince === undefined || ms > every) messages.say(`${why}; trying again ${again}`);
+      awaySince ??= clock.steady();
+      await messages.waiting({ ms, why, isExpected: true }, () => clock.sleep(ms, signal));
     }
   }
 }

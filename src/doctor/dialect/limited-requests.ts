@@ -207,11 +207,10 @@ export class DialectAsker {
 
   #noteRate(headers: Parameters<typeof readRateHeaders>[0]): void {
     const { clock, rateGate } = this.#service;
-    const now = clock.now();
-    this.#rate = readRateHeaders(headers, now) ?? this.#rate;
+    this.#rate = readRateHeaders(headers, clock.now()) ?? this.#rate;
     const { remaining, resetMs } = this.#rate ?? {};
     if (remaining !== 0 || resetMs === undefined || resetMs <= 0) return;
-    rateGate.holdUntil(now + resetMs);
+    rateGate.hold(resetMs);
   }
 }
 

@@ -37,12 +37,12 @@ export class Attempts {
   constructor(service: Service, onRetry: () => void) {
     this.#service = service;
     this.#onRetry = onRetry;
-    this.#startedAt = service.clock.now();
+    this.#startedAt = service.clock.steady();
   }
 
   /** Milliseconds until the deadline: all attempts have ten time-outs, five minutes by default; negative behind it. */
   get left(): number {
-    return this.#startedAt + this.#service.timeoutMs * 10 - this.#service.clock.now();
+    return this.#startedAt + this.#service.timeoutMs * 10 - this.#service.clock.steady();
   }
 
   /**
@@ -52,7 +52,7 @@ export class Attempts {
   async next(reason: TransientError, signal: AbortSignal): Promise<void> {
     const { retries, messages, clock, random, texts } = this.#service;
     // Also when this run gives up: one that polls comes back by itself, and not earlier.
-    if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
+    if (reason.waitMs !== undefined) this.#service.rateGate.hold(reason.waitMs);
     if (this.#failed >= retries) throw this.#final(reason);
     const delay = retryDelay(this.#failed, random, reason.waitMs);
     const isTooLong = delay > this.left;
@@ -89,8 +89,8 @@ export const rateLimited = 'rate limited';
 
 /**
  * How long `Retry-After` (RFC 9110, section 10.2.3) asks to wait from now, in milliseconds: seconds, or a date, which
- * is held against our clock and against the service's own `Date`, whichever asks for more. Undefined when it is
- * missing or neither.
+ * is held against the service's own `Date`, or against our clock where there is none. Undefined when it is missing or
+ * neither.
  */
 export function retryAfterMs(
   value: string | undefined,
@@ -103,7 +103,7 @@ export function retryAfterMs(
   const at = /[a-z]{3}|T\d/i.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const theirs = Date.parse(serviceDate ?? '');
-  return Math.max(0, at - now, Number.isNaN(theirs) ? 0 : at - theirs);
+  return Math.max(0, at - (Number.isNaN(theirs) ? now : theirs));
 }
 
 interface NetworkError {

@@ -47,11 +47,11 @@ export async function exchange(service: Service, call: Call, signal: AbortSignal
 
 async function sendOnce(service: Service, call: Call, key: Secret, signal: AbortSignal): Promise<Response> {
   const { messages, clock } = service;
-  const startedAt = clock.now();
+  const startedAt = clock.steady();
   const { method, url } = call;
   const answer = await send(service, call, key, signal);
   const { status, headers, body } = answer;
-  const took = formatDuration(clock.now() - startedAt);
+  const took = formatDuration(clock.steady() - startedAt);
   const secrets = [key, ...secretsIn(extraHeadersOf(service.dialect))];
   messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, secrets));
   return {

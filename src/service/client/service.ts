@@ -74,7 +74,10 @@ export async function openService(
   };
 }
 
-/** Holds every request to one origin back while a `Retry-After` of one of them runs. */
+/** Longer than that no `Retry-After` holds requests back, ms: what is beyond a day is as a rule no number of seconds. */
+export const longestHoldMs = 24 * 3_600_000;
+
+/** Holds every request to one origin back while a `Retry-After` of one of them runs; whoever sets the time changes nothing. */
 export class RateGate {
   readonly #clock: Clock;
   #until = -Infinity;
@@ -83,14 +86,14 @@ export class RateGate {
     this.#clock = clock;
   }
 
-  /** No request goes out before this time; ms since the epoch. */
-  holdUntil(time: number): void {
-    this.#until = Math.max(this.#until, time);
+  /** No request goes out for so many milliseconds from now. */
+  hold(ms: number): void {
+    this.#until = Math.max(this.#until, this.#clock.steady() + Math.min(ms, longestHoldMs));
   }
 
   /** Milliseconds until requests may go out; 0 or less: now. */
   get waitMs(): number {
-    return this.#until - this.#clock.now();
+    return this.#until - this.#clock.steady();
   }
 
   /** Waits until requests may go out. */

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { outliveOutages } from '../../../src/commands/flags/polling.ts';
+import { serviceError } from '../../../src/service/problems.ts';
+import type { Service } from '../../../src/service/client/service.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+it.each([
+  ['an hour', 3_600_000, '1h', 3_600_000],
+  ['epoch seconds', 1_768_478_400_000, '1d 0h', 24 * 3_600_000],
+  ['less than the pause between two polls', 10_000, undefined, 30_000],
+])('a poll that is asked to come back in %s says when it does', async (_, waitMs, shown, waits) => {
+  const clock = new FakeClock(undefined, { hasty: true });
+  const said: string[] = [];
+  const messages = {
+    say: (text: string) => said.push(text),
+    waiting: (_wait: unknown, work: () => Promise<void>) => work(),
+  };
+  const limited = {
+    kind: 'rate-limited',
+    status: 429,
+    words: { error: undefined, message: undefined },
+  } as const;
+  let polls = 0;
+  const poll = (): Promise<number> => {
+    polls += 1;
+    return polls > 1
+      ? Promise.resolve(polls)
+      : Promise.reject(
+          serviceError({ kind: 'asked-to-come-back', of: limited, waitMs, at: clock.now() + waitMs }),
+        );
+  };
+  const context = { clock, messages, signal: new AbortController().signal } as unknown as Service;
+  expect(await outliveOutages(poll, { every: 30_000, hasWorked: true }, context)).toBe(2);
+  expect(said[0]).toMatch(shown === undefined ? /trying again every 30s?/ : `; trying again in ${shown}`);
+  expect(clock.sleeps).toEqual([waits]);
+});
