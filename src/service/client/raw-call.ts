@@ -42,7 +42,7 @@ export async function rawCall(
         // A service that refuses a request may quote the key.
         return { ...response, body: response.redactBody(unbroken(body.all(), response, signal)), failure };
       }
-      await response.discard();
+      await body.end();
     } catch (error) {
       const failure = networkError(error, call.url.origin, signal);
       if (!(failure instanceof TransientError)) throw failure;
@@ -117,7 +117,8 @@ async function lastFailure(
 
 /**
  * A body of which the beginning is read before anybody knows who needs the whole: `beginning` reads on as far as it is
- * asked, `all` gives everything from the first byte on.
+ * asked, `all` gives everything from the first byte on, and `end` leaves the rest unread. A `discard` of the answer would
+ * wait for whoever reads it.
  */
 function keptBody(body: AsyncIterable<Uint8Array>) {
   const chunks = body[Symbol.asyncIterator]();
@@ -132,6 +133,9 @@ function keptBody(body: AsyncIterable<Uint8Array>) {
     async *all(): AsyncGenerator<Uint8Array, void, undefined> {
       yield* kept.splice(0);
       for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    },
+    async end(): Promise<void> {
+      await chunks.return?.();
     },
   };
 }
