@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { withOutputErrors } from './output-error.ts';
 import { findOutputPlace } from './output-place.ts';
 
@@ -69,12 +72,19 @@ export async function syncDirectory(path: string): Promise<void> {
   });
 }
 
-/** A regular file is replaced in one step; a pipe or device is written to. Throws an `OutputError`. */
+/**
+ * A regular file is replaced in one step; a pipe or device is written to, and a descriptor where it stands: opened anew by
+ * its path, the file behind it would be emptied. Throws an `OutputError`.
+ */
 export async function writeWhole(path: string, text: string | AsyncIterable<string>): Promise<void> {
   const place = await findOutputPlace(path);
   if (place.kind === 'file') {
     await replaceFile(place.path, text, place.mode === undefined ? {} : { mode: place.mode });
   } else {
-    await withOutputErrors(path, () => writeFile(path, text));
+    await withOutputErrors(path, () =>
+      place.kind === 'descriptor'
+        ? pipeline(Readable.from(text), createWriteStream('', { fd: place.fd, autoClose: false }))
+        : writeFile(path, text),
+    );
   }
 }

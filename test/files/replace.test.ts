@@ -1,8 +1,17 @@
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { replaceFile } from '../../src/files/replace.ts';
+import { replaceFile, writeWhole } from '../../src/files/replace.ts';
 
 const directory = () => mkdtempSync(join(tmpdir(), 'leads-replace-'));
 
@@ -21,5 +30,23 @@ describe('replaceFile', () => {
     mkdirSync(join(path, 'a.json', 'full'), { recursive: true });
     await expect(replaceFile(join(path, 'a.json'), 'new')).rejects.toMatchObject({ code: 'output' });
     expect(readdirSync(path)).toEqual(['a.json']);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('writeWhole to a descriptor', () => {
+  it('goes on where what the shell opened stands, and leaves it open', async () => {
+    const path = join(directory(), 'all.ndjson');
+    writeFileSync(path, 'before\n');
+    const fd = openSync(path, 'a');
+    await writeWhole(`/dev/fd/${fd}`, 'one\n');
+    await writeWhole(
+      `/dev/fd/${fd}`,
+      (async function* () {
+        yield await Promise.resolve('two ');
+        yield 'ü\n';
+      })(),
+    );
+    closeSync(fd);
+    expect(readFileSync(path, 'utf8')).toBe('before\none\ntwo ü\n');
   });
 });
