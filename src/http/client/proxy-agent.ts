@@ -5,6 +5,7 @@ import connect from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { TunnelError } from '../problems.ts';
+import { proxyAuthorization } from './tunnel.ts';
 
 interface ProxyOptions {
   readonly timeoutMs: number;
@@ -17,8 +18,11 @@ interface ProxyOptions {
 /** The connections to one origin through a proxy. They fail with a `TunnelError` where the proxy opens no tunnel in time. */
 export function throughProxy(proxy: URL, { timeoutMs, onTunnel, tracked }: ProxyOptions): Dispatcher {
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const { 'proxy-authorization': token } = proxyAuthorization(proxy);
   return new ProxyAgent({
     ...timeouts,
+    // Of its own, undici sends none without a password, and takes no percent sign that begins no code.
+    ...(token !== undefined && { token }),
     uri: proxy.href,
     requestTls: { timeout: timeoutMs },
     proxyTls: { timeout: timeoutMs },

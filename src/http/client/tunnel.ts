@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { unescape } from 'node:querystring';
 import { type ClientRequest, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
@@ -55,8 +56,9 @@ export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
   return Object.assign(new HttpsAgent(options), { createConnection });
 }
 
+/** A percent sign that begins no code stands for itself: a password is often given as it is. */
 export function proxyAuthorization({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const text = `${unescape(username)}:${unescape(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(text, 'utf8').toString('base64')}` };
 }

@@ -30,13 +30,31 @@ async function proxyThat(answer: (socket: Socket) => unknown) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-async function agentThrough(port: number, timeoutMs = 300): Promise<HttpClient> {
-  const proxy = `http://127.0.0.1:${port}`;
+async function agentThrough(port: number, timeoutMs = 300, user = ''): Promise<HttpClient> {
+  const proxy = `http://${user}127.0.0.1:${port}`;
   const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
   const agent = await createAgent({ env, dataDir: undefined, timeoutMs });
   open.push(() => agent.destroy());
   return agent;
 }
+
+it.each([
+  ['user:100%sure@', 'user:100%sure'],
+  ['user:a%20b@', 'user:a b'],
+  ['token@', 'token:'],
+])('a proxy is told who asks: %s', async (user, told) => {
+  let heard = '';
+  const { port } = await proxyThat((socket) =>
+    socket.once('data', (chunk: Buffer) => {
+      heard = chunk.toString();
+      socket.end('HTTP/1.1 407 No\r\n\r\n');
+    }),
+  );
+  const agent = await agentThrough(port, 5000, user);
+  await agent.request({ origin: 'https://service.example', path: '/', method: 'GET' }).catch(() => undefined);
+  const sent = /proxy-authorization: Basic (\S+)/i.exec(heard)?.[1] ?? '';
+  expect(Buffer.from(sent, 'base64').toString()).toBe(told);
+});
 
 const afterRequest = (answer: (socket: Socket) => unknown) => (socket: Socket) =>
   socket.once('data', () => answer(socket));
