@@ -131,13 +131,18 @@ const withoutSecrets = (env: Host['env']): Record<string, string | undefined> =>
 
 const known = new WeakMap<object, Promise<Account>>();
 
-/** The account with the key that its command prints; within one run of ours, the command runs once for it. */
+/** The account with the key that its command prints; within one run of ours, the command runs until it gave one. */
 export function commandAccount(
   account: AccountSettings & CommandKey,
   context: KeyContext,
   run: object,
 ): Promise<Account> {
-  const made = known.get(run) ?? makeAccount(account, context);
+  const made =
+    known.get(run) ??
+    makeAccount(account, context).catch((error: unknown) => {
+      known.delete(run);
+      throw error;
+    });
   known.set(run, made);
   return made;
 }

@@ -14,7 +14,9 @@ import type { Receiver } from './create-receiver.ts';
 import type { ReceiverNote } from './problems.ts';
 import type { Target } from './targets/target.ts';
 
-interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory'> {
+interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory' | 'service'> {
+  /** Opened in a round: what it takes may be away for a while. */
+  readonly service: () => Promise<Service>;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** How far back a round reaches, in milliseconds. */
   readonly windowMs: number;
@@ -107,8 +109,10 @@ const slice = 200;
 const batch = 50;
 
 /** One round. Never rejects. */
-async function runRound(options: RoundOptions): Promise<RoundCounts & { end: RoundEnd }> {
-  const { service, signal, since, memory, note } = options;
+async function runRound(
+  unopened: Omit<RoundOptions, 'service'> & Pick<BackfillOptions, 'service'>,
+): Promise<RoundCounts & { end: RoundEnd }> {
+  const { signal, since, memory, note } = unopened;
   const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
   const window = leadFilter({ categories: [], since, until: undefined, where: [] });
   let withoutId = 0;
@@ -118,6 +122,8 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
     return lead.id !== undefined;
   };
   const walk = async (): Promise<void> => {
+    const service = await unopened.service();
+    const options = { ...unopened, service };
     const listed: [string, number][] = [];
     const pages = listLeads({ ...service, signal }, { query: { since }, before: memory.before({ since }) });
     try {
@@ -133,10 +139,10 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
     } finally {
       // What is out of reach was said: the next round is compared with this one.
       if (pages.completion !== undefined) memory.keep(listed, pages.completion);
+      noteUnreadableTimes(window.unreadableTimes, service.messages);
     }
   };
   const end = await endOf(walk, signal);
-  noteUnreadableTimes(window.unreadableTimes, service.messages);
   if (withoutId > 0) note({ kind: 'pulled-without-id', leads: withoutId });
   return { ...counts, end };
 }

@@ -1,4 +1,4 @@
-import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
+import { ConfigError, DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { longestHoldMs, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
@@ -48,9 +48,18 @@ export async function completeWalk<T>(
 }
 
 /** How long the service is left alone, as it asked: the requests' own gate holds as long. */
-function askedMs({ problem }: ServiceError | DataError): number {
+function askedMs({ problem }: Healing): number {
   const asked = problem as ServiceProblem | undefined;
   return asked?.kind === 'asked-to-come-back' ? Math.min(asked.waitMs, longestHoldMs) : 0;
+}
+
+type Healing = ServiceError | DataError | ConfigError;
+
+/** Where there was a key before, the command that gives it asks something that is away now. */
+function heals(error: unknown, hasWorked: boolean): error is Healing {
+  if (error instanceof ServiceError) return true;
+  const isKeyAway = error instanceof ConfigError && error.problem?.kind === 'key-command-failed';
+  return hasWorked && (isKeyAway || error instanceof DataError);
 }
 
 interface Polling {
@@ -78,8 +87,7 @@ export async function outliveOutages<T>(
       }
       return result;
     } catch (error) {
-      const heals = error instanceof ServiceError || (hasWorked && error instanceof DataError);
-      if (!heals || signal.aborted) throw error;
+      if (!heals(error, hasWorked) || signal.aborted) throw error;
       const { sentenceOf } = await import('../../messages/find-message.ts');
       const why = sentenceOf(error);
       const ms = Math.max(every, askedMs(error));

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
@@ -13,7 +14,7 @@ import { Outbox } from '../../receiver/outbox.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { openService } from '../../service/client/service.ts';
+import { openService, type Service } from '../../service/client/service.ts';
 import { setNewest } from '../../set-newest.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
@@ -150,7 +151,11 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const pulled =
     flags.backfill === undefined
       ? undefined
-      : { windowMs: flags.backfill, everyMs: flags.backfillEvery, service: await openService(context) };
+      : {
+          windowMs: flags.backfill,
+          everyMs: flags.backfillEvery,
+          service: await pulledService(settings, context, stop.signal),
+        };
   const { signal } = stop;
   const outbox = new Outbox({
     inbox,
@@ -221,6 +226,22 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const outcome = outcomeOf(cause, flags.count, context.signal);
   isOver = outcome === 'done';
   return outcome;
+}
+
+/**
+ * What opens the service of the rounds, once. A command that gives the key runs in a round: deliveries need none, and what
+ * it asks may be away. Throws a `ConfigError` for what is wrong with the settings.
+ */
+async function pulledService(
+  settings: Settings,
+  context: Context,
+  signal: AbortSignal,
+): Promise<() => Promise<Service>> {
+  const account = settings.account();
+  rejectForeignHeaders(settings, account.baseUrl);
+  const untilStopped = Object.create(context, { signal: { value: signal } }) as Context;
+  let service = 'apiKey' in account ? await openService(context) : undefined;
+  return async () => (service ??= await openService(untilStopped));
 }
 
 /** For so long no delivery may have used a secret before it is said, in hours. */

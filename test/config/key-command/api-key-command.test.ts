@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -66,6 +66,40 @@ describe('api-key-command', () => {
       /refused the API key \(401\): expired\nhint: it is what api-key-command printed/,
     );
     expect([runs(log), service.asked.length]).toEqual([4, 4]);
+  });
+
+  it('runs in the rounds of a receiver, which listens meanwhile and takes a key that comes later', async () => {
+    const service = await serviceOf(new Set(['late-key-1234']));
+    const [file, log] = [join(freshHome(), 'key'), join(freshHome(), 'log')];
+    const home = await homeWith(counted(file, log), service.url);
+    const words = ['listen', '--token', 'receiver-token-1234', '--port', '0', '--retries', '0'];
+    const run = startLeads([...words, '--backfill', '24h', '--backfill-every', '1s'], { home });
+    await until(() => runs(log) > 1);
+    expect(run.stderr.text()).toContain('the backfill ended early');
+    expect(service.asked).toHaveLength(0);
+    writeFileSync(file, 'late-key-1234\n');
+    await until(() => service.asked.length > 1);
+    run.abort(new InterruptedError('SIGINT'));
+    await run.done;
+    expect(run.stderr.text()).toContain('the backfill works again');
+  });
+
+  it('that fails when a watched key has expired is run again at the next poll', async () => {
+    const accepted = new Set(['first-key-1234']);
+    const service = await serviceOf(accepted);
+    const [file, log] = [join(freshHome(), 'key'), join(freshHome(), 'log')];
+    writeFileSync(file, 'first-key-1234\n');
+    const home = await homeWith(counted(file, log), service.url);
+    const run = startLeads(['list', '--watch', '1s', '--format', 'ndjson'], { home });
+    await until(() => service.asked.length > 1);
+    accepted.clear();
+    rmSync(file);
+    await until(() => runs(log) > 2);
+    accepted.add('second-key-1234');
+    writeFileSync(file, 'second-key-1234\n');
+    await until(() => run.stderr.text().includes('the service answers again'));
+    run.abort(new InterruptedError('SIGINT'));
+    await run.done;
   });
 
   it.each(['list --watch 1s --format ndjson', 'export --follow 1s'])(
