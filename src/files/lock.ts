@@ -154,7 +154,7 @@ export type LockHolder = z.output<typeof schema>;
 
 /** In a container every run may have the same pid, so the pid does not show whose lock it is: the token does. */
 export async function describeSelf(pid: number): Promise<LockHolder> {
-  const started = await startOf(pid);
+  const started = (await startOf(pid)) ?? null;
   const pidNamespace = await ownPidNamespace();
   const self = { pid, host: hostname(), started, token: randomUUID(), pidNamespace, thread: threadId };
   ownTokens().add(self.token);
@@ -172,12 +172,14 @@ export function parseHolder(text: string | undefined): LockHolder | undefined {
  * with this host's name is looked for here nevertheless: it is what ran before this container was started again, and nobody
  * else would ever free its locks.
  */
-export async function isAlive(holder: LockHolder, pid: number): Promise<boolean> {
+export async function isAlive(holder: LockHolder, pid: number, read = readStat): Promise<boolean> {
   const { thread = threadId } = holder;
   if (holder.host !== hostname()) return true;
   if (holder.pid === pid && thread === threadId) return ownTokens().has(holder.token);
   if (!exists(holder.pid)) return false;
-  return holder.started === null || holder.started === (await startOf(holder.pid));
+  const started = holder.started === null ? undefined : await startOf(holder.pid, read);
+  // Of another user, it may be hidden: then whatever has this number is it. Or it ended just now.
+  return started === undefined ? exists(holder.pid) : holder.started === started;
 }
 
 /** Whether the holder's pid is one of this machine, counted as here: containers may share the name of a host. */
@@ -202,18 +204,21 @@ function exists(pid: number): boolean {
 
 /**
  * When a process started, in clock ticks since boot: field 22 of /proc/PID/stat, counted from the parenthesis after the
- * name. Null for a zombie, which ended and may stay in the process table of a container for ever.
+ * name. Null for a zombie, which ended and may stay in the process table of a container for ever; undefined where the system
+ * does not say: `hidepid` hides the processes of other users, or refuses to read of them.
  */
-async function startOf(pid: number): Promise<string | null> {
+async function startOf(pid: number, read = readStat): Promise<string | null | undefined> {
   try {
-    const text = await readFile(`/proc/${pid}/stat`, 'latin1');
+    const text = await read(pid);
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : (fields[19] ?? null);
+    return fields[0] === 'Z' ? null : fields[19];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    return null;
+    return undefined;
   }
 }
+
+const readStat = (pid: number): Promise<string> => readFile(`/proc/${pid}/stat`, 'latin1');
 
 /**
  * State that every copy of this code in one process shares. An application that imports the package and requires it as well

@@ -5,7 +5,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { describeSelf, lock } from '../../src/files/lock.ts';
+import { describeSelf, isAlive, lock } from '../../src/files/lock.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const never = new AbortController().signal;
@@ -141,5 +141,23 @@ describe('lock', () => {
       }),
     );
     expect(seen).toEqual(Array.from({ length: 20 }, () => 1));
+  });
+});
+
+describe('isAlive', () => {
+  const holderOf = (pid: number) => ({ pid, host: hostname(), started: '1', token: 'x' });
+
+  it.each(['EACCES', 'EPERM', 'ENOENT'])('holds of a process whose start is hidden: %s', async (code) => {
+    const hidden = () => Promise.reject(Object.assign(new Error(code), { code, syscall: 'open' }));
+    expect(await isAlive(holderOf(process.ppid), process.pid, hidden)).toBe(true);
+    expect(await isAlive(holderOf(2 ** 31 - 1), process.pid, hidden)).toBe(false);
+  });
+
+  it('does not hold of a zombie, and of another process with the same number', async () => {
+    const stat = (state: string, started: string) => () =>
+      Promise.resolve(`1 (a) ${state} ${'0 '.repeat(18)}${started} 0`);
+    expect(await isAlive(holderOf(process.ppid), process.pid, stat('S', '1'))).toBe(true);
+    expect(await isAlive(holderOf(process.ppid), process.pid, stat('S', '2'))).toBe(false);
+    expect(await isAlive(holderOf(process.ppid), process.pid, stat('Z', '1'))).toBe(false);
   });
 });
