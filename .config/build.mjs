@@ -43,6 +43,7 @@ const loadedTogether = {
     'service/client/service',
     'http/client/quick-client',
     'commands/flags/resolve-filter',
+    'messages/filter-notes',
     'commands/flags/polling',
     'commands/flags/near-values',
     'output/records/record-writer',

@@ -8,7 +8,8 @@ import { counted, grouped, type Progress, showProgress } from '../../output/term
 import { pointInTime } from '../flags/flag-values.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
-import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
+import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import {
   horizonDoubt,
   printJson,

@@ -1,11 +1,8 @@
 import { UsageError } from '../../errors.ts';
-import { boundOf } from '../../lead/filter-condition.ts';
-import type { FieldPresence, LeadFilter, LeadMatcher } from '../../lead/filter.ts';
+import type { LeadFilter } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
-import { noteUnreadableTimes } from '../../output/terminal/progress.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { parseStretch } from '../../time/zone.ts';
-import { nearest } from '../../messages/suggest.ts';
 import type { TypedCondition } from './flag-values.ts';
 import { type FilterOptions, rejectFirst, type TimeOptions } from './shared-flags.ts';
 
@@ -93,52 +90,3 @@ function noteTyping({ text, condition }: TypedCondition, messages: Pick<Messages
     );
   }
 }
-
-const mostListed = 12;
-
-/** Says at the end of a walk which filters matched nothing because no lead has what they ask for. */
-export function noteFilters(matcher: LeadMatcher, messages: Pick<Messages, 'note'>): void {
-  noteUnreadableTimes(matcher.unreadableTimes, messages);
-  noteMissingFields('--where', matcher.fields, messages);
-  for (const { path, operator, value } of matcher.incomparable) {
-    const bound = boundOf(value, 0);
-    const kind = bound !== undefined && 'number' in bound ? 'number' : 'time';
-    const field = path.join('.');
-    messages.note(
-      `order ${field}`,
-      `--where: '${field}' is never a ${kind}, which ${operator} ${value} compares`,
-    );
-  }
-  for (const category of matcher.unmatchedCategories) {
-    if (!category.includes(',')) continue;
-    const several = category.split(',').map((name) => `--category ${name.trim()}`);
-    messages.note(
-      'category-comma',
-      `no lead has the category '${category}'; any of several is ${several.join(' ')}`,
-    );
-  }
-}
-
-/** Says which fields of a flag no lead has, and which fields the leads do have. */
-export function noteMissingFields(
-  flag: string,
-  fields: Pick<FieldPresence, 'missing' | 'names'>,
-  messages: Pick<Messages, 'note'>,
-): void {
-  const { missing, names } = fields;
-  const [first] = missing;
-  if (first === undefined) return;
-  const what =
-    missing.length === 1 ? `field '${first}'` : `fields ${missing.map((name) => `'${name}'`).join(', ')}`;
-  const meant = missing.length === 1 ? meantField(first, names) : undefined;
-  const listed = names.slice(0, mostListed).join(', ') + (names.length > mostListed ? ', …' : '');
-  const help = meant === undefined ? `the fields are ${listed}` : `did you mean '${meant}'?`;
-  messages.note(
-    `missing ${flag}`,
-    `${flag}: there ${missing.length === 1 ? 'is' : 'are'} no ${what}; ${help}`,
-  );
-}
-
-/** `email` is `contact.email`, and `contact.emial` too. */
-const meantField = (typed: string, names: readonly string[]): string | undefined =>
-  names.find((name) => name.endsWith(`.${typed}`)) ?? nearest(typed, names);

@@ -7,7 +7,8 @@ import { IncompleteError, type Unproven } from '../../service/listing/incomplete
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { noteNearValues } from '../flags/near-values.ts';
-import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
+import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { utf8 } from '../../json/bytes.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { oldestFirst, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import { noteFilters } from '../flags/resolve-filter.ts';
+import { noteFilters } from '../../messages/filter-notes.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { RunMemory } from '../../service/listing/lone-page.ts';

@@ -15,7 +15,7 @@ import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { noteMissingFields } from '../flags/resolve-filter.ts';
+import { noteMissingFields } from '../../messages/filter-notes.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 
 interface ShowOptions extends InboxFlags {

@@ -11,7 +11,7 @@ import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
 import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
+import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import { sayChecked } from './figure-text.ts';
 import { countsReceived, rejectContradictions, type StatsOptions } from './options.ts';
 import { type CountedWindows, countedWindows, isPrevious, planStats, type StatsPlan } from './plan.ts';

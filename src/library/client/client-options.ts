@@ -91,7 +91,7 @@ export interface LeadsOptions<Output = never> {
   readonly acceptIncomplete?: boolean | ((why: string) => void) | undefined;
   /**
    * Told, once for each cause, what is no error and yet worth a line in a log, as a sentence: that the service lists leads of
-   * another status than the one that was asked for, that its one answer counts as everything, that it makes us wait for more
+   * another status than the one that was asked for, that no lead has a field that is filtered by, that its one answer counts as everything, that it makes us wait for more
    * than 3 s. What it throws ends the iteration.
    */
   readonly onNote?: ((note: string) => void) | undefined;

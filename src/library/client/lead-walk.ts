@@ -3,6 +3,7 @@ import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { applicationWords, forApplication } from '../../messages/application.ts';
+import { type FilterWords, noteFilters } from '../../messages/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
@@ -79,10 +80,11 @@ export class LeadWalk {
 
   async *leads(): AsyncGenerator<PulledLead, void, undefined> {
     if (this.#here === null) return;
+    const isResumed = (this.#options.from ?? null) !== null;
     const { acceptIncomplete, schema, signal } = this.#options;
     const fitAll = schema && fitterOf(schema);
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
-    const { matches } = leadFilter(filter);
+    const matcher = leadFilter(filter);
     let close: (() => Promise<void>) | undefined;
     try {
       const opened = await openClientService(this.#account, this.#options);
@@ -101,7 +103,7 @@ export class LeadWalk {
       });
       for await (const { leads, next } of walk) {
         for (const lead of leads) {
-          if (!matches(lead)) continue;
+          if (!matcher.matches(lead)) continue;
           const given = new LazyLead(lead.id, lead.bytes);
           // What a schema or the signal throws ends the iteration before the lead counts as handed out.
           if (fitAll !== undefined) await fitAll([given]);
@@ -110,6 +112,8 @@ export class LeadWalk {
         }
         if (next !== undefined) this.#turnPage(next);
       }
+      // Behind a checkpoint, what was asked for may have stood in the leads before it.
+      if (!isResumed) noteFilters(matcher, opened.service.messages, filterOptionWords);
       this.#here = null;
     } catch (error) {
       throw clientError(error);
@@ -235,6 +239,11 @@ async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
   checkKey(key);
   return key;
 }
+
+const filterOptionWords: FilterWords = {
+  where: 'where',
+  anyOf: (categories) => `category: [${categories.map((name) => `'${name}'`).join(', ')}]`,
+};
 
 const texts: Texts = {
   sentenceOf: (thrown) => sentenceOf(thrown),

@@ -1,6 +1,11 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createClient, IncompleteError, type PulledLead } from '../../../src/library/client.ts';
+import {
+  type Checkpoint,
+  createClient,
+  IncompleteError,
+  type PulledLead,
+} from '../../../src/library/client.ts';
 import { noteMessages } from '../../../src/library/client/lead-walk.ts';
 import { startSandbox } from '../../../src/library/testing.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
@@ -110,6 +115,49 @@ describe('leads()', () => {
       "the service also lists leads with status 'old'; to narrow here: where: 'status=new'",
       'waiting 4s: rate limited',
     ]);
+  });
+
+  it.each([
+    [
+      { where: 'metdata.source=x' },
+      "where: there is no field 'metdata.source'; did you mean 'metadata.source'?",
+    ],
+    [{ where: 'category>5' }, "where: 'category' is never a number, which > 5 compares"],
+    [{ category: 'a, b' }, "no lead has the category 'a, b'; any of several is category: ['a', 'b']"],
+    [
+      { since: '7d' },
+      '2 leads were kept whose createdAt is missing or no known form of time, so their age is unknown',
+    ],
+  ])('says at the end why a filter such as %o may not do what is meant', async (filter, note) => {
+    const service = await opened(
+      scripted((_, response) => {
+        const records = ['1', '2'].map((id) => ({ id, category: 'a', metadata: { source: 'x' } }));
+        sendJson(response, { data: records, has_more: false });
+      }),
+    );
+    const notes: string[] = [];
+    const options = { onNote: (said: string) => void notes.push(said) };
+    await taken(clientOf(service).leads(filter, options));
+    expect(notes).toEqual([note]);
+  });
+
+  it('says nothing of the filter where the leads of an earlier iteration may have had the field', async () => {
+    const service = await opened(
+      scripted(({ url = '' }, response) =>
+        url.includes('cursor=b')
+          ? sendJson(response, { data: [{ id: '2' }], has_more: false })
+          : sendJson(response, { data: [{ id: '1', x: 'a' }], has_more: true, next_cursor: 'b' }),
+      ),
+    );
+    const notes: string[] = [];
+    const iterate = (from: Checkpoint | null) =>
+      clientOf(service).leads({ where: 'x!=b' }, { from, onNote: (said) => void notes.push(said) });
+    const first = iterate(null);
+    for await (const { id } of first) if (id === '2') break;
+    const second = iterate(first.checkpoint());
+    expect(await taken(second)).toEqual([]);
+    expect(second.checkpoint()).toMatchObject({ position: null });
+    expect(notes).toEqual([]);
   });
 
   it('closes its connections when the loop is left, and when it ends', async () => {
