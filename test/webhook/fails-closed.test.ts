@@ -1,7 +1,8 @@
-import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createSecretKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
+import { issueAuthority } from '../../src/tls/issue-certificate.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNames } from '../../src/webhook/presets.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
@@ -20,6 +21,8 @@ const ed25519 = generateKeyPairSync('ed25519').publicKey;
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
 const der = (key: KeyObject, type: 'spki' | 'pkcs1' = 'spki'): Buffer => key.export({ type, format: 'der' });
 
+const certificate = new X509Certificate(issueAuthority(['localhost'], now).certPem);
+
 /** What everybody may know. */
 const publicKeys: Readonly<Record<string, Secret>> = {
   pem: new Secret(ed25519.export({ type: 'spki', format: 'pem' }).toString()),
@@ -33,6 +36,11 @@ const publicKeys: Readonly<Record<string, Secret>> = {
   'base64 of PKCS #1': new Secret(der(rsa, 'pkcs1').toString('base64')),
   hex: new Secret(der(ed25519).toString('hex')),
   bytes: Secret.ofBytes(der(ed25519)),
+  'set of keys': new Secret(JSON.stringify({ keys: [ed25519.export({ format: 'jwk' })] })),
+  'list of keys': new Secret(JSON.stringify([ed25519.export({ format: 'jwk' })])),
+  certificate: new Secret(certificate.toString()),
+  'certificate in DER': Secret.ofBytes(certificate.raw),
+  'certificate in base64': new Secret(certificate.raw.toString('base64')),
 };
 
 const sharedSecretCases = cases.filter(

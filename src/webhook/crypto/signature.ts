@@ -1,4 +1,11 @@
-import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, createSecretKey } from 'node:crypto';
+import {
+  createHmac,
+  createPublicKey,
+  type KeyObject,
+  timingSafeEqual,
+  createSecretKey,
+  X509Certificate,
+} from 'node:crypto';
 import { configError } from '../problems.ts';
 import type { Key, PairSignatures } from '../scheme.ts';
 import type { Algorithm, Encoding, SecretEncoding } from '../scheme-options.ts';
@@ -168,8 +175,8 @@ export function equalsKey(key: Key, received: Uint8Array): boolean {
 const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
   expected.length === received.length && timingSafeEqual(expected, received);
 
-/** A key in PEM, a public one of Standard Webhooks, or a JWK that is no shared secret. */
-const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|\{[^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
+/** PEM, a public key of Standard Webhooks, or a JWK that is no shared secret, alone or among others. */
+const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s*"(?:EC|OKP|RSA)")/;
 
 /** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
@@ -184,14 +191,17 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   return { secret, material: createSecretKey(bytes) };
 }
 
-/** The public key that a secret is in DER (SPKI or PKCS #1): as bytes, in hex or in base64. */
+/** The public key that a secret is in DER (SPKI, PKCS #1 or a certificate): as bytes, in hex or in base64. */
 export function publicDer(secret: Secret): KeyObject | undefined {
   const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
   // Each is a sequence in ASN.1, and no key is shorter.
   if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
-  for (const type of ['spki', 'pkcs1'] as const) {
+  const key = bufferOf(bytes);
+  for (const type of ['spki', 'pkcs1', undefined] as const) {
     try {
-      return createPublicKey({ key: bufferOf(bytes), format: 'der', type });
+      return type === undefined
+        ? new X509Certificate(key).publicKey
+        : createPublicKey({ key, format: 'der', type });
     } catch {
       // Of the other type, or no key.
     }
