@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
@@ -31,6 +31,8 @@ export async function run(options: InboxRecoverOptions, context: Context): Promi
     messages.warn(`${unreadable} numbers could not be read, each of a delivery that may be lost`);
   }
   for (const part of lost) messages.warn(lostParts[part]);
+  const left = leftBeside(to);
+  if (left.length > 0) messages.warn(`copies of a run that was killed, to be removed: ${left.join(', ')}`);
   // The database would replay it over whatever file has that name.
   if (hasLog(from)) {
     messages.say(
@@ -38,6 +40,17 @@ export async function run(options: InboxRecoverOptions, context: Context): Promi
     );
   }
   return unreadable === 0 && lost.size === 0 ? 'done' : 'problems';
+}
+
+/** Another run may still be at work on one of them: they are named, not removed. */
+function leftBeside(to: string): readonly string[] {
+  const [directory, name] = [dirname(to), `${basename(to)}.`];
+  const isLeft = (file: string): boolean =>
+    file.startsWith(name) && /^[\da-f]{12}\.tmp(?:-\w+)?$/.test(file.slice(name.length));
+  return readdirSync(directory)
+    .filter(isLeft)
+    .sort()
+    .map((file) => join(directory, file));
 }
 
 /** What a person has to know of each part that is damaged. */

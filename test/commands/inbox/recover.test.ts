@@ -28,6 +28,14 @@ describe('leads inbox recover', () => {
     await inbox.close();
   });
 
+  it('names the copies that a run left which was killed', async () => {
+    const to = freshFile('new.db');
+    const left = ['0123456789ab.tmp', '0123456789ab.tmp-wal'].map((end) => `${to}.${end}`);
+    for (const file of [...left, `${to}.mine.tmp`]) writeFileSync(file, '');
+    const { stderr } = await recover(await damagedInbox('deliveries', 10), to);
+    expect(stderr).toContain(`copies of a run that was killed, to be removed: ${left.join(', ')}\n`);
+  });
+
   it('saves the deliveries before the damage where nothing tells the number of the last one', async () => {
     const to = freshFile('new.db');
     const run = await recover(await damagedInbox('deliveries', -1, false, 'counter'), to);
