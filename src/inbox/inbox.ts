@@ -76,7 +76,7 @@ export type LeaseState = 'leased' | 'busy' | 'settled' | 'not outstanding';
 /** What became of a lease that was asked for. */
 export interface LeaseAnswer {
   readonly state: LeaseState;
-  /** How often the target was tried; 0 where the lead is not outstanding for it. */
+  /** How often the target was tried, or may have been by a receiver that was killed; 0 where the lead is not outstanding for it. */
   readonly tries: number;
 }
 

@@ -52,10 +52,16 @@ export async function retryDelivery(
   { target, inbox, clock, hasMoved, sentenceOf }: RetryOptions,
 ): Promise<readonly Retried[]> {
   const leases = leads.map(({ leadId, seq }) => ({ leadId, seq, target: target.name }));
-  const states = (await inbox.lease(leases)).map(({ state }) => state);
+  const answers = await inbox.lease(leases);
+  const states = answers.map(({ state }) => state);
   // What is pending for something else is not delivered again to an address that had it.
   const hasHad = (i: number): boolean => hasMoved && states[i] === 'settled';
-  const free = leads.filter((_, i) => states[i] !== 'busy' && !hasHad(i));
+  const free = leads.flatMap((lead, i) => {
+    const handed = states[i] === 'settled' ? 1 : (answers[i]?.tries ?? 0);
+    return states[i] === 'busy' || hasHad(i)
+      ? []
+      : [{ ...lead, attempt: Math.max(lead.attempt, handed + 1) }];
+  });
   const results = await deliver(free, target, inbox);
   const at = clock.now();
   // All at once, so that they share a transaction.

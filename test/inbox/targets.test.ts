@@ -92,7 +92,28 @@ describe.each(sharedStores)('the targets of leads in $name, between receivers', 
     expect(await takeOne(there, arrival)).toMatchObject({ targets: named('t'), busy: false });
     expect(await takeOne(here, arrival)).toMatchObject({ busy: true });
     clock.advance(120_000);
-    expect(await takeOne(here, arrival)).toMatchObject({ targets: named('t'), busy: false });
+    expect(await takeOne(here, arrival)).toMatchObject({ targets: [{ name: 't', tries: 1 }], busy: false });
+  });
+
+  it('may have had a lead whose lease was not ended: that is a try', async () => {
+    const location = newLocation();
+    const options = { targets: ['t'], leaseMs: 60_000 };
+    const gone = await open(location, options);
+    const lease = { ...(await takeStored(gone, arrival)), target: 't' };
+    // Its own, which is renewed, and one that it ended.
+    expect(await gone.lease([lease])).toEqual([{ state: 'leased', tries: 0 }]);
+    await gone.release([lease]);
+    expect(await gone.lease([lease])).toEqual([{ state: 'leased', tries: 0 }]);
+    clock.advance(120_000);
+    const [outbox, sender] = [await open(location, options), await open(location, options)];
+    expect(await outbox.due('t', clock.now(), 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
+    expect(await outbox.lease([lease])).toEqual([{ state: 'leased', tries: 1 }]);
+    expect(await outbox.lease([lease])).toEqual([{ state: 'leased', tries: 1 }]);
+    clock.advance(120_000);
+    expect(await takeOne(sender, arrival)).toMatchObject({ targets: [{ name: 't', tries: 2 }] });
+    const result = { ok: false, answer: '500', durationMs: 1, at: clock.now(), kind: 'retry' } as const;
+    await sender.release([{ ...lease, result, retryAt: clock.now() }]);
+    expect(await outbox.due('t', clock.now(), 9)).toMatchObject([{ leadId: 'a', tries: 3 }]);
   });
 
   it('cannot be released by a receiver that does not hold the lease', async () => {

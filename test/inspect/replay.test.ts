@@ -147,6 +147,7 @@ describe('a replay', () => {
       ok: true,
       settled: null,
     });
+    expect(app.received.map(({ headers }) => headers['leads-attempt'])).toEqual(['1', '2']);
   });
 
   it('never sends a rejected delivery, one that is gone, or one that is on its way', async () => {

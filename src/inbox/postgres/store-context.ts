@@ -73,7 +73,7 @@ export class NonceClock {
   }
 }
 
-/** Ends the leases of receivers that were killed on this host, and forgets those that do not run any more. */
+/** Ends the leases of receivers that were killed on this host, each of which may have been a try, and forgets those that do not run any more. */
 export async function removeDeadReceivers(
   connection: Connection,
   schema: Sql,
@@ -85,7 +85,7 @@ export async function removeDeadReceivers(
   );
   for (const { owner } of leased) {
     if (!(await isDead(storedText(owner), pid))) continue;
-    await connection.run(sql`UPDATE ${schema}.outstanding SET lease = 0 WHERE (lead, target) IN (
+    await connection.run(sql`UPDATE ${schema}.outstanding SET lease = 0, tries = tries + 1 WHERE (lead, target) IN (
       SELECT lead, target FROM ${schema}.outstanding WHERE owner = ${bytesOf(owner)} AND lease > 0 FOR UPDATE SKIP LOCKED)`);
   }
   for (const { owner, seen } of running) {

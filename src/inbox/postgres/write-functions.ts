@@ -155,7 +155,8 @@ BEGIN
     IF receiver IS NOT NULL THEN
       ${lockedAt}
       due := ${rows(sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target,
-        ${isElsewhere}, tries FROM ${schema}.outstanding WHERE lead = ANY(leads)`)};
+        ${isElsewhere}, tries + (lease > 0 AND owner <> receiver)::int AS tries
+        FROM ${schema}.outstanding WHERE lead = ANY(leads)`)};
     END IF;
   END IF;
   RETURN json_build_object(
@@ -227,7 +228,7 @@ BEGIN
       SELECT lead, target, seq, first_at, receiver, now + lease_ms, granted_at, now
       FROM unnest(leads, targets, first_numbers, first_times) AS new (lead, target, seq, first_at)
       ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
-        since = coalesce(known.since, excluded.since), due_at = coalesce(known.due_at, excluded.due_at);
+        tries = known.tries + (known.lease > 0 AND known.owner <> excluded.owner)::int, since = coalesce(known.since, excluded.since), due_at = coalesce(known.due_at, excluded.due_at);
   END IF;
   IF nonces_removed > 0 THEN
     DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= nonce_now

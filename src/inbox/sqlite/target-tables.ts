@@ -56,7 +56,7 @@ export class TargetLeases {
       if (row === undefined) continue;
       if (row['done'] === 1) done.push(target);
       else {
-        tries.set(target, Number(row['tries']));
+        tries.set(target, triesOf(row, this.#options.owner));
         if (this.#isLeasedElsewhere(row, now)) leasedElsewhere.push(target);
       }
     }
@@ -70,6 +70,7 @@ export class TargetLeases {
       'work',
       [id, storedName(target), 0, owner, now + leaseMs, 0, now, now, 0],
       `ON CONFLICT DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
+       tries = tries + (lease > 0 AND owner <> excluded.owner),
        since = COALESCE(since, excluded.since), due_at = COALESCE(due_at, excluded.due_at)`,
     );
   }
@@ -125,13 +126,14 @@ export class TargetLeases {
     const row = this.#rowOf(id, target);
     if (row?.['done'] === 1) return { state: 'settled', tries: 0 };
     if (row === undefined) return { state: 'not outstanding', tries: 0 };
-    const tries = Number(row['tries']);
-    if (this.#isLeasedElsewhere(row, now)) return { state: 'busy', tries };
+    if (this.#isLeasedElsewhere(row, now)) return { state: 'busy', tries: Number(row['tries']) };
+    const tries = triesOf(row, this.#options.owner);
     const { owner, leaseMs, storedName } = this.#options;
     this.#sql.run(
-      'UPDATE work SET owner = ?, lease = ? WHERE lead = ? AND target = ?',
+      'UPDATE work SET owner = ?, lease = ?, tries = ? WHERE lead = ? AND target = ?',
       owner,
       now + leaseMs,
+      tries,
       id,
       storedName(target),
     );
@@ -163,8 +165,15 @@ export class TargetLeases {
   }
 }
 
-/** Reads which leads a target has not had, by its stored name. */
-export function outstandingLeads(database: Database): {
+/** A lease that another receiver has not ended is a try of which nobody knows what came. `own`: of this receiver. */
+const triesOf = ({ lease, owner, tries }: Row, own: string): number =>
+  Number(tries) + (Number(lease) > 0 && owner !== own ? 1 : 0);
+
+/** Reads which leads a target has not had, by its stored name. `owner`: of this receiver. */
+export function outstandingLeads(
+  database: Database,
+  owner: string,
+): {
   readonly due: (target: string, by: number, limit: number) => readonly DueLead[];
   readonly next: (target: string) => number | undefined;
   /** Targets that have not had some lead. */
@@ -172,7 +181,9 @@ export function outstandingLeads(database: Database): {
   /** At most `outstandingPage` of them, those behind a lead, due or not; and the last lead that was looked at. */
   readonly page: (target: string, after: string) => { refs: readonly StoredRef[]; last: string | undefined };
 } {
-  const due = database.prepare(`SELECT lead, tries, since, ${freeAt} AS free_at ${dueOf} LIMIT ?`);
+  const due = database.prepare(
+    `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at ${dueOf} LIMIT ?`,
+  );
   const seqs = database.prepare('SELECT seq FROM leads WHERE id = ?');
   /** Each by itself, so that one on a damaged page holds no other. Undefined for a lead that is not there. */
   const seqOf = (lead: string): number | undefined => {
@@ -196,11 +207,10 @@ export function outstandingLeads(database: Database): {
   );
   return {
     due: (target, by, limit) =>
-      refsOf(due.all([target, by, limit])).map(
-        ({ leadId, seq, row: { tries, since, free_at: dueAt } }): DueLead => {
-          return { leadId, seq, tries: Number(tries), since: Number(since), dueAt: Number(dueAt) };
-        },
-      ),
+      refsOf(due.all([target, by, limit])).map(({ leadId, seq, row }): DueLead => {
+        const [since, dueAt] = [Number(row['since']), Number(row['free_at'])];
+        return { leadId, seq, tries: triesOf(row, owner), since, dueAt };
+      }),
     next(target) {
       const [row] = next.all([target, Number.MAX_SAFE_INTEGER]);
       return row && Number(row['free_at']);
@@ -295,10 +305,12 @@ export class RunningReceiver {
   }
 }
 
-/** Ends the leases of receivers that were killed on this host, and forgets those that do not run any more. */
+/** Ends the leases of receivers that were killed on this host, each of which may have been a try, and forgets those that do not run any more. */
 export async function removeDeadReceivers(database: Database, pid: number, now: number): Promise<void> {
   const leased = database.prepare('SELECT DISTINCT owner FROM work WHERE done = 0 AND lease > 0').all([]);
-  const endLeases = database.prepare('UPDATE work SET lease = 0 WHERE done = 0 AND owner = ?');
+  const endLeases = database.prepare(
+    'UPDATE work SET lease = 0, tries = tries + 1 WHERE done = 0 AND owner = ? AND lease > 0',
+  );
   for (const row of leased) {
     const owner = textOf(row['owner']);
     if (await isDead(owner, pid)) endLeases.run([owner]);

@@ -145,7 +145,7 @@ export async function dueLeads(
   target: string,
   { by, limit }: { readonly by?: number; readonly limit: number },
 ): Promise<DueLead[]> {
-  const { storedName, options } = context;
+  const { storedName, options, owner } = context;
   const name = hexOf(storedName(target));
   const ahead = by === undefined ? Number.POSITIVE_INFINITY : Math.floor(by - options.clock.now());
   const found = await ask(context, ({ tables, now }) =>
@@ -153,7 +153,10 @@ export async function dueLeads(
       .filter((row) => row.target === name && !row.dead && freeAt(row) <= now + ahead)
       .sort((a, b) => freeAt(a) - freeAt(b) || byLead(a, b))
       .slice(0, limit)
-      .map((row) => ({ ...row, dueIn: freeAt(row) - now })),
+      .map((row) => {
+        const isUnended = row.lease > 0 && row.owner !== hexOf(owner);
+        return { ...row, tries: row.tries + (isUnended ? 1 : 0), dueIn: freeAt(row) - now };
+      }),
   );
   const now = options.clock.now();
   return found.map(({ lead, seq, tries, since, dueIn }) => ({

@@ -103,6 +103,10 @@ const longestLeaseMs = 600_000;
 const isElsewhere = ({ owner, lease }: OutstandingRow, receiver: string, now: number): boolean =>
   owner !== receiver && lease > now && lease <= now + longestLeaseMs;
 
+/** 1 for a lease that another receiver has not ended. */
+const unendedBy = ({ owner, lease }: OutstandingRow, receiver: string): number =>
+  lease > 0 && owner !== receiver ? 1 : 0;
+
 const outstandingOf = ({ outstanding }: Tables, leads: readonly string[]): readonly OutstandingRow[] =>
   leads.length === 0 ? [] : [...outstanding.values()].filter(({ lead }) => leads.includes(lead));
 
@@ -215,7 +219,7 @@ const functions: Readonly<Record<string, Function>> = {
               lead: row.lead,
               target: row.target,
               is_elsewhere: isElsewhere(row, hex(receiver), now),
-              tries: row.tries,
+              tries: row.tries + unendedBy(row, hex(receiver)),
             })),
           );
     return {
@@ -266,7 +270,7 @@ const functions: Readonly<Record<string, Function>> = {
         tables.outstanding,
         key,
         known
-          ? { ...known, ...leased }
+          ? { ...known, ...leased, tries: known.tries + unendedBy(known, leased.owner) }
           : {
               lead,
               target: targetKeys[i] ?? '',
@@ -494,7 +498,7 @@ const others: readonly Other[] = [
     ([owner], { tables, changes }) => {
       for (const [key, row] of [...tables.outstanding])
         if (row.owner === hex(owner) && row.lease > 0)
-          changes.set(tables.outstanding, key, { ...row, lease: 0 });
+          changes.set(tables.outstanding, key, { ...row, lease: 0, tries: row.tries + 1 });
       return [];
     },
   ],

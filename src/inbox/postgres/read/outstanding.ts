@@ -119,7 +119,7 @@ export async function dueLeads(
   target: string,
   { by, limit }: { readonly by?: number; readonly limit: number },
 ): Promise<DueLead[]> {
-  const { schema, storedName, options } = context;
+  const { schema, storedName, options, owner } = context;
   // In the very words of the index, which is by the database's clock, as leases are.
   const freeAt = sql`greatest(due_at, lease)`;
   const isDue =
@@ -128,7 +128,8 @@ export async function dueLeads(
       : sql`${freeAt} <= ${databaseTime} + ${Math.floor(by - options.clock.now())}`;
   const rows = await askOne(
     context,
-    sql`SELECT encode(lead, 'hex') AS lead, seq, tries, since, ${freeAt} - ${databaseTime} AS due_in FROM ${schema}.outstanding
+    sql`SELECT encode(lead, 'hex') AS lead, seq, tries + (lease > 0 AND owner <> ${owner})::int AS tries, since,
+      ${freeAt} - ${databaseTime} AS due_in FROM ${schema}.outstanding
       WHERE target = ${storedName(target)} AND due_at IS NOT NULL AND NOT dead AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
   );
   const now = options.clock.now();

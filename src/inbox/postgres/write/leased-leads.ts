@@ -108,10 +108,11 @@ export class LeasedLead {
     if (this.done.has(target)) return { state: 'settled', tries: 0 };
     const found = this.outstanding.get(target);
     if (found === undefined) return { state: 'not outstanding', tries: 0 };
-    const { tries } = found;
-    if (found.isLeasedElsewhere) return { state: 'busy', tries };
+    if (found.isLeasedElsewhere) return { state: 'busy', tries: found.tries };
     const { owner, leaseEnd } = this.#receiver;
-    this.outstanding.set(target, { ...found, owner, lease: leaseEnd });
+    // A lease that another receiver has not ended is a try of which nobody knows what came.
+    const tries = found.tries + (found.lease > 0 && found.owner !== owner ? 1 : 0);
+    this.outstanding.set(target, { ...found, owner, lease: leaseEnd, tries });
     this.leased.add(target);
     return { state: 'leased', tries };
   }
