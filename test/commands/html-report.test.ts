@@ -83,6 +83,17 @@ describe('stats --html', () => {
     expect(textOf(written())).toContain('contact.email …');
   });
 
+  it('says how many leads are not in the total, since their deliveries were pruned', async () => {
+    const whole = await run('stats', '--inbox');
+    expect(whole.stderr).not.toContain('was removed');
+    expect((await run('inbox', 'prune', '--before', '30m')).exitCode).toBe(0);
+    const { exitCode, stderr } = await run('stats', '--inbox');
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining('note: 1 lead whose delivery was removed: not in the total'),
+    ]);
+  });
+
   it('replaces a report and says so, and leaves any other file as it is', async () => {
     writeFileSync(report, '');
     expect((await run('stats', '--inbox', '--html', report)).stderr).toContain(`wrote ${report}`);

@@ -115,6 +115,14 @@ export async function countReceived(
     const repeats = counted(allRepeats, 'repeat is', 'repeats are');
     messages.note('repeats-kept', `${repeats} not counted: of one lead only the newest are kept`);
   }
+  const pruned = (removed?.first ?? 0) + (removedBefore?.first ?? 0);
+  if (pruned > 0) {
+    const what = counted(pruned, 'lead', 'leads');
+    messages.note(
+      'pruned',
+      `${what} whose delivery was removed: not in the total and its groups, which need their fields`,
+    );
+  }
   const undated = current.receipts.undated + before.receipts.undated;
   if (undated > 0) {
     const what = counted(undated, 'received lead has', 'received leads have');
