@@ -134,6 +134,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
   'no-proper-http': ({ origin, why }) => `${origin} does not answer in proper HTTP: ${why}`,
   'unknown-encoding': ({ name }) => `the service encodes its answer as '${name}'`,
   'answer-too-slow': () => 'the answer comes too slowly',
+  'answer-too-long': ({ mostBytes }) => `the answer is longer than ${mostBytes / 1024 / 1024} MiB`,
   'answer-empty': () => 'the answer is empty',
   'answer-cut-off': () => 'the answer was cut off',
   'answer-ends-early': () => 'the answer is not valid JSON: it ends too early, although it came whole',

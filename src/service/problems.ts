@@ -63,6 +63,7 @@ type AnswerProblem =
       'unknown-encoding': { name: string };
       /** It came whole all the same. */
       'answer-ends-early': unknown;
+      'answer-too-long': { mostBytes: number };
       'answer-not-json': { type: string };
       'next-page-elsewhere': { there: string | undefined; origin: string };
       'position-elsewhere': { origin: string };

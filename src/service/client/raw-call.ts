@@ -14,6 +14,9 @@ export interface RawAnswer extends Omit<Response, 'discard' | 'body'> {
 /** A body that is not longer is read whole before it is handed out, so that an attempt that breaks off leaves no trace; in bytes. */
 const longestHeld = 2 * 1024 * 1024;
 
+/** A page that is longer is not read, since it would be held whole: a small answer may unfold to any size. In bytes. */
+const longestPage = 256 * 1024 * 1024;
+
 /**
  * One call with all its retries, which only GET and HEAD have. `isHeld` reads every body whole before it is handed out;
  * without it, one whose length is not known streams. Throws a `ServiceError` where no answer came, or no whole one.
@@ -29,8 +32,8 @@ export async function rawCall(
   for (;;) {
     try {
       const response = await exchange(service, call, signal);
-      if (response.status < 300) return await succeeded(response, isHeld, signal);
-      const body = keptBody(response.body);
+      const body = keptBody(response.body, isHeld ? longestPage : Infinity);
+      if (response.status < 300) return await succeeded(response, body, isHeld, signal);
       const reason = await failureOf(service, response, body.beginning());
       const failure =
         reason instanceof TransientError
@@ -52,14 +55,22 @@ export async function rawCall(
   }
 }
 
-async function succeeded(response: Response, isHeld: boolean, signal: AbortSignal): Promise<RawAnswer> {
+async function succeeded(
+  response: Response,
+  body: KeptBody,
+  isHeld: boolean,
+  signal: AbortSignal,
+): Promise<RawAnswer> {
   const length = Number(response.headers['content-length'] ?? Number.NaN);
-  if (!isHeld && !(length <= longestHeld)) {
-    return { ...response, body: unbroken(response.body, response, signal), failure: undefined };
+  if (isHeld || length <= longestHeld) {
+    // The length is that of the bytes that are sent, which may unfold to more.
+    let held = 0;
+    for await (const chunk of body.beginning()) {
+      held += chunk.length;
+      if (!isHeld && held > longestHeld) break;
+    }
   }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) chunks.push(chunk);
-  return { ...response, body: chunks, failure: undefined };
+  return { ...response, body: unbroken(body.all(), response, signal), failure: undefined };
 }
 
 /** The same bytes; where they break off, the error says so. */
@@ -115,24 +126,39 @@ async function lastFailure(
   }
 }
 
+type KeptBody = ReturnType<typeof keptBody>;
+
 /**
- * A body of which the beginning is read before anybody knows who needs the whole: `beginning` reads on as far as it is
+ * A body of at most so many bytes, of which the beginning is read before anybody knows who needs the whole: `beginning` reads on as far as it is
  * asked, `all` gives everything from the first byte on, and `end` leaves the rest unread. A `discard` of the answer would
  * wait for whoever reads it.
  */
-function keptBody(body: AsyncIterable<Uint8Array>) {
+function keptBody(body: AsyncIterable<Uint8Array>, most: number) {
   const chunks = body[Symbol.asyncIterator]();
   const kept: Uint8Array[] = [];
+  let read = 0;
+  const next = async (): Promise<Uint8Array | undefined> => {
+    const chunk = await chunks.next();
+    if (chunk.done === true) return undefined;
+    read += chunk.value.length;
+    if (read <= most) return chunk.value;
+    await chunks.return?.();
+    throw answerError({ kind: 'answer-too-long', mostBytes: most });
+  };
   return {
     async *beginning(): AsyncGenerator<Uint8Array, void, undefined> {
-      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-        kept.push(next.value);
-        yield next.value;
+      for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
+        kept.push(chunk);
+        yield chunk;
       }
     },
     async *all(): AsyncGenerator<Uint8Array, void, undefined> {
-      yield* kept.splice(0);
-      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+      try {
+        yield* kept.splice(0);
+        for (let chunk = await next(); chunk !== undefined; chunk = await next()) yield chunk;
+      } finally {
+        await chunks.return?.();
+      }
     },
     async end(): Promise<void> {
       await chunks.return?.();

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freshHome, leads, type RunOptions } from '../../support/run.ts';
 import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';
@@ -21,6 +22,20 @@ const json = (response: ServerResponse, status: number, body: string, headers = 
 };
 
 describe('leads api', () => {
+  it('shows a compressed answer as it comes, and reads no page that unfolds without end', async () => {
+    const bodyOf = (size: number): Buffer => gzipSync(Buffer.alloc(size, 'x'), { level: 1 });
+    let body = bodyOf(3 * 1024 * 1024);
+    const { env } = await answering((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': body.length }).end(body);
+    });
+    const shown = await leads(['api', '/x'], { env });
+    expect([shown.exitCode, shown.stdout.length]).toEqual([0, 3 * 1024 * 1024]);
+    body = bodyOf(257 * 1024 * 1024);
+    const page = await leads(['api', '/x', '--paginate'], { env });
+    expect(page).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(page.stderr).toContain('the answer is longer than 256 MiB');
+  });
+
   it('tries again behind an error page that is long and comes in pieces', async () => {
     const { env, asked } = await answering((_, response) => {
       if (asked.length > 2) {
