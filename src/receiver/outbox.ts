@@ -162,8 +162,11 @@ export class Outbox {
       line.waitsUntil = 0;
       let waitMs = pollMs;
       try {
-        waitMs = await this.#round(line, receiver);
-        await this.#sayGivenUp(line);
+        try {
+          waitMs = await this.#round(line, receiver);
+        } finally {
+          await this.#sayGivenUp(line);
+        }
       } catch (error) {
         note({ kind: 'outbox-failed', why: sentenceOf(error) });
       }
@@ -321,12 +324,17 @@ export class Outbox {
   }
 
   async #sayGivenUp(line: Line): Promise<void> {
-    if (line.givenUp === 0) return;
-    line.givenUp = 0;
+    const { givenUp } = line;
+    if (givenUp === 0) return;
     const target = targetLabel(line.target.name);
-    const outstanding = await this.#options.inbox.outstanding();
-    const { dead = 0 } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
+    // Where the inbox cannot be read it is not known how many are dead since earlier.
+    const outstanding = await this.#options.inbox.outstanding().catch((error: unknown) => {
+      if (!isUnreadable(error)) throw error;
+      return [];
+    });
+    const { dead = givenUp } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
     this.#options.note({ kind: 'given-up', target, leads: dead });
+    line.givenUp -= givenUp;
   }
 }
 

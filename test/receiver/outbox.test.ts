@@ -42,11 +42,12 @@ const deliveryOf = (id: string): StoredDelivery =>
 /**
  * An outbox whose leads have waited for so long that they are given up, after some rounds. `found`: what reading of each ends
  * with; undefined where it was pruned. `isAway`: its target was tried, and is down. `comes`: one more lead in each round.
+ * `givesUp`: one was given up, and how many are dead cannot be read.
  */
 async function roundOver(
   found: Record<string, StoredDelivery | DataError | undefined>,
   isAway = false,
-  { rounds = 1, comes = false } = {},
+  { rounds = 1, comes = false, givesUp = false } = {},
 ) {
   const clock = new FakeClock();
   const end = new AbortController();
@@ -83,7 +84,7 @@ async function roundOver(
       return Promise.resolve(leases.map(() => ({ state: 'leased', tries: 1 })));
     },
     release: (leases) => Promise.resolve(void released.push(...leases)),
-    outstanding: () => Promise.resolve([]),
+    outstanding: () => (givesUp ? Promise.reject(damaged) : Promise.resolve([])),
   };
   const app: Target = { name: 'app', deliver: () => [] };
   const outbox = new Outbox({
@@ -92,11 +93,12 @@ async function roundOver(
     verifier: { scheme: { credentialHeaders: [] }, keys: [] } as unknown as Verifier,
     clock,
     random: () => 0.5,
-    note: ({ kind }) => void notes.push(kind),
+    note: (found) => void notes.push(found.kind === 'given-up' ? `${found.leads} given up` : found.kind),
     sentenceOf: String,
     signal: end.signal,
   });
   const down = { to: 'forward', ok: false, answer: 'refused', durationMs: 1, isDown: true } as const;
+  if (givesUp) outbox.tried(app, { name: 'app', tries: 9, since }, { ...down, isDown: undefined }, 'over');
   if (isAway) {
     outbox.tried(app, { name: 'app', tries: comes ? 0 : 1 }, down, 'c');
     clock.advance(10_000);
@@ -172,3 +174,11 @@ it('tries a target that is away in turn for what came since and for what failed 
   expect(handed.filter((id) => id.startsWith('new-')).length).toBeGreaterThan(2);
   expect(handed).toEqual(expect.arrayContaining(['a', 'b']));
 });
+
+it.each([{}, { a: cannotRead }])(
+  'says what was given up also where the inbox cannot be read: %j',
+  async (found) => {
+    const { notes } = await roundOver(found, false, { rounds: 2, givesUp: true });
+    expect(notes.filter((note) => note.includes('given up'))).toEqual(['1 given up']);
+  },
+);
