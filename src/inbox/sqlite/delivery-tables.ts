@@ -4,7 +4,7 @@ import type { HandedResult } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
 import { bytesOf, type Database, placeOf, sharedSeqOf, textOf, type Statements } from './libsql.ts';
-import { isDamage } from './sqlite-errors.ts';
+import { isUnreadable } from './sqlite-errors.ts';
 
 const noContent = { headers: [], body: new Uint8Array() };
 
@@ -291,7 +291,7 @@ export class NonceTable {
         this.#bound * noncesRemovedPerAdded,
       );
     } catch (cause) {
-      throw isDamage(cause) ? new DamagedExpiredError('expired nonces are damaged', { cause }) : cause;
+      throw isUnreadable(cause) ? new DamagedExpiredError('expired nonces are damaged', { cause }) : cause;
     }
   }
 }

@@ -5,7 +5,7 @@ import { cannotStore, type CannotStoreError } from '../inbox.ts';
 import type { FileChange } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { loadLibsqlAsync, readOnlyUrl, textOf } from './libsql.ts';
-import { cannotWrite, isDamage, sqliteCode } from './sqlite-errors.ts';
+import { cannotWrite, isUnreadable, sqliteCode } from './sqlite-errors.ts';
 
 /** What the operator of a receiver has to know about the file, each said once. */
 export class StoreWarnings {
@@ -40,7 +40,7 @@ export class StoreWarnings {
 
   /** Something failed with what the database threw. */
   failed(error: unknown): void {
-    if (isDamage(error)) this.damaged((error as Error).message);
+    if (isUnreadable(error)) this.damaged((error as Error).message);
   }
 }
 

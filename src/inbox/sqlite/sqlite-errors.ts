@@ -22,11 +22,11 @@ export const sqliteCode = (error: unknown): string => {
 /** Another process has it in use, and may not a moment later. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 
-export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
+const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
 /** The same of a file on a disk that fails: a part cannot be read, and the rest can. */
 export const isUnreadable = (error: unknown): boolean =>
-  isDamage(error) || sqliteCode(error).startsWith('SQLITE_IOERR');
+  isDamage(error) || /^SQLITE_IOERR_(READ|SHORT_READ|DATA|CORRUPTFS)/.test(sqliteCode(error));
 
 export function faultOf(path: string, error: unknown): StoreFault {
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };

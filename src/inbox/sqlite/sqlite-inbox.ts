@@ -26,7 +26,7 @@ import {
   overwriteFile,
   shrink,
 } from './open-database.ts';
-import { cannotOpen, cannotRead, cannotWrite, isBusy, isDamage, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, isBusy, isUnreadable, sqliteCode } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
@@ -55,7 +55,7 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
       await removeDeadReceivers(database, pid, clock.now());
     } catch (error) {
       // Their leases end by themselves.
-      if (!isDamage(error)) throw error;
+      if (!isUnreadable(error)) throw error;
       damage = error;
     }
     const storedName = storedNamesOf(database);

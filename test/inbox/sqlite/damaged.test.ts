@@ -1,7 +1,9 @@
 import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
-import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
+import { DamagedExpiredError, NonceTable } from '../../../src/inbox/sqlite/delivery-tables.ts';
+import { type DatabaseLog, type FileIdentity, StoreWarnings } from '../../../src/inbox/sqlite/file-health.ts';
+import { type Database, loadLibsql, Statements } from '../../../src/inbox/sqlite/libsql.ts';
 import { shrink } from '../../../src/inbox/sqlite/open-database.ts';
 import { isUnreadable } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 import { until } from '../../support/until.ts';
@@ -112,6 +114,32 @@ it('counts what a failing disk does not give as damaged', () => {
   expect(isUnreadable(failed('SQLITE_IOERR_READ'))).toBe(true);
   expect(isUnreadable(failed('SQLITE_CORRUPT'))).toBe(true);
   expect(isUnreadable(failed('SQLITE_BUSY'))).toBe(false);
+  expect(isUnreadable(failed('SQLITE_IOERR_WRITE'))).toBe(false);
+});
+
+it('says so of a part that the disk does not give, and refuses no delivery for expired nonces there', () => {
+  const failed = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
+  const said: string[] = [];
+  const warn = ({ kind }: { kind: string }) => void said.push(kind);
+  const unchanged = { change: () => undefined } as unknown as FileIdentity & DatabaseLog;
+  new StoreWarnings(unchanged, unchanged, { location: 'inbox.db', warn }).failed(failed);
+  expect(said).toEqual(['inbox-damaged']);
+  const database: Database = {
+    inTransaction: true,
+    exec: () => undefined,
+    prepare: (sql) => ({
+      all: () => [],
+      get: () => undefined,
+      run() {
+        if (sql.startsWith('DELETE')) throw failed;
+        return { changes: 0 };
+      },
+    }),
+    close: () => undefined,
+  };
+  const nonces = new NonceTable(new Statements(database), 1000, 0, false);
+  nonces.look(['n']);
+  expect(() => nonces.removeExpired(1)).toThrow(DamagedExpiredError);
 });
 
 it('opens where what is outstanding is damaged, says so, and takes leads', async () => {
