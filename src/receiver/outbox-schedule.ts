@@ -43,25 +43,26 @@ export function pauseMs(failures: number, chance: number): number {
 export const isAwayForLong = ({ outages }: TargetState): boolean =>
   shortestPauseMs * 2 ** (outages - 1) >= longestPauseMs;
 
-/** Whether the failure may be that of the lead: who asks to be left alone for a while means all leads. */
-export const mayBeOfLead = ({ status, retryAfterMs }: TargetResult): boolean =>
-  status !== 429 && retryAfterMs === undefined;
+/** Who asks to be left alone for a while means all leads, unless others are answered and it is asked of one again. */
+const isForAll = ({ result: { status, retryAfterMs }, strikes }: Pick<FailedTry, 'result' | 'strikes'>) =>
+  status === 429 || (retryAfterMs !== undefined && strikes < 2);
 
 /** The target after one more try. `steady`: now. Several tries that met the same outage count once. */
 export function stateAfter(
   before: TargetState,
-  { result, tries }: Pick<FailedTry, 'result' | 'tries'>,
+  { result, tries, strikes }: Pick<FailedTry, 'result' | 'tries' | 'strikes'>,
   steady: number,
   chance: number,
 ): TargetState {
   if (result.ok || result.isDown !== true) return answering;
-  const asked = steady + Math.min(result.retryAfterMs ?? 0, longestPauseMs);
+  const areAll = isForAll({ result, strikes });
+  const asked = steady + (areAll ? Math.min(result.retryAfterMs ?? 0, longestPauseMs) : 0);
   const after = (known: Outages): Outages => {
     if (steady < known.pausedUntil) return { ...known, pausedUntil: Math.max(known.pausedUntil, asked) };
     const outages = known.outages + 1;
     return { outages, pausedUntil: Math.max(steady + pauseMs(outages, chance), asked) };
   };
-  const isFresh = tries === 1 || !mayBeOfLead(result);
+  const isFresh = tries === 1 || areAll;
   return { ...after(before), fresh: isFresh ? after(before.fresh) : before.fresh, isSeen: false };
 }
 

@@ -10,7 +10,6 @@ import {
   defaultGiveUpMs,
   isAwayForLong,
   longestPauseMs,
-  mayBeOfLead,
   nextTry,
   stateAfter,
   type TargetState,
@@ -117,7 +116,9 @@ export class Outbox {
     const { since, isAnswering = isSeen } = wanted;
     const tries = wanted.tries + 1;
     const steady = clock.steady();
-    line.state = stateAfter(line.state, { result, tries }, steady, chance);
+    const isStrike = !result.ok && isAnswering && result.status !== 429;
+    const strikes = this.#struck(line, leadId, isStrike);
+    line.state = stateAfter(line.state, { result, tries, strikes }, steady, chance);
     if (result.ok) {
       line.strikes.delete(leadId);
       if (outages > 0) line.wake.abort();
@@ -125,7 +126,6 @@ export class Outbox {
     }
     const now = clock.now();
     const { giveUpMs = defaultGiveUpMs } = target;
-    const strikes = this.#struck(line, leadId, isAnswering && mayBeOfLead(result));
     const next = nextTry({ result, tries, strikes, since, giveUpMs, now }, chance);
     if ('dead' in next) line.givenUp += 1;
     else if (Math.max(line.state.pausedUntil, steady + next.retryAt - now) < line.waitsUntil)

@@ -30,7 +30,8 @@ const after = (
   steady: number,
   chance = 0,
   tries = 1,
-): TargetState => stateAfter(before, { result, tries }, steady, chance);
+  strikes = 0,
+): TargetState => stateAfter(before, { result, tries, strikes }, steady, chance);
 
 it('counts an outage once, however many tries met it, and forgets it when the target answers', () => {
   const first = after(answering, down, 0);
@@ -48,6 +49,14 @@ it('holds no new lead for one that fails again, unless the target says that it i
   expect(again(down)).toEqual({ ...unseen, outages: 1, pausedUntil: 5 * second });
   expect(again({ ...down, status: 429 }).fresh.outages).toBe(1);
   expect(again({ ...down, status: 503, retryAfterMs: 60 * second }).fresh.pausedUntil).toBe(60 * second);
+});
+
+it('takes what asks for time again and again, while others are answered, for a lead of its own', () => {
+  const slow = { ...down, status: 503, retryAfterMs: hour };
+  const held = { outages: 1, pausedUntil: hour };
+  expect(after(answering, slow, 0, 0, 2, 1)).toEqual({ ...held, fresh: held, isSeen: false });
+  expect(after(answering, slow, 0, 0, 3, 2)).toEqual({ ...unseen, outages: 1, pausedUntil: 5 * second });
+  expect(after(answering, { ...slow, status: 429 }, 0, 0, 3, 2).fresh).toEqual(held);
 });
 
 it('knows a target that is away for long by its pauses, after an hour at the least', () => {

@@ -182,3 +182,27 @@ it.each([{}, { a: cannotRead }])(
     expect(notes.filter((note) => note.includes('given up'))).toEqual(['1 given up']);
   },
 );
+
+it('holds no new lead for one that a target which answers others asks to wait with again and again', () => {
+  const clock = new FakeClock();
+  const app: Target = { name: 'app', deliver: () => [] };
+  const outbox = new Outbox({
+    ...{ inbox: {} as Inbox, targets: [app], verifier: {} as Verifier, clock, random: () => 0.5 },
+    ...{ note: () => undefined, sentenceOf: String, signal: new AbortController().signal },
+  });
+  const taken = { to: 'forward', ok: true, answer: '200', durationMs: 1, status: 200 } as const;
+  const asked = {
+    ...taken,
+    ok: false,
+    answer: '503',
+    status: 503,
+    isDown: true,
+    retryAfterMs: 3_600_000,
+  } as const;
+  const away = [1, 2, 3].map((tries) => {
+    outbox.tried(app, { name: 'app', tries: 0 }, { ...taken }, `new-${tries}`);
+    outbox.tried(app, { name: 'app', tries }, { ...asked }, 'a');
+    return outbox.isAway('app');
+  });
+  expect(away).toEqual([true, false, false]);
+});
