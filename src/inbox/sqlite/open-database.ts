@@ -5,7 +5,7 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
 import { hasLog, notAFile, versionOf } from './database-file.ts';
-import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
+import { type Database, immutableUrl, loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
 import { migrate } from './migrations.ts';
 import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
@@ -112,24 +112,32 @@ export function shrink(database: Database): unknown {
 
 /** Writes the file anew; what was there before may still be in the log. Returns what it failed with. */
 function vacuum(database: Database): unknown {
+  // A copy of all that is live is made on the way, which the database would hold in memory.
+  const failed = vacuumWith(database, 'PRAGMA temp_store = FILE');
+  const code = sqliteCode(failed);
+  // Perhaps there is no directory for temporary files, as in a container that is read-only.
+  if (/^SQLITE_(CANTOPEN|IOERR)/.test(code)) return vacuumWith(database);
+  if (!code.startsWith('SQLITE_FULL')) return failed;
+  // Perhaps that directory is a small one in memory, and there is room beside the inbox.
+  const path = textOf(database.prepare('PRAGMA database_list').all([])[0]?.['file']);
+  const directory = dirname(path).replaceAll("'", "''");
+  const left = vacuumWith(database, `PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${directory}'`);
+  return left && failed;
+}
+
+/** `settings`: of temporary files, for this alone; without them they are kept in memory. */
+function vacuumWith(database: Database, settings?: string): unknown {
   // A disk that is full of what follows has no room for what the log would add to the file.
   emptyLog(database);
   try {
-    // A copy of all that is live is made on the way, which the database would hold in memory.
-    database.exec('PRAGMA temp_store = FILE');
-    database.exec('VACUUM');
-    return undefined;
-  } catch (error) {
-    if (!/^SQLITE_(CANTOPEN|IOERR)/.test(sqliteCode(error))) return error;
-  } finally {
-    database.exec('PRAGMA temp_store = DEFAULT');
-  }
-  // Perhaps there is no directory for temporary files, as in a container that is read-only.
-  try {
+    if (settings !== undefined) database.exec(settings);
     database.exec('VACUUM');
     return undefined;
   } catch (error) {
     return error;
+  } finally {
+    // That of the directory holds for the whole process.
+    database.exec("PRAGMA temp_store = DEFAULT; PRAGMA temp_store_directory = ''");
   }
 }
 

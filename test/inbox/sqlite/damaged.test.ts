@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
@@ -89,25 +90,32 @@ describe('an inbox that an erasure did not write anew', () => {
 });
 
 // Without a directory for temporary files the database says one or the other, by what it needs first.
-it.each(['SQLITE_CANTOPEN', 'SQLITE_IOERR'])(
-  'is written anew in memory where a file gives %s',
-  async (code) => {
-    const Libsql = await loadLibsql();
-    const database = new Libsql(freshFile('inbox.db'), { timeout: 0 });
-    const isInFile = (): boolean => database.prepare('PRAGMA temp_store').get([])?.['temp_store'] === 1;
-    const found = shrink({
-      inTransaction: false,
-      exec(sql) {
-        if (sql === 'VACUUM' && isInFile()) throw Object.assign(new Error(code), { code });
-        database.exec(sql);
-      },
-      prepare: () => database.prepare('SELECT 0 AS busy'),
-      close: () => undefined,
-    });
-    database.close();
-    expect(found).toBeUndefined();
-  },
-);
+it.each([
+  ['in memory', 'SQLITE_CANTOPEN'],
+  ['in memory', 'SQLITE_IOERR'],
+  ['beside the inbox', 'SQLITE_FULL'],
+])('is written anew %s where a temporary file gives %s', async (where, code) => {
+  const Libsql = await loadLibsql();
+  const path = freshFile('inbox.db');
+  const database = new Libsql(path, { timeout: 0 });
+  const isInFile = (): boolean => database.prepare('PRAGMA temp_store').get([])?.['temp_store'] === 1;
+  const directory = (): unknown =>
+    database.prepare('PRAGMA temp_store_directory').get([])?.['temp_store_directory'];
+  const fails = (): boolean =>
+    where === 'in memory' ? isInFile() : !isInFile() || directory() !== dirname(path);
+  const found = shrink({
+    inTransaction: false,
+    exec(sql) {
+      if (sql === 'VACUUM' && fails()) throw Object.assign(new Error(code), { code });
+      database.exec(sql);
+    },
+    prepare: (sql) => database.prepare(sql.includes('wal_checkpoint') ? 'SELECT 0 AS busy' : sql),
+    close: () => undefined,
+  });
+  const [stays, isFile] = [directory(), isInFile()];
+  database.close();
+  expect([found, stays ?? '', isFile]).toEqual([undefined, '', false]);
+});
 
 it('counts what a failing disk does not give as damaged', () => {
   const failed = (code: string): Error => Object.assign(new Error(code), { code });
