@@ -190,20 +190,26 @@ export function readConfig(
 function checkOwnFile(path: string, mode: number): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
+  const { uid } = userInfo();
   if (!stat.isSymbolicLink()) {
-    if (isOpenToOthers(stat)) chmodSync(path, mode);
+    tighten(path, stat, mode, uid);
     return;
   }
-  const { uid } = userInfo();
   if (stat.uid !== uid) throw configError({ kind: 'config-of-another-user', path });
   const target = statSync(path, { throwIfNoEntry: false });
   // Others may own what a link of ours leads to, and a directory behind one may have other uses.
-  if (target?.isFile() !== true || target.uid !== uid || !isOpenToOthers(target)) return;
+  if (target?.isFile() === true && target.uid === uid) tighten(path, target, mode, uid);
+}
+
+function tighten(path: string, stat: Stats, mode: number, uid: number): void {
+  if (!isOpenToOthers(stat)) return;
   try {
     chmodSync(path, mode);
   } catch (error) {
-    // Such as on a mount that is read-only. Nothing is less secret for being read, and `doctor` says that it is open.
-    if (!['EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    // Such as on a mount that is read-only, or what root gave a container. Nothing is less secret for being read, and `doctor`
+    // says that it is open. What a third user owns is not read.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EROFS' && (code !== 'EPERM' || ![0, uid].includes(stat.uid))) throw error;
   }
 }
 

@@ -56,7 +56,7 @@ export const doctorMessages: Messages<DoctorProblem> = {
   }),
   'config-missing': ({ path }) => `no file ${path} yet; flags and environment count`,
   'config-open': ({ path, mode }) => ({
-    message: `${path} is readable by others (${mode}), and what it leads to cannot be closed from here`,
+    message: `${path} is readable by others (${mode}), and cannot be closed from here`,
     hint: () => 'close it where it is from: its owner with chmod 600, or the mode of what is mounted',
   }),
   'config-closed': ({ path, mode }) => ({

@@ -70,27 +70,35 @@ it.for([{}, { SNAP: '/snap/editor/1' }])(
   },
 );
 
-it('the configuration behind a link is read where nothing can close it, and doctor says that it is open', async ({
-  skip,
-}) => {
-  const home = freshHome();
-  const [place, config] = [join(home, 'mounted'), join(home, 'config')];
-  mkdirSync(place);
-  mkdirSync(config, { mode: 0o700 });
-  if (spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', place]).status !== 0) {
-    return skip('mounting is not allowed here');
-  }
-  onTestFinished(() => void spawnSync('umount', ['-l', place]));
-  const content = '{"version":2,"profiles":{"default":{"retries":3,"base-url":"http://127.0.0.1:1"}}}';
-  writeFileSync(join(place, 'leads.json'), content, { mode: 0o644 });
-  expect(spawnSync('mount', ['-o', 'remount,ro', place]).status).toBe(0);
-  symlinkSync(join(place, 'leads.json'), join(config, 'config.json'));
-  const run = (...words: string[]) =>
-    execa(process.execPath, [binary, ...words], { env: environment(home), reject: false, stdin: 'ignore' });
-  expect(await run('config', 'get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3', stderr: '' });
-  const { stdout } = await run('doctor', '--json', '--retries', '0');
-  expect(stdout).toContain('is readable by others (0644), and what it leads to cannot be closed from here');
-});
+it.for([
+  ['a configuration behind a link', true],
+  ['a configuration that is mounted itself', false],
+] as const)(
+  '%s is read where nothing can close it, and doctor says that it is open',
+  async ([, isLink], { skip }) => {
+    const home = freshHome();
+    const config = join(home, 'config');
+    const place = isLink ? join(home, 'mounted') : config;
+    const file = join(place, isLink ? 'leads.json' : 'config.json');
+    mkdirSync(place);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', place]).status !== 0) {
+      return skip('mounting is not allowed here');
+    }
+    onTestFinished(() => void spawnSync('umount', ['-l', place]));
+    const content = '{"version":2,"profiles":{"default":{"retries":3,"base-url":"http://127.0.0.1:1"}}}';
+    writeFileSync(file, content, { mode: 0o644 });
+    expect(spawnSync('mount', ['-o', 'remount,ro', place]).status).toBe(0);
+    if (isLink) {
+      mkdirSync(config, { mode: 0o700 });
+      symlinkSync(file, join(config, 'config.json'));
+    }
+    const run = (...words: string[]) =>
+      execa(process.execPath, [binary, ...words], { env: environment(home), reject: false, stdin: 'ignore' });
+    expect(await run('config', 'get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3', stderr: '' });
+    const { stdout } = await run('doctor', '--json', '--retries', '0');
+    expect(stdout).toContain('is readable by others (0644), and cannot be closed from here');
+  },
+);
 
 it.runIf(userInfo().uid === 0)('the configuration that root changes stays whose it was', async () => {
   const home = homeWith({});
