@@ -118,6 +118,8 @@ function copyAll(from: Source, to: Database, now: number): RecoveredInbox {
   // One without its body would be exported and handed on as nothing.
   const { changes } = bodiesWhole ? { changes: 0 } : to.prepare(dropBodiless).run([]);
   const unreadable = unread + changes;
+  // Nothing of such a lead can be handed on, and as many of them as a receiver looks at in a round would hold all others.
+  to.exec('DELETE FROM work WHERE lead NOT IN (SELECT id FROM leads)');
   if ((unreadable > 0 || lost.has('last') || lost.has('counts')) && hasTable(to, 'counted_since')) {
     to.prepare('UPDATE counted_since SET at = ?').run([now]);
   }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { damagedInbox, ids, sharingIds } from '../../inbox/sqlite/damaged-inbox.ts';
 import { all, arrivalOf, deliveryOf, freshFile } from '../../inbox/support.ts';
@@ -78,6 +79,17 @@ describe('leads inbox recover', () => {
     const to = freshFile('new.db');
     const run = await recover(await damagedInbox(table, 2, true), to);
     expect([run.exitCode, run.stderr]).toEqual([7, expect.stringMatching(said)]);
+  });
+
+  it('saves nothing as outstanding of a lead that could not be saved', async () => {
+    const to = freshFile('new.db');
+    const run = await recover(await damagedInbox('leads', 0, true, 'deliveries'), to);
+    expect(run.exitCode).toBe(7);
+    const Libsql = await loadLibsql();
+    const database = new Libsql(to, { timeout: 0 });
+    const orphans = 'SELECT COUNT(*) AS n FROM work WHERE lead NOT IN (SELECT id FROM leads)';
+    expect(database.prepare(orphans).get([])).toMatchObject({ n: 0 });
+    database.close();
   });
 
   it('saves no delivery without its body', async () => {
