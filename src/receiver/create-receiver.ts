@@ -164,7 +164,6 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     onTry: outbox && ((...tried) => outbox.tried(...tried)),
     signal: options.signal,
   });
-  const hasBestEffort = targets.some(({ bestEffort }) => bestEffort === true);
   const isSelective = targets.some(({ takes }) => takes !== undefined);
   const { path: redactPath } = deliveryRedactor(policy);
 
@@ -245,35 +244,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     stored: readonly StoredLead[],
   ): Promise<readonly DecidedLead[]> {
     const pending = stored.filter(isPending);
-    // More would be too much to hold: their sender waits.
-    const isApart = hasBestEffort && dispatcher.size + pending.length <= mostFollowing;
-    const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending, isApart);
-    if (isApart) sayLater(checked, pending, dispatched);
+    const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending);
     let next = 0;
     const decided = stored.map((one) => {
       const after = isPending(one) ? dispatched[next++] : undefined;
       return after === undefined ? decidedAsStored(one) : { ...one, ...after };
     });
     return allWritten(checked.delivery, source, decided);
-  }
-
-  /** What targets of best effort answer behind the answer is an event of its own. */
-  function sayLater(
-    { delivery }: CheckedDelivery,
-    pending: readonly PendingLead[],
-    dispatched: readonly DispatchedLead[],
-  ): void {
-    for (const [i, one] of pending.entries()) {
-      const later = dispatched[i]?.later;
-      if (later === undefined) continue;
-      following
-        .run(async () => {
-          const done = await allWritten(delivery, 'outbox', [{ ...one, ...(await later) }]);
-          if (done.some(({ targetResults = [] }) => targetResults.length > 0))
-            await answer(delivery, 'outbox', done);
-        })
-        .catch((error: unknown) => note({ kind: 'outbox-failed', why: sentenceOf(error) }));
-    }
   }
 
   /**

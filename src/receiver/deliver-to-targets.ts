@@ -36,10 +36,6 @@ export interface DispatchedLead {
   readonly targetResults: readonly LabelledResult[];
   /** Why the inbox could not write that a target has had the lead, a `CannotStoreError`. */
   readonly failure?: Error | undefined;
-  /** What its sender is told where only targets of best effort are not done. */
-  readonly answered?: 'accepted' | 'duplicate' | undefined;
-  /** What comes of those, with their results alone. */
-  readonly later?: Promise<DispatchedLead> | undefined;
 }
 
 /** Is told of every try, and says when a lead that was not taken is due again. */
@@ -56,9 +52,6 @@ interface HandedLead extends Pick<DispatchedLead, 'kind'> {
   /** None of another receiver. */
   readonly result?: LabelledResult;
 }
-
-/** `isTaken`: by all that it waited for. */
-type Outcome = DispatchedLead & Pick<HandedLead, 'isTaken'>;
 
 /** What a lead waits for at one target. `isOwn` is false for a try that was in flight before, here or at another receiver. */
 interface AwaitedTry {
@@ -100,28 +93,22 @@ export class TargetDeliverer {
 
   /**
    * Dispatches leads of one delivery to all their targets at the same time; one result for each, in order. Where a lead is on
-   * its way to a target already, its result there is shared; where other receivers hand it on, it waits for them. `isApart`: it
-   * waits for no target of best effort.
+   * its way to a target already, its result there is shared; where other receivers hand it on, it waits for them.
    */
   async dispatch(
     checked: CheckedDelivery,
     leads: readonly PendingLead[],
-    isApart = false,
   ): Promise<readonly DispatchedLead[]> {
     const awaited = new Map(leads.map((one): [PendingLead, AwaitedTry[]] => [one, []]));
-    let started = this.#targets.map((target) => this.#begin(target, checked, awaited));
+    const started = this.#targets.map((target) => this.#begin(target, checked, awaited));
     try {
-      let outcomes: readonly Promise<DispatchedLead>[] = leads.map((one) =>
-        this.#outcome(one.stored, awaited.get(one) ?? []),
-      );
-      if (isApart) {
-        const later = started.filter((_, i) => this.#targets[i]?.bestEffort === true);
-        void Promise.allSettled(outcomes).then(() => setImmediate(() => later.forEach((end) => end())));
-        started = started.filter((end) => !later.includes(end));
-        outcomes = this.#withoutBestEffort(checked, awaited, outcomes);
-      }
+      const outcomes = leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? []));
       // All of them: one that is forgotten while it is on its way would be handed over once more.
-      return (await Promise.allSettled(outcomes)).map(valueOrFailure);
+      return (await Promise.allSettled(outcomes)).map((one) =>
+        one.status === 'fulfilled'
+          ? one.value
+          : { kind: 'pending', targetResults: [], failure: one.reason as Error },
+      );
     } finally {
       // Deliveries that were stored in the same batch as the last one of the lead get here only later, and still need it.
       setImmediate(() => {
@@ -154,42 +141,6 @@ export class TargetDeliverer {
       end();
       setImmediate(() => this.#forget(leadId, target));
     }
-  }
-
-  /** The same outcomes, each as soon as only targets of best effort are not done. */
-  #withoutBestEffort(
-    checked: CheckedDelivery,
-    awaited: ReadonlyMap<PendingLead, AwaitedTry[]>,
-    outcomes: readonly Promise<DispatchedLead>[],
-  ): readonly Promise<DispatchedLead>[] {
-    const bestEffort = new Set(this.#targets.flatMap((one) => (one.bestEffort === true ? one.name : [])));
-    return [...awaited].map(async ([one, tries], i): Promise<DispatchedLead> => {
-      const whole = outcomes[i] ?? this.#outcome(one.stored, tries);
-      const required = tries.filter(({ target }) => !bestEffort.has(target));
-      if (required.length === tries.length) return whole;
-      if (one.stored.attempt > 1) {
-        // Others may have them, or had them: the inbox knows.
-        const missing = this.#targets.filter(
-          ({ name, takes }) =>
-            !bestEffort.has(name) &&
-            !tries.some(({ target }) => target === name) &&
-            takes?.(one.lead.lead) !== false,
-        );
-        required.push(...missing.map((target) => this.#afterOther(target, checked, one)));
-      }
-      const early = this.#outcome(one.stored, required);
-      const first = await Promise.race([whole, early.then((done) => ({ ...done, isEarly: true }))]);
-      if (!('isEarly' in first) || first.kind !== 'pending') return whole;
-      const { targetResults, isTaken } = first;
-      const isNew = ({ target }: LabelledResult): boolean =>
-        targetResults.every((had) => had.target !== target);
-      const later = Promise.allSettled([whole]).then(([ended]) => {
-        const done = valueOrFailure(ended);
-        return { ...done, targetResults: done.targetResults.filter(isNew) };
-      });
-      const answered = one.stored.attempt === 1 ? 'accepted' : 'duplicate';
-      return { kind: first.kind, targetResults, later, answered: isTaken ? answered : undefined };
-    });
   }
 
   /** Whether the lead is on its way now. */
@@ -347,7 +298,7 @@ export class TargetDeliverer {
   }
 
   /** Once all targets had their turn: one that fails, or takes long, holds no other. */
-  async #outcome({ leadId, seq }: StoredRef, awaited: readonly AwaitedTry[]): Promise<Outcome> {
+  async #outcome({ leadId, seq }: StoredRef, awaited: readonly AwaitedTry[]): Promise<DispatchedLead> {
     let kind: DispatchedLead['kind'] = 'pending';
     const targetResults: LabelledResult[] = [];
     const shared: string[] = [];
@@ -368,15 +319,10 @@ export class TargetDeliverer {
     if (kind === 'pending' && isTaken && target !== undefined) {
       [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target }]);
     }
-    return { kind, targetResults, isTaken };
+    return { kind, targetResults };
   }
 
   #kept({ ok, answer, durationMs }: TargetResult, tries: number): HandedResult {
     return { ok, answer, durationMs, at: this.#clock.now(), kind: tries > 0 ? 'retry' : 'forward' };
   }
 }
-
-const valueOrFailure = (ended: PromiseSettledResult<DispatchedLead>): DispatchedLead =>
-  ended.status === 'fulfilled'
-    ? ended.value
-    : { kind: 'pending', targetResults: [], failure: ended.reason as Error };

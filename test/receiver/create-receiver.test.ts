@@ -173,51 +173,6 @@ describe('the targets of a receiver', () => {
     expect(await receiver.handle(deliveryOf('{"id":"a"}'))).toMatchObject({ body: { status: 'duplicate' } });
     expect(failing.leads).toEqual(['a']);
   });
-
-  it('hold no answer where they are best effort, and are an event of their own when they end', async () => {
-    const ends: (() => void)[] = [];
-    const hanging: Target = {
-      name: 'slow',
-      bestEffort: true,
-      deliver: (_, delivered) =>
-        delivered.map(
-          () =>
-            new Promise((resolve) =>
-              ends.push(() => resolve({ to: 'forward', ok: true, answer: 'late', durationMs: 1 })),
-            ),
-        ),
-    };
-    const app = target('app', [false, true]);
-    const receiver = await start(hanging, app);
-    const post = async (id: string): Promise<unknown> => {
-      const { status, body } = await receiver.handle(deliveryOf(JSON.stringify({ id })));
-      return [status, body['status'] ?? body['error']];
-    };
-    expect(await post('a')).toEqual([502, expect.any(String)]);
-    expect(await post('a')).toEqual([200, 'duplicate']);
-    // Whether the others have had it is asked of the inbox, a moment later.
-    const again = post('a').finally(() => clearInterval(time));
-    const time = setInterval(() => clock.advance(100), 1);
-    expect(await again).toEqual([200, 'duplicate']);
-    expect(await post('b')).toEqual([200, 'accepted']);
-    expect(receiver.answered.map(({ verdict }) => verdict)).toEqual(
-      Array.from({ length: 4 }, () => 'pending'),
-    );
-    expect([app.leads, ends.length]).toEqual([['a', 'a', 'b'], 2]);
-    for (const end of ends) end();
-    await receiver.idle();
-    const later = receiver.answered.slice(4);
-    expect(later.map(({ verdict, source }) => [verdict, source])).toEqual([
-      ['accepted', 'outbox'],
-      ['accepted', 'outbox'],
-    ]);
-    expect(later.flatMap(({ targetResults = [] }) => targetResults.map(({ answer }) => answer))).toEqual([
-      'late',
-      'late',
-    ]);
-    expect(await post('b')).toEqual([200, 'duplicate']);
-    expect(receiver.isDispatching('a')).toBe(false);
-  });
 });
 
 describe('the events of a receiver', () => {

@@ -102,7 +102,7 @@ const targetsTopic = {
     ['giveUp', 'how long a lead that the target does not take is tried again (default: 3d)'],
     ['keepPath', 'true: the path and query of the delivery go behind the path of the URL'],
     ['insecure', 'true: plain HTTP to another host is meant'],
-    ['bestEffort', 'true: tried once, no answer waits for it, and a failure counts as done'],
+    ['bestEffort', 'true: tried once, and a failure counts as done'],
   ],
   tables: () => [
     {

@@ -34,7 +34,7 @@ export interface Target {
   readonly giveUpMs?: number | undefined;
   /** Whether a lead is for this target; undefined: each one is. */
   readonly takes?: ((lead: RawLead) => boolean) | undefined;
-  /** A failure counts as done, and the delivery is acknowledged without it. Default false. */
+  /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
   readonly bestEffort?: boolean | undefined;
   /** Leads that it takes at the same time; undefined: as many as come. */
   readonly concurrency?: number | undefined;
