@@ -48,8 +48,12 @@ export async function exportToFile(
   paths: FilePaths,
 ): Promise<Written> {
   const { checkpoint, hasPartial, mayHaveAppended } = await findInterrupted(options, paths, context.messages);
-  if (checkpoint?.position !== null)
-    return continueExport(service, options, context, totals, paths, checkpoint, mayHaveAppended);
+  if (checkpoint?.position !== null) {
+    // A followed run goes on so behind an increment that it finished, which nobody may have read.
+    const isAppending = options.follow !== undefined && (checkpoint?.appendTo ?? null) !== null;
+    const continued = isAppending ? { ...options, replace: false } : options;
+    return continueExport(service, continued, context, totals, paths, checkpoint, mayHaveAppended);
+  }
   // Its walk was complete: at most the renaming is left to do.
   const { leads } = checkpoint.counts;
   const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);

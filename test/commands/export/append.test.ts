@@ -312,6 +312,27 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['3', '4']);
   });
 
+  it('with --replace --follow appends also where a second run was interrupted behind that increment', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    mkdirSync(join(home, 'b.tmp'));
+    expect((await toFile('--replace')).exitCode).toBe(8);
+    rmdirSync(join(home, 'b.tmp'));
+    stored.push(lead('4'), lead('5'));
+    failsAt = '4';
+    expect((await toFile('--replace', '--follow', '10s')).exitCode).toBe(4);
+    expect(idsIn(file)).toEqual(['3']);
+    failsAt = undefined;
+    const clock = new FakeClock(Date.now());
+    const argv = ['export', '--bookmark', join(home, 'b'), '-o', file, '--replace', '--follow', '10s'];
+    const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
+    const live = startLeads(argv, { env, home, clock });
+    await until(() => clock.sleeps.includes(10_000), 'a poll');
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(0);
+    expect(idsIn(file)).toEqual(['3', '4', '5']);
+  });
+
   /** A run whose bookmark cannot be written, and whose partial file somebody removes. */
   const unpublished = async (...flags: string[]): Promise<void> => {
     mkdirSync(join(home, 'b.tmp'));
