@@ -151,10 +151,9 @@ function postgresInbox(
   const watched = copies.run(connections, clock, end.signal);
   // By itself: for a week there may be no delivery.
   const heartbeats = (async () => {
-    while (await slept(clock, heartbeatEveryMs, end.signal)) {
-      const seen = receiver.seen(clock.now());
+    while (receiver.handsOn && (await slept(clock, heartbeatEveryMs, end.signal))) {
       // Where that cannot be written, the next one is in time.
-      if (seen !== undefined) await Promise.allSettled([commit(context, seen)]);
+      await Promise.allSettled([commit(context, receiver.seen(clock.now()))]);
     }
   })();
   let rejectedWaiting = 0;
@@ -217,7 +216,8 @@ function postgresInbox(
     async close() {
       await ledger.close();
       end.abort();
-      await Promise.all([takeQueue.flush(), leaseQueue.flush()]);
+      // One that says that this receiver runs ends before it is removed.
+      await Promise.all([takeQueue.flush(), leaseQueue.flush(), heartbeats]);
       const last = statements(
         takeConfirmations.removal,
         leaseConfirmations.removal,
@@ -227,7 +227,7 @@ function postgresInbox(
       // Where that cannot be written, others find out later that this receiver has ended.
       await Promise.allSettled([commit(context, last)]);
       await connections.close();
-      await Promise.all([watched, heartbeats]);
+      await watched;
     },
   };
 }

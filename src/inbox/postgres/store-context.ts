@@ -107,9 +107,12 @@ export class RunningReceiver {
     this.#targets = targets;
   }
 
-  /** That it runs now, also where others took it for dead; undefined where it hands nothing on. */
-  seen(now: number): Sql | undefined {
-    if (this.#targets.length === 0) return undefined;
+  get handsOn(): boolean {
+    return this.#targets.length > 0;
+  }
+
+  /** That it runs now, also where others took it for dead. */
+  seen(now: number): Sql {
     return sql`INSERT INTO ${this.#schema}.receivers (owner, target, seen)
       SELECT ${this.#owner}, target, ${Math.round(now)} FROM unnest(${this.#targets}) AS target
       ON CONFLICT (owner, target) DO UPDATE SET seen = excluded.seen;`;

@@ -5,6 +5,7 @@ import { migrate } from '../../../src/inbox/postgres/migrate.ts';
 import { migrations } from '../../../src/inbox/postgres/migrations.ts';
 import { identifier } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
@@ -30,9 +31,7 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
   it('is one for receivers that store and enter at the same moment', async () => {
     const inbox = inboxIn(address);
     const receivers = await Promise.all(
-      Array.from({ length: 4 }, () =>
-        open(inbox.location(), { clock: new FakeClock(1000, { hasty: true }) }),
-      ),
+      Array.from({ length: 4 }, () => open(inbox.location(), { clock: systemClock })),
     );
     await Promise.all(
       receivers.flatMap((receiver, i) =>
@@ -125,7 +124,7 @@ describe.skipIf(shared === undefined)('the ledger of an inbox on PostgreSQL', ()
 
   it('begins anew while others store and enter', async () => {
     const inbox = inboxIn(address);
-    const hasty = { clock: new FakeClock(1000, { hasty: true }) };
+    const hasty = { clock: systemClock };
     const [one, other] = [await open(inbox.location(), hasty), await open(inbox.location(), hasty)];
     const end = new AbortController();
     const storing = (async () => {

@@ -67,7 +67,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
       'ac86e2ff 97e9eae8',
       '3248ff20 3248ff20',
       'dde6cb1b dde6cb1b',
-      'd8544375 d8544375',
+      '0056a327 0056a327',
     ]);
   });
 
