@@ -89,8 +89,8 @@ export const rateLimited = 'rate limited';
 
 /**
  * How long `Retry-After` (RFC 9110, section 10.2.3) asks to wait from now, in milliseconds: seconds, or a date, which
- * is held against the service's own `Date`, or against our clock where there is none. Undefined when it is missing or
- * neither.
+ * is held against our clock and against the service's own `Date`, whichever asks for more. Undefined when it is
+ * missing or neither.
  */
 export function retryAfterMs(
   value: string | undefined,
@@ -103,7 +103,7 @@ export function retryAfterMs(
   const at = /[a-z]{3}|T\d/i.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const theirs = Date.parse(serviceDate ?? '');
-  return Math.max(0, at - (Number.isNaN(theirs) ? now : theirs));
+  return Math.max(0, at - now, Number.isNaN(theirs) ? 0 : at - theirs);
 }
 
 interface NetworkError {
