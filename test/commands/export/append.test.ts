@@ -292,17 +292,28 @@ describe('export -o FILE --bookmark', () => {
     },
   );
 
-  it('with --replace --follow goes on behind the increment of a run that could not publish it', async () => {
+  /** The increment '3' is complete, and could not be published. */
+  const incrementUnpublished = async (): Promise<void> => {
     await toFile();
     stored.push(lead('3'));
     mkdirSync(join(home, 'b.tmp'));
     expect((await toFile('--replace')).exitCode).toBe(8);
     rmdirSync(join(home, 'b.tmp'));
+  };
+
+  /** A run that has come to its first poll. */
+  const followed = async () => {
     const clock = new FakeClock(Date.now());
     const argv = ['export', '--bookmark', join(home, 'b'), '-o', file, '--replace', '--follow', '10s'];
     const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
     const live = startLeads(argv, { env, home, clock });
     await until(() => clock.sleeps.includes(10_000), 'a poll');
+    return { clock, live };
+  };
+
+  it('with --replace --follow goes on behind the increment of a run that could not publish it', async () => {
+    await incrementUnpublished();
+    const { clock, live } = await followed();
     expect(idsIn(file)).toEqual(['3']);
     stored.push(lead('4'));
     clock.advance(10_000);
@@ -313,21 +324,13 @@ describe('export -o FILE --bookmark', () => {
   });
 
   it('with --replace --follow appends also where a second run was interrupted behind that increment', async () => {
-    await toFile();
-    stored.push(lead('3'));
-    mkdirSync(join(home, 'b.tmp'));
-    expect((await toFile('--replace')).exitCode).toBe(8);
-    rmdirSync(join(home, 'b.tmp'));
+    await incrementUnpublished();
     stored.push(lead('4'), lead('5'));
     failsAt = '4';
     expect((await toFile('--replace', '--follow', '10s')).exitCode).toBe(4);
     expect(idsIn(file)).toEqual(['3']);
     failsAt = undefined;
-    const clock = new FakeClock(Date.now());
-    const argv = ['export', '--bookmark', join(home, 'b'), '-o', file, '--replace', '--follow', '10s'];
-    const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
-    const live = startLeads(argv, { env, home, clock });
-    await until(() => clock.sleeps.includes(10_000), 'a poll');
+    const { live } = await followed();
     live.abort(new InterruptedError('SIGINT'));
     expect((await live.done).exitCode).toBe(0);
     expect(idsIn(file)).toEqual(['3', '4', '5']);

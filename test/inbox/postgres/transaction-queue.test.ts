@@ -120,16 +120,22 @@ it('what waited for a confirmation until the database was given up has waited lo
   expect(batches).toEqual([1]);
 });
 
-it('what the database did not take of an acceptance is said again without another transaction', async () => {
-  const { clock, batches, add, notes } = queueBeside(undefined, {
+/** One whose first note of what it accepted was not answered, and is to be made again after a second. */
+async function queueWithoutAnswer() {
+  const queue = queueBeside(undefined, {
     accepted: [1],
     confirm: () => {
-      clock.advance(5000);
+      queue.clock.advance(5000);
       return Promise.reject(new Error('no answer'));
     },
   });
-  await add(1);
-  await expect.poll(() => clock.sleeps).toEqual([1000]);
+  await queue.add(1);
+  await expect.poll(() => queue.clock.sleeps).toEqual([1000]);
+  return queue;
+}
+
+it('what the database did not take of an acceptance is said again without another transaction', async () => {
+  const { clock, batches, notes } = await queueWithoutAnswer();
   expect(notes).toEqual([]);
   clock.advance(1000);
   await expect.poll(() => notes.length).toBe(1);
@@ -139,15 +145,7 @@ it('what the database did not take of an acceptance is said again without anothe
 });
 
 it('nothing is said again once the inbox closes', async () => {
-  const { clock, add, notes, ended } = queueBeside(undefined, {
-    accepted: [1],
-    confirm: () => {
-      clock.advance(5000);
-      return Promise.reject(new Error('no answer'));
-    },
-  });
-  await add(1);
-  await expect.poll(() => clock.sleeps).toEqual([1000]);
+  const { clock, notes, ended } = await queueWithoutAnswer();
   ended.abort();
   clock.advance(1000);
   await new Promise(setImmediate);
