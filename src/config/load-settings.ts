@@ -1,5 +1,4 @@
 import { chmodSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/time-text.ts';
 import { type Paths, configFile } from './directories.ts';
@@ -186,11 +185,18 @@ export function readConfig(
   }
 }
 
+/**
+ * Who runs this; Windows has no such number. `userInfo` of node:os fails where the number has no name, as in a container,
+ * and an import of node:process opens the standard streams.
+ */
+// eslint-disable-next-line no-restricted-globals
+export const ownUserId = (): number | undefined => process.geteuid?.();
+
 /** A symbolic link of another user could make this program read, or overwrite, a file of theirs. */
 function checkOwnFile(path: string, mode: number): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  const { uid } = userInfo();
+  const uid = ownUserId();
   if (!stat.isSymbolicLink()) {
     tighten(path, stat, mode, uid);
     return;
@@ -201,7 +207,7 @@ function checkOwnFile(path: string, mode: number): void {
   if (target?.isFile() === true && target.uid === uid) tighten(path, target, mode, uid);
 }
 
-function tighten(path: string, stat: Stats, mode: number, uid: number): void {
+function tighten(path: string, stat: Stats, mode: number, uid: number | undefined): void {
   if (!isOpenToOthers(stat)) return;
   try {
     chmodSync(path, mode);

@@ -1,5 +1,4 @@
 import { type Stats, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import Conf from 'conf';
 import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
@@ -9,7 +8,7 @@ import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';
 import { configVersion, inKebabCase, valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
-import { readConfig, withoutMark } from './load-settings.ts';
+import { ownUserId, readConfig, withoutMark } from './load-settings.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
@@ -57,7 +56,7 @@ export async function updateConfig(
 
 /** Who keeps a file that root changes for them, as with sudo. */
 const ownerOf = (path: string): Stats | undefined =>
-  userInfo().uid === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  ownUserId() === 0 ? statSync(path, { throwIfNoEntry: false }) : undefined;
 
 /**
  * Changes one profile and leaves the others alone; a profile that ends up empty is removed. The time at which a secret

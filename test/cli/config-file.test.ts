@@ -107,3 +107,18 @@ it.runIf(userInfo().uid === 0)('the configuration that root changes stays whose 
   expect((await configure(home, 'retries', '3')).exitCode).toBe(0);
   expect(statSync(file)).toMatchObject({ uid: 12345, gid: 12346 });
 });
+
+it('the configuration is read and changed in a container whose user has no name', async ({ skip }) => {
+  const container = ['--user', '--map-user=54321', '--map-group=54321'];
+  if (spawnSync('unshare', [...container, 'true']).status !== 0)
+    return skip('containers are not allowed here');
+  const home = homeWith({});
+  const inContainer = (...words: string[]) =>
+    execa('unshare', [...container, process.execPath, binary, 'config', ...words], {
+      env: environment(home),
+      reject: false,
+      stdin: 'ignore',
+    });
+  expect(await inContainer('set', 'retries', '3')).toMatchObject({ exitCode: 0 });
+  expect(await inContainer('get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3' });
+});
