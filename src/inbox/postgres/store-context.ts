@@ -114,7 +114,7 @@ export class RunningReceiver {
   /** That it runs now, also where others took it for dead. */
   seen(now: number): Sql {
     return sql`INSERT INTO ${this.#schema}.receivers (owner, target, seen)
-      SELECT ${this.#owner}, target, ${Math.round(now)} FROM unnest(${this.#targets}) AS target
+      SELECT ${this.#owner}, target, ${Math.round(now)} FROM unnest(${this.#targets}::bytea[]) AS target
       ON CONFLICT (owner, target) DO UPDATE SET seen = excluded.seen;`;
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
-import { clock, open } from '../stores.ts';
+import { clock, open, takeOne } from '../stores.ts';
+import { arrivalOf } from '../support.ts';
 import { inboxIn } from './database.ts';
 
 const address = await sharedPostgres();
@@ -19,5 +20,13 @@ describe.skipIf(address === undefined)('a receiver that gets no delivery', () =>
       return seen();
     };
     await expect.poll(anHourLater).toHaveLength(2);
+  });
+
+  it('needs no target that it hands each lead to, beside one that only the page replays to', async () => {
+    if (address === undefined) throw new Error('no database');
+    const database = inboxIn(address);
+    const inbox = await open(database.location(), { targets: [], onDemand: ['forward http://a/'] });
+    expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+    expect(await database.query('SELECT FROM S.receivers')).toHaveLength(0);
   });
 });
