@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { write } from 'node:fs';
 import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { withOutputErrors } from './output-error.ts';
 import { findOutputPlace } from './output-place.ts';
 
@@ -76,15 +76,35 @@ export async function syncDirectory(path: string): Promise<void> {
  * A regular file is replaced in one step; a pipe or device is written to, and a descriptor where it stands: opened anew by
  * its path, the file behind it would be emptied. Throws an `OutputError`.
  */
-export async function writeWhole(path: string, text: string | AsyncIterable<string>): Promise<void> {
+export async function writeWhole(
+  path: string,
+  text: string | AsyncIterable<string>,
+  clock: Pick<Clock, 'sleep'> = systemClock,
+): Promise<void> {
   const place = await findOutputPlace(path);
   if (place.kind === 'file') {
     await replaceFile(place.path, text, place.mode === undefined ? {} : { mode: place.mode });
   } else {
-    await withOutputErrors(path, () =>
-      place.kind === 'descriptor'
-        ? pipeline(Readable.from(text), createWriteStream('', { fd: place.fd, autoClose: false }))
-        : writeFile(path, text),
-    );
+    await withOutputErrors(path, async () => {
+      if (place.kind !== 'descriptor') return writeFile(path, text);
+      for await (const part of typeof text === 'string' ? [text] : text)
+        await writeTo(place.fd, Buffer.from(part), clock);
+    });
+  }
+}
+
+/** Between two tries to write to what takes no more; ms. */
+const fullMs = 5;
+
+/** Not by a stream: that would close a descriptor which belongs to the shell, and gives up on a reader that is slow. */
+async function writeTo(fd: number, bytes: Buffer, clock: Pick<Clock, 'sleep'>): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += (await promisify(write)(fd, bytes, done, bytes.length - done)).bytesWritten;
+    } catch (error) {
+      // What node wrote to before, as stdout, does not block.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      await clock.sleep(fullMs);
+    }
   }
 }

@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import {
   closeSync,
+  constants,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
+  readSync,
   readdirSync,
   statSync,
   writeFileSync,
@@ -48,5 +52,35 @@ describe.skipIf(process.platform === 'win32')('writeWhole to a descriptor', () =
     );
     closeSync(fd);
     expect(readFileSync(path, 'utf8')).toBe('before\none\ntwo ü\n');
+  });
+
+  it('waits for a slow reader of a pipe that does not block, as stdout is once it was written to', async () => {
+    const path = join(directory(), 'pipe');
+    execFileSync('mkfifo', [path]);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(65_536);
+    let [taken, waits] = [0, 0];
+    const sleep = () => {
+      waits += 1;
+      if (waits > 20) taken += readSync(reader, bytes);
+      return Promise.resolve();
+    };
+    await writeWhole(`/dev/fd/${fd}`, 'x'.repeat(1_000_000), { sleep });
+    closeSync(fd);
+    for (let got = 1; got > 0; taken += got) got = readSync(reader, bytes);
+    closeSync(reader);
+    expect(taken).toBe(1_000_000);
+  });
+
+  it.skipIf(process.platform !== 'linux')('leaves the descriptor open where it cannot write', async () => {
+    const fd = openSync('/dev/full', 'w');
+    await expect(writeWhole(`/dev/fd/${fd}`, 'one\n')).rejects.toMatchObject({
+      code: 'output',
+      problem: { code: 'ENOSPC' },
+    });
+    await new Promise(setImmediate);
+    expect(fstatSync(fd).isCharacterDevice()).toBe(true);
+    closeSync(fd);
   });
 });
