@@ -274,19 +274,17 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   /** That they are stored is enough: their targets follow. */
   function followLater(checked: CheckedDelivery, stored: readonly StoredLead[]): readonly DecidedLead[] {
-    const tried = stored.filter(isPending).flatMap((one): PendingLead[] => {
-      // Who sends a lead again asks for a try; a new one waits in the inbox for a target that is away.
-      const isTried = ({ name }: { readonly name: string }): boolean =>
-        one.stored.attempt > 1 || outbox?.isAway(name) !== true;
-      const targets = one.stored.targets.filter(isTried);
-      return targets.length === 0 ? [] : [{ ...one, stored: { ...one.stored, targets } }];
-    });
+    const pending = stored.filter(isPending);
+    // Who sends a lead again asks for a try; a new one waits in the inbox for a target that is away.
+    const waits = (name: string, { stored: { attempt } }: PendingLead): boolean =>
+      attempt === 1 && outbox?.isAway(name) === true;
+    const waiting = atTargets(pending, waits);
+    if (waiting.length > 0) follow(() => dispatcher.giveBack(waiting));
+    const tried = atTargets(pending, (name, one) => !waits(name, one));
     // What is too much to hold is read from the inbox again.
     const isHeld = dispatcher.size + tried.length <= mostFollowing;
     if (tried.length > 0) {
-      following
-        .run(() => (isHeld ? handOn(withoutErased(checked, stored), tried) : leaveToOutbox(tried)))
-        .catch((error: unknown) => note({ kind: 'outbox-failed', why: sentenceOf(error) }));
+      follow(() => (isHeld ? handOn(withoutErased(checked, stored), tried) : leaveToOutbox(tried)));
     }
     return stored.map(({ lead, stored: taken }) => {
       if (taken.kind !== 'pending') return { lead, stored: taken, kind: taken.kind };
@@ -295,11 +293,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     });
   }
 
+  function follow(work: () => Promise<void>): void {
+    following.run(work).catch((error: unknown) => note({ kind: 'outbox-failed', why: sentenceOf(error) }));
+  }
+
   async function leaveToOutbox(pending: readonly PendingLead[]): Promise<void> {
-    const leases = pending.flatMap(({ stored: { leadId, seq, targets: names } }) =>
-      names.map(({ name }) => ({ leadId, seq, target: name })),
-    );
-    await inbox.release(leases);
+    await dispatcher.giveBack(pending);
     outbox?.wake();
   }
 
@@ -479,3 +478,13 @@ function storedLeads(
 const decidedAsStored = ({ lead, stored }: StoredLead): DecidedLead => ({ lead, stored, kind: stored.kind });
 
 const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';
+
+/** The leads that go to some of the targets, and of each those. */
+const atTargets = (
+  pending: readonly PendingLead[],
+  goes: (target: string, one: PendingLead) => boolean,
+): readonly PendingLead[] =>
+  pending.flatMap((one): PendingLead[] => {
+    const targets = one.stored.targets.filter(({ name }) => goes(name, one));
+    return targets.length === 0 ? [] : [{ ...one, stored: { ...one.stored, targets } }];
+  });

@@ -134,12 +134,36 @@ export class TargetDeliverer {
       ({ isSettled }) => ended(isSettled),
       () => ended(false),
     );
-    this.#inFlight.set(leadId, new Map([[target, handed]]));
+    this.#setInFlight(leadId, target, handed);
     try {
       return await given;
     } finally {
       end();
       setImmediate(() => this.#forget(leadId, target));
+    }
+  }
+
+  /**
+   * Ends leases that are not used, each of which would count as a try where it ended by itself. A delivery of the lead that
+   * comes meanwhile is not tried either.
+   */
+  async giveBack(leads: readonly PendingLead[]): Promise<void> {
+    const leases = leads.flatMap(({ stored: { leadId, seq, targets } }) =>
+      targets
+        // The lease of one that is on its way ends with that.
+        .filter(({ name }) => this.#inFlight.get(leadId)?.has(name) !== true)
+        .map(({ name }) => ({ leadId, seq, target: name })),
+    );
+    const given = this.#inbox.release(leases);
+    const ended = (): HandedLead => ({ isTaken: false, kind: 'pending' });
+    const handed = given.then(ended, ended);
+    for (const { leadId, target } of leases) this.#setInFlight(leadId, target, handed);
+    try {
+      await given;
+    } finally {
+      setImmediate(() => {
+        for (const { leadId, target } of leases) this.#forget(leadId, target);
+      });
     }
   }
 
@@ -199,9 +223,7 @@ export class TargetDeliverer {
         await Promise.allSettled([this.#inbox.release([lease])]);
         return undefined;
       });
-      const atTargets = this.#inFlight.get(leadId) ?? new Map<string, Promise<HandedLead>>();
-      atTargets.set(name, this.#keep(target, one.stored, wanted, given));
-      this.#inFlight.set(leadId, atTargets);
+      this.#setInFlight(leadId, name, this.#keep(target, one.stored, wanted, given));
     }
     for (const one of waiting) {
       const { leadId } = one.stored;
@@ -212,6 +234,11 @@ export class TargetDeliverer {
     return () => {
       for (const leadId of own.keys()) this.#forget(leadId, name);
     };
+  }
+
+  #setInFlight(leadId: string, target: string, handed: Promise<HandedLead>): void {
+    const atTargets = this.#inFlight.get(leadId) ?? new Map<string, Promise<HandedLead>>();
+    this.#inFlight.set(leadId, atTargets.set(target, handed));
   }
 
   #forget(leadId: string, target: string): void {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Inbox, LeaseAnswer, TargetLease } from '../../src/inbox/inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { sentenceOf } from '../../src/messages/find-message.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
@@ -118,6 +119,25 @@ describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocatio
     await until(() => (own.advance(250), app.cut === 1), 'the end of the forward');
     expect(await first).toBe('502 "not_forwarded"');
     expect(await leasedByOther()).toBe('leased');
+  });
+});
+
+describe.each(sharedStores)('a new lead of a target that is away, in $name', ({ newLocation }) => {
+  it('was not tried, for the next receiver either', async () => {
+    const app = new SlowApp();
+    const location = newLocation();
+    const inbox = await openInbox({ location, clock, ...inboxRequirements(policy, [app]) });
+    const outbox = { isAway: () => true, tried: () => ({}), wake: () => undefined };
+    const noted: unknown[] = [];
+    const note = (found: unknown): void => void noted.push(found);
+    const parts = { policy, inbox, targets: [app], clock, note, sentenceOf, outbox };
+    const receiver = createReceiver({ ...parts, acknowledge: 'stored' });
+    expect(await receiver.handle(deliveryOf('a'))).toMatchObject({ status: 200 });
+    await receiver.idle();
+    await inbox.close();
+    expect([app.answers, noted]).toEqual([[], []]);
+    const next = await open(location, inboxRequirements(policy, [app]));
+    expect(await next.due('app', clock.now(), 9)).toMatchObject([{ leadId: 'a', tries: 0 }]);
   });
 });
 
