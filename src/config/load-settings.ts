@@ -1,4 +1,5 @@
-import { chmodSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { closeToOthers } from '../files/close-to-others.ts';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/time-text.ts';
 import { type Paths, configFile } from './directories.ts';
@@ -192,7 +193,10 @@ export function readConfig(
 // eslint-disable-next-line no-restricted-globals
 export const ownUserId = (): number | undefined => process.geteuid?.();
 
-/** A symbolic link of another user could make this program read, or overwrite, a file of theirs. */
+/**
+ * A symbolic link of another user could make this program read, or overwrite, a file of theirs. Those of root are how systemd
+ * and Kubernetes give a program its directory and files.
+ */
 function checkOwnFile(path: string, mode: number): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
@@ -201,27 +205,19 @@ function checkOwnFile(path: string, mode: number): void {
     tighten(path, stat, mode, uid);
     return;
   }
-  if (stat.uid !== uid) throw configError({ kind: 'config-of-another-user', path });
+  if (uid !== undefined && ![0, uid].includes(stat.uid)) {
+    throw configError({ kind: 'config-of-another-user', path });
+  }
   const target = statSync(path, { throwIfNoEntry: false });
-  // Others may own what a link of ours leads to, and a directory behind one may have other uses.
+  // Others may own what a link leads to, and a directory behind one may have other uses.
   if (target?.isFile() === true && target.uid === uid) tighten(path, target, mode, uid);
 }
 
 function tighten(path: string, stat: Stats, mode: number, uid: number | undefined): void {
-  if (!isOpenToOthers(stat)) return;
-  try {
-    chmodSync(path, mode);
-  } catch (error) {
-    // Such as on a mount that is read-only, or what root gave a container. Nothing is less secret for being read, and `doctor`
-    // says that it is open. What a third user owns is not read.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EROFS' && (code !== 'EPERM' || ![0, uid].includes(stat.uid))) throw error;
-  }
+  const refusal = closeToOthers(path, stat, mode);
+  // What a third user owns is not read.
+  if (refusal?.code === 'EPERM' && ![0, uid].includes(stat.uid)) throw refusal;
 }
-
-/** A sticky directory, such as /tmp, is shared on purpose: closing it would do harm. */
-export const isOpenToOthers = ({ mode }: Pick<Stats, 'mode'>): boolean =>
-  (mode & 0o077) !== 0 && (mode & 0o1000) === 0;
 
 /** Editors of Windows begin a file with a byte order mark. */
 export const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');

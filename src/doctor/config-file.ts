@@ -1,10 +1,11 @@
 import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { configFile } from '../config/directories.ts';
-import { isOpenToOthers, type Settings } from '../config/load-settings.ts';
+import type { Settings } from '../config/load-settings.ts';
 import { valueAt } from '../config/check-config.ts';
 import { settingKeys } from '../config/setting-keys.ts';
 import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
+import { isOpenToOthers } from '../files/close-to-others.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
 
 /** What the configuration file was like before it was read, since reading tightens its permissions. */

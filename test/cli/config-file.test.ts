@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
+  lchownSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -12,7 +14,7 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { binary, environment } from '../support/listen-process.ts';
 import { freshHome, homeWith } from '../support/run.ts';
 
@@ -121,4 +123,56 @@ it('the configuration is read and changed in a container whose user has no name'
     });
   expect(await inContainer('set', 'retries', '3')).toMatchObject({ exitCode: 0 });
   expect(await inContainer('get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3' });
+});
+
+const stranger = 12345;
+
+/** By a user who is not root, and may read the files of this program wherever they are. */
+const asStranger = (home: string, ...words: string[]) => {
+  const user = [`--reuid=${stranger}`, `--regid=${stranger}`, '--clear-groups'];
+  const reads = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+  return execa('setpriv', [...user, ...reads, process.execPath, binary, ...words], {
+    env: environment(home),
+    reject: false,
+    stdin: 'ignore',
+  });
+};
+
+describe.runIf(userInfo().uid === 0 && spawnSync('setpriv', ['true']).status === 0)('root', () => {
+  it('links to the directory of a unit of systemd', async () => {
+    const home = freshHome();
+    const own = join(home, 'private');
+    mkdirSync(own, { mode: 0o755 });
+    chownSync(own, stranger, stranger);
+    symlinkSync(own, join(home, 'config'));
+    expect(await asStranger(home, 'config', 'set', 'retries', '3')).toMatchObject({ exitCode: 0 });
+    expect(await asStranger(home, 'config', 'get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3' });
+    expect(statSync(join(own, 'config.json'))).toMatchObject({ uid: stranger, mode: 0o100600 });
+    lchownSync(join(home, 'config'), stranger + 1, stranger + 1);
+    const { exitCode, stderr } = await asStranger(home, 'config', 'get', 'retries');
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('belongs to another user')]);
+  });
+
+  it.for([0o644, 0o440])('links to a file of Kubernetes, of mode %o', async (mode) => {
+    const home = freshHome();
+    const place = join(home, 'config');
+    mkdirSync(join(place, '..2026'), { recursive: true });
+    const file = join(place, '..2026', 'config.json');
+    writeFileSync(file, '{"version":2,"profiles":{"default":{"retries":3}}}');
+    chmodSync(file, mode);
+    symlinkSync('..2026', join(place, '..data'));
+    symlinkSync('..data/config.json', join(place, 'config.json'));
+    const run = await asStranger(home, 'config', 'get', 'retries');
+    expect(run).toMatchObject({ exitCode: 0, stdout: '3', stderr: '' });
+    const { stdout } = await asStranger(
+      home,
+      'doctor',
+      '--json',
+      '--base-url',
+      'http://127.0.0.1:1',
+      '--retries',
+      '0',
+    );
+    expect(stdout).toContain(`readable by others (0${mode.toString(8)}), and cannot be closed from here`);
+  });
 });
