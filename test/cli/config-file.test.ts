@@ -15,6 +15,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { findPaths } from '../../src/config/directories.ts';
 import { binary, environment } from '../support/listen-process.ts';
 import { freshHome, homeWith } from '../support/run.ts';
 
@@ -123,6 +124,23 @@ it('the configuration is read and changed in a container whose user has no name'
     });
   expect(await inContainer('set', 'retries', '3')).toMatchObject({ exitCode: 0 });
   expect(await inContainer('get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3' });
+});
+
+it('an empty HOME names no directory: that of passwd counts, if any', async ({ skip }) => {
+  const path = (...before: string[]) =>
+    execa('env', ['HOME=', ...before, process.execPath, binary, 'config', 'path'], {
+      env: { PATH: process.env['PATH'] },
+      extendEnv: false,
+      reject: false,
+      cwd: freshHome(),
+    });
+  const { configDir } = findPaths({ HOME: userInfo().homedir }, process.platform);
+  expect((await path()).stdout).toBe(join(configDir, 'config.json'));
+  const container = ['unshare', '--user', '--map-user=54321'];
+  if (spawnSync('unshare', [...container.slice(1), 'true']).status !== 0)
+    return skip('containers are not allowed here');
+  const { exitCode, stderr } = await path(...container);
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining('there is no home directory')]);
 });
 
 const stranger = 12345;
