@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { isLoopback } from '../../config/base-url.ts';
 import { invalidProxy } from '../problems.ts';
@@ -80,17 +81,35 @@ const envValue = (env: Env, name: string): string | undefined => {
   return value === '' ? undefined : value;
 };
 
-/** `*`, or host names and suffixes with an optional port, separated by commas or spaces. */
+/**
+ * `*`, or separated by commas or spaces: host names and suffixes, and addresses, each with an optional port, and networks such
+ * as `10.0.0.0/8`.
+ */
 function isExempt(origin: URL, list: string): boolean {
   const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
+  const hostname = withoutBrackets(origin.hostname);
   return list
     .toLowerCase()
     .split(/[\s,]+/)
     .some((entry) => {
       if (entry === '*') return true;
-      const [, host = '', entryPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
-      const name = host.replace(/^\*?\./, '');
+      // More than one colon outside of brackets is an address.
+      const [, host = entry, entryPort] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+      const name = withoutBrackets(host).replace(/^\*?\./, '');
       if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
-      return origin.hostname === name || origin.hostname.endsWith(`.${name}`);
+      return hostname === name || hostname.endsWith(`.${name}`) || isWithin(hostname, name);
     });
+}
+
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+/** Whether `entry` is a network that has this address, or the address itself, which may be written otherwise. */
+function isWithin(address: string, entry: string): boolean {
+  const [network = '', length, ...more] = entry.split('/');
+  const [family, most] = isIP(network) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : most + 1;
+  if (isIP(address) === 0 || isIP(network) === 0 || bits > most || more.length > 0) return false;
+  const networks = new BlockList();
+  networks.addSubnet(network, bits, family);
+  return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
