@@ -12,11 +12,12 @@ export type MessageFault =
   | { readonly kind: 'slow'; readonly ms: number }
   | { readonly kind: 'failed'; readonly code: string };
 
-/** What becomes of a COMMIT: the process dies, the answer is lost, or the database says no. */
+/** What becomes of a COMMIT: the process dies, the answer is lost or comes late, or the database says no. */
 export type PostgresCommitFault =
   | { readonly kind: 'crash'; readonly when: Exclude<CrashTime, 'during'>; readonly how: 'kill' | 'power' }
   | { readonly kind: 'failed'; readonly code: string }
-  | { readonly kind: 'lost' };
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'late'; readonly ms: number };
 
 /** What goes wrong, as the world decides it. */
 export interface PostgresRules {
@@ -87,18 +88,20 @@ export class PostgresServer {
     });
   }
 
-  #wayMs(fault?: MessageFault): number {
-    return 0.1 + this.#random.next() + (fault?.kind === 'slow' ? fault.ms : 0);
+  #wayMs(fault?: MessageFault | PostgresCommitFault): number {
+    const moreMs = fault?.kind === 'slow' || fault?.kind === 'late' ? fault.ms : 0;
+    return 0.1 + this.#random.next() + moreMs;
   }
 
   receive<T>(session: PostgresSession, run: () => Answer<T>, settle: (answer: Answer<T>) => void): void {
     const { process } = session;
     const fault = this.rules.atMessage(process);
     if (fault?.kind === 'silent') return;
+    session.commitFault = undefined;
     const answered = (answer: Answer<T>): void => {
       const heard = fault?.kind === 'cut-behind' ? undefined : answer;
       if (heard === undefined) session.end();
-      this.#scheduler.afterFor(process, this.#wayMs(), () => {
+      this.#scheduler.afterFor(process, this.#wayMs(session.commitFault), () => {
         if (process.isAlive) settle(heard);
       });
     };
@@ -151,6 +154,8 @@ class PostgresSession implements PostgresLink {
   isClosed = false;
   /** Of the open transaction. */
   changes: Changes | undefined;
+  /** Of the COMMIT in the last message. */
+  commitFault: PostgresCommitFault | undefined;
 
   constructor(server: PostgresServer, process: SimProcess) {
     this.#server = server;
@@ -230,10 +235,11 @@ class PostgresSession implements PostgresLink {
   /** Gives why it cannot be answered that it is done. */
   #commit(isDurable: boolean): { readonly code: string } | 'cut' | undefined {
     const fault = isDurable ? this.#server.rules.atCommit(this.process) : undefined;
+    this.commitFault = fault;
     if (fault?.kind === 'failed' || (fault?.kind === 'crash' && fault.when === 'before')) this.rollBack();
     else this.#ended();
     if (fault?.kind === 'failed') return { code: fault.code };
     if (fault?.kind === 'crash') this.process.kill(fault.how);
-    return fault === undefined ? undefined : 'cut';
+    return fault === undefined || fault.kind === 'late' ? undefined : 'cut';
   }
 }

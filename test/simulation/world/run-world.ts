@@ -603,7 +603,7 @@ class World {
       return { kind: 'crash', when: this.#unlessDuring(armed), how: 'kill' };
     }
     const fault = this.#commitFaults.shift();
-    if (fault === undefined) return undefined;
+    if (fault === undefined) return this.#lateCommit(process);
     if (fault.code === 'power-loss') {
       this.#notePowerLoss(`, ${fault.when} a COMMIT of ${process.options.name}`);
       this.#noteFault(`power-loss-${fault.when}-commit`);
@@ -618,6 +618,17 @@ class World {
     return fault.when === 'before' ? { kind: 'failed', code } : { kind: 'lost' };
   }
 
+  /** The others see at once what it has written: they must not take it for lost, nor its receiver accept it as well. */
+  #lateCommit(process: SimProcess): PostgresCommitFault | undefined {
+    const shared = this.#sharedFault;
+    if (shared?.fault !== 'late' || this.#scheduler.now >= shared.until) return undefined;
+    if (!this.#databaseRandom.chance(0.5)) return undefined;
+    const ms = this.#databaseRandom.between(200, 6_000);
+    this.#noteFault('commit-late');
+    this.#say(`${process.options.name}: the answer to COMMIT comes after ${ms} ms`);
+    return { kind: 'late', ms };
+  }
+
   /** The database is done with it, or has not seen it. */
   #unlessDuring(when: CrashTime): 'before' | 'after' {
     if (when !== 'during') return when;
@@ -626,7 +637,8 @@ class World {
 
   #atMessage(process: SimProcess): MessageFault | undefined {
     const shared = this.#sharedFault;
-    if (shared === undefined || this.#scheduler.now >= shared.until) return undefined;
+    if (shared === undefined || shared.fault === 'late' || this.#scheduler.now >= shared.until)
+      return undefined;
     const random = this.#databaseRandom;
     if (!random.chance(shared.fault === 'away' || shared.fault === 'slow' ? 1 : 0.3)) return undefined;
     this.#noteFault(`database-${shared.fault}`);
