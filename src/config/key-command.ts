@@ -36,7 +36,11 @@ export async function runKeyCommand(
   // The terminal's last line is the program's as long as it may ask for something there.
   const resume = context.status?.pause();
   try {
-    const end = await endOf(command, context, timeoutMs);
+    // Of some names that no program can have `spawn` throws, and no event tells.
+    const end = await endOf(command, context, timeoutMs).catch((error: unknown) => ({
+      how: notStarted(error as NodeJS.ErrnoException),
+      output: '',
+    }));
     context.signal.throwIfAborted();
     // Ctrl-C goes to every process of the terminal, and the program's end may be seen first.
     const { how } = end;
@@ -88,9 +92,7 @@ function endOf(
       if (size <= mostOutput) chunks.push(chunk);
       else stop({ kind: 'too-much-printed', mostBytes: mostOutput });
     });
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      finish({ kind: 'not-started', why: error.code ?? error.message }),
-    );
+    child.on('error', (error) => finish(notStarted(error)));
     child.on('exit', () => {
       const grace = setTimeout(() => child.stdout.destroy(), outputGraceMs);
       child.on('close', () => clearTimeout(grace));
@@ -100,6 +102,11 @@ function endOf(
     );
   });
 }
+
+const notStarted = ({ code, message }: NodeJS.ErrnoException): KeyCommandFault => ({
+  kind: 'not-started',
+  why: code ?? message,
+});
 
 /** Asks the program to end, then ends it: one that shows no typed letters sets the terminal right again first. */
 function end(child: ChildProcess): void {

@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
+import type { ConfigProblem } from '../../config/problems.ts';
 import type { Context, Outcome } from '../../context.ts';
+import { ConfigError } from '../../errors.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
@@ -197,6 +199,8 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     closeStopped(() => renewed);
   }
   const handedOn = outbox.run(receiver);
+  /** Why the only round had none. */
+  let withoutKey: ConfigError | undefined;
   const backfilled =
     pulled === undefined
       ? Promise.resolve()
@@ -208,7 +212,18 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           clock,
           signal,
           note,
-          onRound: output.backfill,
+          async onRound(round) {
+            const { number, end } = round;
+            if (end.kind === 'failed' && end.error instanceof ConfigError) {
+              // It is said when the run ends.
+              if (number === 1 && isNoProgram(end.error)) {
+                stop.fail(end.error);
+                return;
+              }
+              if (flags.backfillEvery === undefined) withoutKey = end.error;
+            }
+            await output.backfill(round);
+          },
         });
 
   const cause = await stop.reached;
@@ -224,6 +239,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
   const outcome = outcomeOf(cause, flags.count, context.signal);
+  if (withoutKey !== undefined && outcome === 'done' && cause.by !== 'count') throw withoutKey;
   isOver = outcome === 'done';
   return outcome;
 }
@@ -242,6 +258,15 @@ async function pulledService(
   const untilStopped = Object.create(context, { signal: { value: signal } }) as Context;
   let service = 'apiKey' in account ? await openService(context) : undefined;
   return async () => (service ??= await openService(untilStopped));
+}
+
+/** Why a key command's program did not start that no later round would start either. */
+const lastingFaults: readonly unknown[] = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENAMETOOLONG'];
+
+function isNoProgram({ problem }: ConfigError): boolean {
+  if (problem?.kind !== 'key-command-failed') return false;
+  const { how } = problem as ConfigProblem & { readonly kind: 'key-command-failed' };
+  return how.kind === 'not-started' && lastingFaults.includes(how.why);
 }
 
 /** For so long no delivery may have used a secret before it is said, in hours. */

@@ -38,6 +38,8 @@ async function homeWith(command: readonly string[], url: string): Promise<string
 /** Appends a line to `log` each time it runs, and prints the key that `file` holds. */
 const counted = (file: string, log: string): string[] => ['sh', '-c', 'echo run >>"$1"; cat "$0"', file, log];
 
+const receive = 'listen --token receiver-token-1234 --port 0 --retries 0 --backfill 24h'.split(' ');
+
 const runs = (log: string): number =>
   existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0;
 
@@ -72,8 +74,7 @@ describe('api-key-command', () => {
     const service = await serviceOf(new Set(['late-key-1234']));
     const [file, log] = [join(freshHome(), 'key'), join(freshHome(), 'log')];
     const home = await homeWith(counted(file, log), service.url);
-    const words = ['listen', '--token', 'receiver-token-1234', '--port', '0', '--retries', '0'];
-    const run = startLeads([...words, '--backfill', '24h', '--backfill-every', '1s'], { home });
+    const run = startLeads([...receive, '--backfill-every', '1s'], { home });
     await until(() => runs(log) > 1);
     expect(run.stderr.text()).toContain('the backfill ended early');
     expect(service.asked).toHaveLength(0);
@@ -82,6 +83,24 @@ describe('api-key-command', () => {
     run.abort(new InterruptedError('SIGINT'));
     await run.done;
     expect(run.stderr.text()).toContain('the backfill works again');
+  });
+
+  it.each([
+    ['no program has', '/no/such/program'],
+    ['no file can have', join(process.execPath, 'x')],
+  ])('of a name that %s ends a receiver that pulls: 3', async (_, program) => {
+    const home = await homeWith([program], 'http://127.0.0.1:9');
+    const { exitCode, stderr } = await leads([...receive, '--backfill-every', '1s'], { home });
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/^error: .*api-key-command/m);
+    expect(stderr).not.toContain('backfill');
+  });
+
+  it('that fails in the only round of a receiver ends no run with 0', async () => {
+    const run = startLeads(receive, { home: await homeWith(['false'], 'http://127.0.0.1:9') });
+    await until(() => run.stderr.text().includes('the backfill ended early'));
+    run.abort(new InterruptedError('SIGINT'));
+    expect((await run.done).exitCode).toBe(3);
   });
 
   it('that fails when a watched key has expired is run again at the next poll', async () => {
