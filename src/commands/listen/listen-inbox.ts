@@ -27,6 +27,7 @@ interface ListenInboxParts {
   readonly targets: readonly Target[];
   /** Told how many writes shared each transaction. */
   readonly onCommit: ((writes: number) => void) | undefined;
+  readonly givenUp: AbortSignal;
 }
 
 /**
@@ -52,7 +53,7 @@ export const namedInbox = async (
 export async function openListenInbox(
   flags: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
-  { named, verifier, targets, onCommit }: ListenInboxParts,
+  { named, verifier, targets, onCommit, givenUp }: ListenInboxParts,
 ) {
   const { clock, pid, messages } = context;
   let temporary: Awaited<ReturnType<typeof createTemporaryInbox>> | undefined;
@@ -61,7 +62,7 @@ export async function openListenInbox(
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
       ...inboxRequirements(verifier, targets),
-      ...{ location, clock, pid, warn, onCommit },
+      ...{ location, clock, pid, warn, onCommit, givenUp },
       onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;

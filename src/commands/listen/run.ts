@@ -91,7 +91,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const settings = await context.settings();
   const verifier = new CurrentKeys(await resolveScheme(flags, settings, context), clock);
   const definitions = await targetDefinitions(flags);
-  /** Aborts what the targets have in flight. */
+  /** Aborts what the targets have in flight, and what the inbox would try again. */
   const abort = new AbortController();
   const named = await namedInbox(flags, settings, context);
   const host = typeof named === 'object' ? hostname() : undefined;
@@ -111,6 +111,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     verifier,
     targets,
     onCommit: metrics?.committed.bind(metrics),
+    givenUp: abort.signal,
   });
   const { inbox } = opened;
   let isOver = false;

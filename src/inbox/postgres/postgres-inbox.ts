@@ -68,8 +68,8 @@ export async function openPostgresInbox(
 const maxRejectedWaiting = 1000;
 
 /**
- * Until it is said again that a target has had a lead, in milliseconds: after the second failure, at most, and in all, since
- * whoever closes the inbox waits for it.
+ * Until it is said again that a target has had a lead, in milliseconds: after the second failure, at most, and in all. A
+ * receiver that ends gives it up sooner.
  */
 const settleAgainMs = { first: 250, most: 8000, inAll: 60_000 };
 
@@ -111,6 +111,7 @@ function postgresInbox(
     onCommit,
   });
   const writeCheck = new WriteCheck(context, options);
+  const givenUp = AbortSignal.any([end.signal, ...(options.givenUp === undefined ? [] : [options.givenUp])]);
   const written = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -139,9 +140,9 @@ function postgresInbox(
           return await leaseQueue.add(leaseWork('done', leases, storedName));
         } catch (error) {
           isLost ||= error instanceof LostAnswerError;
-          if (!isLost || isOfData(error)) throw error;
+          if (!isLost || isOfData(error) || givenUp.aborted) throw error;
           const isOver = clock.steady() - startedAt >= settleAgainMs.inAll;
-          if (pauseMs > 0 && (isOver || !(await slept(clock, pauseMs, end.signal)))) throw error;
+          if (pauseMs > 0 && (isOver || !(await slept(clock, pauseMs, givenUp)))) throw error;
         }
       }
     });

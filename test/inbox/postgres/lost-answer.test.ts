@@ -187,6 +187,22 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     await Promise.all([cut.close(), expect(settled).rejects.toThrow(CannotStoreError)]);
   });
 
+  it('of a target that is done is not made again once the receiver has drained, and nothing says that it was', async () => {
+    const drained = new AbortController();
+    const givenUp = drained.signal;
+    const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000, givenUp });
+    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const lost = proxy.loseNextCommit('settle_1').then(() => proxy.refuse());
+    const { length } = clock.sleeps;
+    const settled = expect(cut.settle([{ ...stored, target: 't' }])).rejects.toThrow(CannotStoreError);
+    await lost;
+    await expect.poll(() => clock.sleeps.slice(length)).toContain(250);
+    drained.abort();
+    await settled;
+    proxy.resume();
+    await expect.poll(async () => (await takeOne(other, arrivalOf({ id: 'a' }))).kind).toBe('accepted');
+  });
+
   it('of a target that is done is accepted with the next delivery, and the target has had the lead', async () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
