@@ -89,6 +89,30 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 
+  it.each([
+    { renewalMs: 1600, verdict: { status: 'fulfilled', value: { kind: 'accepted' } } },
+    { renewalMs: 2600, verdict: { status: 'rejected', reason: expect.any(CannotStoreError) as unknown } },
+  ])(
+    'that is late is believed where the renewal is answered in time: $renewalMs ms',
+    async ({ renewalMs, verdict }) => {
+      const { proxy, inbox, cut } = await receivers();
+      const held = proxy.holdNextCommit();
+      const taken = Promise.allSettled([takeOne(cut, arrivalOf({ id: 'a' }))]);
+      const pass = await held;
+      const renewed = proxy.holdNextCommit();
+      clock.advance(1600);
+      pass();
+      const passRenewal = await renewed;
+      const [row] = await inbox.query(
+        `SELECT at > clock_timestamp() + interval '500ms' AND at < clock_timestamp() + interval '2s' AS holds FROM S.unconfirmed`,
+      );
+      expect(row).toEqual({ holds: true });
+      clock.advance(renewalMs);
+      passRenewal();
+      expect(await taken).toMatchObject([verdict]);
+    },
+  );
+
   it('that is believed late keeps out a receiver that has just found it lost', async () => {
     const { inbox, cut, other } = await receivers();
     await takeOne(cut, arrivalOf({ id: 'a' }));

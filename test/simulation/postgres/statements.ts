@@ -399,7 +399,7 @@ const others: readonly Other[] = [
     ([queue, noted], { tables, changes, now }) => {
       const row = tables.unconfirmed.get(queue as string);
       if (row === undefined || row.lost || rangesOf(row.seqs) !== rangesOf(multirange(noted))) return [];
-      changes.set(tables.unconfirmed, queue as string, { ...row, at: now });
+      changes.set(tables.unconfirmed, queue as string, { ...row, at: now + 1500 });
       return [{ lane: queue }];
     },
   ],

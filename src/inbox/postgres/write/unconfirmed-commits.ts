@@ -12,6 +12,12 @@ export const isLost: Sql = sql`lost OR at NOT BETWEEN clock_timestamp() - interv
 const freshMs = 1500;
 
 /**
+ * A renewed row lies a second and a half ahead, which all releases take for in time: it holds for three and a half seconds from
+ * its statement on. So long, in milliseconds, may the answer to that take.
+ */
+const renewedMs = 2500;
+
+/**
  * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
  * accepted of which no receiver ever learnt: their senders were answered 503, or nothing. So a transaction that accepts
  * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its queue of
@@ -23,7 +29,8 @@ const freshMs = 1500;
  * receiver was killed, then the queue that takes the next delivery of the lead accepts it and takes its number over.
  * Otherwise the queue has only just committed, and the delivery is taken again a moment later. What a receiver's own queues
  * have accepted it knows by itself, however long the database refuses the note. A queue whose COMMIT was answered late renews
- * its row before it believes the answer; whoever takes over marks that row as lost. Of the two, one is first.
+ * its row, for three and a half seconds, before it believes the answer; whoever takes over marks that row as lost. Of the two,
+ * one is first.
  *
  * So a lead is accepted once, unless a receiver is stopped, or its note is refused, for longer than that between the answer
  * to a COMMIT and the note of it, and its next delivery goes to another receiver; or the database is killed less than a second after the last delivery of a queue, which then has no other:
@@ -148,10 +155,10 @@ export class Confirmations {
   ): Promise<boolean> {
     if (numbers.length === 0 || clock.steady() - since < freshMs) return true;
     const renewedAt = clock.steady();
-    const renewal = sql`UPDATE ${this.#schema}.unconfirmed SET at = clock_timestamp()
+    const renewal = sql`UPDATE ${this.#schema}.unconfirmed SET at = clock_timestamp() + interval '1.5s'
       WHERE lane = ${this.queue} AND seqs = ${multirangeOf(numbers)} AND NOT lost AND ${this.#terms.continues} RETURNING lane;`;
     const [[row] = []] = await connection.run(withoutDurability(renewal));
-    return row !== undefined && clock.steady() - renewedAt < freshMs;
+    return row !== undefined && clock.steady() - renewedAt < renewedMs;
   }
 
   /** Leads that the open transaction accepts, and that another queue had accepted; undefined where there are none. */
