@@ -1,5 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { addressAttempts } from '../http/client/address-attempts.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 
 /** Where the receiver is, and which certificates of it are accepted. */
@@ -25,7 +26,12 @@ export function endpointOf(url: URL, trust: TlsTrust, proxy: URL | undefined): E
     host,
     port,
     // A name is sent for names only (RFC 6066, section 3).
-    tls: { ...trustOptions(trust), ALPNProtocols: ['http/1.1'], ...(isAddress ? {} : { servername: host }) },
+    tls: {
+      ...addressAttempts,
+      ...trustOptions(trust),
+      ALPNProtocols: ['http/1.1'],
+      ...(isAddress ? {} : { servername: host }),
+    },
     isInsecure: trust.insecure,
     proxy,
   };
@@ -34,7 +40,9 @@ export function endpointOf(url: URL, trust: TlsTrust, proxy: URL | undefined): E
 /** A connection without a proxy, over TLS where the URL says so; destroyed when `signal` is aborted. */
 export function openSocket({ host, port, tls, isSecure }: Endpoint, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = isSecure ? connectTls({ ...tls, host, port }) : connectPlain({ host, port });
+    const socket = isSecure
+      ? connectTls({ ...tls, host, port })
+      : connectPlain({ ...addressAttempts, host, port });
     const stop = (): void => void socket.destroy(new Error('aborted'));
     signal.addEventListener('abort', stop, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', stop));

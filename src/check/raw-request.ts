@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
+import { addressAttempts } from '../http/client/address-attempts.ts';
 import { limitTime, type TimeLimit } from '../http/client/limit-time.ts';
 import { tunnelAgent } from '../http/client/tunnel.ts';
 import type { Clock } from '../time/clock.ts';
@@ -78,7 +79,7 @@ function open(
   // Without a body there is nothing to announce, unless the method expects one (RFC 9110, section 8.6).
   const framing = body.length === 0 && method === 'GET' ? [] : length;
   const wire = ['Host', url.host, ...headers.flat(), ...framing, 'Connection', 'close'];
-  const options = { method, headers: wire, signal, agent: false } as const;
+  const options = { ...addressAttempts, method, headers: wire, signal, agent: false } as const;
   if (!isSecure) return requestPlain(url, options, onAnswer);
   const agent = proxy === undefined ? false : tunnelAgent(proxy, tls);
   return requestSecure(url, { ...tls, ...options, agent }, onAnswer);

@@ -27,10 +27,13 @@ afterAll(async () => {
   await sandbox.close();
 });
 
+/** Of a host that is a name, there may be several addresses. */
+const byName = (url: string): string => url.replace('127.0.0.1', 'localhost');
+
 const watched = (): Record<string, string> => ({
   NODE_OPTIONS: `--require ${preload}`,
   SOCKETS: sockets,
-  LEADS_BASE_URL: sandbox.url,
+  LEADS_BASE_URL: byName(sandbox.url),
   LEADS_API_KEY: sandbox.apiKey,
 });
 
@@ -65,13 +68,23 @@ it('knows every command', () => {
   expect(Object.keys(lines).sort()).toEqual(commands.map(({ name }) => name).sort());
 });
 
+/** What is connected to otherwise: a database, and a proxy, which the service and the receiver are reached through. */
+const otherwise = ({ port }: URL): readonly string[] => [
+  `inbox list --inbox postgres://a:b@localhost:${port}/c?sslmode=disable`,
+  'list --base-url https://leads.test --retries 0',
+  'export --base-url https://leads.test --retries 0',
+  'send https://leads.test --token secret --count 1 --yes',
+];
+
 it('no command connects to, or looks up, an address that was not named', async () => {
-  for (const [name, line] of Object.entries(lines)) {
-    const argv = line(receiver.url).split(' ');
+  const named = Object.entries(lines).map(([name, line]) => [name, line(byName(receiver.url))] as const);
+  const other = otherwise(new URL(receiver.url)).map((line) => [line, line] as const);
+  for (const [name, line] of [...named, ...other]) {
+    const argv = line.split(' ');
     const run = execa(process.execPath, [binary, ...argv], {
       reject: false,
       input: name === 'verify' ? `POST / HTTP/1.1\nX-Webhook-Token: secret\n\n{"id":"a"}` : sandbox.apiKey,
-      env: { ...environment(home), ...watched() },
+      env: { ...environment(home), ...watched(), HTTPS_PROXY: byName(sandbox.url) },
     });
     if (serving.includes(name)) run.stderr.once('data', () => run.kill('SIGINT'));
     const { exitCode, stderr } = await run;
@@ -81,8 +94,8 @@ it('no command connects to, or looks up, an address that was not named', async (
   expect(existsSync(sockets)).toBe(true);
   const found = new Set(readFileSync(sockets, 'utf8').trim().split('\n'));
   // A watch that sees nothing would prove nothing.
-  expect(found).toContain(new URL(sandbox.url).host);
-  expect(found).toContain(new URL(receiver.url).host);
+  expect(found).toContain(new URL(byName(sandbox.url)).host);
+  expect(found).toContain(new URL(byName(receiver.url)).host);
   // The tour of `demo` has a service and a receiver of its own, on this machine as these are.
   expect([...found].filter((address) => !/^(127\.0\.0\.1|localhost|::1):\d+$/.test(address))).toEqual([]);
 }, 180_000);

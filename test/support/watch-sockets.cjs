@@ -1,5 +1,5 @@
 // Loaded into a process by --require: writes each address that it connects to, looks up or sends a datagram to, a line each,
-// to the file that SOCKETS names.
+// to the file that SOCKETS names; and where node gives up the first addresses of a host after its default time.
 const { appendFileSync } = require('node:fs');
 const dgram = require('node:dgram');
 const dns = require('node:dns');
@@ -17,7 +17,9 @@ const watch = (owner, name, textOf) => {
 
 watch(net.Socket.prototype, 'connect', ([first, second]) => {
   const [options] = Array.isArray(first) ? first : [first];
-  if (typeof options === 'object') return options.path ?? `${options.host}:${options.port}`;
+  const { host, port, path, autoSelectFamilyAttemptTimeout = 250 } = options;
+  const isHasty = net.isIP(host ?? '') === 0 && autoSelectFamilyAttemptTimeout <= 250;
+  if (typeof options === 'object') return path ?? `${host}:${port}${isHasty ? ', 250 ms an address' : ''}`;
   return `${typeof second === 'string' ? second : ''}:${options}`;
 });
 watch(dgram.Socket.prototype, 'send', (args) => `datagram ${args.find((arg) => typeof arg === 'string')}`);

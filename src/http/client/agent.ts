@@ -6,6 +6,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
+import { addressAttempts } from './address-attempts.ts';
 import {
   answerHeaders,
   type HttpAnswer,
@@ -27,7 +28,7 @@ export async function createAgent(options: HttpClientOptions): Promise<HttpClien
   const throughProxy = proxied ? (await import('./proxy-agent.ts')).throughProxy : undefined;
   const sockets = new OpenSockets();
   const connector = (options: Connect.BuildOptions): Connect.connector =>
-    sockets.of(buildConnector({ timeout: timeoutMs, ...options }));
+    sockets.of(buildConnector({ ...addressAttempts, timeout: timeoutMs, ...options }));
   const direct = connector({});
   const agent = new Agent({
     ...timeouts,

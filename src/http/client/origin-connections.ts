@@ -1,6 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure, type ConnectionOptions as TlsOptions } from 'node:tls';
 import { isLoopback } from '../../config/base-url.ts';
+import { addressAttempts } from './address-attempts.ts';
 import { AnswerParser } from './answer-parser.ts';
 import { type TlsTrust, trustOptions } from './trust.ts';
 import { openTunnel } from './tunnel.ts';
@@ -114,11 +115,12 @@ function socketOpener(
   const { protocol, hostname, port } = isTunnelled ? target : (proxy ?? target);
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol !== 'https:') {
-    const address = { host, port: port === '' ? 80 : Number(port) };
+    const address = { ...addressAttempts, host, port: port === '' ? 80 : Number(port) };
     return (onSocket) => opened(connectPlain(address), onSocket);
   }
   const own = loopbackCa !== undefined && isLoopback(hostname) ? [loopbackCa] : [];
   const options: TlsOptions = {
+    ...addressAttempts,
     host,
     port: port === '' ? 443 : Number(port),
     // A name only: an address is no server name (RFC 6066, section 3).

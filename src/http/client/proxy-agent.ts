@@ -5,6 +5,7 @@ import connect from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { TunnelError } from '../problems.ts';
+import { addressAttempts } from './address-attempts.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
 interface ProxyOptions {
@@ -25,7 +26,7 @@ export function throughProxy(proxy: URL, { timeoutMs, onTunnel, tracked }: Proxy
     ...(token !== undefined && { token }),
     uri: proxy.href,
     requestTls: { timeout: timeoutMs },
-    proxyTls: { timeout: timeoutMs },
+    proxyTls: { ...addressAttempts, timeout: timeoutMs },
     // The pool that undici makes waits five minutes for the proxy's answer.
     clientFactory: (origin, options) => {
       const connect = tracked((options as { connect: Connect.connector }).connect);

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
+import { addressAttempts } from './address-attempts.ts';
 import {
   answerHeaders,
   type HttpAnswer,
@@ -61,6 +62,7 @@ async function sendAlone(
     // As undici asks: after `close`, a server may end a body by nothing but the end of the connection.
     headers: { ...headers, connection: 'keep-alive' },
     agent: false,
+    ...addressAttempts,
     ...(ca.length === 0 ? {} : { ca }),
   });
   sent.maxHeadersCount = 0;

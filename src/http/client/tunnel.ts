@@ -5,6 +5,7 @@ import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { ExchangeError } from '../problems.ts';
+import { addressAttempts } from './address-attempts.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 
@@ -21,6 +22,7 @@ export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): C
     ...(isSecure && { servername: isIP(hostname) === 0 ? hostname : '' }),
     // An application's own global agent may be another proxy's.
     agent: false,
+    ...addressAttempts,
     port: proxy.port === '' ? (isSecure ? 443 : 80) : proxy.port,
     method: 'CONNECT',
     path: authority,

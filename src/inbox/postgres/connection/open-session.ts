@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../../errors.ts';
+import { addressAttempts } from '../../../http/client/address-attempts.ts';
 import type { Secret } from '../../../secret.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { DatabaseUnavailableError, hostText, openingError, SocketFault } from './database-errors.ts';
@@ -126,7 +127,9 @@ const takesTls = 'S'.charCodeAt(0);
 /** Connects to one host, and encrypts before anything is sent. Rejects with what node says, or with a `SocketFault`. */
 async function openSocket({ host, tls, timeoutMs }: SocketOptions): Promise<Socket> {
   const { name, port, isSocket } = host;
-  const socket = isSocket ? connect(`${name}/.s.PGSQL.${port}`) : connect({ host: name, port });
+  const socket = isSocket
+    ? connect(`${name}/.s.PGSQL.${port}`)
+    : connect({ ...addressAttempts, host: name, port });
   socket.setNoDelay(true);
   socket.setKeepAlive(true, keepAliveMs);
   const opened = [socket];
