@@ -184,8 +184,8 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   due(target: string, by: number, limit: number): Promise<readonly DueLead[]>;
   /** When the first lead is due for the target, or its lease ends; undefined where none ever is. */
   nextDueAt(target: string): Promise<number | undefined>;
-  /** What is outstanding of these leads, dead or not, is due now, as if it had come now. */
-  beginAnew(leadIds: readonly string[]): Promise<void>;
+  /** What is outstanding of these leads, dead or not, is due now, as if it had come now. Resolves to the number of such leads. */
+  beginAnew(leadIds: readonly string[]): Promise<number>;
   /** Targets that have not had some lead, those of earlier runs included. */
   outstanding(): Promise<readonly Outstanding[]>;
   /** Targets that have not had the lead, those of earlier runs included, by their labels. */

@@ -182,7 +182,7 @@ describe.each(stores)('what was given up in $name', ({ newLocation }) => {
     await inbox.release([{ ...lease, result, dead: true }]);
     await inbox.settle([{ ...lease, target: mail }]);
     clock.advance(minute);
-    await inbox.beginAnew(['a', 'unknown']);
+    expect(await inbox.beginAnew(['a', 'unknown'])).toBe(1);
     expect(await inbox.due(app, clock.now(), 9)).toMatchObject([
       { leadId: 'a', tries: 2, since: clock.now(), dueAt: clock.now() },
     ]);

@@ -99,15 +99,23 @@ const leadsAtOnce = 500;
 async function beginAnew(options: InboxRetryOptions, context: Context): Promise<Outcome> {
   const leads = await withInbox(options, context, async (inbox) => {
     const ids = await pendingIds(inbox);
-    for (let i = 0; i < ids.length; i += leadsAtOnce) await inbox.beginAnew(ids.slice(i, i + leadsAtOnce));
-    return ids.length;
+    let begun = 0;
+    for (let i = 0; i < ids.length; i += leadsAtOnce) {
+      begun += await inbox.beginAnew(ids.slice(i, i + leadsAtOnce));
+    }
+    return { begun, left: ids.length - begun };
   });
   await (await retryPrinter(options.format, context.stdout)).end();
-  if (leads === 0) context.messages.say('nothing is outstanding');
-  else if (leads !== undefined)
-    context.messages.say(
-      `${counted(leads, 'lead begins', 'leads begin')} anew: receivers that run try again`,
-    );
+  if (leads === undefined) return 'done';
+  const { begun, left } = leads;
+  const { messages } = context;
+  if (begun > 0)
+    messages.say(`${counted(begun, 'lead begins', 'leads begin')} anew: receivers that run try again`);
+  else if (left === 0) messages.say('nothing is outstanding');
+  if (left > 0) {
+    const which = counted(left, 'lead does', 'leads do');
+    messages.note('left', `${which} not begin anew: no delivery is kept, or the target has had it meanwhile`);
+  }
   return 'done';
 }
 

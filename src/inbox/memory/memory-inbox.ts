@@ -72,10 +72,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
     },
     due: (target, by, limit) => Promise.resolve(outstanding.due(target, by, limit)),
     nextDueAt: (target) => Promise.resolve(outstanding.nextDueAt(target)),
-    beginAnew(leadIds) {
-      writer.beginAnew(leadIds);
-      return Promise.resolve();
-    },
+    beginAnew: (leadIds) => Promise.resolve(writer.beginAnew(leadIds)),
     checkWritable: () => Promise.resolve(),
     backlog: () =>
       Promise.resolve(sumBacklog(targets.flatMap((target) => [...backlogOf(target, outstanding)]))),

@@ -148,8 +148,9 @@ export class MemoryWriter {
     return { state: 'leased', tries: work.tries };
   }
 
-  beginAnew(leadIds: readonly string[]): void {
-    for (const leadId of leadIds) this.outstanding.beginAnew(leadId, this.#options.clock.now());
+  beginAnew(leadIds: readonly string[]): number {
+    const now = this.#options.clock.now();
+    return leadIds.filter((leadId) => this.outstanding.beginAnew(leadId, now)).length;
   }
 
   /** `Inbox.erase`. */

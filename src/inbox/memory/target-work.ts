@@ -99,13 +99,15 @@ export class OutstandingWork {
     return first && freeAt(first);
   }
 
-  beginAnew(leadId: string, now: number): void {
-    for (const work of this.of(leadId)) {
+  beginAnew(leadId: string, now: number): boolean {
+    const begun = this.of(leadId);
+    for (const work of begun) {
       work.since = now;
       work.dueAt = now;
       work.dead = false;
       this.#queue(work);
     }
+    return begun.length > 0;
   }
 
   #queue(work: TargetWork): void {

@@ -197,7 +197,7 @@ function sqliteInbox(
     lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
     due: (target, by, limit) => reading(() => outstanding.due(opened.storedName(target), by, limit)),
     nextDueAt: (target) => reading(() => outstanding.next(opened.storedName(target))),
-    beginAnew: (leadIds) => add((writer) => leadIds.forEach((leadId) => writer.beginAnew(leadId))),
+    beginAnew: (leadIds) => add((writer) => leadIds.filter((leadId) => writer.beginAnew(leadId)).length),
     async *unsettled(target) {
       const names = target === undefined ? await reading(outstanding.targets) : [opened.storedName(target)];
       for (const name of names) {

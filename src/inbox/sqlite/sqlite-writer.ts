@@ -171,8 +171,8 @@ export class SqliteWriter {
     return this.leases.lease(this.#written(leadId), target, this.#now);
   }
 
-  beginAnew(leadId: string): void {
-    this.leases.beginAnew(this.#written(leadId), this.#now);
+  beginAnew(leadId: string): boolean {
+    return this.leases.beginAnew(this.#written(leadId), this.#now);
   }
 
   /** The lead's id as a column has it. What waits of it is written, so that it can be looked at. */

@@ -96,9 +96,10 @@ export class TargetLeases {
     return wanted.filter((one) => this.#rowOf(id, one)?.['done'] === 0);
   }
 
-  /** What is outstanding of the lead is due now. */
-  beginAnew(id: string, now: number): void {
-    this.#sql.run('UPDATE work SET since = ?1, due_at = ?1, dead = 0 WHERE lead = ?2 AND done = 0', now, id);
+  /** What is outstanding of the lead is due now. Returns whether anything is. */
+  beginAnew(id: string, now: number): boolean {
+    const begin = 'UPDATE work SET since = ?1, due_at = ?1, dead = 0 WHERE lead = ?2 AND done = 0';
+    return this.#sql.run(begin, now, id) > 0;
   }
 
   /**

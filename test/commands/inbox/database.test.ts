@@ -5,6 +5,9 @@ import { request } from 'undici';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newDatabase, newInboxUrl, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
+import { arrivalOf } from '../../inbox/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
@@ -106,6 +109,21 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
       exitCode: 0,
       stderr: expect.stringContaining('deliveries dropped') as string,
     });
+  });
+
+  test('begins anew what has a delivery, and says of how much that is not so', async () => {
+    const there = newInboxUrl(address);
+    const inbox = await openInbox({ location: locationOf(there), clock: new FakeClock(), targets: ['t'] });
+    for (const id of ['a', 'gone']) await inbox.take([arrivalOf({ id })]);
+    await inbox.close();
+    const client = superuser(address);
+    const table = `"${/schema=(\w+)/.exec(there)?.[1] ?? ''}".deliveries`;
+    await client.unsafe(`DELETE FROM ${table} WHERE lead = 'gone'`);
+    await client.end({ timeout: 1 });
+    const run = await leads(['inbox', 'retry', '--pending'], { env: { LEADS_INBOX: there } });
+    expect(run.exitCode).toBe(0);
+    expect(run.stderr).toContain('1 lead begins anew');
+    expect(run.stderr).toContain('1 lead does not begin anew');
   });
 
   test('is not what recover is for', async () => {

@@ -122,6 +122,13 @@ describe.skipIf(address === undefined)('a month that is dropped', () => {
     expect(counts.map(({ count, isRemoved }) => [count, isRemoved])).toEqual([[1, false]]);
   });
 
+  it('leaves nothing to begin anew of a lead without a delivery', async () => {
+    const { inbox, receiver } = await withDead();
+    expect(await receiver.beginAnew(['a'])).toBe(1);
+    await inbox.query('DELETE FROM S.deliveries');
+    expect(await receiver.beginAnew(['a'])).toBe(0);
+  });
+
   it('takes with it no body of a lead that is begun anew meanwhile', async () => {
     const { inbox, receiver, waits } = await withDead();
     await inbox.query(`CREATE FUNCTION S.wait() RETURNS trigger LANGUAGE plpgsql

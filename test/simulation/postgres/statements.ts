@@ -503,16 +503,17 @@ const others: readonly Other[] = [
     },
   ],
   [
-    /^UPDATE "leads"\.outstanding AS o SET since = /,
+    /^WITH begun AS \(UPDATE "leads"\.outstanding AS o SET since = /,
     ([since, leads], { tables, changes, now }) => {
-      for (const row of outstandingOf(tables, hexes(leads)))
+      const rows = outstandingOf(tables, hexes(leads));
+      for (const row of rows)
         changes.set(tables.outstanding, workKey(row.lead, row.target), {
           ...row,
           since: since as number,
           dueAt: now,
           dead: false,
         });
-      return [];
+      return [{ begun: new Set(rows.map(({ lead }) => lead)).size }];
     },
   ],
   [

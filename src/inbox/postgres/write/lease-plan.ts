@@ -22,7 +22,7 @@ import type { Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import { type LostLead, unaccept } from './take-writes.ts';
 import type { Answers, Decision, Plan } from './transaction.ts';
-import { commit } from './write-guard.ts';
+import { inTransaction, runToCommit } from './write-guard.ts';
 
 type Results = readonly LeaseResult[];
 
@@ -224,13 +224,16 @@ export const hasDelivery = (schema: Sql): Sql =>
  * What is outstanding of these leads is due now, where a delivery is left that can be handed on. Locks their ids, sorted, as
  * every receiver does.
  */
-export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
-  const { schema, options } = context;
+export function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<number> {
+  const { schema, options, guard } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
-  await commit(
-    context,
-    sql`UPDATE ${schema}.outstanding AS o SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false
-      WHERE lead = ANY(${ids}) AND ${hasDelivery(schema)};`,
-    sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`,
-  );
+  const lock = sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`;
+  return inTransaction(context, lock, async (connection) => {
+    const [[row] = []] = await connection.run(
+      sql`WITH begun AS (UPDATE ${schema}.outstanding AS o SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false
+        WHERE lead = ANY(${ids}) AND ${hasDelivery(schema)} RETURNING lead) SELECT count(DISTINCT lead) AS begun FROM begun;`,
+    );
+    await runToCommit(connection, guard, sql``);
+    return numberOf(row?.['begun']);
+  });
 }
