@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import { configFile } from '../config/directories.ts';
 import type { Settings } from '../config/load-settings.ts';
 import { valueAt } from '../config/check-config.ts';
@@ -7,6 +7,7 @@ import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { isOpenToOthers } from '../files/close-to-others.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
+import { modeOf, statOf } from './file-mode.ts';
 
 /** What the configuration file was like before it was read, since reading tightens its permissions. */
 export interface FoundConfig {
@@ -32,8 +33,8 @@ export function checkConfig(
   const hasModes = platform !== 'win32';
   const wasOpen = hasModes && [file, directory].some(isOpen);
   if (wasOpen) {
-    const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
-    return check.warn({ kind: isOpen(statOf(path)) ? 'config-open' : 'config-closed', path, mode });
+    const kind = isOpen(statOf(path)) ? 'config-open' : 'config-closed';
+    return check.warn({ kind, path, mode: modeOf(file) });
   }
   if (!isWritable(path)) return check.warn({ kind: 'config-unwritable', path });
   return check.pass({ kind: 'config-in-order', path, hasModes, profile: read.profile });
@@ -74,15 +75,6 @@ export function checkIdFields({
 
 const isOpen = (stat: Stats | undefined): boolean =>
   stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
-
-function statOf(path: string, read: typeof lstatSync = statSync): Stats | undefined {
-  try {
-    return read(path, { throwIfNoEntry: false });
-  } catch {
-    // Reading the file says what is wrong with the way to it.
-    return undefined;
-  }
-}
 
 function isWritable(path: string): boolean {
   try {

@@ -4,9 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { authorityPath, readAuthority, renewAuthorityBefore } from '../tls/local-authority.ts';
+import {
+  authorityKeyPath,
+  authorityPath,
+  readAuthority,
+  renewAuthorityBefore,
+} from '../tls/local-authority.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
 
 /** A program on this machine answers at once, or is none of ours; ms. */
@@ -84,7 +89,7 @@ export async function checkAuthority(dataDir: string, now: number): Promise<Chec
     const pem = await readAuthority(dataDir);
     if (pem === undefined) return check.pass({ kind: 'authority-unmade' });
     const certificate = new X509Certificate(pem);
-    const keyPath = join(directory, 'ca-key.pem');
+    const keyPath = authorityKeyPath(dataDir);
     if (!certificate.checkPrivateKey(createPrivateKey(await readFile(keyPath, 'utf8'))))
       return check.fail({ kind: 'authority-unusable', path, directory, why: { otherKey: keyPath } });
     const [start, end] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];

@@ -78,7 +78,7 @@ export type DoctorProblem =
     >
   | Alike<'authority-unmade'>
   | Alike<'config-missing' | 'config-unwritable', { path: string }>
-  | Alike<'config-open' | 'config-closed', { path: string; mode: string }>
+  | Alike<'file-open' | 'config-open' | 'config-closed', { path: string; mode: string }>
   | Alike<'inbox-opens' | 'inbox-unmade' | 'database-without-inbox', { inbox: string }>
   | Alike<'port-free' | 'port-of-listen' | 'port-taken' | 'port-needs-rights', { address: string }>
   | Alike<'host-by-proxy' | 'tls-by-proxy', { proxy: string }>

@@ -55,6 +55,10 @@ export const doctorMessages: Messages<DoctorProblem> = {
     hint: () => 'install a current version of node',
   }),
   'config-missing': ({ path }) => `no file ${path} yet; flags and environment count`,
+  'file-open': ({ path, mode }) => ({
+    message: `${path} is readable by others (${mode})`,
+    hint: () => 'close it with chmod 600, unless its group is one that is to read it',
+  }),
   'config-open': ({ path, mode }) => ({
     message: `${path} is readable by others (${mode}), and cannot be closed from here`,
     hint: () => 'close it where it is from: its owner with chmod 600, or the mode of what is mounted',

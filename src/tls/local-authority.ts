@@ -1,9 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, OutputError } from '../errors.ts';
+import { closeToOthers } from '../files/close-to-others.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { readIfExists } from '../files/read.ts';
 import { replaceFile } from '../files/replace.ts';
@@ -52,6 +54,10 @@ export async function readAuthority(dataDir: string, host: string = hostname()):
 /** Where that certificate is, for `curl --cacert`. */
 export const authorityPath = (dataDir: string, host: string = hostname()): string =>
   join(directoryOf(dataDir, host), 'ca.pem');
+
+/** The key beside it. */
+export const authorityKeyPath = (dataDir: string, host: string = hostname()): string =>
+  join(directoryOf(dataDir, host), 'ca-key.pem');
 
 const directoryOf = (dataDir: string, host: string): string =>
   join(dataDir, 'tls', dnsNames(host).at(-1) ?? 'localhost');
@@ -108,7 +114,7 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
   try {
     const keyPath = join(directory, 'ca-key.pem');
     const key = createPrivateKey(await readFile(keyPath, 'utf8'));
-    await chmod(keyPath, 0o600);
+    closeToOthers(keyPath, statSync(keyPath), 0o600);
     const certificate = new X509Certificate(pem);
     if (certificate.checkPrivateKey(key)) return { pem, certificate, key };
     throw new Error('mismatch');

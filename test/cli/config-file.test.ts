@@ -18,6 +18,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { findPaths } from '../../src/config/directories.ts';
 import { binary, environment } from '../support/listen-process.ts';
 import { freshHome, homeWith } from '../support/run.ts';
+import { asStranger, canBeStranger, stranger } from '../support/stranger.ts';
 
 const configure = (home: string, setting: string, value: string, env: Record<string, string> = {}) =>
   execa(process.execPath, [binary, 'config', 'set', setting, value], {
@@ -143,31 +144,23 @@ it('an empty HOME names no directory: that of passwd counts, if any', async ({ s
   expect([exitCode, stderr]).toEqual([3, expect.stringContaining('there is no home directory')]);
 });
 
-const stranger = 12345;
-
-/** By a user who is not root, and may read the files of this program wherever they are. */
-const asStranger = (home: string, ...words: string[]) => {
-  const user = [`--reuid=${stranger}`, `--regid=${stranger}`, '--clear-groups'];
-  const reads = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
-  return execa('setpriv', [...user, ...reads, process.execPath, binary, ...words], {
-    env: environment(home),
-    reject: false,
-    stdin: 'ignore',
-  });
+const runAsStranger = (home: string, ...words: string[]) => {
+  const [command = '', ...rest] = [...asStranger, process.execPath, binary, ...words];
+  return execa(command, rest, { env: environment(home), reject: false, stdin: 'ignore' });
 };
 
-describe.runIf(userInfo().uid === 0 && spawnSync('setpriv', ['true']).status === 0)('root', () => {
+describe.runIf(canBeStranger)('root', () => {
   it('links to the directory of a unit of systemd', async () => {
     const home = freshHome();
     const own = join(home, 'private');
     mkdirSync(own, { mode: 0o755 });
     chownSync(own, stranger, stranger);
     symlinkSync(own, join(home, 'config'));
-    expect(await asStranger(home, 'config', 'set', 'retries', '3')).toMatchObject({ exitCode: 0 });
-    expect(await asStranger(home, 'config', 'get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3' });
+    expect(await runAsStranger(home, 'config', 'set', 'retries', '3')).toMatchObject({ exitCode: 0 });
+    expect(await runAsStranger(home, 'config', 'get', 'retries')).toMatchObject({ exitCode: 0, stdout: '3' });
     expect(statSync(join(own, 'config.json'))).toMatchObject({ uid: stranger, mode: 0o100600 });
     lchownSync(join(home, 'config'), stranger + 1, stranger + 1);
-    const { exitCode, stderr } = await asStranger(home, 'config', 'get', 'retries');
+    const { exitCode, stderr } = await runAsStranger(home, 'config', 'get', 'retries');
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('belongs to another user')]);
   });
 
@@ -180,9 +173,9 @@ describe.runIf(userInfo().uid === 0 && spawnSync('setpriv', ['true']).status ===
     chmodSync(file, mode);
     symlinkSync('..2026', join(place, '..data'));
     symlinkSync('..data/config.json', join(place, 'config.json'));
-    const run = await asStranger(home, 'config', 'get', 'retries');
+    const run = await runAsStranger(home, 'config', 'get', 'retries');
     expect(run).toMatchObject({ exitCode: 0, stdout: '3', stderr: '' });
-    const { stdout } = await asStranger(
+    const { stdout } = await runAsStranger(
       home,
       'doctor',
       '--json',

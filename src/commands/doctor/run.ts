@@ -14,6 +14,7 @@ import {
   checkSecretAges,
   findConfig,
 } from '../../doctor/config-file.ts';
+import { checkFileMode } from '../../doctor/file-mode.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import type { OpenedStore } from '../../doctor/database-opens.ts';
 import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
@@ -33,7 +34,7 @@ import {
 import { proxyFor } from '../../http/client/http-client.ts';
 import { openService } from '../../service/client/service.ts';
 import type { ErrorWords } from '../../service/problems.ts';
-import { readAuthority } from '../../tls/local-authority.ts';
+import { authorityKeyPath, readAuthority } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
 import { problemSentence } from '../../messages/find-message.ts';
 import type { DoctorLine } from './output-schema.ts';
@@ -152,6 +153,7 @@ async function checkReceiver(
       ...(settings === undefined ? [] : checkIdFields(settings)),
       atPort,
       authority,
+      ...checkFileMode('receiver.authority-mode', authorityKeyPath(paths.dataDir), context.platform),
     ],
   };
 }
@@ -176,11 +178,11 @@ async function openInbox(
   }
 }
 
-async function openFile(location: string, { paths, clock, pid }: Context): Promise<OpenedStore> {
+async function openFile(location: string, { paths, clock, pid, platform }: Context): Promise<OpenedStore> {
   const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
   const { check, newestDelivery } = await checkInbox(location, storage, clock);
   return {
-    checks: [check, checkFreeSpace(storage)],
+    checks: [check, ...checkFileMode('receiver.inbox-mode', location, platform), checkFreeSpace(storage)],
     clock: { name: 'file system', at: storage.writtenAt },
     newestDelivery,
   };

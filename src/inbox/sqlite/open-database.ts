@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../errors.ts';
+import { closeToOthers } from '../../files/close-to-others.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
@@ -29,7 +30,9 @@ export async function openDatabase(
     database = new Libsql(path, { timeout: busyMs });
     // Only read so far: another program's database must stay as it is.
     versionOf(database, path);
-    chmodSync(path, 0o600);
+    // What cannot be written opens as well, and would fail with each lead.
+    accessSync(path, constants.W_OK);
+    closeToOthers(path, statSync(path), 0o600);
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced, on macOS through the cache of the drive.
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
