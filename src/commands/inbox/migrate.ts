@@ -63,13 +63,17 @@ async function migrateSchema(
 }
 
 function say(
-  { from, to, months }: Migrated,
+  { from, to, months, lacking }: Migrated,
   shown: string,
-  messages: Pick<Context['messages'], 'say'>,
+  messages: Pick<Context['messages'], 'say' | 'warn'>,
 ): void {
   if (from === 0) messages.say(`made the inbox ${shown}, schema version ${to}`);
   else if (from < to) messages.say(`brought the inbox ${shown} from schema version ${from} to ${to}`);
   else messages.say(`the inbox ${shown} has schema version ${from} already`);
   if (months.length === 0) messages.say('no partition was missing');
   else messages.say(`made partitions for ${months.map((month) => month.replace('_', '-')).join(', ')}`);
+  if (lacking.length === 0) return;
+  messages.warn(
+    `no index yet on ${lacking.join(', ')}, which somebody else locked: run 'leads inbox migrate' again`,
+  );
 }

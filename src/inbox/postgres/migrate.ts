@@ -35,6 +35,8 @@ export interface Migrated {
   readonly to: number;
   /** Months that got partitions, such as `2026_01`. */
   readonly months: readonly string[];
+  /** Partitions that still lack an index, since somebody held a lock on them: a later run makes it. */
+  readonly lacking: readonly string[];
 }
 
 interface MigrateOptions {
@@ -80,8 +82,13 @@ export async function migrate(connection: Connection, options: MigrateOptions): 
       next += 1;
     });
   }
-  for (const { index } of steps) if (index !== undefined) await addIndexes(connection, schema, index);
-  return { from, to: Math.max(from, steps.length), months: await addMonths(connection, schema, now) };
+  const lacking = new Set<string>();
+  for (const { index } of steps) {
+    if (index === undefined) continue;
+    for (const partition of await addIndexes(connection, schema, index)) lacking.add(partition);
+  }
+  const months = await addMonths(connection, schema, now);
+  return { from, to: Math.max(from, steps.length), months, lacking: [...lacking] };
 }
 
 /** The partitions of the next three months, where they are missing. Returns the names of the months that got some. */
@@ -216,17 +223,20 @@ async function missingIndexes(
   });
 }
 
-/** Others may do the same: each looks again before each partition, and passes over what another one has locked or made. */
+/**
+ * Others may do the same: each looks again before each partition, and passes over what another one has locked or made. Returns
+ * the partitions that still lack the index, and get it by nobody now.
+ */
 async function addIndexes(
   connection: Connection,
   schema: Sql,
   index: NonNullable<Migration['index']>,
-): Promise<void> {
+): Promise<readonly string[]> {
   const tried = new Set<string>();
   for (;;) {
     const missing = await missingIndexes(connection, schema, index);
     const next = missing.find(({ partition }) => !tried.has(partition));
-    if (next === undefined) return;
+    if (next === undefined) return missing.map(({ partition }) => partition);
     tried.add(next.partition);
     try {
       for (const statement of next.statements) {

@@ -122,10 +122,30 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
       from: 6,
       to: 6,
       months: [],
+      lacking: [],
     });
     expect(await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }))).toMatchObject({
       kind: 'accepted',
     });
+  });
+
+  it('says which partition lacks an index, since somebody read it all the while', async () => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    const columns = migrations.flatMap(({ index }) => index?.columns ?? [])[0] ?? '';
+    await inbox.query(`DROP INDEX S.counted; CREATE INDEX counted ON ONLY S.deliveries (${columns});
+      ALTER TABLE S.deliveries OWNER TO leads; CREATE INDEX deliveries_default_counted ON S.deliveries_default (${columns});
+      ALTER TABLE S.deliveries_default OWNER TO leads;
+      UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'S.deliveries_default_counted'::regclass`);
+    const upToDate = () =>
+      withConnection(inbox, (connection) =>
+        migrate(connection, { schema: identifier(inbox.name), now: clock.now() }),
+      );
+    await inbox.client.begin(async (reading) => {
+      await reading.unsafe(`SELECT FROM "${inbox.name}".deliveries_default`);
+      expect(await upToDate()).toMatchObject({ lacking: ['deliveries_default'] });
+    });
+    expect(await upToDate()).toMatchObject({ lacking: [] });
   });
 
   it('has an index made by one of two programs that bring it up to date at the same moment', async () => {
