@@ -52,14 +52,23 @@ export async function exportToFile(
     // A followed run goes on so behind an increment that it finished, which nobody may have read.
     const isAppending = options.follow !== undefined && (checkpoint?.appendTo ?? null) !== null;
     const continued = isAppending ? { ...options, replace: false } : options;
-    return continueExport(service, continued, context, totals, paths, checkpoint, mayHaveAppended);
+    try {
+      return await continueExport(service, continued, context, totals, paths, checkpoint, mayHaveAppended);
+    } catch (error) {
+      if (!(error instanceof UsageError) || !options.replace || error.hint === undefined) throw error;
+      // It was given, and counts again without the checkpoint.
+      const hint = error.hint.replace('use --replace', `remove ${paths.checkpoint}`);
+      throw new UsageError(error.message, { hint, cause: error });
+    }
   }
   // Its walk was complete: at most the renaming is left to do.
   const { leads } = checkpoint.counts;
   const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);
   const what = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
-  // Another increment would replace the one that was finished just now, which nobody has read; what is followed is appended.
-  if (options.bookmark === undefined || (options.replace && options.follow === undefined)) {
+  // Another increment would replace the one that was finished just now, which nobody has read; what is followed is appended,
+  // but to no JSON array.
+  const replacesNext = options.replace && (options.follow === undefined || options.format === 'json');
+  if (options.bookmark === undefined || replacesNext) {
     Object.assign(totals, checkpoint.counts);
     if (options.replace)
       context.messages.note('finished', `${what} finished; run it again for what is new since`);

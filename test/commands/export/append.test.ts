@@ -293,11 +293,11 @@ describe('export -o FILE --bookmark', () => {
   );
 
   /** The increment '3' is complete, and could not be published. */
-  const incrementUnpublished = async (): Promise<void> => {
-    await toFile();
+  const incrementUnpublished = async (...form: string[]): Promise<void> => {
+    await toFile(...form);
     stored.push(lead('3'));
     mkdirSync(join(home, 'b.tmp'));
-    expect((await toFile('--replace')).exitCode).toBe(8);
+    expect((await toFile('--replace', ...form)).exitCode).toBe(8);
     rmdirSync(join(home, 'b.tmp'));
   };
 
@@ -321,6 +321,31 @@ describe('export -o FILE --bookmark', () => {
     live.abort(new InterruptedError('SIGINT'));
     expect((await live.done).exitCode).toBe(0);
     expect(idsIn(file)).toEqual(['3', '4']);
+  });
+
+  it('with --replace --follow ends behind such an increment in a form that cannot be appended to', async () => {
+    await incrementUnpublished('--format', 'json');
+    stored.push(lead('4'));
+    const run = await toFile('--replace', '--follow', '10s', '--format', 'json');
+    expect([run.exitCode, run.stderr]).toEqual([
+      0,
+      expect.stringContaining('run it again for what is new since'),
+    ]);
+    expect(idsIn(file)).toEqual(['3']);
+  });
+
+  it('with --replace --follow names the checkpoint where the file behind which it goes on was changed', async () => {
+    await incrementUnpublished();
+    stored.push(lead('4'), lead('5'));
+    failsAt = '4';
+    expect((await toFile('--replace', '--follow', '10s')).exitCode).toBe(4);
+    failsAt = undefined;
+    truncateSync(file, 5);
+    const { exitCode, stderr } = await toFile('--replace', '--follow', '10s');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(
+      `hint: name another file, or remove ${file}.checkpoint to keep only what is new\n`,
+    );
   });
 
   it('with --replace --follow appends also where a second run was interrupted behind that increment', async () => {
