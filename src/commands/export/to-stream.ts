@@ -69,6 +69,8 @@ async function streamDestination(
   // The columns of a CSV file are known at the end only, and so is a workbook: until then nothing is written.
   const isWrittenAtEnd = format === 'xlsx' || (format === 'csv' && fields === undefined);
   let written = 0;
+  /** That the bookmark stays, for as long as this run goes on; ms. */
+  let saidAt = -Infinity;
   const saveBookmark = async (): Promise<void> => {
     if (bookmark === undefined || window === undefined) return;
     if (failure !== undefined) throw failure;
@@ -78,8 +80,11 @@ async function streamDestination(
       // All was written but what the filter of `--jq` did not make of some lead, which is exit 6 at the end.
       if (!(error instanceof DataError && error.problem?.kind === 'jq-failed')) throw error;
       const why = `the filter failed on a lead, ${String(error.problem['why'])}`;
-      const again = 'what was written since comes again until it fails on none';
-      context.messages.note('filter', `the bookmark ${bookmark} stays where it is: ${why}; ${again}`);
+      const again = 'a run whose filter fails on none moves it, and what was written since comes again';
+      const now = context.clock.steady();
+      if (now - saidAt < sayAgainMs) return;
+      saidAt = now;
+      context.messages.warn(`the bookmark ${bookmark} stays where it is: ${why}; ${again}`);
       return;
     }
     await writeBookmark(bookmark, window.bookmark(account));
@@ -124,6 +129,9 @@ async function streamDestination(
     close: async () => close?.(),
   };
 }
+
+/** Between two warnings that the bookmark stays; ms. */
+const sayAgainMs = 24 * 3_600_000;
 
 /** Where bytes go that cannot be taken back. */
 interface StreamOutput {
