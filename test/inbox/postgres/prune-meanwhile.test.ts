@@ -73,7 +73,9 @@ describe.skipIf(address === undefined)('a month that is dropped', () => {
   /** A lead of that month that was given up. */
   async function withDead() {
     if (address === undefined) throw new Error('no database');
-    const inbox = inboxIn(address, { database: await newDatabase(address) });
+    const database = await newDatabase(address);
+    const inbox = inboxIn(address, { database });
+    await inbox.client.unsafe(`ALTER DATABASE "${database}" SET deadlock_timeout = '100ms'`);
     const receiver = await open(inbox.location(), { targets: ['t'], leaseMs: 60_000 });
     const delivery = deliveryOf('{"id":"a"}', { receivedAt: old });
     const [taken] = await receiver.take([arrivalOf({ id: 'a' }, { delivery })]);
@@ -129,6 +131,34 @@ describe.skipIf(address === undefined)('a month that is dropped', () => {
     expect(await receiver.beginAnew(['a'])).toBe(0);
   });
 
+  it('is dropped all the same after a conflict with who holds what is outstanding and asks for deliveries', async () => {
+    const { inbox, receiver, waits } = await withDead();
+    const { pruning } = await inbox.client.begin(async (blocking) => {
+      // So that the other one gives in.
+      await blocking.unsafe(`SET LOCAL deadlock_timeout = '10s'`);
+      await blocking.unsafe(`LOCK TABLE "${inbox.name}".outstanding IN ROW EXCLUSIVE MODE`);
+      const pruning = receiver.prune(border);
+      await waits('outstanding IN SHARE MODE');
+      await blocking.unsafe(`LOCK TABLE ONLY "${inbox.name}".deliveries IN ACCESS SHARE MODE`);
+      return { pruning };
+    });
+    expect(await pruning).toBe(1);
+    expect(await all(receiver.list({}))).toHaveLength(0);
+  });
+
+  it('is waited for by who begins anew before it holds what is outstanding', async () => {
+    const { inbox, receiver, waits } = await withDead();
+    const { begun } = await inbox.client.begin(async (blocking) => {
+      await blocking.unsafe(`LOCK TABLE ONLY "${inbox.name}".deliveries IN ACCESS EXCLUSIVE MODE`);
+      const begun = receiver.beginAnew(['a']);
+      await waits('deliveries');
+      await blocking.unsafe(`LOCK TABLE "${inbox.name}".outstanding IN SHARE MODE NOWAIT`);
+      return { begun };
+    });
+    await begun;
+    expect(await receiver.outstanding()).toMatchObject([{ leads: 1, dead: 0 }]);
+  });
+
   it('takes with it no body of a lead that is begun anew meanwhile', async () => {
     const { inbox, receiver, waits } = await withDead();
     await inbox.query(`CREATE FUNCTION S.wait() RETURNS trigger LANGUAGE plpgsql
@@ -140,7 +170,7 @@ describe.skipIf(address === undefined)('a month that is dropped', () => {
       await waits('moved');
       let isBegun = false;
       const begun = receiver.beginAnew(['a']).finally(() => (isBegun = true));
-      await Promise.race([begun, waits('SET since').catch(() => undefined)]);
+      await Promise.race([begun, waits('LOCK TABLE ONLY').catch(() => undefined)]);
       expect(isBegun).toBe(false);
       return { pruning, begun };
     });

@@ -475,6 +475,7 @@ const others: readonly Other[] = [
   [/^UPDATE "leads"\.write_checks/, nothing],
   [/^WITH (?:dropped|turn) AS/, nothing],
   [/^SELECT count\(\*\) FROM \(SELECT FROM "leads"\.ids/, nothing],
+  [/^LOCK TABLE ONLY "leads"\.deliveries/, nothing],
   [/^SET LOCAL/, nothing],
   [/^SELECT pg_sleep/, nothing],
   [/^SELECT 'the role has its rights'/, nothing],

@@ -222,12 +222,13 @@ export const hasDelivery = (schema: Sql): Sql =>
 
 /**
  * What is outstanding of these leads is due now, where a delivery is left that can be handed on. Locks their ids, sorted, as
- * every receiver does.
+ * every receiver does, and their deliveries before what is outstanding, as it is where a month is dropped.
  */
 export function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<number> {
   const { schema, options, guard } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
-  const lock = sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`;
+  const lock = sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;
+    LOCK TABLE ONLY ${schema}.deliveries IN ACCESS SHARE MODE;`;
   return inTransaction(context, lock, async (connection) => {
     const [[row] = []] = await connection.run(
       sql`WITH begun AS (UPDATE ${schema}.outstanding AS o SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/database-connections.ts';
 import { countRemoved } from '../migrations.ts';
 import { existingMonths, type Month, partitionName } from '../migrate.ts';
-import { isForbidden, isLocked } from '../postgres-errors.ts';
+import { isConflict, isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
@@ -56,8 +56,9 @@ async function dropOrSkip({ connections, schema, guard }: OpenedSchema, month: M
         return orRollBack(connection, () => dropMonth(connection, schema, month));
       });
     } catch (error) {
-      if (isForbidden(error) || (isLocked(error) && tries === maxTries)) return 0;
-      if (!isLocked(error)) throw error;
+      const isBusy = isLocked(error) || isConflict(error);
+      if (isForbidden(error) || (isBusy && tries === maxTries)) return 0;
+      if (!isBusy) throw error;
     }
   }
 }
