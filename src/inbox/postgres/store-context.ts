@@ -89,7 +89,7 @@ export async function removeDeadReceivers(
       SELECT lead, target FROM ${schema}.outstanding WHERE owner = ${bytesOf(owner)} AND lease > 0 FOR UPDATE SKIP LOCKED)`);
   }
   for (const { owner, seen } of running) {
-    if (await isGone(storedText(owner), { pid, seen: numberOf(seen), now })) {
+    if (await isGone(storedText(owner), { pid, seen: numberOf(seen), now, isHourly: true })) {
       await connection.run(sql`DELETE FROM ${schema}.receivers WHERE owner = ${bytesOf(owner)}`);
     }
   }

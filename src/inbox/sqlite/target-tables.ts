@@ -320,7 +320,7 @@ export async function removeDeadReceivers(database: Database, pid: number, now: 
   const remove = database.prepare('DELETE FROM receivers WHERE owner = ?');
   for (const row of running) {
     const owner = textOf(row['owner']);
-    if (await isGone(owner, { pid, seen: Number(row['seen']), now })) remove.run([owner]);
+    if (await isGone(owner, { pid, seen: Number(row['seen']), now, isHourly: false })) remove.run([owner]);
   }
 }
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { clock, open, takeOne } from '../stores.ts';
@@ -21,6 +22,26 @@ describe.skipIf(address === undefined)('a receiver that gets no delivery', () =>
     };
     await expect.poll(anHourLater).toHaveLength(2);
   });
+
+  it.each([
+    { host: hostname(), hours: 2, isKept: true },
+    { host: hostname(), hours: 4, isKept: false },
+    { host: 'elsewhere.example', hours: 4, isKept: true },
+    { host: 'elsewhere.example', hours: 8 * 24, isKept: false },
+  ])(
+    'counts as running, in a container of $host, $hours h after its last word: $isKept',
+    async ({ host, hours, isKept }) => {
+      if (address === undefined) throw new Error('no database');
+      const database = inboxIn(address);
+      await open(database.location());
+      const owner = JSON.stringify({ pid: 1, host, started: null, token: 'its', pidNamespace: 'pid:[1]' });
+      await database.query(
+        `INSERT INTO S.receivers VALUES (convert_to('${owner}', 'UTF8'), 't', ${clock.now() - hours * 3_600_000})`,
+      );
+      await open(database.location());
+      expect(await database.query('SELECT FROM S.receivers')).toHaveLength(isKept ? 1 : 0);
+    },
+  );
 
   it('needs no target that it hands each lead to, beside one that only the page replays to', async () => {
     if (address === undefined) throw new Error('no database');
