@@ -131,10 +131,12 @@ describe('check --junit and --write-baseline', () => {
 
 describe('audit --junit', () => {
   it('leaves a file that is no JUnit report as it is', async () => {
-    writeFileSync(report, 'mine');
-    const { exitCode, stderr } = await run('audit', '--junit', report);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('exists and is no JUnit report')]);
-    expect(written()).toBe('mine');
+    for (const mine of ['mine', '<!-- <testsuites> --><project/>']) {
+      writeFileSync(report, mine);
+      const { exitCode, stderr } = await run('audit', '--junit', report);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('exists and is no JUnit report')]);
+      expect(written()).toBe(mine);
+    }
   });
 });
 
@@ -228,6 +230,16 @@ describe('audit --html', () => {
     expect((await audit([missing], 200, '--personal-data')).exitCode).toBe(7);
     expect(textOf(written())).toContain('ada.missing@example.com');
   });
+
+  it.each(['\uFEFF<?xml version="1.0"?>\n', '<?xml-stylesheet href="a.xsl"?>\n', '<!-- of -> CI -->\n'])(
+    'replaces a JUnit report that begins with %j',
+    async (beginning) => {
+      const junit = join(home, 'audit.xml');
+      writeFileSync(junit, `${beginning}<!-- 2 --><testsuites/>`);
+      await audit([], 200, '--junit', junit);
+      expect(readFileSync(junit, 'utf8')).toContain('<testsuite ');
+    },
+  );
 
   it('claims nothing of a list without a lead, and of what could not be compared', async () => {
     const junit = join(home, 'audit.xml');

@@ -13,7 +13,9 @@ const kinds = {
   html: { name: 'report', isOne: (text: string) => text.startsWith(reportBeginning) },
   junit: {
     name: 'JUnit report',
-    isOne: (text: string) => /^\s*(?:<\?xml[^>]*>\s*)?<testsuites?[\s/>]/.test(text),
+    // Behind instructions and comments; a byte order mark counts as white space.
+    isOne: (text: string) =>
+      /^\s*(?:<\?(?:[^?]|\?(?!>))*\?>\s*|<!--(?:[^-]|-(?!->))*-->\s*)*<testsuites?[\s/>]/.test(text),
   },
   'write-baseline': {
     name: 'baseline',
