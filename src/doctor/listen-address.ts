@@ -5,7 +5,7 @@ import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { messageOf } from '../errors.ts';
+import { ConfigError, messageOf } from '../errors.ts';
 import {
   authorityKeyPath,
   authorityPath,
@@ -97,6 +97,7 @@ export async function checkAuthority(dataDir: string, now: number): Promise<Chec
     if (end - now > renewAuthorityBefore) return check.pass({ kind: 'authority-valid', path, at: end });
     return check.warn({ kind: 'authority-ends', path, at: end, isOver: end <= now });
   } catch (error) {
+    if (error instanceof ConfigError) return check.fail(error);
     return check.fail({ kind: 'authority-unusable', path, directory, why: messageOf(error) });
   }
 }

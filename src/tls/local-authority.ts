@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isLoopback } from '../config/base-url.ts';
 import { ConfigError, OutputError } from '../errors.ts';
 import { closeToOthers } from '../files/close-to-others.ts';
 import { makeDirectory } from '../files/make-directory.ts';
@@ -46,9 +47,21 @@ export async function ensureAuthority(
   }
 }
 
-/** The authority's certificate as PEM, which our own clients trust for loopback; undefined before one was created. */
+/** The authority's certificate as PEM; undefined before one was created. Throws a `ConfigError` when it cannot be read. */
 export async function readAuthority(dataDir: string, host: string = hostname()): Promise<string | undefined> {
-  return readIfExists(authorityPath(dataDir, host));
+  try {
+    return await readIfExists(authorityPath(dataDir, host));
+  } catch (error) {
+    throw certificateError(error, directoryOf(dataDir, host));
+  }
+}
+
+/** What our own clients trust for an https loopback address; nothing is read for another one, which needs no data directory. */
+export async function authorityFor(
+  { protocol, hostname }: URL,
+  dataDir: string,
+): Promise<string | undefined> {
+  return protocol === 'https:' && isLoopback(hostname) ? readAuthority(dataDir) : undefined;
 }
 
 /** Where that certificate is, for `curl --cacert`. */

@@ -22,7 +22,6 @@ import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError }
 import { formatSeconds } from '../../time/time-text.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { isLoopback } from '../../config/base-url.ts';
 import { dialectChecks, type Examination } from '../../doctor/dialect/dialect-findings.ts';
 import { examineDialect } from '../../doctor/dialect/examine-dialect.ts';
 import {
@@ -34,7 +33,7 @@ import {
 import { proxyFor } from '../../http/client/http-client.ts';
 import { openService } from '../../service/client/service.ts';
 import type { ErrorWords } from '../../service/problems.ts';
-import { authorityKeyPath, readAuthority } from '../../tls/local-authority.ts';
+import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
 import { problemSentence } from '../../messages/find-message.ts';
 import type { DoctorLine } from './output-schema.ts';
@@ -253,7 +252,8 @@ function withoutKey(error: unknown): Examination {
 
 async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
   const { baseUrl } = settings.account();
-  const own = isLoopback(baseUrl.hostname) ? await readAuthority(paths.dataDir) : undefined;
+  // One that cannot be read is what `receiver.authority` says.
+  const own = await authorityFor(baseUrl, paths.dataDir).catch(() => undefined);
   return {
     baseUrl,
     proxy: proxyFor(baseUrl, env),

@@ -7,7 +7,7 @@ import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
 import type { PostResult } from '../../http/client/poster.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import { explainFailure } from '../../messages/sender.ts';
-import { authorityPath, readAuthority } from '../../tls/local-authority.ts';
+import { authorityFor, authorityPath } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './shared-flags.ts';
 
 /** A receiver that may be delivered to, and how to reach it. */
@@ -33,7 +33,7 @@ export async function resolveTarget(
       hint: 'name the authority of its certificate with --ca FILE',
     });
   }
-  const own = isLocal && url.protocol === 'https:' ? await readAuthority(paths.dataDir) : undefined;
+  const own = await authorityFor(url, paths.dataDir);
   const named = ca === undefined ? undefined : await readCertificates(ca);
   return {
     url,

@@ -20,7 +20,7 @@ import {
 } from '../../receiver/stored-deliveries.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { readAuthority } from '../../tls/local-authority.ts';
+import { authorityFor } from '../../tls/local-authority.ts';
 import type { InboxRetryOptions } from './options.ts';
 import { objectWriter } from './delivery-json.ts';
 import { withInbox } from './with-inbox.ts';
@@ -37,7 +37,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
     timeoutMs,
     bestEffort: false,
     keepBody: false,
-    loopbackCa: await readAuthority(context.paths.dataDir),
+    loopbackCa: await authorityFor(to, context.paths.dataDir),
     now: () => context.clock.now(),
     sentenceOf: problemSentence,
     signal: context.signal,

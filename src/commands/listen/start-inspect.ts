@@ -6,7 +6,7 @@ import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-tar
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
-import { readAuthority } from '../../tls/local-authority.ts';
+import { authorityFor } from '../../tls/local-authority.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { replayTargets } from '../inspect/replay-targets.ts';
 import { openQueries, servePage } from '../inspect/serve-page.ts';
@@ -57,16 +57,19 @@ async function forwards(
 ): Promise<readonly ReplayTarget[]> {
   const { clock, env, paths } = context;
   const { timeoutMs } = await context.settings();
-  const loopbackCa = await readAuthority(paths.dataDir);
-  return definitions.flatMap(({ to, keepPath, where }) => {
-    if (!('forward' in to)) return [];
-    return replayTarget({
+  const targets: ReplayTarget[] = [];
+  for (const { to, keepPath, where } of definitions) {
+    if (!('forward' in to)) continue;
+    const loopbackCa = await authorityFor(to.forward, paths.dataDir);
+    const target = replayTarget({
       ...{ url: to.forward, keepPath: keepPath ? { urlSaidBy: where } : undefined },
       ...{ signer, timeoutMs, loopbackCa, signal },
       proxy: proxyFor(to.forward, env),
       now: () => clock.now(),
     });
-  });
+    targets.push(target);
+  }
+  return targets;
 }
 
 /** The receiver's own secret signs where it can: what an app gets is then signed as what it gets from the service. */

@@ -23,7 +23,7 @@ import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { readAuthority } from '../../tls/local-authority.ts';
+import { authorityFor } from '../../tls/local-authority.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 
@@ -211,9 +211,8 @@ export async function* openTargets(
   { signal, host, note }: OpenOptions,
 ): AsyncGenerator<Target, void> {
   const { clock, globals, killGroup, messages, paths, pid } = context;
-  const loopbackCa = await readAuthority(paths.dataDir);
   const env = withoutInboxPassword(flags, context.env);
-  const open = ({ to, bestEffort, keepPath, where }: TargetDefinition): Target | Promise<Target> => {
+  const open = async ({ to, bestEffort, keepPath, where }: TargetDefinition): Promise<Target> => {
     const shared = { host, timeoutMs, bestEffort, sentenceOf: problemSentence, signal };
     if ('exec' in to) return execTarget({ ...shared, command: to.exec, env, messages, killGroup });
     if ('output' in to) {
@@ -226,7 +225,7 @@ export async function* openTargets(
       scheme: scheme.name,
       proxy: proxyFor(to.forward, context.env),
       keepBody: globals.verbose,
-      loopbackCa,
+      loopbackCa: await authorityFor(to.forward, paths.dataDir),
       now: () => clock.now(),
     });
   };
