@@ -1,3 +1,4 @@
+import { fstatSync, statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { InterruptedError } from './errors.ts';
 import { bugHint, exitCodeOf } from './exit-codes.ts';
@@ -44,7 +45,7 @@ export interface Host {
   readonly random: () => number;
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
-  /** Calls on SIGHUP, which then ends only a process on a terminal. Gives what takes the listener back. */
+  /** Calls on SIGHUP, which ends only a process on a terminal. Gives what takes the listener back. */
   readonly onHangup: (listener: () => void) => () => void;
   readonly platform: string;
   /** Of the node that runs this, such as `v22.11.0`. */
@@ -64,16 +65,15 @@ export interface Host {
 
 /**
  * The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once.
- * Without a terminal, SIGHUP asks those who listen for it to read their files anew.
+ * Without a terminal, SIGHUP asks those who listen for it to read their files anew, and ends nothing: `nohup` had it ignored,
+ * which node takes back.
  */
 function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   const controller = new AbortController();
   const listeners = new Set<() => void>();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      // Imported, it would cost every start a few milliseconds.
-      const { isatty } = process.getBuiltinModule('node:tty');
-      if (name === 'SIGHUP' && listeners.size > 0 && ![0, 1, 2].some((stream) => isatty(stream))) {
+      if (name === 'SIGHUP' && ![0, 1, 2].some(isTerminal)) {
         for (const listener of listeners) listener();
         return;
       }
@@ -89,6 +89,19 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
       return () => void listeners.delete(listener);
     },
   };
+}
+
+/** A terminal that has closed is none to `isatty`: it is a device, and not the null device. */
+function isTerminal(stream: number): boolean {
+  // Imported, it would cost every start a few milliseconds.
+  if (process.getBuiltinModule('node:tty').isatty(stream)) return true;
+  try {
+    const found = fstatSync(stream);
+    return found.isCharacterDevice() && found.rdev !== statSync('/dev/null').rdev;
+  } catch {
+    // Nothing is open there, or this is Windows.
+    return false;
+  }
 }
 
 /** Write errors are reported by each write's callback; without a listener the event would also crash us. */
