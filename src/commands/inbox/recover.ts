@@ -47,7 +47,13 @@ function leftBeside(to: string): readonly string[] {
   const [directory, name] = [dirname(to), `${basename(to)}.`];
   const isLeft = (file: string): boolean =>
     file.startsWith(name) && /^[\da-f]{12}\.tmp(?:-\w+)?$/.test(file.slice(name.length));
-  return readdirSync(directory)
+  let files: readonly string[] = [];
+  try {
+    files = readdirSync(directory);
+  } catch {
+    // It may be written and not listed. The inbox is saved: what was left there is worth a warning and no more.
+  }
+  return files
     .filter(isLeft)
     .sort()
     .map((file) => join(directory, file));
