@@ -41,10 +41,19 @@ function isThreadData(value: unknown): value is ThreadData {
   return typeof value === 'object' && value !== null && 'role' in value && value.role === role;
 }
 
+function beNice(): void {
+  // Elsewhere it is the priority of the whole process (setpriority(2), "C library/kernel differences").
+  if (platform() !== 'linux') return;
+  try {
+    setPriority(niceness);
+  } catch {
+    // A sandbox may refuse the call (seccomp). It is a courtesy: the page works without.
+  }
+}
+
 if (!isMainThread && parentPort !== null && isThreadData(workerData)) {
   const { location } = workerData;
-  // Elsewhere it is the priority of the whole process (setpriority(2), "C library/kernel differences").
-  if (platform() === 'linux') setPriority(niceness);
+  beNice();
   const opened = openInboxReader({ location, clock: systemClock });
   serveQueries(
     parentPort,
