@@ -43,19 +43,25 @@ export function pauseMs(failures: number, chance: number): number {
 export const isAwayForLong = ({ outages }: TargetState): boolean =>
   shortestPauseMs * 2 ** (outages - 1) >= longestPauseMs;
 
+/** What is known of a try when the target has answered. */
+type EndedTry = Pick<FailedTry, 'result' | 'tries' | 'strikes'> & {
+  /** The target was seen to answer when the try began. */
+  readonly isAnswering: boolean;
+};
+
 /** Who asks to be left alone for a while means all leads, unless others are answered and it is asked of one again. */
-const isForAll = ({ result: { status, retryAfterMs }, strikes }: Pick<FailedTry, 'result' | 'strikes'>) =>
-  status === 429 || (retryAfterMs !== undefined && strikes < 2);
+const isForAll = ({ result: { status, retryAfterMs }, strikes, isAnswering }: Omit<EndedTry, 'tries'>) =>
+  status === 429 || (retryAfterMs !== undefined && !(isAnswering && strikes >= 2));
 
 /** The target after one more try. `steady`: now. Several tries that met the same outage count once. */
 export function stateAfter(
   before: TargetState,
-  { result, tries, strikes }: Pick<FailedTry, 'result' | 'tries' | 'strikes'>,
+  { result, tries, strikes, isAnswering }: EndedTry,
   steady: number,
   chance: number,
 ): TargetState {
   if (result.ok || result.isDown !== true) return answering;
-  const areAll = isForAll({ result, strikes });
+  const areAll = isForAll({ result, strikes, isAnswering });
   const asked = steady + (areAll ? Math.min(result.retryAfterMs ?? 0, longestPauseMs) : 0);
   const after = (known: Outages): Outages => {
     if (steady < known.pausedUntil) return { ...known, pausedUntil: Math.max(known.pausedUntil, asked) };
@@ -89,6 +95,9 @@ export function nextTry(
   // While the target is down it is the target that waits: the lead is due when it answers, behind those due before. The first
   // strike may be how an outage began; with the second one it is the lead.
   const failures = result.isDown === true ? strikes - 1 : tries;
-  const own = failures < 1 ? 0 : pauseMs(failures, chance);
+  const pause = failures < 1 ? 0 : pauseMs(failures, chance);
+  // Who is down and says for how long is asked again then.
+  const isTold = result.isDown === true && result.retryAfterMs !== undefined;
+  const own = isTold ? Math.min(pause, Math.max(asked, shortestPauseMs)) : pause;
   return { retryAt: now + Math.max(own, asked) };
 }

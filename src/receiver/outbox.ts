@@ -118,7 +118,7 @@ export class Outbox {
     const steady = clock.steady();
     const isStrike = !result.ok && isAnswering && result.status !== 429;
     const strikes = this.#struck(line, leadId, isStrike);
-    line.state = stateAfter(line.state, { result, tries, strikes }, steady, chance);
+    line.state = stateAfter(line.state, { result, tries, strikes, isAnswering }, steady, chance);
     if (result.ok) {
       line.strikes.delete(leadId);
       if (outages > 0) line.wake.abort();

@@ -31,7 +31,8 @@ const after = (
   chance = 0,
   tries = 1,
   strikes = 0,
-): TargetState => stateAfter(before, { result, tries, strikes }, steady, chance);
+  isAnswering = true,
+): TargetState => stateAfter(before, { result, tries, strikes, isAnswering }, steady, chance);
 
 it('counts an outage once, however many tries met it, and forgets it when the target answers', () => {
   const first = after(answering, down, 0);
@@ -58,6 +59,19 @@ it('takes what asks for time again and again, while others are answered, for a l
   expect(after(answering, slow, 0, 0, 3, 2)).toEqual({ ...unseen, outages: 1, pausedUntil: 5 * second });
   expect(after(answering, { ...slow, status: 429 }, 0, 0, 3, 2).fresh).toEqual(held);
 });
+
+it.each([
+  ['alone is struck', 2, true, 5 * second],
+  ['was struck before, of a target that is away', 2, false, hour],
+  ['has its first strike', 1, true, hour],
+  ['has none', 0, false, hour],
+])(
+  'waits as Retry-After asks unless the lead that was asked alone is struck: it %s',
+  (_, strikes, isAnswering, ms) => {
+    const slow = { ...down, status: 503, retryAfterMs: hour };
+    expect(after(unseen, slow, 0, 0, 9, strikes, isAnswering).pausedUntil).toBe(ms);
+  },
+);
 
 it('knows a target that is away for long by its pauses, after an hour at the least', () => {
   let state: TargetState = answering;
@@ -89,6 +103,10 @@ it("puts off a lead that the target refuses, and none for an outage, which is th
   expect(nextTry({ ...one, result: down, strikes: 3 }, 0)).toEqual({ retryAt: hour + 10 * second });
   const slow = { ...down, status: 503, retryAfterMs: 90 * second };
   expect(nextTry({ ...one, result: slow }, 0)).toEqual({ retryAt: hour + 90 * second });
+  // Asked to come again soon under load, it does not wait for an hour.
+  expect(nextTry({ ...one, result: slow, strikes: 14 }, 0)).toEqual({ retryAt: hour + 90 * second });
+  const soon = { ...slow, retryAfterMs: second };
+  expect(nextTry({ ...one, result: soon, strikes: 14 }, 0)).toEqual({ retryAt: hour + 5 * second });
 });
 
 it('gives a lead up when it waited too long, and never one that came only now', () => {
