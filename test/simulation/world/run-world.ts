@@ -118,6 +118,7 @@ class World {
   #calmSince = 0;
   #slept = 0;
   #commandFault: { readonly end: CommandEnd; readonly until: number } | undefined;
+  #hasHealed = false;
   /** Nothing happens to the receivers any more. */
   #mustRun = false;
   /** Where a receiver is to crash. */
@@ -530,7 +531,7 @@ class World {
     const process = this.#receivers.running.get(receiver);
     if (process === undefined) {
       this.#scheduler.after(30_000, () => {
-        if (this.#receivers.running.has(receiver)) this.#crash(happening);
+        if (!this.#hasHealed && this.#receivers.running.has(receiver)) this.#crash(happening);
       });
       return;
     }
@@ -892,6 +893,7 @@ class World {
   async #end(): Promise<void> {
     if (this.#failure !== undefined) return;
     this.#say('all faults end');
+    this.#hasHealed = true;
     const plan = this.#plan;
     this.#service.heal();
     this.#application.heal();
