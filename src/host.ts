@@ -64,7 +64,8 @@ export interface Host {
 }
 
 /**
- * The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once.
+ * The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once,
+ * but for a SIGHUP: shell and kernel both send one.
  * Without a terminal, SIGHUP asks those who listen for it to read their files anew, and ends nothing: `nohup` had it ignored,
  * which node takes back.
  */
@@ -73,11 +74,14 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   const listeners = new Set<() => void>();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      if (name === 'SIGHUP' && ![0, 1, 2].some(isTerminal)) {
+      // Windows sends it when the console closes, and ends the process itself.
+      const isClosing = process.platform === 'win32' || [0, 1, 2].some(isTerminal);
+      if (name === 'SIGHUP' && !isClosing) {
         for (const listener of listeners) listener();
         return;
       }
       const interrupted = new InterruptedError(name);
+      if (controller.signal.aborted && name === 'SIGHUP') return;
       if (controller.signal.aborted) process.exit(exitCodeOf({ thrown: interrupted }));
       controller.abort(interrupted);
     });
@@ -99,7 +103,7 @@ function isTerminal(stream: number): boolean {
     const found = fstatSync(stream);
     return found.isCharacterDevice() && found.rdev !== statSync('/dev/null').rdev;
   } catch {
-    // Nothing is open there, or this is Windows.
+    // Nothing is open there.
     return false;
   }
 }
