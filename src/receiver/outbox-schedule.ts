@@ -8,6 +8,9 @@ const shortestPauseMs = 5_000;
 /** Of a pause, and of what an app asks to wait by `Retry-After`; in milliseconds. */
 export const longestPauseMs = hourMs;
 
+/** No lead alone is tried more often than that again and again, however short `Retry-After` is; in milliseconds. */
+const longestToldMs = 60_000;
+
 /** So long a target is tried for a lead that it does not take, unless its own option says otherwise; in milliseconds. */
 export const defaultGiveUpMs = 72 * hourMs;
 
@@ -49,9 +52,15 @@ type EndedTry = Pick<FailedTry, 'result' | 'tries' | 'strikes'> & {
   readonly isAnswering: boolean;
 };
 
-/** Who asks to be left alone for a while means all leads, unless others are answered and it is asked of one again. */
-const isForAll = ({ result: { status, retryAfterMs }, strikes, isAnswering }: Omit<EndedTry, 'tries'>) =>
-  status === 429 || (retryAfterMs !== undefined && !(isAnswering && strikes >= 2));
+/**
+ * Who asks to be left alone for a while means all leads, unless it is asked of one again: then others have to have met the
+ * outage as well.
+ */
+const isForAll = (
+  { fresh }: TargetState,
+  { result: { status, retryAfterMs }, strikes, isAnswering }: Omit<EndedTry, 'tries'>,
+): boolean =>
+  status === 429 || (retryAfterMs !== undefined && (strikes < 2 || (!isAnswering && fresh.outages > 0)));
 
 /** The target after one more try. `steady`: now. Several tries that met the same outage count once. */
 export function stateAfter(
@@ -61,7 +70,7 @@ export function stateAfter(
   chance: number,
 ): TargetState {
   if (result.ok || result.isDown !== true) return answering;
-  const areAll = isForAll({ result, strikes, isAnswering });
+  const areAll = isForAll(before, { result, strikes, isAnswering });
   const asked = steady + (areAll ? Math.min(result.retryAfterMs ?? 0, longestPauseMs) : 0);
   const after = (known: Outages): Outages => {
     if (steady < known.pausedUntil) return { ...known, pausedUntil: Math.max(known.pausedUntil, asked) };
@@ -96,8 +105,8 @@ export function nextTry(
   // strike may be how an outage began; with the second one it is the lead.
   const failures = result.isDown === true ? strikes - 1 : tries;
   const pause = failures < 1 ? 0 : pauseMs(failures, chance);
-  // Who is down and says for how long is asked again then.
+  // Who is down and says for how long is asked again then, but not without end each few seconds.
   const isTold = result.isDown === true && result.retryAfterMs !== undefined;
-  const own = isTold ? Math.min(pause, Math.max(asked, shortestPauseMs)) : pause;
+  const own = isTold ? Math.min(pause, Math.max(asked, longestToldMs)) : pause;
   return { retryAt: now + Math.max(own, asked) };
 }

@@ -60,18 +60,27 @@ it('takes what asks for time again and again, while others are answered, for a l
   expect(after(answering, { ...slow, status: 429 }, 0, 0, 3, 2).fresh).toEqual(held);
 });
 
+const metByOthers: TargetState = { ...unseen, fresh: { outages: 1, pausedUntil: 0 } };
+
 it.each([
-  ['alone is struck', 2, true, 5 * second],
-  ['was struck before, of a target that is away', 2, false, hour],
-  ['has its first strike', 1, true, hour],
-  ['has none', 0, false, hour],
-])(
+  ['alone is struck', 2, true, unseen, 5 * second],
+  ['was struck before, of a target that is away for others too', 2, false, metByOthers, hour],
+  ['was struck before, and is asked when nothing is known of others', 2, false, unseen, 5 * second],
+  ['has its first strike', 1, true, unseen, hour],
+  ['has none', 0, false, unseen, hour],
+] as const)(
   'waits as Retry-After asks unless the lead that was asked alone is struck: it %s',
-  (_, strikes, isAnswering, ms) => {
+  (_, strikes, isAnswering, before, ms) => {
     const slow = { ...down, status: 503, retryAfterMs: hour };
-    expect(after(unseen, slow, 0, 0, 9, strikes, isAnswering).pausedUntil).toBe(ms);
+    expect(after(before, slow, 0, 0, 9, strikes, isAnswering).pausedUntil).toBe(ms);
   },
 );
+
+it('holds no new leads for one that is struck again while nothing else comes', () => {
+  const slow = { ...down, status: 503, retryAfterMs: hour };
+  const struck = after(answering, slow, 0, 0, 3, 2, true);
+  expect(after(struck, slow, hour, 0, 4, 2, false).fresh.outages).toBe(0);
+});
 
 it('knows a target that is away for long by its pauses, after an hour at the least', () => {
   let state: TargetState = answering;
@@ -106,7 +115,7 @@ it("puts off a lead that the target refuses, and none for an outage, which is th
   // Asked to come again soon under load, it does not wait for an hour.
   expect(nextTry({ ...one, result: slow, strikes: 14 }, 0)).toEqual({ retryAt: hour + 90 * second });
   const soon = { ...slow, retryAfterMs: second };
-  expect(nextTry({ ...one, result: soon, strikes: 14 }, 0)).toEqual({ retryAt: hour + 5 * second });
+  expect(nextTry({ ...one, result: soon, strikes: 14 }, 0)).toEqual({ retryAt: hour + 60 * second });
 });
 
 it('gives a lead up when it waited too long, and never one that came only now', () => {
