@@ -7,6 +7,9 @@ const silentMs = 7 * 86_400_000;
 /** Between two notes of a receiver that it still runs, at least, in milliseconds. */
 export const heartbeatEveryMs = 3_600_000;
 
+/** From a note that could not be written to the next try, in milliseconds. */
+export const heartbeatAgainMs = 60_000;
+
 /**
  * After so long a silence, in milliseconds, one with this host's name in another container counts as dead, such as the run before
  * a restart, in a store where receivers note hourly that they run. One of an older release that notes it with deliveries only

@@ -299,7 +299,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   async function leaveToOutbox(pending: readonly PendingLead[]): Promise<void> {
     await dispatcher.giveBack(pending);
-    outbox?.wake();
+    // Only then are they no longer in flight.
+    setImmediate(() => outbox?.wake());
   }
 
   /** What came of it is an event, unless somebody else's try was shared. */

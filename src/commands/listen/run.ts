@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
-import type { ConfigProblem } from '../../config/problems.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
@@ -214,15 +213,9 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           signal,
           note,
           async onRound(round) {
-            const { number, end } = round;
-            if (end.kind === 'failed' && end.error instanceof ConfigError) {
-              // It is said when the run ends.
-              if (number === 1 && isNoProgram(end.error)) {
-                stop.fail(end.error);
-                return;
-              }
-              if (flags.backfillEvery === undefined) withoutKey = end.error;
-            }
+            const { end } = round;
+            const isOnly = flags.backfillEvery === undefined;
+            if (isOnly && end.kind === 'failed' && end.error instanceof ConfigError) withoutKey = end.error;
             await output.backfill(round);
           },
         });
@@ -259,15 +252,6 @@ async function pulledService(
   const untilStopped = Object.create(context, { signal: { value: signal } }) as Context;
   let service = 'apiKey' in account ? await openService(context) : undefined;
   return async () => (service ??= await openService(untilStopped));
-}
-
-/** Why a key command's program did not start that no later round would start either. */
-const lastingFaults: readonly unknown[] = ['ENOENT', 'EACCES', 'ENOTDIR', 'ENAMETOOLONG'];
-
-function isNoProgram({ problem }: ConfigError): boolean {
-  if (problem?.kind !== 'key-command-failed') return false;
-  const { how } = problem as ConfigProblem & { readonly kind: 'key-command-failed' };
-  return how.kind === 'not-started' && lastingFaults.includes(how.why);
 }
 
 /** For so long no delivery may have used a secret before it is said, in hours. */

@@ -2,7 +2,7 @@ import { slept } from '../../time/clock.ts';
 import type { TakenKind } from '../decide-verdict.ts';
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
 import { handedOut } from '../ledger.ts';
-import { heartbeatEveryMs, leaseOwner } from '../receiver-liveness.ts';
+import { heartbeatAgainMs, heartbeatEveryMs, leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
 import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
@@ -140,7 +140,7 @@ function postgresInbox(
           return await leaseQueue.add(leaseWork('done', leases, storedName));
         } catch (error) {
           isLost ||= error instanceof LostAnswerError;
-          if (!isLost || isOfData(error) || givenUp.aborted) throw error;
+          if (!isLost || isOfData(error)) throw error;
           const isOver = clock.steady() - startedAt >= settleAgainMs.inAll;
           if (pauseMs > 0 && (isOver || !(await slept(clock, pauseMs, givenUp)))) throw error;
         }
@@ -152,9 +152,11 @@ function postgresInbox(
   const watched = copies.run(connections, clock, end.signal);
   // By itself: for a week there may be no delivery.
   const heartbeats = (async () => {
-    while (receiver.handsOn && (await slept(clock, heartbeatEveryMs, end.signal))) {
-      // Where that cannot be written, the next one is in time.
-      await Promise.allSettled([commit(context, receiver.seen(clock.now()))]);
+    let pauseMs = heartbeatEveryMs;
+    while (receiver.handsOn && (await slept(clock, pauseMs, end.signal))) {
+      const [note] = await Promise.allSettled([commit(context, receiver.seen(clock.now()))]);
+      // Behind an outage of hours it would count as ended.
+      pauseMs = note.status === 'fulfilled' ? heartbeatEveryMs : heartbeatAgainMs;
     }
   })();
   let rejectedWaiting = 0;
