@@ -386,7 +386,8 @@ class World {
         this.#slept += happening.forMs;
         this.#disturbances.push({ process: undefined, at: now });
         this.#scheduler.suspend(happening.forMs);
-        this.#calmSince = this.#scheduler.now;
+        // What was taken before is handed on right after it, though its lease is over.
+        this.#calmSince = this.#scheduler.now + leaseMs;
         break;
       case 'commit':
         if (isDurable(this.#plan)) this.#commitFaults.push(happening);
@@ -1050,6 +1051,9 @@ const longestTryMs = 4 * longestPauseMs;
 
 /** From a COMMIT until it counts as one that its receiver does not know of, and some time to ask for that. */
 const longestNoteMs = 3_000;
+
+/** How long a receiver has a lead that it renews no more. */
+const leaseMs = 5_000;
 
 /** What PostgreSQL calls them. */
 const sqlStates = { SQLITE_FULL: '53100', SQLITE_IOERR: '58030', SQLITE_BUSY: '55P03' };
