@@ -1,6 +1,6 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { addressAttempts } from '../http/client/address-attempts.ts';
+import { addressAttempts } from '../http/client/limit-time.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 
 /** Where the receiver is, and which certificates of it are accepted. */

@@ -1,8 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
-import { addressAttempts } from '../http/client/address-attempts.ts';
-import { limitTime, type TimeLimit } from '../http/client/limit-time.ts';
+import { addressAttempts, limitTime, type TimeLimit } from '../http/client/limit-time.ts';
 import { tunnelAgent } from '../http/client/tunnel.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Endpoint, openSocket } from './endpoint.ts';

@@ -6,7 +6,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
-import { addressAttempts } from './address-attempts.ts';
+import { addressAttempts } from './limit-time.ts';
 import {
   answerHeaders,
   type HttpAnswer,

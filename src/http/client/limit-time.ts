@@ -1,6 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { longestTimerMs } from '../../time/time-text.ts';
 
+/**
+ * What every connection by a name is made with. Of a host with several addresses, node gives each but the last this long, by
+ * default 250 ms: where the others do not answer, one that is further away was never reached (nodejs/node#54359). This is
+ * longer than a connection by satellite takes, and leaves time for the next one where a time limit is a second; ms.
+ */
+export const addressAttempts = { autoSelectFamilyAttemptTimeout: 750 };
+
 /** The time that one request may take. */
 export interface TimeLimit {
   /** Aborted when the time is up, or when the outer signal is. */

@@ -1,7 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure, type ConnectionOptions as TlsOptions } from 'node:tls';
 import { isLoopback } from '../../config/base-url.ts';
-import { addressAttempts } from './address-attempts.ts';
+import { addressAttempts } from './limit-time.ts';
 import { AnswerParser } from './answer-parser.ts';
 import { type TlsTrust, trustOptions } from './trust.ts';
 import { openTunnel } from './tunnel.ts';

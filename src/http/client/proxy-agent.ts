@@ -5,7 +5,7 @@ import connect from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import { TunnelError } from '../problems.ts';
-import { addressAttempts } from './address-attempts.ts';
+import { addressAttempts } from './limit-time.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
 interface ProxyOptions {

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
-import { addressAttempts } from './address-attempts.ts';
+import { addressAttempts } from './limit-time.ts';
 import {
   answerHeaders,
   type HttpAnswer,

@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { ExchangeError } from '../problems.ts';
-import { addressAttempts } from './address-attempts.ts';
+import { addressAttempts } from './limit-time.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 

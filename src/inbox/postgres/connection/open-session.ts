@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../../errors.ts';
-import { addressAttempts } from '../../../http/client/address-attempts.ts';
+import { addressAttempts } from '../../../http/client/limit-time.ts';
 import type { Secret } from '../../../secret.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { DatabaseUnavailableError, hostText, openingError, SocketFault } from './database-errors.ts';
