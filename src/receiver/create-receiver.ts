@@ -100,9 +100,9 @@ export interface Receiver {
   handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer>;
   /**
    * Hands leads that the inbox holds to the targets on which it has leased them. Rejects with a `CannotStoreError` when the
-   * inbox cannot write what came of it.
+   * inbox cannot write what came of it. `leasedAt`: when the leases were asked for, by the clock that goes on evenly.
    */
-  handOn(checked: CheckedDelivery, leads: readonly PendingLead[]): Promise<void>;
+  handOn(checked: CheckedDelivery, leads: readonly PendingLead[], leasedAt: number): Promise<void>;
   /** Whether a lead is on its way to a target now. */
   isDispatching(leadId: string): boolean;
   /** Of `TargetDeliverer`, for one lead that is handed on at somebody's wish. */
@@ -196,11 +196,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
     let decided: Rejection | readonly DecidedLead[];
     try {
+      const leasedAt = clock.steady();
       // Durable, all leads or none, when it resolves. Rejects with a `CannotStoreError` when the inbox cannot write.
       const taken = storedLeads(checked, await take(arrivalsOf(checked, source)));
       if ('kind' in taken) decided = taken;
-      else if (isFollowedLater(source)) decided = followLater(checked, taken);
-      else if (taken.some(isPending)) decided = await dispatch(checked, source, taken);
+      else if (isFollowedLater(source)) decided = followLater(checked, taken, leasedAt);
+      else if (taken.some(isPending)) decided = await dispatch(checked, source, taken, leasedAt);
       else decided = taken.map(decidedAsStored);
       const delay = failures?.wait();
       if (delay !== undefined) await delay;
@@ -242,9 +243,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     checked: CheckedDelivery,
     source: Source,
     stored: readonly StoredLead[],
+    leasedAt: number,
   ): Promise<readonly DecidedLead[]> {
     const pending = stored.filter(isPending);
-    const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending);
+    const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending, leasedAt);
     let next = 0;
     const decided = stored.map((one) => {
       const after = isPending(one) ? dispatched[next++] : undefined;
@@ -273,7 +275,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** That they are stored is enough: their targets follow. */
-  function followLater(checked: CheckedDelivery, stored: readonly StoredLead[]): readonly DecidedLead[] {
+  function followLater(
+    checked: CheckedDelivery,
+    stored: readonly StoredLead[],
+    leasedAt: number,
+  ): readonly DecidedLead[] {
     const pending = stored.filter(isPending);
     // Who sends a lead again asks for a try; a new one waits in the inbox for a target that is away.
     const waits = (name: string, { stored: { attempt } }: PendingLead): boolean =>
@@ -284,7 +290,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     // What is too much to hold is read from the inbox again.
     const isHeld = dispatcher.size + tried.length <= mostFollowing;
     if (tried.length > 0) {
-      follow(() => (isHeld ? handOn(withoutErased(checked, stored), tried) : leaveToOutbox(tried)));
+      const hand = (): Promise<void> => handOn(withoutErased(checked, stored), tried, leasedAt);
+      follow(() => (isHeld ? hand() : leaveToOutbox(tried)));
     }
     return stored.map(({ lead, stored: taken }) => {
       if (taken.kind !== 'pending') return { lead, stored: taken, kind: taken.kind };
@@ -304,8 +311,12 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** What came of it is an event, unless somebody else's try was shared. */
-  async function handOn(checked: CheckedDelivery, pending: readonly PendingLead[]): Promise<void> {
-    const dispatched = await dispatcher.dispatch(checked, pending);
+  async function handOn(
+    checked: CheckedDelivery,
+    pending: readonly PendingLead[],
+    leasedAt: number,
+  ): Promise<void> {
+    const dispatched = await dispatcher.dispatch(checked, pending, leasedAt);
     const decided = pending.map((one, i) => ({ ...one, kind: 'pending' as const, ...dispatched[i] }));
     const tried = (await allWritten(checked.delivery, 'outbox', decided)).filter(
       ({ targetResults = [] }) => targetResults.length > 0,
@@ -420,7 +431,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     checkHead: (head) => hostGuard?.(head) ?? checkHead(head, policy),
     handle: (delivery) => timed(() => handle(delivery)),
     handleChecked: (checked, source) => inFlight.run(() => handleChecked(checked, source)),
-    handOn: (checked, leads) => inFlight.run(() => handOn(checked, leads)),
+    handOn: (...leased) => inFlight.run(() => handOn(...leased)),
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (leadId) => dispatcher.isDispatching(leadId),
     handAlone: (lease, hand) => dispatcher.handAlone(lease, hand),

@@ -18,7 +18,7 @@ export interface DeliverPendingOptions {
   readonly receiver: Pick<Receiver, 'handOn' | 'isDispatching'>;
   /** Of the receiver. */
   readonly targets: readonly Pick<Target, 'name'>[];
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'steady'>;
   /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
   readonly triedBefore: number;
   /** Leads that cannot be read, so that they are not delivered. */
@@ -58,8 +58,9 @@ export async function deliverPending(
   );
   await Promise.all(
     groupByRequest(due).map(async (group) => {
+      const leasedAt = clock.steady();
       const leased = await leaseAll(group, options);
-      await redeliver(leased, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
+      await redeliver(leased, leasedAt, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
     }),
   );
 }
@@ -88,6 +89,7 @@ async function leaseAll(
 /** The leads came in one request, and go out in one. */
 async function redeliver(
   leased: readonly LeasedLead[],
+  leasedAt: number,
   { inbox, receiver, clock }: DeliverPendingOptions,
 ): Promise<void> {
   const [one] = leased;
@@ -108,5 +110,5 @@ async function redeliver(
       { lead, stored: { kind: 'pending', leadId, seq, attempt, firstAt, targets: wanted, busy: false } },
     ];
   });
-  await receiver.handOn(checked, pending);
+  await receiver.handOn(checked, pending, leasedAt);
 }

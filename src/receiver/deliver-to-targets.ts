@@ -1,9 +1,17 @@
-import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '../inbox/inbox.ts';
+import {
+  CannotStoreError,
+  type HandedResult,
+  type Inbox,
+  type LeaseAnswer,
+  type StoredRef,
+  type TakeResult,
+  type TargetLease,
+} from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
-import { LeaseRenewal } from './lease-renewal.ts';
+import { leaseMs, LeaseRenewal } from './lease-renewal.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 /** A target that is to be tried for a lead. */
@@ -15,6 +23,8 @@ export interface WantedTry {
   readonly since?: number | undefined;
   /** The target answered when the try began; undefined where nobody looked. */
   readonly isAnswering?: boolean | undefined;
+  /** The grant of its lease came so late that another receiver has the lead, or has delivered it. */
+  readonly isElsewhere?: boolean | undefined;
 }
 
 /** A stored lead that at least one target has not had yet. */
@@ -65,14 +75,16 @@ const mostUnsettled = 1000;
 
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
-  readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
+  readonly #inbox: Pick<Inbox, 'settle' | 'release' | 'lease'>;
   readonly #leases: LeaseRenewal;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'now' | 'steady'>;
   readonly #onTry: OnTry | undefined;
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
+  /** Leads whose leases are asked for again. */
+  #uncertain = 0;
   /** By name of a target, and id of a lead, what the inbox could not note: it is not handed over again for that. */
   readonly #unsettled = new Map<string, Map<string, TargetResult>>();
 
@@ -94,13 +106,25 @@ export class TargetDeliverer {
   /**
    * Dispatches leads of one delivery to all their targets at the same time; one result for each, in order. Where a lead is on
    * its way to a target already, its result there is shared; where other receivers hand it on, it waits for them.
+   * `leasedAt`: when the leases were asked for, by the clock that goes on evenly.
    */
   async dispatch(
     checked: CheckedDelivery,
     leads: readonly PendingLead[],
+    leasedAt: number,
+  ): Promise<readonly DispatchedLead[]> {
+    if (!this.#leases.areUncertain(leasedAt)) return this.#dispatch(checked, leads, leasedAt);
+    const askedAt = this.#clock.steady();
+    return this.#dispatch(checked, await this.#askedAgain(leads, leasedAt), askedAt);
+  }
+
+  async #dispatch(
+    checked: CheckedDelivery,
+    leads: readonly PendingLead[],
+    leasedAt: number,
   ): Promise<readonly DispatchedLead[]> {
     const awaited = new Map(leads.map((one): [PendingLead, AwaitedTry[]] => [one, []]));
-    const started = this.#targets.map((target) => this.#begin(target, checked, awaited));
+    const started = this.#targets.map((target) => this.#begin(target, checked, awaited, leasedAt));
     try {
       const outcomes = leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? []));
       // All of them: one that is forgotten while it is on its way would be handed over once more.
@@ -127,7 +151,7 @@ export class TargetDeliverer {
   ): Promise<T | undefined> {
     const { leadId, target } = lease;
     if (this.isDispatching(leadId)) return undefined;
-    const end = this.#leases.keep(lease, () => undefined);
+    const end = this.#leases.keep(lease, this.#clock.steady(), () => undefined);
     const given = hand();
     const ended = (isTaken: boolean) => ({ isTaken, kind: 'pending' }) as const;
     const handed = given.then(
@@ -172,9 +196,40 @@ export class TargetDeliverer {
     return this.#inFlight.has(leadId);
   }
 
-  /** Leads that are on their way now. */
+  /** Leads that are on their way now, or are about to be. */
   get size(): number {
-    return this.#inFlight.size;
+    return this.#inFlight.size + this.#uncertain;
+  }
+
+  /** All in one question. */
+  async #askedAgain(leads: readonly PendingLead[], leasedAt: number): Promise<readonly PendingLead[]> {
+    this.#uncertain += leads.length;
+    let answers: readonly LeaseAnswer[];
+    try {
+      answers = await this.#inbox.lease(
+        leads.flatMap(({ stored: { leadId, seq, targets } }) =>
+          targets.map(({ name }) => ({ leadId, seq, target: name })),
+        ),
+      );
+    } catch (error) {
+      const holds = this.#clock.steady() - leasedAt < leaseMs;
+      // That the inbox fails now is no reason to hold back what it has granted.
+      if (error instanceof CannotStoreError && holds) return leads;
+      throw error;
+    } finally {
+      this.#uncertain -= leads.length;
+    }
+    let next = 0;
+    return leads.map(({ lead, stored }) => {
+      const targets = stored.targets.map((wanted) => {
+        const answer = answers[next++];
+        const tries = Math.max(wanted.tries, answer?.tries ?? 0);
+        // What the inbox does not know any more, after a failover, is on its way to nobody.
+        const isElsewhere = answer?.state === 'busy' || answer?.state === 'settled';
+        return { ...wanted, tries, isElsewhere };
+      });
+      return { lead, stored: { ...stored, targets } };
+    });
   }
 
   /** Adds what each lead waits for at the target. Returns a function that forgets what it began. */
@@ -182,17 +237,20 @@ export class TargetDeliverer {
     target: Target,
     checked: CheckedDelivery,
     awaited: ReadonlyMap<PendingLead, AwaitedTry[]>,
+    leasedAt: number,
   ): () => void {
     const { name } = target;
     const own = new Map<string, { readonly one: PendingLead; readonly wanted: WantedTry }>();
     const waiting: PendingLead[] = [];
     for (const one of awaited.keys()) {
       const { leadId, targets } = one.stored;
-      const wanted = targets.find((each) => each.name === name);
-      if (wanted === undefined) {
-        if (one.stored.busy && target.takes?.(one.lead.lead) !== false) {
-          awaited.get(one)?.push(this.#afterOther(target, checked, one));
-        }
+      const wanted: WantedTry | undefined = targets.find((each) => each.name === name);
+      const isBusy =
+        wanted === undefined
+          ? one.stored.busy && target.takes?.(one.lead.lead) !== false
+          : wanted.isElsewhere === true;
+      if (wanted === undefined || isBusy) {
+        if (isBusy) awaited.get(one)?.push(this.#afterOther(target, checked, one));
         continue;
       }
       waiting.push(one);
@@ -217,7 +275,7 @@ export class TargetDeliverer {
       const lease = { leadId, seq, target: name };
       const known = had?.get(leadId);
       const handed = known === undefined ? results[next++] : Promise.resolve(known);
-      const given = this.#whileLeased(lease, handed, onLost).then(async (result) => {
+      const given = this.#whileLeased(lease, leasedAt, handed, onLost).then(async (result) => {
         if (result?.ok !== false || !isAbandoned) return result;
         // Cut short for another lead of its request: that says nothing of the target.
         await Promise.allSettled([this.#inbox.release([lease])]);
@@ -254,12 +312,14 @@ export class TargetDeliverer {
     const handed = this.#leases.afterOther({ leadId, seq, target: name }).then(async (answer) => {
       if (answer?.state !== 'leased')
         return { isTaken: answer?.state === 'settled', kind: 'pending' } as const;
-      const targets = [{ name, tries: answer.tries }];
+      const wanted = one.stored.targets.find((each) => each.name === name);
+      const targets = [{ ...wanted, name, tries: answer.tries, isElsewhere: false }];
       const tries: AwaitedTry[] = [];
       const end = this.#begin(
         target,
         checked,
         new Map([[{ ...one, stored: { ...one.stored, targets } }, tries]]),
+        this.#clock.steady(),
       );
       try {
         awaited.isOwn = tries[0]?.isOwn === true;
@@ -275,10 +335,11 @@ export class TargetDeliverer {
   /** Undefined: another receiver has the lead now. */
   async #whileLeased(
     lease: TargetLease,
+    leasedAt: number,
     handed: Promise<TargetResult> | undefined,
     abandon: () => void,
   ): Promise<TargetResult | undefined> {
-    const end = this.#leases.keep(lease, abandon);
+    const end = this.#leases.keep(lease, leasedAt, abandon);
     try {
       const given = await handed;
       if (given === undefined) throw new Error('a target gave no result');

@@ -10,6 +10,9 @@ export const unrenewedLeaseMs = (timeoutMs: number): number => Math.min(timeoutM
 
 const renewEveryMs = 1500;
 
+/** One that was asked for so long ago, in milliseconds, may end before its renewal is answered. */
+const uncertainMs = 2500;
+
 /** Between two questions, each of which is for all leads together, in milliseconds. */
 const askEveryMs = 250;
 
@@ -49,15 +52,20 @@ export class LeaseRenewal {
     this.#signal = signal;
   }
 
+  /** Whether leases that were asked for then, by the clock that goes on evenly, may be another receiver's by now. */
+  areUncertain(leasedAt: number): boolean {
+    return this.#clock.steady() - leasedAt >= uncertainMs;
+  }
+
   /**
-   * Renews a lease until the function that it returns is called, which tells whether it still held. `onLost`: somebody else
-   * has the lead now.
+   * Renews a lease until the function that it returns is called, which tells whether it still held. `leasedAt`: when it was
+   * asked for; `onLost`: somebody else has the lead now.
    */
-  keep(lease: TargetLease, onLost: () => void): () => boolean {
+  keep(lease: TargetLease, leasedAt: number, onLost: () => void): () => boolean {
     const asked: Asked = {
       lease,
       everyMs: renewEveryMs,
-      askAt: this.#clock.steady() + renewEveryMs,
+      askAt: leasedAt + renewEveryMs,
       heard: (answer) => {
         if (answer?.state === 'leased') return;
         this.#asked.delete(asked);

@@ -227,7 +227,9 @@ export class Outbox {
       for (const { one } of read) passed.add(one.leadId);
       throw first.stored as Error;
     }
-    const answers = await this.#options.inbox.lease(
+    const { inbox, clock } = this.#options;
+    const leasedAt = clock.steady();
+    const answers = await inbox.lease(
       read.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
     );
     const leased = read.filter((_, i) => answers[i]?.state === 'leased');
@@ -243,7 +245,9 @@ export class Outbox {
       request.leads.push({ ...one, seq, place });
       requests.set(firstSeq, request);
     }
-    for (const request of requests.values()) tries.push(this.#try(target, request, isAnswering, receiver));
+    for (const request of requests.values()) {
+      tries.push(this.#try(target, request, { isAnswering, leasedAt }, receiver));
+    }
     for (const one of await Promise.allSettled(tries)) if (one.status === 'rejected') throw one.reason;
     return leased.length > 0;
   }
@@ -267,7 +271,7 @@ export class Outbox {
   async #try(
     target: Target,
     { stored, leads }: StoredRequest,
-    isAnswering: boolean,
+    { isAnswering, leasedAt }: { readonly isAnswering: boolean; readonly leasedAt: number },
     receiver: Pick<Receiver, 'handOn'>,
   ): Promise<void> {
     const { verifier, clock, note } = this.#options;
@@ -284,7 +288,7 @@ export class Outbox {
         const taken = { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } as const;
         return lead === undefined ? [] : [{ lead, stored: taken }];
       });
-      await receiver.handOn({ ...checked, key: restored.isVerified ? 0 : -1 }, pending);
+      await receiver.handOn({ ...checked, key: restored.isVerified ? 0 : -1 }, pending, leasedAt);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       await this.#putOff(target, leads, error);

@@ -31,7 +31,7 @@ it('reports a lead as pending only when the lease of the target that failed is r
   const dispatched = dispatcherWith((leases) => {
     released.push(...leases.map(({ target }) => target));
     return new Promise((resolve) => finishRelease.push(resolve));
-  }).dispatch(checked, pending);
+  }).dispatch(checked, pending, 0);
   let isDone = false;
   void dispatched.then(() => (isDone = true));
   await new Promise(setImmediate);
@@ -64,9 +64,11 @@ it('hands a lead to every target at once, and keeps what each made of it', async
     inbox as Inbox,
     ['slow', 'app', 'later'].map(waiting),
     new FakeClock(0),
-  ).dispatch(checked, [
-    { lead, stored: { ...leased, targets: named('slow', 'app', 'later'), attempt: 1, firstAt: 0 } },
-  ]);
+  ).dispatch(
+    checked,
+    [{ lead, stored: { ...leased, targets: named('slow', 'app', 'later'), attempt: 1, firstAt: 0 } }],
+    0,
+  );
   await expect.poll(() => answers.length).toBe(3);
   answers[1]?.({ ...result, ok: false, answer: 'exit 1' });
   answers[2]?.(result);
@@ -79,7 +81,7 @@ it('hands a lead to every target at once, and keeps what each made of it', async
 
 it('reports a lead as pending although the release of its leases cannot be stored', async () => {
   const dispatcher = dispatcherWith(() => Promise.reject(new CannotStoreError('full')));
-  expect(await dispatcher.dispatch(checked, pending)).toMatchObject([{ kind: 'pending' }]);
+  expect(await dispatcher.dispatch(checked, pending, 0)).toMatchObject([{ kind: 'pending' }]);
 });
 
 it('marks each lead of a delivery as soon as its target has had it, whatever the others do', async () => {
@@ -102,6 +104,7 @@ it('marks each lead of a delivery as soon as its target has had it, whatever the
       lead: { leadId } as CheckedLead,
       stored: { ...leased, leadId, targets: named('app'), attempt: 1, firstAt: 0 },
     })),
+    0,
   );
   await expect.poll(() => done).toEqual(['b']);
   finish(result);
@@ -132,6 +135,7 @@ it('knows what is still on its way of a delivery of which another lead could not
       lead: { leadId } as CheckedLead,
       stored: { ...leased, leadId, targets: named('app'), attempt: 1, firstAt: 0 },
     })),
+    0,
   );
   await expect.poll(() => tries).toBe(1);
   await new Promise(setImmediate);
@@ -161,7 +165,7 @@ it('hands no lead over again because the inbox could not note that its target ha
       lead: { leadId } as CheckedLead,
       stored: { ...leased, leadId, targets: named('output'), attempt: 1, firstAt: 0 },
     }));
-    const kinds = (await dispatcher.dispatch(checked, leads)).map(({ kind }) => kind);
+    const kinds = (await dispatcher.dispatch(checked, leads, 0)).map(({ kind }) => kind);
     await new Promise(setImmediate);
     return kinds;
   };
@@ -200,6 +204,7 @@ it('counts nothing against a target whose request is cut short since one of its 
       lead: { leadId } as CheckedLead,
       stored: { ...leased, leadId, targets: named('app'), attempt: 1, firstAt: 0 },
     })),
+    0,
   );
   const passed = async (): Promise<number> => {
     clock.advance(250);

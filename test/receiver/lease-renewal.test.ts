@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Inbox, LeaseAnswer, TargetLease } from '../../src/inbox/inbox.ts';
+import { CannotStoreError, type Inbox, type LeaseAnswer, type TargetLease } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { sentenceOf } from '../../src/messages/find-message.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
@@ -33,6 +33,7 @@ const deliveryOf = (id: string) => ({
 class SlowApp implements Target {
   readonly name = 'app';
   readonly answers: ((result: TargetResult) => void)[] = [];
+  readonly tries: number[] = [];
   cut = 0;
 
   deliver(...[, leads, onBegun]: Parameters<Target['deliver']>): readonly Promise<TargetResult>[] {
@@ -43,6 +44,7 @@ class SlowApp implements Target {
         resolve(failed);
       });
     });
+    this.tries.push(...leads.map(({ attempt }) => attempt));
     return leads.map(() => result);
   }
 }
@@ -51,7 +53,11 @@ const taken: TargetResult = { to: 'forward', ok: true, answer: '200', durationMs
 const failed: TargetResult = { to: 'forward', ok: false, answer: '500', durationMs: 1 };
 
 describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocation }) => {
-  async function start(clocks: readonly FakeClock[] = []) {
+  /** `onTaken`: what happens between a COMMIT and its answer to the first one. */
+  async function start(
+    clocks: readonly FakeClock[] = [],
+    onTaken: (lease: () => Promise<LeaseAnswer | undefined>) => Promise<void> = () => Promise.resolve(),
+  ) {
     const app = new SlowApp();
     const location = newLocation();
     const inboxes: Inbox[] = [];
@@ -61,8 +67,28 @@ describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocatio
       const inbox = await open(location, { clock, ...inboxRequirements(policy, [app]) });
       inboxes.push(inbox);
       receivers.push(
-        createReceiver({ policy, inbox, targets: [app], clock, note: () => undefined, sentenceOf }),
+        createReceiver({
+          policy,
+          inbox: i === 0 ? takingLong(inbox) : inbox,
+          targets: [app],
+          clock,
+          note: () => undefined,
+          sentenceOf,
+        }),
       );
+    }
+    function takingLong(inbox: Inbox): Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease'> {
+      return {
+        async take(arrivals) {
+          const results = await inbox.take(arrivals);
+          await onTaken(async () => (await inboxes[1]?.lease([{ leadId: 'a', seq: 1, target: 'app' }]))?.[0]);
+          return results;
+        },
+        reject: (rejected) => inbox.reject(rejected),
+        settle: (leases) => inbox.settle(leases),
+        release: (leases) => inbox.release(leases),
+        lease: (leases) => inbox.lease(leases),
+      };
     }
     const handle = async (i: number): Promise<string> => {
       const { status, body } = (await receivers[i]?.handle(deliveryOf('a'))) ?? {};
@@ -120,6 +146,57 @@ describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocatio
     expect(await first).toBe('502 "not_forwarded"');
     expect(await leasedByOther()).toBe('leased');
   });
+
+  it('hand nothing on whose lease the other one took before the inbox answered', async () => {
+    const own = new FakeClock(clock.now());
+    const { app, handle, inboxes } = await start([own, clock], async (lease) => {
+      for (const one of [own, clock]) one.advance(5250);
+      expect(await lease()).toMatchObject({ state: 'leased' });
+    });
+    const first = handle(0);
+    let isAnswered = false;
+    void first.then(() => (isAnswered = true));
+    const lease = { leadId: 'a', seq: 1, target: 'app' };
+    await until(async () => {
+      for (const one of [own, clock]) one.advance(250);
+      // Renewed, as the other one does while it hands the lead on.
+      await inboxes[1]?.lease([lease]);
+      return isAnswered;
+    }, 'the answer');
+    expect([await first, app.answers]).toEqual(['502 "not_forwarded"', []]);
+    await inboxes[1]?.settle([lease]);
+    expect([await handle(1), app.answers]).toEqual(['200 "duplicate"', []]);
+  });
+
+  it('hand on what is still theirs although the inbox answered late, and count no other try', async () => {
+    const own = new FakeClock(clock.now());
+    const { app, handle } = await start([own, clock], () => {
+      for (const one of [own, clock]) one.advance(4500);
+      return Promise.resolve();
+    });
+    const first = handle(0);
+    await until(() => (own.advance(250), app.answers.length === 1), 'the forward');
+    app.answers[0]?.(taken);
+    expect(await first).toBe('200 "accepted"');
+    expect(app.tries).toEqual([1]);
+  });
+
+  it('renew a lease at once that is old when the forward begins', async () => {
+    const own = new FakeClock(clock.now());
+    const { app, handle, inboxes } = await start([own, clock], () => {
+      for (const one of [own, clock]) one.advance(2000);
+      return Promise.resolve();
+    });
+    const first = handle(0);
+    await until(() => app.answers.length === 1, 'the forward');
+    for (const one of [own, clock]) one.advance(250);
+    await inboxes[0]?.release([]);
+    for (const one of [own, clock]) one.advance(2900);
+    const lease = { leadId: 'a', seq: 1, target: 'app' };
+    expect((await inboxes[1]?.lease([lease]))?.[0]?.state).toBe('busy');
+    app.answers[0]?.(taken);
+    expect(await first).toBe('200 "accepted"');
+  });
 });
 
 describe.each(sharedStores)('a new lead of a target that is away, in $name', ({ newLocation }) => {
@@ -138,6 +215,79 @@ describe.each(sharedStores)('a new lead of a target that is away, in $name', ({ 
     expect([app.answers, noted]).toEqual([[], []]);
     const next = await open(location, inboxRequirements(policy, [app]));
     expect(await next.due('app', clock.now(), 9)).toMatchObject([{ leadId: 'a', tries: 0 }]);
+  });
+});
+
+describe('leads that the inbox granted late', () => {
+  /** `again`: what comes of the question for their leases. */
+  async function deliver(ids: readonly string[], again: Inbox['lease'], clock = new FakeClock()) {
+    const handed: (readonly [id: string, attempt: number])[][] = [];
+    const app: Target = {
+      name: 'app',
+      deliver: (_, leads) => {
+        handed.push(leads.map(({ leadId, attempt }) => [leadId, attempt]));
+        return leads.map(() => Promise.resolve(taken));
+      },
+    };
+    const inbox: Partial<Inbox> = {
+      take: (arrivals) => {
+        clock.advance(3000);
+        const targets = [{ name: 'app', tries: 1 }];
+        const stored = { kind: 'pending', seq: 1, attempt: 1, firstAt: 0, targets, busy: false } as const;
+        return Promise.resolve(arrivals.map(({ leadId }) => ({ ...stored, leadId })));
+      },
+      lease: again,
+      settle: (leases) => Promise.resolve(leases.map(() => 'accepted' as const)),
+    };
+    const parts = { policy, targets: [app], clock, note: () => undefined, sentenceOf };
+    const body = Buffer.from(JSON.stringify(ids.map((id) => ({ id, category: 'x' }))));
+    const receiver = createReceiver({ ...parts, inbox: inbox as Inbox });
+    let answer: unknown;
+    void receiver.handle({ ...deliveryOf('a'), body }).then(({ status }) => (answer = status));
+    await until(() => (clock.advance(250), answer !== undefined), 'the answer');
+    return { handed, answer };
+  }
+
+  it('go out in one request as they came, and say how often they were tried', async () => {
+    const questions: number[] = [];
+    const { handed, answer } = await deliver(['a', 'b', 'c'], (leases) => {
+      questions.push(leases.length);
+      return Promise.resolve(leases.map(() => ({ state: 'leased', tries: 0 })));
+    });
+    expect([handed, answer]).toEqual([
+      [
+        [
+          ['a', 2],
+          ['b', 2],
+          ['c', 2],
+        ],
+      ],
+      200,
+    ]);
+    expect(questions).toEqual([3]);
+  });
+
+  it('go out without those that another receiver has delivered meanwhile', async () => {
+    const { handed, answer } = await deliver(['a', 'b'], (leases) =>
+      Promise.resolve(
+        leases.map(({ leadId }) => ({ state: leadId === 'a' ? 'settled' : 'leased', tries: 1 })),
+      ),
+    );
+    expect([handed, answer]).toEqual([[[['b', 2]]], 200]);
+  });
+
+  it('go out where the inbox does not know them any more', async () => {
+    const { handed } = await deliver(['a'], () => Promise.resolve([{ state: 'not outstanding', tries: 0 }]));
+    expect(handed).toEqual([[['a', 2]]]);
+  });
+
+  it('go out where the inbox has failed since, unless their leases have ended by then', async () => {
+    const full = new CannotStoreError('full');
+    const { handed, answer } = await deliver(['a'], () => Promise.reject(full));
+    expect([handed, answer]).toEqual([[[['a', 2]]], 200]);
+    const clock = new FakeClock();
+    const late = await deliver(['a'], () => (clock.advance(2000), Promise.reject(full)), clock);
+    expect([late.handed, late.answer]).toEqual([[], 503]);
   });
 });
 
