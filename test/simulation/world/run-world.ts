@@ -387,7 +387,7 @@ class World {
         this.#disturbances.push({ process: undefined, at: now });
         this.#scheduler.suspend(happening.forMs);
         // What was taken before is handed on right after it, though its lease is over.
-        this.#calmSince = this.#scheduler.now + leaseMs;
+        this.#calmFrom(this.#scheduler.now + leaseMs);
         break;
       case 'commit':
         if (isDurable(this.#plan)) this.#commitFaults.push(happening);
@@ -401,6 +401,8 @@ class World {
         break;
       case 'database':
         this.#sharedFault = { fault: happening.fault, until: now + happening.forMs };
+        // No lease is renewed in time by a COMMIT that takes longer than it.
+        if (happening.fault === 'late') this.#calmFrom(now + happening.forMs + latestCommitMs + leaseMs);
         break;
       case 'slow-disk':
         this.#slowDiskUntil = now + happening.forMs;
@@ -409,11 +411,11 @@ class World {
       case 'network':
         this.#networkFault = happening;
         this.#networkUntil = now + happening.forMs;
-        this.#calmSince = this.#networkUntil;
+        this.#calmFrom(this.#networkUntil);
         break;
       case 'clock':
         this.#clockError += happening.byMs;
-        this.#calmSince = Math.max(this.#calmSince, now);
+        this.#calmFrom(now);
         this.#noteFault('clock');
         break;
       case 'drift':
@@ -493,6 +495,10 @@ class World {
     this.#killPoints.delete(action);
     this.#noteFault(`command-killed-at-${call}`);
     return true;
+  }
+
+  #calmFrom(at: number): void {
+    this.#calmSince = Math.max(this.#calmSince, at);
   }
 
   /** While one process hands a lead to the application, its lease keeps all others from it. */
@@ -625,7 +631,7 @@ class World {
     const shared = this.#sharedFault;
     if (shared?.fault !== 'late' || this.#scheduler.now >= shared.until) return undefined;
     if (!this.#databaseRandom.chance(0.5)) return undefined;
-    const ms = this.#databaseRandom.between(200, 6_000);
+    const ms = this.#databaseRandom.between(200, latestCommitMs);
     this.#noteFault('commit-late');
     this.#say(`${process.options.name}: the answer to COMMIT comes after ${ms} ms`);
     return { kind: 'late', ms };
@@ -1054,6 +1060,9 @@ const longestNoteMs = 3_000;
 
 /** How long a receiver has a lead that it renews no more. */
 const leaseMs = 5_000;
+
+/** The answer to a COMMIT comes late by so much at most. */
+const latestCommitMs = 6_000;
 
 /** What PostgreSQL calls them. */
 const sqlStates = { SQLITE_FULL: '53100', SQLITE_IOERR: '58030', SQLITE_BUSY: '55P03' };
