@@ -1,10 +1,10 @@
-import { InterruptedError, LeadsError, UsageError } from '../../errors.ts';
+import { DataError, InterruptedError, LeadsError, UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
-import type { Completion } from '../../service/listing/incomplete-error.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
+import { type Completion, IncompleteError } from '../../service/listing/incomplete-error.ts';
+import { listLeads, rejectsPosition } from '../../service/listing/lead-pages.ts';
 import type { Batch, LeadQuery, Listing } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
@@ -159,7 +159,7 @@ export async function exportLeads(
   const { options, window } = plan;
   const progress = showProgress(destination.status, context.clock, totals.leads);
   const first = (): Promise<Completion | undefined> =>
-    transfer(plan, destination, totals, context, progress, destination.position?.());
+    firstWalk(plan, destination, totals, context, progress);
   try {
     await destination.begin?.();
     window?.beginWalk(plan.startedAt);
@@ -181,6 +181,45 @@ export async function exportLeads(
     await destination.close();
   }
 }
+
+/**
+ * A position that an interrupted export left may lead nowhere: a cursor expires, and a list that moved while the way to its
+ * second page was looked for may have shown one that is none. Then it is read from its front, whose leads are known.
+ */
+async function firstWalk(
+  plan: ExportPlan,
+  destination: Destination,
+  totals: Totals,
+  context: ExportContext,
+  progress: Progress,
+): Promise<Completion | undefined> {
+  const from = destination.position?.();
+  try {
+    return await transfer(plan, destination, totals, context, progress, from);
+  } catch (error) {
+    // Records without an id would be written again.
+    const canStartOver = from !== undefined && from.style !== 'start' && totals.withoutId === 0;
+    if (!canStartOver || !leadsNowhere(error)) throw error;
+    const { sentenceOf } = await import('../../messages/find-message.ts');
+    context.messages.note(
+      'restarted',
+      `the interrupted export cannot go on where it stopped, and reads from the first page again: ${sentenceOf(error)}`,
+    );
+  }
+  const sink: Pick<Destination, 'write' | 'pageEnd'> = {
+    write: (leads) => destination.write(leads),
+    // What is known stands behind its positions as well, where a resumed run would not count it.
+    pageEnd: (next) =>
+      destination.pageEnd(next === undefined || totals.withoutId > 0 ? next : { style: 'start' }),
+  };
+  return transfer(plan, sink, totals, context, progress);
+}
+
+const leadsNowhere = (error: unknown): error is DataError | IncompleteError =>
+  error instanceof IncompleteError
+    ? error.reason.kind === 'nothing-new'
+    : error instanceof DataError &&
+      (rejectsPosition(error.status) || error.problem?.kind === 'position-read-before');
 
 /** The error to report: what was kept is in the hint of an interruption, and in a note beside any other failure. */
 async function brokenOff(

@@ -303,3 +303,95 @@ describe('export -o that was killed after its walk', () => {
     expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('had other flags')]);
   });
 });
+
+describe('an interrupted export that cannot go on where it stopped', () => {
+  it('writes no record twice that has no id', async () => {
+    let isNextDay = false;
+    const expiring = await scripted((request, response) => {
+      const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
+      const at = Number(cursor ?? 0);
+      if (at === 2) response.writeHead(isNextDay ? 410 : 401).end('{"error":"no","message":"not now"}');
+      else sendJson(response, { data: [{ name: `n${at}` }], next_cursor: `${at + 1}` });
+    });
+    const home = freshHome();
+    const env = { ...key, LEADS_BASE_URL: expiring.url };
+    const run = () => leads(['export', '-o', join(home, 'out'), '--resume'], { env, home });
+    expect((await run()).exitCode).toBe(4);
+    isNextDay = true;
+    const { exitCode, stderr } = await run();
+    await expiring.close();
+    expect([exitCode, stderr]).toEqual([6, expect.stringContaining('answered 410')]);
+    expect(readFileSync(join(home, 'out.partial'), 'utf8').trim().split('\n')).toHaveLength(2);
+  });
+
+  it('reads from the first page where leads that arrived had led it astray', async () => {
+    const list = Array.from({ length: 20 }, (_, i) => `l${i}`);
+    const arrive = (from: number, to: number): void => {
+      for (let i = from; i < to; i += 1) list.unshift(`new${i}`);
+    };
+    const asked: string[] = [];
+    // Only `offset` counts. A page of leads arrives before it is tried, so that the first one seems to come again.
+    const moving = await scripted((request, response, nth) => {
+      if (nth === 2) arrive(0, 7);
+      if (nth === 5) arrive(7, 8);
+      asked.push(request.url ?? '');
+      const query = new URL(request.url ?? '', 'http://x').searchParams;
+      const offset = Number(query.get('offset') ?? 0);
+      const many = Math.min(7, Number(query.get('limit') ?? 7));
+      sendJson(
+        response,
+        list.slice(offset, offset + many).map((id) => ({ id })),
+      );
+    });
+    const home = freshHome();
+    const file = join(home, 'out');
+    const run = () =>
+      leads(['export', '-o', file, '--bookmark', join(home, 'b')], {
+        env: { ...key, LEADS_BASE_URL: moving.url },
+        home,
+      });
+    const astray = await run();
+    const again = await run();
+    await moving.close();
+    expect(astray.exitCode).toBe(6);
+    expect(asked.some((url) => url.includes('starting_after=new'))).toBe(true);
+    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('from the first page again')]);
+    expect(ids(readFileSync(file, 'utf8')).sort()).toEqual([...list].sort());
+  });
+
+  it.each([400, 404, 410])('reads from the first page where its cursor has expired: %d', async (status) => {
+    let isNextDay = false;
+    let stopsAt = 2;
+    const expiring = await scripted((request, response) => {
+      const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
+      const at = Number(cursor?.slice(1) ?? 0);
+      const isExpired = isNextDay && cursor?.startsWith('a') === true;
+      if (isExpired) response.writeHead(status).end('{"error":"invalid_cursor","message":"expired"}');
+      else if (at === stopsAt) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else {
+        const next = at < 4 ? `${isNextDay ? 'b' : 'a'}${at + 1}` : null;
+        sendJson(response, { data: [{ id: `l${at}` }], next_cursor: next, total: 5 });
+      }
+    });
+    const home = freshHome();
+    const file = join(home, 'out');
+    const run = () =>
+      leads(['export', '-o', file, '--bookmark', join(home, 'b')], {
+        env: { ...key, LEADS_BASE_URL: expiring.url },
+        home,
+      });
+    expect((await run()).exitCode).toBe(4);
+    isNextDay = true;
+    // On the way back, among leads that are known.
+    stopsAt = 1;
+    expect((await run()).exitCode).toBe(4);
+    stopsAt = 4;
+    const later = await run();
+    expect([later.exitCode, later.stderr]).toEqual([4, expect.stringContaining('4 leads are kept')]);
+    stopsAt = Infinity;
+    const { exitCode, stderr } = await run();
+    await expiring.close();
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(ids(readFileSync(file, 'utf8'))).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
+  });
+});
