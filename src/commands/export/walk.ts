@@ -1,10 +1,10 @@
-import { DataError, InterruptedError, LeadsError, UsageError } from '../../errors.ts';
+import { InterruptedError, LeadsError, UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
-import { type Completion, IncompleteError } from '../../service/listing/incomplete-error.ts';
-import { listLeads, rejectsPosition } from '../../service/listing/lead-pages.ts';
+import type { Completion } from '../../service/listing/incomplete-error.ts';
+import { leadsNowhere, listLeads } from '../../service/listing/lead-pages.ts';
 import type { Batch, LeadQuery, Listing } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
@@ -182,10 +182,7 @@ export async function exportLeads(
   }
 }
 
-/**
- * A position that an interrupted export left may lead nowhere: a cursor expires, and a list that moved while the way to its
- * second page was looked for may have shown one that is none. Then it is read from its front, whose leads are known.
- */
+/** Where the position of an interrupted export leads nowhere, the list is read from its front, whose leads are known. */
 async function firstWalk(
   plan: ExportPlan,
   destination: Destination,
@@ -214,12 +211,6 @@ async function firstWalk(
   };
   return transfer(plan, sink, totals, context, progress);
 }
-
-const leadsNowhere = (error: unknown): error is DataError | IncompleteError =>
-  error instanceof IncompleteError
-    ? error.reason.kind === 'nothing-new'
-    : error instanceof DataError &&
-      (rejectsPosition(error.status) || error.problem?.kind === 'position-read-before');
 
 /** The error to report: what was kept is in the hint of an interruption, and in a note beside any other failure. */
 async function brokenOff(

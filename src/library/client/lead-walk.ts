@@ -6,7 +6,8 @@ import { applicationWords, forApplication } from '../../messages/application.ts'
 import { type FilterWords, noteFilters } from '../../messages/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing/incomplete-error.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
+import { leadsNowhere, listLeads } from '../../service/listing/lead-pages.ts';
+import type { Batch, ListingOptions } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import {
   type Checkpoint,
@@ -32,6 +33,8 @@ import type { RateGate, Service, Texts } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 
+const start: Position = { style: 'start' };
+
 /** One reading of a service's list, and where it is. */
 export class LeadWalk {
   readonly #account: ClientAccount;
@@ -40,7 +43,7 @@ export class LeadWalk {
   readonly #startedAt: number;
   readonly #seen = new IdSet();
   /** Where the page begins that is being read; null at a complete end. */
-  #here: Position | null = { style: 'start' };
+  #here: Position | null = start;
   /** How many ids of `seen` were met in front of it. */
   #metBefore = 0;
   /** Keys of the leads handed out since it began; an earlier run's are kept until they come again. */
@@ -89,9 +92,8 @@ export class LeadWalk {
     try {
       const opened = await openClientService(this.#account, this.#options);
       close = opened.close;
-      const walk = listLeads(opened.service, {
+      const walk = this.#pages(opened.service, this.#here, {
         query,
-        from: this.#here,
         seen: this.#seen,
         prefetch: true,
         acceptUnproven:
@@ -120,6 +122,24 @@ export class LeadWalk {
     } finally {
       await close?.();
     }
+  }
+
+  /** Where the position of an earlier iteration leads nowhere, the list is read from its front, whose leads are known. */
+  async *#pages(
+    service: Service,
+    from: Position,
+    options: ListingOptions,
+  ): AsyncGenerator<Batch, void, undefined> {
+    try {
+      yield* listLeads(service, { ...options, from });
+      return;
+    } catch (error) {
+      // Records without an id would be handed out again.
+      if (from.style === 'start' || this.#seen.size === 0 || !leadsNowhere(error)) throw error;
+    }
+    this.#turnPage(start);
+    // What is known stands behind its positions as well, where an iteration that goes on would not count it.
+    for await (const batch of listLeads(service, options)) yield { ...batch, next: batch.next && start };
   }
 
   /** What is read before the walk is asked for more belongs to the pages in front of `next`. */

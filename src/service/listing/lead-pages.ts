@@ -38,6 +38,16 @@ const start: Position = { style: 'start' };
 export const rejectsPosition = (status: number | undefined): boolean =>
   [400, 404, 410, 416, 422].includes(status ?? 0);
 
+/**
+ * Whether no walk gets further from the position that it began at: the service rejects it, as a cursor that has expired, or a
+ * list that moved while the way to its second page was looked for had shown one that is none.
+ */
+export const leadsNowhere = (error: unknown): error is DataError | IncompleteError =>
+  error instanceof IncompleteError
+    ? error.reason.kind === 'nothing-new'
+    : error instanceof DataError &&
+      (rejectsPosition(error.status) || error.problem?.kind === 'position-read-before');
+
 /** The pages of a listing: each lead once, and every border between two pages checked. */
 class LeadPages implements PageReader<Batch> {
   /** What is known before the first answer. */

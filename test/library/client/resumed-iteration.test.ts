@@ -37,6 +37,46 @@ async function takeInParts(
   throw new Error('the last part stopped early');
 }
 
+it('reads from the first page where the cursor of its checkpoint has expired', async () => {
+  let isNextDay = false;
+  let stopsAt = 3;
+  const expiring = await scripted((request, response) => {
+    const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
+    const at = Number(cursor?.slice(1) ?? 0);
+    const isExpired = isNextDay && cursor?.startsWith('a') === true;
+    if (isExpired || at === stopsAt) response.writeHead(isExpired ? 410 : 401).end('{"error":"no"}');
+    else {
+      const next = at < 4 ? `${isNextDay ? 'b' : 'a'}${at + 1}` : null;
+      const data = [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
+      sendJson(response, { data, next_cursor: next, total: 10 });
+    }
+  });
+  const client = createClient({ baseUrl: expiring.url, apiKey: 'key', retries: 0 });
+  const ids: string[] = [];
+  let from: Checkpoint | null = null;
+  const take = async (many: number): Promise<void> => {
+    const leads = client.leads({}, { from });
+    try {
+      for await (const { id } of leads) {
+        ids.push(id ?? '');
+        if ((many -= 1) === 0) return;
+      }
+    } finally {
+      from = stored(leads.checkpoint());
+    }
+  };
+  // In the middle of its second page.
+  await take(3);
+  isNextDay = true;
+  await take(2);
+  await expect(take(Infinity)).rejects.toThrow('401');
+  stopsAt = Infinity;
+  await take(Infinity);
+  await expiring.close();
+  expect(ids).toEqual(['l0', 'l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7', 'l8', 'l9']);
+  expect(from).toMatchObject({ position: null });
+});
+
 it('lacks no lead and repeats none, however the list is paged and whatever moves in it', async () => {
   const faults: string[] = [];
   let complete = 0;
