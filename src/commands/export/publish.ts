@@ -89,8 +89,11 @@ async function place(
     return { ...becomes, publication: appendTo === null ? undefined : 'appended' };
   // Its place may have been cleared between a crash and now: then the rest begins a new file.
   const size = (await sizeOf(paths.file)) ?? 0;
+  // The run that left the checkpoint was to append, and may have ended because the file had changed: `--replace` gives it up.
   const base =
-    appendTo === null || size === 0 ? undefined : await reopenKnownFile(paths.file, target ?? appendTo);
+    options.replace || appendTo === null || size === 0
+      ? undefined
+      : await reopenKnownFile(paths.file, target ?? appendTo);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
   const before = base?.known.columns ?? columns;

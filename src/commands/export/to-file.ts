@@ -47,23 +47,24 @@ export async function exportToFile(
   totals: Totals,
   paths: FilePaths,
 ): Promise<Written> {
-  const { checkpoint, hasPartial, mayHaveAppended } = await findInterrupted(options, paths, context.messages);
-  if (checkpoint?.position !== null) {
-    // A followed run goes on so behind an increment that it finished, which nobody may have read.
-    const isAppending = options.follow !== undefined && (checkpoint?.appendTo ?? null) !== null;
-    const continued = isAppending ? { ...options, replace: false } : options;
-    try {
+  const interrupted = await findInterrupted(options, paths, context.messages);
+  const { checkpoint, mayHaveAppended } = interrupted;
+  // A followed run goes on so behind an increment that it finished, which nobody may have read.
+  const isAppending = options.follow !== undefined && (checkpoint?.appendTo ?? null) !== null;
+  const continued = isAppending ? { ...options, replace: false } : options;
+  let publication: Publication | undefined;
+  try {
+    if (checkpoint?.position !== null)
       return await continueExport(service, continued, context, totals, paths, checkpoint, mayHaveAppended);
-    } catch (error) {
-      if (!(error instanceof UsageError) || !options.replace || error.hint === undefined) throw error;
-      // It was given, and counts again without the checkpoint.
-      const hint = error.hint.replace('use --replace', `remove ${paths.checkpoint}`);
-      throw new UsageError(error.message, { hint, cause: error });
-    }
+    // Its walk was complete: at most the renaming is left to do.
+    publication = await publishFinished(service, continued, paths, checkpoint, interrupted.hasPartial);
+  } catch (error) {
+    if (!(error instanceof UsageError) || !options.replace || error.hint === undefined) throw error;
+    // It was given, and counts again without the checkpoint.
+    const hint = error.hint.replace('use --replace', `remove ${paths.checkpoint}`);
+    throw new UsageError(error.message, { hint, cause: error });
   }
-  // Its walk was complete: at most the renaming is left to do.
   const { leads } = checkpoint.counts;
-  const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);
   const what = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
   // Another increment would replace the one that was finished just now, which nobody has read; what is followed is appended,
   // but to no JSON array.

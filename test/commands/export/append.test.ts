@@ -361,6 +361,42 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['3', '4', '5']);
   });
 
+  it.each([[[]], [['--format', 'csv']]])(
+    'with --replace gives up a file that was changed before the increment could be appended to it: %j',
+    async (form) => {
+      await toFile(...form);
+      stored.push(lead('3'));
+      mkdirSync(join(home, 'b.tmp'));
+      expect((await toFile(...form)).exitCode).toBe(8);
+      rmdirSync(join(home, 'b.tmp'));
+      writeFileSync(file, 'mine\n', { flag: 'a' });
+      const changed = readFileSync(file);
+      const refused = await toFile(...form);
+      expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining('use --replace')]);
+      expect(readFileSync(file)).toEqual(changed);
+      const { exitCode, stderr } = await toFile('--replace', ...form);
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/, replaced \d leads\n$/)]);
+      expect(readFileSync(file, 'utf8').match(/(?<=^|:")\d(?="?,)|mine/gm)).toEqual(['3']);
+      stored.push(lead('4'));
+      expect((await toFile(...form)).stderr).toMatch(/, appended\n$/);
+      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    },
+  );
+
+  it('with --replace --follow keeps a file that was changed before what came behind the increment was published', async () => {
+    await incrementUnpublished();
+    stored.push(lead('4'));
+    const { live } = await followed();
+    mkdirSync(join(home, 'b.tmp'));
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(130);
+    rmdirSync(join(home, 'b.tmp'));
+    writeFileSync(file, 'mine\n', { flag: 'a' });
+    const { exitCode, stderr } = await toFile('--replace', '--follow', '10s');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`or remove ${file}.checkpoint to keep`)]);
+    expect(idsIn(file)).toEqual(['3', '4']);
+  });
+
   /** A run whose bookmark cannot be written, and whose partial file somebody removes. */
   const unpublished = async (...flags: string[]): Promise<void> => {
     mkdirSync(join(home, 'b.tmp'));
