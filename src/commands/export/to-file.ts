@@ -1,5 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
-import { withOutputErrors } from '../../files/output-error.ts';
+import { rm } from 'node:fs/promises';
 import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
@@ -48,9 +47,10 @@ export async function exportToFile(
   paths: FilePaths,
 ): Promise<Written> {
   const interrupted = await findInterrupted(options, paths, context.messages);
-  const { checkpoint, mayHaveAppended } = interrupted;
+  const { checkpoint, lost } = interrupted;
+  const mayHaveAppended = lost?.position === null;
   // A followed run goes on so behind an increment that it finished, which nobody may have read.
-  const isAppending = options.follow !== undefined && (checkpoint?.appendTo ?? null) !== null;
+  const isAppending = options.follow !== undefined && ((checkpoint ?? lost)?.appendTo ?? null) !== null;
   const continued = isAppending ? { ...options, replace: false } : options;
   let publication: Publication | undefined;
   try {
@@ -125,8 +125,6 @@ async function continueExport(
       `this starts over and discards ${what} of an interrupted export: ${error.message}`,
     );
     Object.assign(totals, { leads: 0, duplicates: 0, withoutId: 0, retries: 0 });
-    // Gone before its partial file is begun anew: what is shorter than its checkpoint cannot be resumed.
-    await withOutputErrors(paths.checkpoint, () => rm(paths.checkpoint, { force: true }));
     return continueExport(service, options, context, totals, paths, undefined, mayHaveAppended);
   }
   return { before, publication: await exportLeads(plan, context, totals, file) };
@@ -306,8 +304,11 @@ interface Interrupted {
   /** Undefined: there is nothing to continue. */
   readonly checkpoint: Checkpoint | undefined;
   readonly hasPartial: boolean;
-  /** The file may end with leads of a complete walk that has to be done again. */
-  readonly mayHaveAppended?: boolean;
+  /**
+   * What described a partial file that is gone. After a complete walk, which has to be done again, the output may end with
+   * leads of it.
+   */
+  readonly lost?: Checkpoint;
 }
 
 /** What an interrupted export left that this one continues; what it does not continue, it says. */
@@ -316,7 +317,8 @@ async function findInterrupted(
   paths: FilePaths,
   messages: Pick<Messages, 'note'>,
 ): Promise<Interrupted> {
-  const hasPartial = await exists(paths.partial);
+  const size = await sizeOf(paths.partial);
+  const hasPartial = size !== undefined;
   const continues = resume || bookmark !== undefined;
   const stored = await readCheckpoint(paths.checkpoint).catch((error: unknown) => {
     // One of a newer release is not lost because an older one starts over.
@@ -326,12 +328,19 @@ async function findInterrupted(
   });
   if (continues) {
     if (hasPartial) noteUndescribed(stored, paths, messages);
-    if (hasPartial || stored === undefined) return { checkpoint: stored, hasPartial };
-    // Killed between the rename and the removal of the checkpoint: the output has its name already.
-    if (await isPublished(stored, paths.file)) return { checkpoint: stored, hasPartial };
-    if (stored.position === null && stored.counts.leads > 0)
-      messages.note('discarded', `${paths.partial} is gone, and this starts over`);
-    return { checkpoint: undefined, hasPartial, mayHaveAppended: stored.position === null };
+    // Until its leads are published, the bookmark does not move: they come again, where every later run would end here.
+    const isCut = bookmark !== undefined && size !== undefined && size < (stored?.bytes ?? 0);
+    if ((hasPartial && !isCut) || stored === undefined) return { checkpoint: stored, hasPartial };
+    // Killed between the rename and the removal of the checkpoint: the output has its name already. A partial file that is
+    // still there was not renamed, but may have been appended.
+    if ((!isCut || stored.becomes !== undefined) && (await isPublished(stored, paths.file)))
+      return { checkpoint: stored, hasPartial: false };
+    if (isCut || (stored.position === null && stored.counts.leads > 0))
+      messages.note(
+        'discarded',
+        `${paths.partial} is ${isCut ? 'shorter than its checkpoint says' : 'gone'}, and this starts over`,
+      );
+    return { checkpoint: undefined, hasPartial: false, lost: stored };
   }
   if (hasPartial && stored !== undefined) {
     const discarded = await describeContent(paths.partial);
@@ -362,11 +371,4 @@ async function isPublished(
   if (becomes !== undefined) return isKnown(path, becomes);
   // Of a partial file that gets its name without a bookmark, and by earlier versions, no more is kept.
   return (appendTo ?? undefined) === undefined && (await sizeOf(path)) === bytes;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -348,18 +348,26 @@ describe('export -o FILE --bookmark', () => {
     );
   });
 
-  it('with --replace --follow appends also where a second run was interrupted behind that increment', async () => {
-    await incrementUnpublished();
-    stored.push(lead('4'), lead('5'));
-    failsAt = '4';
-    expect((await toFile('--replace', '--follow', '10s')).exitCode).toBe(4);
-    expect(idsIn(file)).toEqual(['3']);
-    failsAt = undefined;
-    const { live } = await followed();
-    live.abort(new InterruptedError('SIGINT'));
-    expect((await live.done).exitCode).toBe(0);
-    expect(idsIn(file)).toEqual(['3', '4', '5']);
-  });
+  it.each([
+    ['', () => undefined],
+    [', and its partial file was cut', () => truncateSync(`${file}.partial`, 0)],
+    [', and its partial file was removed', () => rmSync(`${file}.partial`)],
+  ])(
+    'with --replace --follow appends also where a second run was interrupted behind it%s',
+    async (_, cut) => {
+      await incrementUnpublished();
+      stored.push(lead('4'), lead('5'));
+      failsAt = '4';
+      expect((await toFile('--replace', '--follow', '10s')).exitCode).toBe(4);
+      expect(idsIn(file)).toEqual(['3']);
+      failsAt = undefined;
+      cut();
+      const { live } = await followed();
+      live.abort(new InterruptedError('SIGINT'));
+      expect((await live.done).exitCode).toBe(0);
+      expect(idsIn(file)).toEqual(['3', '4', '5']);
+    },
+  );
 
   it.each([[[]], [['--format', 'csv']]])(
     'with --replace gives up a file that was changed before the increment could be appended to it: %j',
@@ -490,6 +498,53 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
     expect(left().sort()).toEqual(['all.ndjson', 'b']);
   });
+
+  /** Leads '3' and '4' are new; '3' is in the partial file, of which so many bytes are left. */
+  const cutTo = async (bytes: number, ...flags: string[]): Promise<void> => {
+    await toFile();
+    stored.push(lead('3'), lead('4'));
+    failsAt = '3';
+    await toFile(...flags);
+    failsAt = undefined;
+    truncateSync(`${file}.partial`, bytes);
+  };
+
+  it.each([0, 5])('starts over where %j bytes are left of the partial file, and says so', async (bytes) => {
+    await cutTo(bytes);
+    const { exitCode, stderr } = await toFile();
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringMatching(/^note: \S+\.partial is shorter than .* starts over\n2 leads to .*, appended\n$/),
+    ]);
+    expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
+    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+  });
+
+  it('does not take the file of the night before for an increment whose partial file was cut', async () => {
+    await cutTo(5, '--replace');
+    const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as object;
+    // As after a walk that was complete, and brought as many bytes.
+    const finished = { ...checkpoint, position: null, bytes: statSync(file).size };
+    writeFileSync(`${file}.checkpoint`, JSON.stringify(finished));
+    expect((await toFile('--replace')).exitCode).toBe(0);
+    expect(idsIn(file)).toEqual(['3', '4']);
+  });
+
+  it.each([[[]], [['--format', 'csv']]])(
+    'knows an increment that it has appended when its partial file was cut: %j',
+    async (form) => {
+      await toFile(...form);
+      stored.push(lead('3'));
+      mkdirSync(join(home, 'b.tmp'));
+      expect((await toFile(...form)).exitCode).toBe(8);
+      rmdirSync(join(home, 'b.tmp'));
+      truncateSync(`${file}.partial`, 5);
+      stored.push(lead('4'));
+      expect((await toFile(...form)).exitCode).toBe(0);
+      expect(readFileSync(file, 'utf8').match(/(?<=^|:")\d(?="?,)/gm)).toEqual(['1', '2', '3', '4']);
+      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    },
+  );
 
   describe('with another bookmark, which lacks a lead that the first one has', () => {
     let increment: string;
@@ -633,6 +688,15 @@ describe('export -o FILE over what is there', () => {
       expect(readFileSync(file, 'utf8').match(/(?<=^|:")[1-4](?="?,)/gm)).toEqual(['1', '2', '3']);
     },
   );
+
+  it('--resume does not go on behind a partial file that was cut', async () => {
+    failsAt = '1';
+    await plain();
+    truncateSync(`${file}.partial`, 5);
+    const { exitCode, stderr } = await plain('--resume');
+    expect([exitCode, stderr]).toEqual([6, expect.stringContaining('start again without --resume')]);
+    expect(statSync(`${file}.partial`).size).toBe(5);
+  });
 
   it('says that it overwrites a partial file that it does not know', async () => {
     writeFileSync(`${file}.partial`, 'mine');
