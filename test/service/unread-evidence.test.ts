@@ -103,6 +103,50 @@ describe('one page is not taken for everything', () => {
     expect(await endOf({ body: { data } }, { ...dialect, nextSeen: true })).toBe('complete: explicit-end');
   });
 
+  describe('though a missing next page was learnt to be the end', () => {
+    const learnt: Dialect = { pagination: 'cursor', next: '/meta/next', nextSeen: true };
+
+    it.each<readonly [sign: string, answer: Partial<Answer>]>([
+      ["'meta.next_cursor'", { body: { meta: { next_cursor: 'abc' } } }],
+      ["'meta.next'", { body: { meta: { next: { of: 'abc' } } } }],
+      ["'links.more'", { body: { links: { more: '/api/leads/more/2' } } }],
+      ["'continuationtoken'", { headers: { 'x-ms-continuationtoken': 'abc' } }],
+    ])('where %s leads on', async (sign, { body, headers = {} }) => {
+      const end = await endOf({ body: { data: leads(100), ...body }, headers }, learnt);
+      expect(end).toContain(`${sign} may lead to more leads`);
+    });
+
+    it.each<readonly [string, Partial<Answer>, Dialect]>([
+      ['nothing', {}, {}],
+      ['a null', { body: { meta: { next_cursor: null, next_page: '' } } }, {}],
+      ['a cursor of the page itself', { body: { paging: { cursors: { before: 'a', after: 'b' } } } }, {}],
+      ['a scroll', { body: { _scroll_id: 'abc', token: 'abc', search_metadata: { max_id: 250126 } } }, {}],
+      ['a bookmark', { body: { bookmark: 'abc', meta: { cursor: 'abc', end_cursor: 'abc' } } }, {}],
+      ['an estimate', { headers: { 'x-total-count': '900' } }, { total: 'estimate' }],
+      ['a Link of other places', { headers: { link: '</x>; rel=first' } }, { pagination: 'link' }],
+    ])('but not where beside the leads stands %s', async (_, { body, headers = {} }, dialect) => {
+      const end = await endOf({ body: { data: leads(100), ...body }, headers }, { ...learnt, ...dialect });
+      expect(end).toBe('complete: explicit-end');
+    });
+
+    it('nor on a page behind the first', async () => {
+      const server = await scripted((request, response) => {
+        const isSecond = request.url?.includes('cursor=b') === true;
+        const meta = isSecond ? { next_cursor: 'c' } : { next: 'b' };
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ data: leads(100, isSecond ? 100 : 0), meta }));
+      });
+      const service = await serviceAt(server.url, { dialect: learnt });
+      open.push(
+        () => service.close(),
+        () => server.close(),
+      );
+      const { completion } = await walk(service);
+      expect(completion).toMatchObject({ kind: 'complete', evidence: 'explicit-end' });
+    });
+  });
+
   it.each(['Link', 'next'])('by api.pagination none where %s names another one', async (sign) => {
     const answer =
       sign === 'Link'

@@ -279,11 +279,19 @@ const isSupposed = (end: Completion): boolean =>
   end.kind === 'complete' || end.reason.kind === 'page-may-be-cut';
 
 /** Nothing but silence behind its one page ends the walk. */
-const isOfLonePage = ({ probed }: WalkState, end: Completion): boolean =>
+const isOfLonePage = ({ newest, probed }: WalkState, end: Completion): boolean =>
   isSupposed(end) &&
   (end.kind === 'unproven' ||
+    isNextMissingOnFirst(newest) ||
     probed?.found.kind === 'nothing-behind' ||
     ['not-paged', 'few', 'reaches-back', 'lone-page', 'empty'].includes(end.evidence));
+
+/** Where the service names the next page now under another name, every first page ends so. */
+const isNextMissingOnFirst = (newest: WalkState['newest']): boolean =>
+  newest?.kind === 'page' &&
+  newest.position.style === 'start' &&
+  newest.says.kind === 'end' &&
+  newest.says.isNextMissing === true;
 
 /** What a person says of a list may have ceased to hold. */
 function noteBesideSetting(seen: WalkState): EndNote | undefined {
@@ -293,7 +301,8 @@ function noteBesideSetting(seen: WalkState): EndNote | undefined {
 
 function unreadOf({ newest, totals, isFiltered }: WalkState): UnprovenReason | undefined {
   if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
-  return unreadEvidence({ ...newest, met: isFiltered ? undefined : newest.met });
+  const met = isFiltered || newest.params.isTotalEstimate ? undefined : newest.met;
+  return unreadEvidence({ ...newest, met, isNextMissing: isNextMissingOnFirst(newest) });
 }
 
 /** The service counts more leads than it gave. */

@@ -18,7 +18,12 @@ import { cursorParamOf } from './service-names.ts';
 export type NextPage =
   | { readonly kind: 'next'; readonly position: Position }
   /** The service says that there is none. */
-  | { readonly kind: 'end'; readonly evidence: 'explicit-end' | 'affirmed' | 'nothing-behind' }
+  | {
+      readonly kind: 'end';
+      readonly evidence: 'explicit-end' | 'affirmed' | 'nothing-behind';
+      /** The answer is silent, and the service was seen to name a next page where there is one. */
+      readonly isNextMissing?: boolean;
+    }
   /** Its total is reached by a page that is not full. */
   | { readonly kind: 'total-reached' }
   /** More leads follow the last one, which has this id; the parameter that leads there is not known. */
@@ -89,7 +94,7 @@ export function readNextPage(page: AnsweredPage): { readonly says: NextPage; rea
   return { says: isEnd ? explicitEnd : nextWithoutHint(page), nullNext };
 }
 
-const explicitEnd: NextPage = { kind: 'end', evidence: 'explicit-end' };
+const explicitEnd = { kind: 'end', evidence: 'explicit-end' } as const satisfies NextPage;
 
 /** By the setting, a `Link` header, or a plain `has_more: false`. */
 function plainlySaid(page: AnsweredPage): NextPage | undefined {
@@ -138,7 +143,8 @@ function nextWithoutHint(page: AnsweredPage): NextPage {
   if (isFollowed && hints.hasMore !== true) return explicitEnd;
   // So has a list whose service names the next page where there is one.
   const isNamed = params.nextSeen || page.nullNext.isFilled;
-  if (isNamed && hints.next === undefined && hints.hasMore !== true && !countsMore(page)) return explicitEnd;
+  if (isNamed && hints.next === undefined && hints.hasMore !== true && !countsMore(page))
+    return { ...explicitEnd, isNextMissing: true };
   const style = isById ? undefined : styleOf(page);
   if (style === 'offset') return nextOffset(page);
   if (style === 'page') return nextNumber(page);

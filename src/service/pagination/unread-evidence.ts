@@ -3,7 +3,7 @@ import type { Envelope } from '../../json/page-scan.ts';
 import type { UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './pagination-hints.ts';
 import type { RequestParams } from './request-params.ts';
-import { plainName } from './service-names.ts';
+import { nextNames, plainName } from './service-names.ts';
 
 /** A page with what its answer says beside the leads. */
 interface ReadPage {
@@ -11,6 +11,8 @@ interface ReadPage {
   readonly facts: PageFacts;
   /** Different leads met; undefined where a total may count others, too. */
   readonly met: number | undefined;
+  /** The service was seen to name a next page where there is one: only what is no mark of the page itself counts. */
+  readonly isNextMissing?: boolean;
 }
 
 /** A sign that leads may be missing, and where it was seen. */
@@ -119,7 +121,11 @@ const saysMore =
 const counting =
   /^(records(total|filtered)|total(leads|hits|found|available|entries|rows|elements|objects|matches|size)|(lead|leads|record|result|results|item|hit|match|total)count|nbhits|numfound|found|matched|matches|numresults|estimatedtotal)$/;
 
-const isLeadingOn = (name: string): boolean => leadingOn.test(name) && !notLeadingOn.test(name);
+/** A cursor, token or id by another name may describe each page, the last one, too (Meta, Elasticsearch, CouchDB). */
+const namesNext = (name: string): boolean => /next|more/.test(name) || nextNames.includes(name);
+
+const isLeadingOn = (name: string, { isNextMissing }: ReadPage): boolean =>
+  leadingOn.test(name) && !notLeadingOn.test(name) && (isNextMissing !== true || namesNext(name));
 
 /** Whether a member that leads on does so: it holds no mark of an end, and nothing that was asked for. */
 function leadsOn(name: string, value: Json, { facts, params }: ReadPage): boolean {
@@ -155,8 +161,8 @@ const plainHeaders = ({ headers }: PageFacts): readonly (readonly [name: string,
 const unreadOfLonePage: readonly Row[] = [
   [
     'settings that say where the next page is named',
-    ({ params: { next, pagination }, facts: { count } }) => {
-      if (count < fewest) return undefined;
+    ({ params: { next, pagination }, facts: { count }, isNextMissing }) => {
+      if (count < fewest || isNextMissing === true) return undefined;
       if (next !== 'auto') return { kind: 'setting-without-effect', setting: 'api.next' };
       const isStyle = pagination === 'cursor' || pagination === 'link';
       return isStyle ? { kind: 'setting-without-effect', setting: 'api.pagination' } : undefined;
@@ -166,7 +172,7 @@ const unreadOfLonePage: readonly Row[] = [
     'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter and others, and their like',
     (page) => {
       const found = membersOf(page.facts).find(({ plain, value }) =>
-        isLeadingOn(plain) ? leadsOn(plain, value, page) : saysMore.test(plain) && isFlagged(value),
+        isLeadingOn(plain, page) ? leadsOn(plain, value, page) : saysMore.test(plain) && isFlagged(value),
       );
       return found && { kind: 'unread-member', name: found.place };
     },
@@ -182,7 +188,7 @@ const unreadOfLonePage: readonly Row[] = [
     'the same in headers',
     (page) => {
       const found = plainHeaders(page.facts).find(([name, value]) =>
-        isLeadingOn(name) ? leadsOn(name, value, page) : saysMore.test(name) && isFlagged(value),
+        isLeadingOn(name, page) ? leadsOn(name, value, page) : saysMore.test(name) && isFlagged(value),
       );
       return found && { kind: 'unread-header', name: found[0] };
     },
