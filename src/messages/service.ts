@@ -188,6 +188,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
   'nothing-new': () =>
     unproven('a page brought no new lead: the service gave one again that it had given before'),
+  'nothing-behind-stop': () => unproven('nothing came where an earlier run had stopped'),
   'rejected-behind': ({ of }) =>
     unproven(`the service rejected the page behind the last one that was read: ${sentence(of)}`),
   'no-list': () =>

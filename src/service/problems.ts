@@ -76,6 +76,8 @@ export type UnprovenReason =
   | KindsOf<{
       /** A page brought leads that were known, and none that were not. */
       'nothing-new': unknown;
+      /** A walk that went on where an earlier one had stopped got no lead: its position may not be known any more. */
+      'nothing-behind-stop': unknown;
       'rejected-behind': { of: Problem };
       /** The service says that there is more: and sends no lead, names no position, or none that a usual parameter takes. */
       'more-without-leads': unknown;

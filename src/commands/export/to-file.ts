@@ -194,6 +194,9 @@ async function fileDestination(
     },
     async breakOff(error) {
       const isUnproven = error instanceof IncompleteError;
+      // What lacks a proof is read again from its front, unless records would be written again for that.
+      const isReadAgain = isUnproven && latest.counts.withoutId === 0;
+      if (isReadAgain) latest = { ...latest, position: { style: 'start' } };
       if (latest.counts.leads === 0 && !isUnproven) {
         await rm(paths.checkpoint, { force: true });
         await rm(paths.partial, { force: true });
@@ -210,7 +213,7 @@ async function fileDestination(
       const { leads } = isUnproven ? totals : latest.counts;
       const resumes = options.bookmark !== undefined;
       const how = isUnproven
-        ? `trying again does not help; ${resumes || options.format === 'xlsx' ? '' : '--resume '}--accept-incomplete takes them for everything`
+        ? `${isReadAgain ? 'the next run reads the list again' : 'trying again does not help'}; ${resumes || options.format === 'xlsx' ? '' : '--resume '}--accept-incomplete takes them for everything`
         : options.format === 'xlsx'
           ? 'a workbook is not continued, run the same command again'
           : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;

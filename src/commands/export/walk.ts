@@ -4,7 +4,7 @@ import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
-import { leadsNowhere, listLeads } from '../../service/listing/lead-pages.ts';
+import { mayHelpFromFront, listLeads } from '../../service/listing/lead-pages.ts';
 import type { Batch, LeadQuery, Listing } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
@@ -182,7 +182,7 @@ export async function exportLeads(
   }
 }
 
-/** Where the position of an interrupted export leads nowhere, the list is read from its front, whose leads are known. */
+/** What an interrupted export cannot complete from where it stopped is read from the front, whose leads are known. */
 async function firstWalk(
   plan: ExportPlan,
   destination: Destination,
@@ -191,12 +191,14 @@ async function firstWalk(
   progress: Progress,
 ): Promise<Completion | undefined> {
   const from = destination.position?.();
+  // Records without an id would be written again.
+  const canGoBack = (): boolean => from !== undefined && from.style !== 'start' && totals.withoutId === 0;
+  // What is accepted is what the front does not prove either.
+  const first = canGoBack() ? { ...plan, options: { ...plan.options, acceptIncomplete: false } } : plan;
   try {
-    return await transfer(plan, destination, totals, context, progress, from);
+    return await transfer(first, destination, totals, context, progress, from);
   } catch (error) {
-    // Records without an id would be written again.
-    const canStartOver = from !== undefined && from.style !== 'start' && totals.withoutId === 0;
-    if (!canStartOver || !leadsNowhere(error)) throw error;
+    if (!canGoBack() || !mayHelpFromFront(error)) throw error;
     const { sentenceOf } = await import('../../messages/find-message.ts');
     context.messages.note(
       'restarted',
@@ -247,6 +249,7 @@ async function transfer(
     seen: plan.seen,
     before: window?.runBefore(plan.query),
     isKnownList: plan.bookmark !== undefined,
+    goesBackToFront: totals.withoutId === 0,
     concurrency: options.concurrency,
     prefetch: limit === undefined,
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
@@ -278,7 +281,7 @@ function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void
 }
 
 function noteUselessConcurrency({ next }: Batch, messages: ExportContext['messages']): void {
-  if (next === undefined || next.style === 'page' || next.style === 'offset') return;
+  if (next === undefined || ['start', 'page', 'offset'].includes(next.style)) return;
   messages.note(
     'concurrency',
     '--concurrency has no effect: this service names the next page only in the page before it',

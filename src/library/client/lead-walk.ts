@@ -6,7 +6,7 @@ import { applicationWords, forApplication } from '../../messages/application.ts'
 import { type FilterWords, noteFilters } from '../../messages/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing/incomplete-error.ts';
-import { leadsNowhere, listLeads } from '../../service/listing/lead-pages.ts';
+import { mayHelpFromFront, listLeads } from '../../service/listing/lead-pages.ts';
 import type { Batch, ListingOptions } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import {
@@ -66,7 +66,7 @@ export class LeadWalk {
     this.#here = from.position;
     preloadIds(this.#seen, from);
     this.#metBefore = this.#seen.size;
-    this.#handedOut.expect(from.since);
+    this.#handedOut.expect(from);
   }
 
   checkpoint(): Checkpoint {
@@ -76,6 +76,7 @@ export class LeadWalk {
       of: this.#identity(this.#startedAt),
       position: this.#here,
       ...storedIds(this.#seen, this.#metBefore),
+      ...(this.#handedOut.hasWithoutId && { withoutId: true }),
       since: this.#handedOut.keys(),
     };
     return checkpoint;
@@ -118,28 +119,40 @@ export class LeadWalk {
       if (!isResumed) noteFilters(matcher, opened.service.messages, filterOptionWords);
       this.#here = null;
     } catch (error) {
+      // What lacks a proof is read again from its front, unless records would be handed out again for that.
+      if (error instanceof IncompleteError && this.#canGoBack()) this.#turnPage(start);
       throw clientError(error);
     } finally {
       await close?.();
     }
   }
 
-  /** Where the position of an earlier iteration leads nowhere, the list is read from its front, whose leads are known. */
+  /** What cannot be completed from where an earlier iteration stopped is read from the front, whose leads are known. */
   async *#pages(
     service: Service,
     from: Position,
     options: ListingOptions,
   ): AsyncGenerator<Batch, void, undefined> {
+    const goesBackToFront = this.#canGoBack();
+    if (from.style === 'start' || !goesBackToFront) {
+      yield* listLeads(service, { ...options, from, goesBackToFront });
+      return;
+    }
     try {
-      yield* listLeads(service, { ...options, from });
+      // What is accepted is what the front does not prove either.
+      yield* listLeads(service, { ...options, from, goesBackToFront, acceptUnproven: undefined });
       return;
     } catch (error) {
-      // Records without an id would be handed out again.
-      if (from.style === 'start' || this.#seen.size === 0 || !leadsNowhere(error)) throw error;
+      if (!this.#canGoBack() || !mayHelpFromFront(error)) throw error;
     }
     this.#turnPage(start);
     // What is known stands behind its positions as well, where an iteration that goes on would not count it.
     for await (const batch of listLeads(service, options)) yield { ...batch, next: batch.next && start };
+  }
+
+  /** Records without an id would be handed out again. */
+  #canGoBack(): boolean {
+    return !this.#handedOut.hasWithoutId;
   }
 
   /** What is read before the walk is asked for more belongs to the pages in front of `next`. */
@@ -176,8 +189,13 @@ class HandedOut {
   #digests: string[] = [];
   #expected = { ids: new Set<string>(), digests: [] as string[] };
 
+  /** Of this iteration, or of one before it. */
+  hasWithoutId = false;
+
   /** Leads that an earlier iteration handed out, and that are not handed out when they come again. */
-  expect({ ids, digests }: StoredCheckpoint['since']): void {
+  expect({ ids: before, withoutId, since: { ids, digests } }: StoredCheckpoint): void {
+    // Of a list whose leads have no id an earlier version kept nothing but those of the page.
+    this.hasWithoutId = withoutId ?? (digests.length > 0 || before.length + ids.length === 0);
     this.#expected = { ids: new Set(ids), digests: [...digests] };
   }
 
@@ -188,6 +206,7 @@ class HandedOut {
       this.#ids.push(id);
       return !this.#expected.ids.delete(id);
     }
+    this.hasWithoutId = true;
     const digest = createHash('sha256').update(lead.bytes).digest('base64');
     this.#digests.push(digest);
     const at = this.#expected.digests.indexOf(digest);

@@ -244,6 +244,11 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
     return reason === undefined ? undefined : unproven(reason);
   },
   (_, end) => (end.kind === 'unproven' ? ended(end) : undefined),
+  // Some services answer a cursor that they do not know any more with an empty page.
+  ({ goesBackToFront, first, longest, position, isNumbered }) =>
+    goesBackToFront && first === undefined && longest === 0 && !isNumbered && !isTellingNumber(position)
+      ? unproven({ kind: 'nothing-behind-stop' })
+      : undefined,
   ({ known: { overlap }, meetsRunBefore }) => {
     if (overlap === 0 || meetsRunBefore === true) return undefined;
     return meetsRunBefore === undefined

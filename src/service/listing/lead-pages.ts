@@ -39,14 +39,15 @@ export const rejectsPosition = (status: number | undefined): boolean =>
   [400, 404, 410, 416, 422].includes(status ?? 0);
 
 /**
- * Whether no walk gets further from the position that it began at: the service rejects it, as a cursor that has expired, or a
- * list that moved while the way to its second page was looked for had shown one that is none.
+ * Whether a walk that goes on where an earlier one had stopped may fail for that alone: its position has expired or was never
+ * one, or what proves the list is in front of it.
  */
-export const leadsNowhere = (error: unknown): error is DataError | IncompleteError =>
-  error instanceof IncompleteError
-    ? error.reason.kind === 'nothing-new'
-    : error instanceof DataError &&
-      (rejectsPosition(error.status) || error.problem?.kind === 'position-read-before');
+export const mayHelpFromFront = (error: unknown): error is DataError | IncompleteError =>
+  error instanceof IncompleteError ||
+  (error instanceof DataError &&
+    ((error.status ?? 0) >= 400 ||
+      error.problem?.kind === 'position-read-before' ||
+      error.problem?.kind === 'error-with-status-200'));
 
 /** The pages of a listing: each lead once, and every border between two pages checked. */
 class LeadPages implements PageReader<Batch> {
@@ -87,8 +88,9 @@ class LeadPages implements PageReader<Batch> {
     const fixed = options.pageSize ?? params.pageSize ?? from.size;
     this.#sizes = new PageSizes(fixed, options.preferredSize, isFree, params.isLimitGuessed);
     const peek: Peek = peekAt(service, params, query, stats, signal);
-    // A walk that goes on may have met them in its pages before.
-    const overlap = from.style === 'start' ? (before?.overlap ?? []) : [];
+    const goesBackToFront = options.goesBackToFront === true;
+    // Another walk may have met them in the pages before.
+    const overlap = from.style === 'start' || goesBackToFront ? (before?.overlap ?? []) : [];
     const { pass } = this.#seen;
     this.#readings = new ComparedReadings(this.#seen, from.style !== 'start');
     const isFiltered = query.status !== undefined || query.categories?.length === 1;
@@ -117,6 +119,7 @@ class LeadPages implements PageReader<Batch> {
         overlap: overlap.length,
       }),
       position: this.#gapDetector.startAt(from),
+      goesBackToFront,
       isEndOfWays: options.onlyUsualWays === true,
       isKnownList:
         options.isKnownList === true || from.style !== 'start' || this.#seen.size > 0 || isLearnt(params),
@@ -282,7 +285,7 @@ class LeadPages implements PageReader<Batch> {
     this.#prefetch.clear();
   }
 
-  handOut({ answer, totals, next, isLast }: PageEnd): readonly Batch[] {
+  handOut({ answer, totals, next, isLast, isPartial }: PageEnd): readonly Batch[] {
     const leads = answer?.kind === 'page' ? answer.leads : [];
     if (answer?.kind === 'page') this.#stats.total = totals.last;
     this.#stats.leads += leads.length;
@@ -290,6 +293,10 @@ class LeadPages implements PageReader<Batch> {
     // A run that is resumed begins where something may have been passed over.
     const isOnItsWay = next !== undefined && !isLast;
     const from = (isOnItsWay ? this.#gapDetector.ahead.shownUpTo : undefined) ?? next;
+    // What an answer left out is not behind it. Records without an id would come again as others.
+    const { goesBackToFront = false } = this.#options;
+    if (from !== undefined && isPartial && goesBackToFront && this.#stats.withoutId === 0)
+      return [{ leads, next: start, last: isLast }];
     const { hasMoved } = this.#gapDetector;
     return [{ leads, next: from && hasMoved ? { ...from, hasMoved } : from, last: isLast }];
   }

@@ -170,6 +170,8 @@ export interface WalkState {
   /** The service has given a list before. */
   readonly isKnownList: boolean;
   readonly isFiltered: boolean;
+  /** What it cannot prove from where it began is read from the front. */
+  readonly goesBackToFront: boolean;
   /** Where the newest answer came from, or the next one is asked for. */
   readonly position: Position;
   readonly newest: PageSeen | Exclude<Answer, WholePage> | undefined;
@@ -226,6 +228,7 @@ export const initialState = (
   params,
   isKnownList: false,
   isFiltered,
+  goesBackToFront: false,
   known,
   narrowed: [],
   isEndOfWays: false,

@@ -43,6 +43,8 @@ export interface PageEnd {
   readonly totals: WalkState['totals'];
   readonly next: Position | undefined;
   readonly isLast: boolean;
+  /** An answer so far said itself that it is not all. */
+  readonly isPartial: boolean;
 }
 
 const front: Position = { style: 'start' };
@@ -86,9 +88,10 @@ export async function* walk<Part>(
     let step = decideNextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
     const { totals } = seen;
+    const isPartial = seen.partial !== undefined;
     await say(step);
     let next = follow(step);
-    yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end' });
+    yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end', isPartial });
     while (step.kind === 'probe') {
       const found = await probes.run(step.reason);
       seen = withProbes(seen, step.reason, found);
@@ -96,7 +99,8 @@ export async function* walk<Part>(
       step = decideNextStep(seen);
       await say(step);
       next = follow(step);
-      if (step.kind === 'end') yield* reader.handOut({ answer: undefined, totals, next, isLast: true });
+      if (step.kind === 'end')
+        yield* reader.handOut({ answer: undefined, totals, next, isLast: true, isPartial });
     }
     if (step.kind === 'end') return step.completion;
     if (next !== undefined) seen = askedFor(seen, next);

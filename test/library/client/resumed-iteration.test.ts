@@ -77,6 +77,35 @@ it('reads from the first page where the cursor of its checkpoint has expired', a
   expect(from).toMatchObject({ position: null });
 });
 
+it('reads again what an answer left out, and no record twice that has no id', async () => {
+  let isPartial = true;
+  let isMixed = false;
+  const service = await scripted((request, response) => {
+    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+    const data = [isMixed && at === 0 ? { name: 'no id' } : { id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
+    const next_cursor = at < 2 ? `c${at + 1}` : null;
+    if (at === 1 && isPartial) sendJson(response, { data: data.slice(1), next_cursor, partial: true });
+    else sendJson(response, { data, next_cursor });
+  });
+  const client = createClient({ baseUrl: service.url, apiKey: 'key', retries: 0 });
+  const inTwo = async (): Promise<(string | undefined)[]> => {
+    const ids: (string | undefined)[] = [];
+    const first = client.leads();
+    const take = async (leads: typeof first): Promise<void> => {
+      for await (const { id } of leads) ids.push(id);
+    };
+    await expect(take(first)).rejects.toThrow(IncompleteError);
+    isPartial = false;
+    await take(client.leads({}, { from: stored(first.checkpoint()) })).catch((error: unknown) => error);
+    isPartial = true;
+    return ids;
+  };
+  expect(await inTwo()).toEqual(['l0', 'l1', 'l3', 'l4', 'l5', 'l2']);
+  isMixed = true;
+  expect((await inTwo()).filter((id) => id === undefined)).toHaveLength(1);
+  await service.close();
+});
+
 it('lacks no lead and repeats none, however the list is paged and whatever moves in it', async () => {
   const faults: string[] = [];
   let complete = 0;
