@@ -7,6 +7,7 @@ import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Service } from '../../service/client/service.ts';
 import { IncompleteError } from '../../service/listing/incomplete-error.ts';
+import { mayHelpFromFront } from '../../service/listing/lead-pages.ts';
 import {
   type Checkpoint,
   checkSameExport,
@@ -194,9 +195,14 @@ async function fileDestination(
     },
     async breakOff(error) {
       const isUnproven = error instanceof IncompleteError;
-      // What lacks a proof is read again from its front, unless records would be written again for that.
-      const isReadAgain = isUnproven && latest.counts.withoutId === 0;
-      if (isReadAgain) latest = { ...latest, position: { style: 'start' } };
+      const { withoutId } = latest.counts;
+      // What lacks a proof is read again from its front: without ids it would be written again as well.
+      if (withoutId > 0 && (isUnproven || (options.bookmark !== undefined && mayHelpFromFront(error)))) {
+        await rm(paths.checkpoint, { force: true });
+        const records = counted(withoutId, 'record without an id', 'records without an id');
+        return `${paths.partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
+      }
+      if (isUnproven) latest = { ...latest, position: { style: 'start' } };
       if (latest.counts.leads === 0 && !isUnproven) {
         await rm(paths.checkpoint, { force: true });
         await rm(paths.partial, { force: true });
@@ -213,7 +219,7 @@ async function fileDestination(
       const { leads } = isUnproven ? totals : latest.counts;
       const resumes = options.bookmark !== undefined;
       const how = isUnproven
-        ? `${isReadAgain ? 'the next run reads the list again' : 'trying again does not help'}; ${resumes || options.format === 'xlsx' ? '' : '--resume '}--accept-incomplete takes them for everything`
+        ? `the next run reads the list again; ${resumes || options.format === 'xlsx' ? '' : '--resume '}--accept-incomplete takes them for everything`
         : options.format === 'xlsx'
           ? 'a workbook is not continued, run the same command again'
           : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;

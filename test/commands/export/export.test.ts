@@ -321,7 +321,8 @@ describe('an export that ended without a proof', () => {
       });
       codes.push(exitCode);
     }
-    return { codes, written: existsSync(file) ? ids(readFileSync(file, 'utf8')) : [] };
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return { codes, text, written: text === '' ? [] : ids(text) };
   }
 
   it.each(['as a whole', 'and was interrupted behind it'])(
@@ -383,6 +384,27 @@ describe('an export that ended without a proof', () => {
     expect(codes).toEqual([4, 0]);
     expect(written).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
   });
+
+  it.each(['an answer was partial', 'its cursor has expired'])(
+    'starts over where a record has no id and %s',
+    async (why) => {
+      let isNextDay = false;
+      const service = await scripted((request, response) => {
+        const at = cursorOf(request.url);
+        const isPartial = at === 1 && !isNextDay && why.includes('partial');
+        if (at === 3 && why.includes('expired')) response.writeHead(410).end('{"error":"gone"}');
+        else {
+          const data = isPartial ? [] : [{ name: `n${at}` }];
+          const next_cursor = at < (isNextDay ? 2 : 4) ? `c${at + 1}` : null;
+          sendJson(response, { data, next_cursor, ...(isPartial && { partial: true }) });
+        }
+      });
+      const { codes, text } = await nights(service.url, [() => undefined, () => (isNextDay = true)]);
+      await service.close();
+      expect(codes).toEqual([6, 0]);
+      expect(text.match(/n\d/g)).toEqual(['n0', 'n1', 'n2']);
+    },
+  );
 
   it('is not doubted for an empty last page where its records have no id', async () => {
     let stopsAt = 2;
