@@ -76,7 +76,7 @@ export class LeadWalk {
       of: this.#identity(this.#startedAt),
       position: this.#here,
       ...storedIds(this.#seen, this.#metBefore),
-      ...(this.#handedOut.hasWithoutId && { withoutId: true }),
+      withoutId: this.#handedOut.hasWithoutId,
       since: this.#handedOut.keys(),
     };
     return checkpoint;
@@ -147,7 +147,10 @@ export class LeadWalk {
     }
     this.#turnPage(start);
     // What is known stands behind its positions as well, where an iteration that goes on would not count it.
-    for await (const batch of listLeads(service, options)) yield { ...batch, next: batch.next && start };
+    for await (const batch of listLeads(service, options)) {
+      const holdsWithoutId = this.#handedOut.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
+      yield holdsWithoutId ? batch : { ...batch, next: batch.next && start };
+    }
   }
 
   /** Records without an id would be handed out again. */
@@ -193,9 +196,10 @@ class HandedOut {
   hasWithoutId = false;
 
   /** Leads that an earlier iteration handed out, and that are not handed out when they come again. */
-  expect({ ids: before, withoutId, since: { ids, digests } }: StoredCheckpoint): void {
+  expect({ ids: before, position, withoutId, since: { ids, digests } }: StoredCheckpoint): void {
     // Of a list whose leads have no id an earlier version kept nothing but those of the page.
-    this.hasWithoutId = withoutId ?? (digests.length > 0 || before.length + ids.length === 0);
+    const isWithoutAny = position?.style !== 'start' && before.length + ids.length === 0;
+    this.hasWithoutId = withoutId ?? (digests.length > 0 || isWithoutAny);
     this.#expected = { ids: new Set(ids), digests: [...digests] };
   }
 

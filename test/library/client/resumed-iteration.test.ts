@@ -65,7 +65,8 @@ it('reads from the first page where the cursor of its checkpoint has expired', a
       from = stored(leads.checkpoint());
     }
   };
-  // In the middle of its second page.
+  // Before its first page, and in the middle of its second one.
+  from = stored(client.leads().checkpoint());
   await take(3);
   isNextDay = true;
   await take(2);
