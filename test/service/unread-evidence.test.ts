@@ -129,6 +129,21 @@ describe('one page is not taken for everything', () => {
       expect(end).toBe('complete: explicit-end');
     });
 
+    it('nor where leads since a time are asked for, and all are counted', async () => {
+      const body = JSON.stringify({ data: leads(3), total_leads: 900 });
+      const server = await scripted((_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      });
+      const service = await serviceAt(server.url, { dialect: learnt });
+      open.push(
+        () => service.close(),
+        () => server.close(),
+      );
+      const { completion } = await walk(service, { query: { since: 0 } });
+      expect(completion).toMatchObject({ kind: 'complete', evidence: 'explicit-end' });
+      expect(await endOf({ body: { data: leads(3), total_leads: 900 } }, learnt)).toContain('900');
+    });
+
     it('nor on a page behind the first', async () => {
       const server = await scripted((request, response) => {
         const isSecond = request.url?.includes('cursor=b') === true;

@@ -304,10 +304,13 @@ function noteBesideSetting(seen: WalkState): EndNote | undefined {
   return of && { kind: 'unread-beside-setting', of };
 }
 
-function unreadOf({ newest, totals, isFiltered }: WalkState): UnprovenReason | undefined {
+function unreadOf({ newest, totals, isFiltered, known }: WalkState): UnprovenReason | undefined {
   if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
-  const met = isFiltered || newest.params.isTotalEstimate ? undefined : newest.met;
-  return unreadEvidence({ ...newest, met, isNextMissing: isNextMissingOnFirst(newest) });
+  const isNextMissing = isNextMissingOnFirst(newest);
+  // What counts all leads says nothing of those since a time, which are one page each day.
+  const isOfAll = isNextMissing && known.since !== undefined;
+  const met = isFiltered || isOfAll || newest.params.isTotalEstimate ? undefined : newest.met;
+  return unreadEvidence({ ...newest, met, isNextMissing });
 }
 
 /** The service counts more leads than it gave. */

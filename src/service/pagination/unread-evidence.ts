@@ -216,7 +216,9 @@ const unreadOfLonePage: readonly Row[] = [
   ],
   [
     'redirects that drop the query',
-    ({ facts: { asked, url } }) => {
+    ({ facts: { asked, url }, isNextMissing }) => {
+      // Of a service that was seen to page all the same.
+      if (isNextMissing === true) return undefined;
       const dropped = [...asked.searchParams.keys()].find((name) => !url.searchParams.has(name));
       return dropped === undefined ? undefined : { kind: 'redirect-drops', param: dropped };
     },
