@@ -4,7 +4,7 @@ import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
-import { mayHelpFromFront, listLeads } from '../../service/listing/lead-pages.ts';
+import { listLeads, mayHelpFromFront } from '../../service/listing/lead-pages.ts';
 import type { Batch, LeadQuery, Listing } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';

@@ -293,13 +293,14 @@ describe('export -o FILE --bookmark', () => {
   );
 
   /** The increment '3' is complete, and could not be published. */
-  const incrementUnpublished = async (...form: string[]): Promise<void> => {
+  const incrementLeft = async (form: readonly string[], ...flags: string[]): Promise<void> => {
     await toFile(...form);
     stored.push(lead('3'));
     mkdirSync(join(home, 'b.tmp'));
-    expect((await toFile('--replace', ...form)).exitCode).toBe(8);
+    expect((await toFile(...flags, ...form)).exitCode).toBe(8);
     rmdirSync(join(home, 'b.tmp'));
   };
+  const incrementUnpublished = (...form: string[]): Promise<void> => incrementLeft(form, '--replace');
 
   /** A run that has come to its first poll. */
   const followed = async () => {
@@ -372,11 +373,7 @@ describe('export -o FILE --bookmark', () => {
   it.each([[[]], [['--format', 'csv']]])(
     'with --replace gives up a file that was changed before the increment could be appended to it: %j',
     async (form) => {
-      await toFile(...form);
-      stored.push(lead('3'));
-      mkdirSync(join(home, 'b.tmp'));
-      expect((await toFile(...form)).exitCode).toBe(8);
-      rmdirSync(join(home, 'b.tmp'));
+      await incrementLeft(form);
       writeFileSync(file, 'mine\n', { flag: 'a' });
       const changed = readFileSync(file);
       const refused = await toFile(...form);
@@ -533,11 +530,7 @@ describe('export -o FILE --bookmark', () => {
   it.each([[[]], [['--format', 'csv']]])(
     'knows an increment that it has appended when its partial file was cut: %j',
     async (form) => {
-      await toFile(...form);
-      stored.push(lead('3'));
-      mkdirSync(join(home, 'b.tmp'));
-      expect((await toFile(...form)).exitCode).toBe(8);
-      rmdirSync(join(home, 'b.tmp'));
+      await incrementLeft(form);
       truncateSync(`${file}.partial`, 5);
       stored.push(lead('4'));
       expect((await toFile(...form)).exitCode).toBe(0);
