@@ -31,7 +31,9 @@ export class IdSet {
   readonly #ends: number[] = [];
   #used = blockSize;
   #count = 0;
+  /** As entries store it: less `#passesBefore`. */
   #pass = 1;
+  #passesBefore = 0;
   /** The buffer of the last id, and its view: many leads are in one buffer. */
   #source: Uint8Array = new Uint8Array();
   #view = new DataView(this.#source.buffer);
@@ -71,12 +73,13 @@ export class IdSet {
 
   /** Starts another pass over the same list: for ids added so far, `add` gives `earlier` once more. */
   nextPass(): void {
-    this.#pass = this.#pass === lastPass ? 1 : this.#pass + 1;
+    if (this.#pass === lastPass) this.#forgetOldPasses();
+    this.#pass += 1;
   }
 
   /** The number of the pass that is under way, for `isMetSince`. */
   get pass(): number {
-    return this.#pass;
+    return this.#passesBefore + this.#pass;
   }
 
   /** Whether this id was added in that pass or in a later one; ids that were preloaded belong to pass 0. */
@@ -88,7 +91,7 @@ export class IdSet {
   /** The same for an id that is UTF-8 in `buf[start, end)`. */
   isMetSinceBytes(buf: Uint8Array, start: number, end: number, pass: number): boolean {
     const header = this.#find(buf, start, end);
-    return header !== undefined && header >>> 16 >= pass;
+    return header !== undefined && header >>> 16 >= pass - this.#passesBefore;
   }
 
   add(id: string): AddResult {
@@ -119,6 +122,22 @@ export class IdSet {
     // Only because a read whose value nothing needs may be left out.
     hashes[leads.length] = read;
     return hashes;
+  }
+
+  /** Polls go on for years: what was added in the older half of the passes becomes as if it were preloaded. */
+  #forgetOldPasses(): void {
+    const forgotten = lastPass >>> 1;
+    for (const [i, block] of this.#blocks.entries()) {
+      const end = this.#ends[i] ?? this.#used;
+      for (let at = 0; at < end;) {
+        const header = block[at] as number;
+        const length = lengthIn(header);
+        block[at] = headerOf(Math.max(0, (header >>> 16) - forgotten), length);
+        at += 1 + Math.ceil(length / 4);
+      }
+    }
+    this.#pass -= forgotten;
+    this.#passesBefore += forgotten;
   }
 
   #add(buf: Uint8Array, start: number, end: number, pass: number, known?: number): AddResult {

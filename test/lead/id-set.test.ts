@@ -99,4 +99,21 @@ describe('the set of ids', () => {
     ids.preload('b');
     expect([ids.add('b'), ids.add('b'), ids.add('a')]).toEqual(['earlier', 'repeat', 'earlier']);
   });
+
+  it('distinguishes them also after more passes than an entry can count', () => {
+    const ids = new IdSet();
+    const long = Array.from({ length: 100 }, (_, i) => `${i}`.padStart(4000, 'x'));
+    for (const id of [...long, 'old']) ids.add(id);
+    ids.preload('known');
+    for (let passes = 0; passes < 100_000; passes += 1) {
+      const start = ids.pass;
+      ids.add('new');
+      ids.nextPass();
+      const met = ['new', 'old', 'known'].map((id) => ids.isMetSince(id, start));
+      if (met.join() !== 'true,false,false' && passes > 0) expect([passes, met]).toEqual([]);
+    }
+    expect(long.filter((id) => ids.isMetSince(id, ids.pass - 1))).toEqual([]);
+    expect(['old', 'known'].map((id) => ids.isMetSince(id, 0))).toEqual([true, true]);
+    expect([...long, 'old', 'known'].map((id) => ids.add(id))).toEqual(Array(102).fill('earlier'));
+  });
 });
