@@ -84,7 +84,15 @@ export async function* walk<Part>(
     const second = first === undefined ? undefined : probes.secondBehind(first.facts);
     const { requests } = reader;
     const movement = reader.movementAt(answer);
-    seen = withAnswer(seen, answer, { movement, second, now: clock.now(), requests });
+    try {
+      seen = withAnswer(seen, answer, { movement, second, now: clock.now(), requests });
+    } catch (error) {
+      // Its leads are known from here on: a caller that polls on with the same ids would never get them.
+      const { totals, partial } = seen;
+      const isPartial = partial !== undefined;
+      yield* reader.handOut({ answer, totals, next: undefined, isLast: false, isPartial });
+      throw error;
+    }
     let step = decideNextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
     const { totals } = seen;

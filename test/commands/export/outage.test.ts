@@ -66,6 +66,26 @@ describe.each([
     expect(count(stderr, 'the service answers again, after ')).toBe(1);
   });
 
+  it('writes the new leads of an answer whose next page lies at another origin', async () => {
+    const box = await stallingService();
+    const live = startLeads(argv, { env: env(box.at) });
+    await until(() => idsOf(live).length === 1);
+    box.stored.unshift({ id: '2', createdAt: new Date().toISOString() });
+    let isAsked = false;
+    box.away = (response) => {
+      isAsked = true;
+      sendJson(response, { data: box.stored, next: 'http://internal.example:8080/leads?cursor=2' });
+    };
+    await until(() => isAsked);
+    box.away = undefined;
+    await until(() => idsOf(live).length > 1 || live.stderr.text().includes('answers again'));
+    live.abort(new InterruptedError('SIGINT'));
+    const { exitCode, stdout, stderr } = await live.done;
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('another origin');
+    expect(stdout.match(/"id":"\d"/g)).toEqual(['"id":"1"', '"id":"2"']);
+  });
+
   it('waits for a service that is not there yet', async () => {
     const box = await stallingService();
     box.away = reset;
