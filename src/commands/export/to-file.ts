@@ -76,7 +76,7 @@ export async function exportToFile(
       context.messages.note('finished', `${what} finished; run it again for what is new since`);
     return { before: leads, publication };
   }
-  context.messages.note('finished', `${what} written first`);
+  if (leads > 0) context.messages.note('finished', `${what} written first`);
   return continueExport(service, { ...options, replace: false }, context, totals, paths, undefined);
 }
 
@@ -203,7 +203,8 @@ async function fileDestination(
         return `${paths.partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
       }
       if (isUnproven) latest = { ...latest, position: { style: 'start' } };
-      if (latest.counts.leads === 0 && !isUnproven) {
+      // Behind a complete walk the file may have its name, which only the checkpoint knows until the bookmark does.
+      if (latest.counts.leads === 0 && !isUnproven && latest.position !== null) {
         await rm(paths.checkpoint, { force: true });
         await rm(paths.partial, { force: true });
         return undefined;
@@ -223,7 +224,8 @@ async function fileDestination(
         : options.format === 'xlsx'
           ? 'a workbook is not continued, run the same command again'
           : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
-      return `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}: ${how}`;
+      const where = latest.position === null ? '' : ` in ${paths.partial}`;
+      return `${counted(leads, 'lead is', 'leads are')} kept${where}: ${how}`;
     },
     close: () => file.close(),
   };

@@ -431,6 +431,24 @@ describe('export -o FILE --bookmark', () => {
     expect(left().sort()).toEqual(['all.ndjson', 'b']);
   });
 
+  it.each([['all.ndjson.gz'], ['all.csv', '--fields', 'id,createdAt'], ['all.ndjson']])(
+    'knows %s without a lead, whose bookmark could not be written',
+    async (name, ...form) => {
+      stored = [];
+      mkdirSync(join(home, 'b.tmp'));
+      expect((await exported('-o', table(name), ...form)).exitCode).toBe(8);
+      rmdirSync(join(home, 'b.tmp'));
+      stored.push(lead('1'));
+      const { exitCode, stderr } = await exported('-o', table(name), ...form);
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/1 lead to .*\n$/)]);
+      expect(stderr).not.toContain('interrupted');
+      const bytes = readFileSync(table(name));
+      const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+      expect(text.match(/"?id"?[:,]|"?1"?,/g)).toHaveLength(2);
+      expect(left().sort()).toEqual([name, 'b']);
+    },
+  );
+
   it('does not take the file of the night before for an increment whose partial file is gone', async () => {
     await toFile();
     stored.push(lead('3'));
