@@ -230,6 +230,10 @@ export const serviceMessages: Messages<ServiceProblem> = {
         : `none of the ${overlap} newest leads of the run before came again`,
       () => 'leads between both runs may be out of reach, unless those were deleted',
     ),
+  'attempt-not-met': ({ leads }) =>
+    unproven(
+      `the list is another one or empty: ${leads === 1 ? 'the lead' : `none of the ${leads} leads`} that came before the interruption ${leads === 1 ? 'did not come' : 'came'} again`,
+    ),
   'total-not-met': ({ total, met }) =>
     unproven(`the service counts ${total} leads and gave ${met}`, howToEstimate),
   'window-apart': ({ param }) =>

@@ -94,6 +94,8 @@ export type UnprovenReason =
       'page-is-cut': { count: number; by: string };
       /** The run before had so many leads that are asked for again, and none of them came. */
       'run-before-not-met': { overlap: number };
+      /** The list was read from its front, and so many leads of an earlier attempt did not come again. */
+      'attempt-not-met': { leads: number };
       'total-not-met': { total: number; met: number };
       /** Leads are asked for by time: an answer does not begin with those that the one before it ended with. */
       'window-apart': { param: string };

@@ -5,7 +5,7 @@ import { counted, noteReplaced, type Progress, showProgress } from '../../output
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
 import { listLeads, mayHelpFromFront } from '../../service/listing/lead-pages.ts';
-import type { Batch, LeadQuery, Listing } from '../../service/listing/listing-types.ts';
+import type { Batch, LeadQuery, Listing, ListingOptions } from '../../service/listing/listing-types.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
@@ -32,6 +32,8 @@ export interface ExportPlan {
   /** Of `--fields`. */
   readonly fields: FieldPresence;
   readonly seen: IdSet;
+  /** What is in `seen` beside the leads of the bookmark: an interrupted export, or an attempt of this run, has met it. */
+  readonly attempt: ListingOptions['attempt'];
   /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
   readonly window: IncrementalWindow | undefined;
   /** As the last run left it. */
@@ -71,7 +73,14 @@ export async function planExport(
   }
   const window =
     path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
-  for (const id of window?.ids() ?? []) seen.preload(id);
+  const ofRunsBefore = new Set(window?.ids());
+  for (const id of ofRunsBefore) seen.preload(id);
+  const attempt: ExportPlan['attempt'] = {
+    get size() {
+      return seen.size - ofRunsBefore.size;
+    },
+    has: (id) => seen.has(id) && !ofRunsBefore.has(id),
+  };
   const since = latest(query.since, window?.since);
   const matcher = leadFilter(filter);
   const fields = new FieldPresence(options.fields ?? []);
@@ -89,6 +98,7 @@ export async function planExport(
     matcher,
     fields,
     seen,
+    attempt,
     window,
     bookmark,
     account,
@@ -247,6 +257,8 @@ async function transfer(
     pageSize: options.pageSize,
     from,
     seen: plan.seen,
+    // What the partial file has for an id may be none to a walk that finds records without one.
+    attempt: totals.withoutId === 0 ? plan.attempt : undefined,
     before: window?.runBefore(plan.query),
     isKnownList: plan.bookmark !== undefined,
     goesBackToFront: totals.withoutId === 0,
@@ -313,7 +325,7 @@ async function pollUntilInterrupted(
     plan.window?.beginWalk(clock.now());
     const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
     const walk = (): ReturnType<typeof transfer> =>
-      transfer({ ...plan, query }, sink, totals, context, progress);
+      transfer({ ...plan, query, attempt: undefined }, sink, totals, context, progress);
     const polled = await completeWalk(walk, context);
     if (polled !== undefined) plan.window?.completeWalk(polled.end);
   };

@@ -96,6 +96,7 @@ export class LeadWalk {
       const walk = this.#pages(opened.service, this.#here, {
         query,
         seen: this.#seen,
+        attempt: this.#handedOut.withMet(this.#seen),
         prefetch: true,
         acceptUnproven:
           acceptIncomplete === undefined || acceptIncomplete === false
@@ -216,6 +217,17 @@ class HandedOut {
     const at = this.#expected.digests.indexOf(digest);
     if (at >= 0) this.#expected.digests.splice(at, 1);
     return at < 0;
+  }
+
+  /** The leads that earlier iterations have met. */
+  withMet(seen: IdSet): NonNullable<ListingOptions['attempt']> {
+    const { ids } = this.#expected;
+    return {
+      get size() {
+        return seen.size + ids.size;
+      },
+      has: (id) => seen.has(id) || ids.has(id),
+    };
   }
 
   clear(): void {

@@ -13,6 +13,7 @@ import { isSettled, isUnchanged } from './passes.ts';
 import { judgeLonePage } from './lone-page.ts';
 import {
   type Answer,
+  type Earlier,
   looksFull,
   type PageSeen,
   type ProbeReason,
@@ -249,12 +250,8 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
     goesBackToFront && first === undefined && longest === 0 && !isNumbered && !isTellingNumber(position)
       ? unproven({ kind: 'nothing-behind-stop' })
       : undefined,
-  ({ known: { overlap }, meetsRunBefore }) => {
-    if (overlap === 0 || meetsRunBefore === true) return undefined;
-    return meetsRunBefore === undefined
-      ? probe({ kind: 'run-before' })
-      : unproven({ kind: 'run-before-not-met', overlap });
-  },
+  (seen) => leadsToComeAgain(seen, 'run-before'),
+  (seen) => leadsToComeAgain(seen, 'attempt'),
   // The front of the list was read again.
   ({ movement }, end) => {
     if (movement?.pass !== 'front') return undefined;
@@ -278,6 +275,18 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
   ({ movement, isNumbered, totals }) =>
     isNumbered && movement !== undefined && !isUnchanged(totals) ? reread('front') : undefined,
 ];
+
+/** An end that met none of the leads that were there earlier, and that are asked for again. */
+function leadsToComeAgain({ known, comesAgain, first }: WalkState, of: Earlier): Step | undefined {
+  const { overlap, attempt } = known;
+  // What an attempt met stands in front of where it stopped.
+  const leads = of === 'run-before' ? overlap : first === undefined ? 0 : attempt;
+  if (leads === 0 || comesAgain[of] === true) return undefined;
+  if (comesAgain[of] === undefined) return probe({ kind: 'come-again', of });
+  return unproven(
+    of === 'attempt' ? { kind: 'attempt-not-met', leads } : { kind: 'run-before-not-met', overlap },
+  );
+}
 
 /** Complete, or a page that is only as long as one that may have been cut. */
 const isSupposed = (end: Completion): boolean =>

@@ -1,6 +1,7 @@
 import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Service } from '../client/service.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { countOfPosition, isTellingNumber, type Position, recordBefore } from '../pagination/position.ts';
@@ -67,6 +68,8 @@ class LeadPages implements PageReader<Batch> {
   readonly #readings: ComparedReadings;
   readonly #unidentified = new Unidentified();
   readonly #hasOldestBefore: () => boolean;
+  /** Whether a lead of an earlier attempt has come again. */
+  #meetsAttempt = false;
 
   constructor(
     service: Service,
@@ -74,7 +77,7 @@ class LeadPages implements PageReader<Batch> {
     options: ListingOptions,
     stats: ListingStats,
     signal: AbortSignal,
-    isStillThere: (ids: readonly string[]) => Promise<boolean>,
+    isStillThere: (isOne: (lead: RawLead) => boolean) => Promise<boolean>,
   ) {
     const { query, from = start, before } = options;
     this.#service = service;
@@ -101,7 +104,12 @@ class LeadPages implements PageReader<Batch> {
       peek,
       this.#seen,
       // What a filter goes by may have changed in all of them.
-      async () => overlap.some(isMet) || (isFiltered && (await isStillThere(overlap))),
+      async (of) => {
+        const ids = new Set<string | undefined>(overlap);
+        const isKnown = of === 'attempt' ? this.#isOfAttempt : ({ id }: RawLead): boolean => ids.has(id);
+        const hasCome = of === 'attempt' ? this.#meetsAttempt : overlap.some(isMet);
+        return hasCome || (isFiltered && (await isStillThere(isKnown)));
+      },
     );
     const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
     // A lead whose status changes may enter a part of the list anywhere, and pages that are requested together have no order.
@@ -117,6 +125,7 @@ class LeadPages implements PageReader<Batch> {
         provenUpTo: Math.max(params.provenUpTo, before?.provenUpTo ?? 0),
         since: query.since,
         overlap: overlap.length,
+        attempt: options.attempt?.size ?? 0,
       }),
       position: this.#gapDetector.startAt(from),
       goesBackToFront,
@@ -153,6 +162,8 @@ class LeadPages implements PageReader<Batch> {
           this.#gapDetector.places.begin(recordBefore(position));
         }
         census?.add(part.leads);
+        if (isFirst || seen.first !== undefined)
+          this.#meetsAttempt ||= seen.known.attempt > 0 && part.leads.some(this.#isOfAttempt);
         if (isFirst || isTellingNumber(position)) this.#readings.note(leads);
         const unidentified = this.#unidentified.size;
         bringsNew ||= leads.some(this.#isUnmet);
@@ -233,6 +244,12 @@ class LeadPages implements PageReader<Batch> {
   /** Whether the walk has not met this lead, whatever was known before it. */
   readonly #isUnmet = (lead: ScannedRecord): boolean =>
     lead.hasId && !this.#seen.isMetSince(lead.id ?? '', this.#firstPass);
+
+  /** Met by an earlier attempt at this walk, and not by this one yet. */
+  readonly #isOfAttempt = ({ id }: Pick<RawLead, 'id'>): boolean =>
+    id !== undefined &&
+    !this.#seen.isMetSince(id, this.#firstPass) &&
+    this.#options.attempt?.has(id) === true;
 
   movementAt(answer: Answer): Movement {
     const [passes, gapDetector] = [this.#passes, this.#gapDetector];
@@ -395,7 +412,8 @@ async function* pagesOf(
   const params = requestParamsOf(service.account.baseUrl, service.dialect);
   const signal = AbortSignal.any([service.signal, stop.signal]);
   try {
-    const isStillThere = (ids: readonly string[]): Promise<boolean> => isListed(service, options, ids);
+    const isStillThere = (isOne: (lead: RawLead) => boolean): Promise<boolean> =>
+      isListed(service, options, isOne);
     const pages = new LeadPages(service, params, options, stats, signal, isStillThere);
     return yield* walk(pages, pages.probes, pages.before, service);
   } finally {
@@ -407,11 +425,10 @@ async function* pagesOf(
 async function isListed(
   service: Service,
   { query: { since, until }, pageSize }: ListingOptions,
-  ids: readonly string[],
+  isOne: (lead: RawLead) => boolean,
 ): Promise<boolean> {
-  const wanted = new Set<string | undefined>(ids);
   const acceptUnproven = (): void => undefined;
   for await (const { leads } of listLeads(service, { query: { since, until }, pageSize, acceptUnproven }))
-    if (leads.some(({ id }) => wanted.has(id))) return true;
+    if (leads.some(isOne)) return true;
   return false;
 }

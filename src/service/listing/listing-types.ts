@@ -50,6 +50,8 @@ export interface ListingOptions {
   readonly from?: Position | undefined;
   /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
   readonly seen?: IdSet | undefined;
+  /** What earlier attempts at this walk have met: where the list is read from its front, one of these must come again. */
+  readonly attempt?: { readonly size: number; readonly has: (id: string) => boolean } | undefined;
   /** Another walk has read this list: an answer without any is then an empty one. */
   readonly isKnownList?: boolean | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */

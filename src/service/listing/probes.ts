@@ -10,6 +10,7 @@ import { type Peek, type Peeked, widening } from './fetch-page.ts';
 import type { LeadQuery } from './listing-types.ts';
 import { narrowed, type Narrowed, NarrowedAnswer, type Narrowing, type PageCensus } from './page-census.ts';
 import {
+  type Earlier,
   looksFull,
   type PositionFound,
   type ProbeReason,
@@ -17,7 +18,7 @@ import {
   type WholePage,
 } from './walk-state.ts';
 
-type PositionReason = Exclude<ProbeReason, { readonly kind: 'narrow' | 'run-before' }>;
+type PositionReason = Exclude<ProbeReason, { readonly kind: 'narrow' | 'come-again' }>;
 
 /** What the probes so far say of a list in which no position is found. */
 type Limits = Omit<Extract<ProbeResult, { readonly kind: 'no-position' }>, 'kind'>;
@@ -30,7 +31,7 @@ export class Probes {
   readonly #params: RequestParams;
   readonly #peek: Peek;
   readonly #seen: IdSet;
-  readonly #meetsRunBefore: () => Promise<boolean>;
+  readonly #comesAgain: (of: Earlier) => Promise<boolean>;
   #page: SilentPage | undefined;
   #isUsed = false;
   #rest: RestOfProbes = { last: 'last-id', ...nothingAsked };
@@ -38,17 +39,17 @@ export class Probes {
   /** Where the second page begins: the first page does not say. */
   second: Position | undefined;
 
-  /** `meetsRunBefore` is whether the walk, or another one, has met a lead that the run before had. */
+  /** `comesAgain` is whether the walk, or another one, has met a lead that was there earlier. */
   constructor(
     params: RequestParams,
     peek: Peek,
     seen: IdSet,
-    meetsRunBefore: () => Promise<boolean> = () => Promise.resolve(true),
+    comesAgain: (of: Earlier) => Promise<boolean> = () => Promise.resolve(true),
   ) {
     this.#params = params;
     this.#peek = peek;
     this.#seen = seen;
-    this.#meetsRunBefore = meetsRunBefore;
+    this.#comesAgain = comesAgain;
   }
 
   /** Remembers the first page. */
@@ -67,7 +68,7 @@ export class Probes {
   }
 
   async run(reason: ProbeReason): Promise<ProbeResult> {
-    if (reason.kind === 'run-before') return { kind: 'run-before', isMet: await this.#meetsRunBefore() };
+    if (reason.kind === 'come-again') return { ...reason, isMet: await this.#comesAgain(reason.of) };
     const page = this.#page;
     if (page === undefined) return nothingFound;
     if (reason.kind === 'narrow') return { kind: 'narrowed', narrowed: await this.#narrow(reason.by, page) };

@@ -63,8 +63,10 @@ export type ProbeReason =
   | { readonly kind: 'narrow'; readonly by: Narrowing }
   /** Nothing proves that one page is all: there may be rarer ways behind its last lead. */
   | { readonly kind: 'behind-last' }
-  /** The run before had leads that this one asks for again. */
-  | { readonly kind: 'run-before' };
+  /** The run before, or an earlier attempt at this walk, had leads that this one asks for again. */
+  | { readonly kind: 'come-again'; readonly of: Earlier };
+
+export type Earlier = 'run-before' | 'attempt';
 
 export type ProbeResult =
   /** The service honours a position: the walk goes on there. */
@@ -91,11 +93,11 @@ export type ProbeResult =
       readonly isRejected: boolean;
     }
   | { readonly kind: 'narrowed'; readonly narrowed: Narrowed }
-  /** Whether any of the leads that the run before had came again, or is still there behind a filter. */
-  | { readonly kind: 'run-before'; readonly isMet: boolean };
+  /** Whether any of the leads that it had came again, or is still there behind a filter. */
+  | { readonly kind: 'come-again'; readonly of: Earlier; readonly isMet: boolean };
 
 /** What was found of the way to a next page. */
-export type PositionFound = Exclude<ProbeResult, { readonly kind: 'narrowed' | 'run-before' }>;
+export type PositionFound = Exclude<ProbeResult, { readonly kind: 'narrowed' | 'come-again' }>;
 
 /** The newest page, and how it stands to those before it. */
 export interface PageSeen extends AnsweredPage {
@@ -162,6 +164,8 @@ export interface KnownBefore {
   readonly since: number | undefined;
   /** Leads that the run before had, and that are asked for again. */
   readonly overlap: number;
+  /** Leads that earlier attempts at this walk met. */
+  readonly attempt: number;
 }
 
 /** What a walk has seen so far: all that its next step depends on. */
@@ -186,8 +190,8 @@ export interface WalkState {
   readonly narrowed: readonly Narrowed[];
   /** The rarer ways behind the last lead of one page were tried as well. */
   readonly isEndOfWays: boolean;
-  /** Whether the run before was met; undefined: that was not looked at. */
-  readonly meetsRunBefore: boolean | undefined;
+  /** Whether any of their leads came again, where that was looked at. */
+  readonly comesAgain: Readonly<Partial<Record<Earlier, boolean>>>;
   /** A position has brought a different page. */
   readonly isHonoured: boolean;
   /** The newest page named the next one: a position that it named and rejects is no end. */
@@ -223,7 +227,7 @@ export const initialState = (
   from: Position,
   isFiltered: boolean,
   totals: Totals,
-  known: KnownBefore = { provenUpTo: params.provenUpTo, since: undefined, overlap: 0 },
+  known: KnownBefore = { provenUpTo: params.provenUpTo, since: undefined, overlap: 0, attempt: 0 },
 ): WalkState => ({
   params,
   isKnownList: false,
@@ -232,7 +236,7 @@ export const initialState = (
   known,
   narrowed: [],
   isEndOfWays: false,
-  meetsRunBefore: undefined,
+  comesAgain: {},
   position: from,
   newest: undefined,
   totals,
@@ -344,7 +348,8 @@ const firstPage = (
 /** The same with what probes behind the newest answer have found. */
 export function withProbes(before: WalkState, reason: ProbeReason, found: ProbeResult): WalkState {
   if (found.kind === 'narrowed') return { ...before, narrowed: [...before.narrowed, found.narrowed] };
-  if (found.kind === 'run-before') return { ...before, meetsRunBefore: found.isMet };
+  if (found.kind === 'come-again')
+    return { ...before, comesAgain: { ...before.comesAgain, [found.of]: found.isMet } };
   if (reason.kind === 'behind-last' && found.kind === 'no-position') return { ...before, isEndOfWays: true };
   return {
     ...before,

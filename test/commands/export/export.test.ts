@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -364,6 +365,57 @@ describe('an export that ended without a proof', () => {
     ]);
     await service.close();
     expect(codes).toEqual([0, 6, 6]);
+  });
+
+  const nothing = (response: ServerResponse): void => sendJson(response, { data: [], next_cursor: null });
+  const gone = (response: ServerResponse): void => void response.writeHead(410).end();
+  it.each<readonly [string, (response: ServerResponse, at: number) => void]>([
+    ['is empty from its front', nothing],
+    ['has no list any more', (response) => sendJson(response, { data: null })],
+    ['is empty, and knows no cursor', (response, at) => (at > 0 ? gone : nothing)(response)],
+    [
+      'is another one',
+      (response, at) => {
+        if (at > 0) gone(response);
+        else sendJson(response, { data: [{ id: 'x', createdAt: '2026-01-01' }], next_cursor: null });
+      },
+    ],
+  ])('because the service %s publishes none of the leads that came before', async (_, answer) => {
+    let night = 0;
+    const service = await scripted((request, response) => {
+      const at = cursorOf(request.url);
+      if (at === 0 && night === 0) sendJson(response, { data: [{ id: 'old', createdAt: '2026-01-01' }] });
+      else if (night === 2) answer(response, at);
+      else if (at === 2 && night === 1) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else {
+        const data = [{ id: `l${at}`, createdAt: '2026-01-02' }, ...(at === 3 ? [{ id: 'old' }] : [])];
+        sendJson(response, { data, next_cursor: at < 3 ? `c${at + 1}` : null });
+      }
+    });
+    const first = [() => undefined, () => (night = 1)];
+    const rest = [() => (night = 2), () => undefined, () => (night = 3)];
+    const { codes, written } = await nights(service.url, [...first, ...rest]);
+    const { codes: unmarked } = await nights(service.url, [() => (night = 1), ...rest]);
+    await service.close();
+    expect(codes).toEqual([0, 4, 6, 6, 0]);
+    expect(written.filter((id) => id !== 'x').sort()).toEqual(['l0', 'l1', 'l2', 'l3', 'old']);
+    expect(unmarked).toEqual([4, 6, 6, 0]);
+  });
+
+  it('but not where the leads that came before have another status now', async () => {
+    let night = 0;
+    const service = await scripted((request, response) => {
+      const at = cursorOf(request.url);
+      const isAll = !/status=/.test(request.url ?? '');
+      if (night === 0 && at === 1) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else if (night === 0) sendJson(response, { data: [{ id: 'a' }], next_cursor: 'c1' });
+      else sendJson(response, { data: at === 0 && isAll ? [{ id: 'a' }] : [], next_cursor: null });
+    });
+    const days = [() => undefined, () => (night = 1)];
+    const { codes, written } = await nights(service.url, days, '--status', 'new');
+    await service.close();
+    expect(codes).toEqual([4, 0]);
+    expect(written).toEqual(['a']);
   });
 
   it('because a cursor is not known any more is accepted only where its front proves nothing either', async () => {

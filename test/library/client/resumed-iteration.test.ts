@@ -78,6 +78,31 @@ it('reads from the first page where the cursor of its checkpoint has expired', a
   expect(from).toMatchObject({ position: null });
 });
 
+it.each([1, 3])('does not end normally where the list is empty behind lead %d', async (many) => {
+  let isEmpty = false;
+  const service = await scripted((request, response) => {
+    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
+    const data = isEmpty ? [] : [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
+    sendJson(response, { data, next_cursor: isEmpty || at === 4 ? null : `${at + 1}` });
+  });
+  const client = createClient({ baseUrl: service.url, apiKey: 'key', retries: 0 });
+  const first = client.leads();
+  let left = many;
+  for await (const _ of first) if ((left -= 1) === 0) break;
+  isEmpty = true;
+  const again = client.leads({}, { from: stored(first.checkpoint()) });
+  const take = async (leads: typeof first): Promise<(string | undefined)[]> => {
+    const ids: (string | undefined)[] = [];
+    for await (const { id } of leads) ids.push(id);
+    return ids;
+  };
+  await expect(take(again)).rejects.toThrow(IncompleteError);
+  isEmpty = false;
+  const rest = await take(client.leads({}, { from: stored(again.checkpoint()) }));
+  await service.close();
+  expect(rest).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`).slice(many));
+});
+
 it('reads again what an answer left out, and no record twice that has no id', async () => {
   let isPartial = true;
   let isMixed = false;
