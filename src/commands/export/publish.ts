@@ -16,6 +16,7 @@ import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.t
 import {
   changedMeanwhile,
   describeContent,
+  findKnownFile,
   isKnown,
   type KnownFile,
   reopenKnownFile,
@@ -84,32 +85,38 @@ async function place(
   target: KnownFile | undefined,
 ): Promise<Output> {
   const { options } = plan;
-  const { appendTo = null, becomes, counts } = checkpoint;
+  const { becomes, counts } = checkpoint;
+  const before = checkpoint.appendTo ?? undefined;
   if (becomes !== undefined && (await isKnown(paths.file, becomes)))
-    return { ...becomes, publication: appendTo === null ? undefined : 'appended' };
+    return { ...becomes, publication: before === undefined ? undefined : 'appended' };
   // Its place may have been cleared between a crash and now: then the rest begins a new file.
   const size = (await sizeOf(paths.file)) ?? 0;
   // The run that left the checkpoint was to append, and may have ended because the file had changed: `--replace` gives it up.
+  // One that was not there when the export began is judged as it would have been then.
   const base =
-    options.replace || appendTo === null || size === 0
+    options.bookmark === undefined || options.replace || size === 0
       ? undefined
-      : await reopenKnownFile(paths.file, target ?? appendTo);
+      : before === undefined
+        ? await findKnownFile(paths.file, options, plan.bookmark)
+        : await reopenKnownFile(paths.file, target ?? before);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
-  const before = base?.known.columns ?? columns;
-  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, before, base);
+  const known = base?.known.columns ?? columns;
+  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, known, base);
   const source = drawn?.file ?? file;
   const appended = base !== undefined && (drawn === undefined || drawn.added === 0) ? base : undefined;
   try {
     // A partial file that gets its name without a bookmark is known by its length.
     const isDigested = options.bookmark !== undefined || drawn !== undefined;
-    const known = isDigested
+    const digest = isDigested
       ? await withOutputErrors(source.path, () => digestWith(appended?.digest, source.handle))
       : { bytes: 0, sha256: '' };
-    const output = { ...known, columns: drawn?.columns ?? null };
+    const output = { ...digest, columns: drawn?.columns ?? null };
     // Behind a crash it is known by that, before the bookmark knows it.
-    if (isDigested)
-      await writeJsonState(paths.checkpoint, { ...checkpoint, becomes: knownAs(output, options) });
+    if (isDigested) {
+      const becomes = knownAs(output, options);
+      await writeJsonState(paths.checkpoint, { ...checkpoint, appendTo: base?.known ?? null, becomes });
+    }
     if (appended !== undefined) {
       if (!(await appendDurably(paths.file, appended.known.bytes, source.handle)))
         throw changedMeanwhile(paths.file);

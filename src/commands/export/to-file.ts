@@ -76,7 +76,10 @@ export async function exportToFile(
       context.messages.note('finished', `${what} finished; run it again for what is new since`);
     return { before: leads, publication };
   }
-  if (leads > 0) context.messages.note('finished', `${what} written first`);
+  if (leads > 0 || publication !== undefined) {
+    const how = publication === undefined ? '' : `, ${publication}`;
+    context.messages.note('finished', `${what} written first${how}`);
+  }
   return continueExport(service, { ...options, replace: false }, context, totals, paths, undefined);
 }
 

@@ -303,9 +303,9 @@ describe('export -o FILE --bookmark', () => {
   const incrementUnpublished = (...form: string[]): Promise<void> => incrementLeft(form, '--replace');
 
   /** A run that has come to its first poll. */
-  const followed = async () => {
+  const followed = async (path = file) => {
     const clock = new FakeClock(Date.now());
-    const argv = ['export', '--bookmark', join(home, 'b'), '-o', file, '--replace', '--follow', '10s'];
+    const argv = ['export', '--bookmark', join(home, 'b'), '-o', path, '--replace', '--follow', '10s'];
     const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
     const live = startLeads(argv, { env, home, clock });
     await until(() => clock.sleeps.includes(10_000), 'a poll');
@@ -448,6 +448,61 @@ describe('export -o FILE --bookmark', () => {
       expect(left().sort()).toEqual([name, 'b']);
     },
   );
+
+  describe('a file that was not there when an increment began, which is complete', () => {
+    let before: Buffer;
+    /** The increment '3' could not be written in its form. */
+    beforeEach(async () => {
+      await exported('-o', table());
+      before = readFileSync(table());
+      rmSync(table());
+      stored.push(lead('3'));
+      mkdirSync(`${table()}.drawn`);
+      expect((await exported('-o', table())).exitCode).toBe(8);
+      rmdirSync(`${table()}.drawn`);
+    });
+
+    it('is not replaced, but with --replace, which says so', async () => {
+      writeFileSync(table(), 'mine\n');
+      const refused = await exported('-o', table());
+      expect([refused.exitCode, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/is not the file that this bookmark knows[^]*use --replace/),
+      ]);
+      expect(readFileSync(table(), 'utf8')).toBe('mine\n');
+      expect((await exported('-o', table(), '--replace')).stderr).toMatch(/, replaced 5 bytes\n$/);
+      expect(rowsIn(table())).toEqual(['id,createdAt', '3,T', '']);
+      expect(left().sort()).toEqual(['all.csv', 'b']);
+    });
+
+    it('is named where --replace --follow replaces it', async () => {
+      writeFileSync(table(), 'mine\n');
+      stored.push(lead('4'));
+      const { live } = await followed(table());
+      live.abort(new InterruptedError('SIGINT'));
+      expect((await live.done).stderr).toContain('export was written first, replaced 5 bytes\n');
+      expect(rowsIn(table())).toEqual(['id,createdAt', '3,T', '4,T', '']);
+    });
+
+    it('is begun where there is none', async () => {
+      expect((await exported('-o', table())).exitCode).toBe(0);
+      expect(rowsIn(table())).toEqual(['id,createdAt', '3,T', '']);
+    });
+
+    it.each([[0], [1], [4], [Infinity]])(
+      'is appended to where the bookmark knows it, also by a run that was killed after %j bytes',
+      async (written) => {
+        writeFileSync(table(), before);
+        mkdirSync(join(home, 'b.tmp'));
+        expect((await exported('-o', table())).exitCode).toBe(8);
+        rmdirSync(join(home, 'b.tmp'));
+        truncateSync(table(), Math.min(before.length + written, statSync(table()).size));
+        expect((await exported('-o', table())).exitCode).toBe(0);
+        expect(rowsIn(table())).toEqual(['id,createdAt', '1,T', '2,T', '3,T', '']);
+        expect(left().sort()).toEqual(['all.csv', 'b']);
+      },
+    );
+  });
 
   it('does not take the file of the night before for an increment whose partial file is gone', async () => {
     await toFile();
