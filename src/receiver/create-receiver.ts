@@ -61,6 +61,8 @@ export interface ReceiverOptions {
   readonly clock: Clock;
   /** The receiver ends: no delivery waits for another one any more. */
   readonly signal?: AbortSignal | undefined;
+  /** Cuts short what the targets have in flight. */
+  readonly cut?: AbortSignal | undefined;
   readonly note: (found: ReceiverNote) => void;
   /** The neutral sentence of an error, for events and notes. */
   readonly sentenceOf: (error: unknown) => string;
@@ -163,6 +165,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const dispatcher = new TargetDeliverer(inbox, targets, clock, {
     onTry: outbox && ((...tried) => outbox.tried(...tried)),
     signal: options.signal,
+    cut: options.cut,
   });
   const isSelective = targets.some(({ takes }) => takes !== undefined);
   const { path: redactPath } = deliveryRedactor(policy);

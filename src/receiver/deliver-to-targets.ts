@@ -70,6 +70,14 @@ interface AwaitedTry {
   readonly handed: Promise<HandedLead>;
 }
 
+interface DelivererOptions {
+  readonly onTry?: OnTry | undefined;
+  /** Nobody waits for other receivers any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** The targets are cut short. */
+  readonly cut?: AbortSignal | undefined;
+}
+
 /** Leads of one target that had it and could not be settled: of more the oldest are forgotten, and handed over again. */
 const mostUnsettled = 1000;
 
@@ -81,6 +89,7 @@ export class TargetDeliverer {
   readonly #labels: ReadonlyMap<string, string>;
   readonly #clock: Pick<Clock, 'now' | 'steady'>;
   readonly #onTry: OnTry | undefined;
+  readonly #cut: AbortSignal | undefined;
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
   /** Leads whose leases are asked for again. */
@@ -88,12 +97,12 @@ export class TargetDeliverer {
   /** By name of a target, and id of a lead, what the inbox could not note: it is not handed over again for that. */
   readonly #unsettled = new Map<string, Map<string, TargetResult>>();
 
-  /** `targets` in the order of their results; `signal`: nobody waits for other receivers any more. */
+  /** `targets` in the order of their results. */
   constructor(
     inbox: Pick<Inbox, 'settle' | 'release' | 'lease'>,
     targets: readonly Target[],
     clock: Clock,
-    { onTry, signal }: { readonly onTry?: OnTry | undefined; readonly signal?: AbortSignal | undefined } = {},
+    { onTry, signal, cut }: DelivererOptions = {},
   ) {
     this.#inbox = inbox;
     this.#leases = new LeaseRenewal(inbox, clock, signal);
@@ -101,6 +110,7 @@ export class TargetDeliverer {
     this.#labels = new Map(targets.map(({ name }) => [name, targetLabel(name)]));
     this.#clock = clock;
     this.#onTry = onTry;
+    this.#cut = cut;
   }
 
   /**
@@ -358,11 +368,13 @@ export class TargetDeliverer {
   ): Promise<HandedLead> {
     const given = await handed;
     if (given === undefined) return { isTaken: false, kind: 'pending' };
-    const isTry = this.#unsettled.get(target.name)?.get(leadId) !== given;
+    // A failure that the end of this receiver made says nothing of the target: the lead is due as before.
+    const isCut = !given.ok && this.#cut?.aborted === true;
+    const isTry = !isCut && this.#unsettled.get(target.name)?.get(leadId) !== given;
     const next = isTry ? this.#onTry?.(target, wanted, given, leadId) : undefined;
     const result = { ...given, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
-    if (result.ok || target.bestEffort === true) {
+    if (result.ok || (target.bestEffort === true && !isCut)) {
       try {
         // Those that end together share a transaction.
         const [kind = 'pending'] = await this.#inbox.settle([lease]);

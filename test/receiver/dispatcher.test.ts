@@ -177,6 +177,22 @@ it('hands no lead over again because the inbox could not note that its target ha
   expect(handed).toEqual([['a'], ['b'], ['a']]);
 });
 
+it('neither settles nor puts off what fails as the receiver ends', async () => {
+  const cut = new AbortController();
+  const released: TargetLease[] = [];
+  const inbox: Partial<Inbox> = { release: (leases) => Promise.resolve(void released.push(...leases)) };
+  const bestEffort: Target = {
+    ...failing,
+    bestEffort: true,
+    deliver: (...handed) => (cut.abort(), failing.deliver(...handed)),
+  };
+  const parts = { onTry: () => ({ dead: true }) as const, cut: cut.signal };
+  const dispatcher = new TargetDeliverer(inbox as Inbox, [bestEffort], new FakeClock(0), parts);
+  expect(await dispatcher.dispatch(checked, pending, 0)).toMatchObject([{ kind: 'pending' }]);
+  expect(released).toMatchObject([{ leadId: 'a', target: 'app', result: { ok: false } }]);
+  expect(released[0]).not.toHaveProperty('dead');
+});
+
 it('counts nothing against a target whose request is cut short since one of its leads was erased', async () => {
   const clock = new FakeClock(0);
   const released: TargetLease[] = [];

@@ -169,7 +169,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     sentenceOf,
     signal,
   });
-  const receiver = receiverFor(session, settings, outbox);
+  const receiver = receiverFor(session, settings, outbox, abort.signal);
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
@@ -278,6 +278,7 @@ function receiverFor(
   { flags, context, verifier, inbox, targets, metrics, stop: { signal } }: ListenSession,
   settings: Settings,
   outbox: Outbox,
+  cut: AbortSignal,
 ): Receiver {
   const { clock, messages } = context;
   const { path, simulate } = flags;
@@ -305,6 +306,7 @@ function receiverFor(
     outbox,
     clock,
     signal,
+    cut,
     note: noteWith(messages, verifier),
     sentenceOf,
     failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),

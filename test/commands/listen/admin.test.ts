@@ -227,4 +227,19 @@ describe('listen.drain-timeout', () => {
     await expect.poll(() => next.stdout.text()).toContain('accepted');
     expect(await next.post({ id: 'a' })).toMatchObject({ status: 200, body: { status: 'duplicate' } });
   });
+
+  it('counts nothing as done because it cut it short', async () => {
+    let hold = true;
+    const behind = await app((received, response) => {
+      if (!hold) answering(200)(received, response);
+    });
+    const argv = ['--http', '--target', JSON.stringify({ forward: behind.url, bestEffort: true })];
+    const listener = await start(argv, homeWith({ listen: { drainTimeout: '300ms' } }));
+    void listener.post({ id: 'a' }).catch(() => 'no answer');
+    await expect.poll(() => behind.received.length).toBe(1);
+    await listener.stop();
+    hold = false;
+    await listen(argv, { home: listener.home });
+    await expect.poll(() => behind.received.length).toBe(2);
+  });
 });
