@@ -105,7 +105,7 @@ export type UnprovenReason =
       'position-filters': { param: string };
       /** An answer says itself that it is not all. */
       'partial-answer': { sign: string };
-      'range-does-not-fit': { range: string | undefined; count: number };
+      'range-does-not-fit': { range?: string | undefined; count: number };
       /** Of one page, behind which no next page was found: what speaks of more leads, or may. */
       'unread-member': { name: string };
       'unread-header': { name: string };
@@ -116,6 +116,12 @@ export type UnprovenReason =
       /** So many, and only some of the answers brought a new lead. */
       'too-many-requests': { requests: number; fruitful: number };
     }>;
+
+/** An answer says itself that it is not all. */
+export type PartialReason = Extract<
+  UnprovenReason,
+  { readonly kind: 'partial-answer' | 'range-does-not-fit' }
+>;
 
 /** Of a list that has no further page. */
 export type EndNote = KindsOf<{

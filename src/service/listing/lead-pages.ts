@@ -31,6 +31,7 @@ import { noteOtherStatus, PageCensus, statusFieldsOf } from './page-census.ts';
 import { Probes } from './probes.ts';
 import { type Answer, initialState, type Movement, type WalkState } from './walk-state.ts';
 import { type PageEnd, type PageReader, type ReadAgain, walk } from './walk.ts';
+import type { PartialReason } from '../problems.ts';
 import { type Completion, IncompleteError } from './incomplete-error.ts';
 
 const start: Position = { style: 'start' };
@@ -68,6 +69,7 @@ class LeadPages implements PageReader<Batch> {
   readonly #readings: ComparedReadings;
   readonly #unidentified = new Unidentified();
   readonly #hasOldestBefore: () => boolean;
+  readonly #meetsRunBefore: () => boolean;
   /** Whether a lead of an earlier attempt has come again. */
   #meetsAttempt = false;
 
@@ -93,11 +95,14 @@ class LeadPages implements PageReader<Batch> {
     const peek: Peek = peekAt(service, params, query, stats, signal);
     const goesBackToFront = options.goesBackToFront === true;
     // Another walk may have met them in the pages before.
-    const overlap = from.style === 'start' || goesBackToFront ? (before?.overlap ?? []) : [];
+    const isAsked = from.style === 'start' || goesBackToFront || from.lacksRunBefore === true;
+    const overlap = isAsked ? (before?.overlap ?? []) : [];
     const { pass } = this.#seen;
     this.#readings = new ComparedReadings(this.#seen, from.style !== 'start');
     const isFiltered = query.status !== undefined || query.categories?.length === 1;
+    let isRunBeforeMet = false;
     const isMet = (id: string): boolean => this.#seen.isMetSince(id, pass);
+    this.#meetsRunBefore = () => (isRunBeforeMet ||= overlap.some(isMet));
     this.#hasOldestBefore = () => overlap[0] !== undefined && isMet(overlap[0]);
     this.probes = new Probes(
       params,
@@ -107,7 +112,7 @@ class LeadPages implements PageReader<Batch> {
       async (of) => {
         const ids = new Set<string | undefined>(overlap);
         const isKnown = of === 'attempt' ? this.#isOfAttempt : ({ id }: RawLead): boolean => ids.has(id);
-        const hasCome = of === 'attempt' ? this.#meetsAttempt : overlap.some(isMet);
+        const hasCome = of === 'attempt' ? this.#meetsAttempt : this.#meetsRunBefore();
         return hasCome || (isFiltered && (await isStillThere(isKnown)));
       },
     );
@@ -302,7 +307,7 @@ class LeadPages implements PageReader<Batch> {
     this.#prefetch.clear();
   }
 
-  handOut({ answer, totals, next, isLast, isPartial }: PageEnd): readonly Batch[] {
+  handOut({ answer, totals, next, isLast, partial }: PageEnd): readonly Batch[] {
     const leads = answer?.kind === 'page' ? answer.leads : [];
     if (answer?.kind === 'page') this.#stats.total = totals.last;
     this.#stats.leads += leads.length;
@@ -312,10 +317,23 @@ class LeadPages implements PageReader<Batch> {
     const from = (isOnItsWay ? this.#gapDetector.ahead.shownUpTo : undefined) ?? next;
     // What an answer left out is not behind it. Records without an id would come again as others.
     const { goesBackToFront = false } = this.#options;
-    if (from !== undefined && isPartial && goesBackToFront && this.#stats.withoutId === 0)
+    const mayGoBack = goesBackToFront && this.#stats.withoutId === 0;
+    if (from !== undefined && partial !== undefined && mayGoBack)
       return [{ leads, next: start, last: isLast }];
     const { hasMoved } = this.#gapDetector;
-    return [{ leads, next: from && hasMoved ? { ...from, hasMoved } : from, last: isLast }];
+    const moved = from && hasMoved ? { ...from, hasMoved } : from;
+    return [{ leads, next: moved && !mayGoBack ? this.#withDoubts(moved, partial) : moved, last: isLast }];
+  }
+
+  /** What speaks against the pages up to here, for a walk that goes on and does not read them again. */
+  #withDoubts(position: Position, partial: PartialReason | undefined): Position {
+    if (position.style === 'start') return position;
+    const lacksRunBefore = this.before.known.overlap > 0 && !this.#meetsRunBefore();
+    return {
+      ...position,
+      ...(partial !== undefined && { partial }),
+      ...(lacksRunBefore && { lacksRunBefore }),
+    };
   }
 
   #nextPass(): void {

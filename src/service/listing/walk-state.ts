@@ -12,7 +12,7 @@ import {
   readNextPage,
 } from '../pagination/read-next-page.ts';
 import { partialAnswer } from '../pagination/unread-evidence.ts';
-import type { UnprovenReason } from '../problems.ts';
+import type { PartialReason } from '../problems.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { Completion } from './incomplete-error.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
@@ -208,7 +208,7 @@ export interface WalkState {
   readonly idlePages: number;
   readonly effort: Effort;
   /** An answer said itself that it is not all of what was asked for. */
-  readonly partial: UnprovenReason | undefined;
+  readonly partial: PartialReason | undefined;
 }
 
 /** What a walk has cost, and what it has brought. */
@@ -252,7 +252,7 @@ export const initialState = (
   emptyPages: 0,
   idlePages: 0,
   effort: { requests: 0, passedOver: 0, fruitful: 0 },
-  partial: undefined,
+  partial: from.partial,
 });
 
 /** What the loop knows beside an answer. */

@@ -43,8 +43,7 @@ export interface PageEnd {
   readonly totals: WalkState['totals'];
   readonly next: Position | undefined;
   readonly isLast: boolean;
-  /** An answer so far said itself that it is not all. */
-  readonly isPartial: boolean;
+  readonly partial: WalkState['partial'];
 }
 
 const front: Position = { style: 'start' };
@@ -89,17 +88,15 @@ export async function* walk<Part>(
     } catch (error) {
       // Its leads are known from here on: a caller that polls on with the same ids would never get them.
       const { totals, partial } = seen;
-      const isPartial = partial !== undefined;
-      yield* reader.handOut({ answer, totals, next: undefined, isLast: false, isPartial });
+      yield* reader.handOut({ answer, totals, next: undefined, isLast: false, partial });
       throw error;
     }
     let step = decideNextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
-    const { totals } = seen;
-    const isPartial = seen.partial !== undefined;
+    const { totals, partial } = seen;
     await say(step);
     let next = follow(step);
-    yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end', isPartial });
+    yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end', partial });
     while (step.kind === 'probe') {
       const found = await probes.run(step.reason);
       seen = withProbes(seen, step.reason, found);
@@ -108,7 +105,7 @@ export async function* walk<Part>(
       await say(step);
       next = follow(step);
       if (step.kind === 'end')
-        yield* reader.handOut({ answer: undefined, totals, next, isLast: true, isPartial });
+        yield* reader.handOut({ answer: undefined, totals, next, isLast: true, partial });
     }
     if (step.kind === 'end') return step.completion;
     if (next !== undefined) seen = askedFor(seen, next);

@@ -6,6 +6,15 @@ const shared = {
   size: z.optional(z.int()),
   /** Leads stood elsewhere than they were, or nothing showed how pages join, up to here. */
   hasMoved: z.optional(z.boolean()),
+  /** Why an answer up to here was not all of what was asked for, as it said itself. */
+  partial: z.optional(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('partial-answer'), sign: z.string() }),
+      z.object({ kind: z.literal('range-does-not-fit'), range: z.optional(z.string()), count: z.int() }),
+    ]),
+  ),
+  /** Leads of the run before that are asked for again had not come up to here. */
+  lacksRunBefore: z.optional(z.boolean()),
   /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
   totals: z.optional(
     z.object({

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
-import type { UnprovenReason } from '../problems.ts';
+import type { PartialReason, UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './pagination-hints.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames, plainName } from './service-names.ts';
@@ -16,15 +16,15 @@ interface ReadPage {
 }
 
 /** A sign that leads may be missing, and where it was seen. */
-type Row = readonly [source: string, read: (page: ReadPage) => UnprovenReason | undefined];
+type Row<Reason = UnprovenReason> = readonly [source: string, read: (page: ReadPage) => Reason | undefined];
 
 /** The first sign of an answer that is not all of what was asked for, as the answer says itself; on any page. */
-export const partialAnswer = (page: ReadPage): UnprovenReason | undefined => firstOf(saidToBePartial, page);
+export const partialAnswer = (page: ReadPage): PartialReason | undefined => firstOf(saidToBePartial, page);
 
 /** The first sign that leads are behind a page that names no next page which the walk could read. */
 export const unreadEvidence = (page: ReadPage): UnprovenReason | undefined => firstOf(unreadOfLonePage, page);
 
-function firstOf(rows: readonly Row[], page: ReadPage): UnprovenReason | undefined {
+function firstOf<Reason>(rows: readonly Row<Reason>[], page: ReadPage): Reason | undefined {
   for (const [, read] of rows) {
     const reason = read(page);
     if (reason !== undefined) return reason;
@@ -38,12 +38,12 @@ const isFilled = (value: Json): boolean =>
 
 const partial =
   (name: RegExp, holds: (value: Json) => boolean) =>
-  ({ facts }: ReadPage): UnprovenReason | undefined => {
+  ({ facts }: ReadPage): PartialReason | undefined => {
     const found = membersOf(facts).find((member) => name.test(member.plain) && holds(member.value));
     return found && { kind: 'partial-answer', sign: found.place };
   };
 
-const saidToBePartial: readonly Row[] = [
+const saidToBePartial: readonly Row<PartialReason>[] = [
   ['GitHub: search', partial(/^incompleteresults?$/, isFlagged)],
   ['Elasticsearch: shards', partial(/^shards$/, (value) => isObject(value) && Number(value['failed']) > 0)],
   ['Elasticsearch: time-out', partial(/^(timedout|terminatedearly)$/, isFlagged)],

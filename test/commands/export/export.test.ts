@@ -367,6 +367,33 @@ describe('an export that ended without a proof', () => {
     expect(codes).toEqual([0, 6, 6]);
   });
 
+  it.each<readonly [string, number, readonly number[]]>([
+    ['an answer was partial', 1, [4, 6, 0]],
+    ['the run before had not come again', 0, [0, 4, 6, 6]],
+  ])(
+    'is not complete where it was interrupted, a record has no id, and %s in front of that',
+    async (why, firstNight, expected) => {
+      const createdAt = new Date().toISOString();
+      let night = firstNight;
+      const service = await scripted((request, response) => {
+        const at = cursorOf(request.url);
+        const partial = why.includes('partial') && night < 3 && at === 0;
+        if (night === 0) sendJson(response, { data: [{ id: 'old', createdAt }], next_cursor: null });
+        else if (night === 1 && at === 2) response.writeHead(401).end('{"error":"no","message":"not now"}');
+        else {
+          const data = [{ id: `l${at}` }, at === 0 ? { name: 'x' } : { id: `m${at}` }];
+          sendJson(response, { data, next_cursor: at < 2 ? `c${at + 1}` : null, partial });
+        }
+      });
+      const { codes } = await nights(
+        service.url,
+        expected.map((_, i) => () => (night = firstNight + i)),
+      );
+      await service.close();
+      expect(codes).toEqual(expected);
+    },
+  );
+
   const nothing = (response: ServerResponse): void => sendJson(response, { data: [], next_cursor: null });
   const gone = (response: ServerResponse): void => void response.writeHead(410).end();
   it.each<readonly [string, (response: ServerResponse, at: number) => void]>([

@@ -122,7 +122,9 @@ it('reads again what an answer left out, and no record twice that has no id', as
     };
     await expect(take(first)).rejects.toThrow(IncompleteError);
     isPartial = false;
-    await take(client.leads({}, { from: stored(first.checkpoint()) })).catch((error: unknown) => error);
+    const rest = take(client.leads({}, { from: stored(first.checkpoint()) }));
+    // The answer that was not all is not read again.
+    await (isMixed ? expect(rest).rejects.toThrow(IncompleteError) : rest);
     isPartial = true;
     return ids;
   };
