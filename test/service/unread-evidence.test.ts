@@ -134,12 +134,16 @@ describe('one page is not taken for everything', () => {
       const server = await scripted((_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).end(body);
       });
-      const service = await serviceAt(server.url, { dialect: learnt });
+      const service = await serviceAt(server.url, { dialect: { ...learnt, params: { since: 'from' } } });
+      const unasked = await serviceAt(server.url, { dialect: learnt });
       open.push(
         () => service.close(),
+        () => unasked.close(),
         () => server.close(),
       );
       const { completion } = await walk(service, { query: { since: 0 } });
+      // No time is sent: the answer is of all leads, as its count is.
+      await expect(walk(unasked, { query: { since: 0 } })).rejects.toThrow('has 900 leads');
       expect(completion).toMatchObject({ kind: 'complete', evidence: 'explicit-end' });
       expect(await endOf({ body: { data: leads(3), total_leads: 900 } }, learnt)).toContain('900');
     });

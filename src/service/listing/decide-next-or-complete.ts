@@ -317,7 +317,7 @@ function unreadOf({ newest, totals, isFiltered, known }: WalkState): UnprovenRea
   if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
   const isNextMissing = isNextMissingOnFirst(newest);
   // What counts all leads says nothing of those since a time, which are one page each day.
-  const isOfAll = isNextMissing && known.since !== undefined;
+  const isOfAll = isNextMissing && known.since !== undefined && newest.params.since !== undefined;
   const met = isFiltered || isOfAll || newest.params.isTotalEstimate ? undefined : newest.met;
   return unreadEvidence({ ...newest, met, isNextMissing });
 }
