@@ -324,13 +324,14 @@ export class TargetDeliverer {
         return { isTaken: answer?.state === 'settled', kind: 'pending' } as const;
       const wanted = one.stored.targets.find((each) => each.name === name);
       const targets = [{ ...wanted, name, tries: answer.tries, isElsewhere: false }];
+      const granted: PendingLead = { ...one, stored: { ...one.stored, targets } };
+      const isLate = this.#leases.areUncertain(answer.askedAt);
+      const leasedAt = isLate ? this.#clock.steady() : answer.askedAt;
+      const [lead = granted] = isLate ? await this.#askedAgain([granted], answer.askedAt) : [];
+      const [again]: readonly WantedTry[] = lead.stored.targets;
+      if (again?.isElsewhere === true) return { isTaken: false, kind: 'pending' } as const;
       const tries: AwaitedTry[] = [];
-      const end = this.#begin(
-        target,
-        checked,
-        new Map([[{ ...one, stored: { ...one.stored, targets } }, tries]]),
-        this.#clock.steady(),
-      );
+      const end = this.#begin(target, checked, new Map([[lead, tries]]), leasedAt);
       try {
         awaited.isOwn = tries[0]?.isOwn === true;
         return (await tries[0]?.handed) ?? ({ isTaken: false, kind: 'pending' } as const);

@@ -28,8 +28,11 @@ interface Asked {
   /** Only of one that another receiver has. */
   readonly endsAt?: number;
   /** Undefined where it ends without an answer. */
-  readonly heard: (answer?: LeaseAnswer) => void;
+  readonly heard: (answer?: HeardAnswer) => void;
 }
+
+/** `askedAt`: by the clock that goes on evenly; a lease holds from then on, however late its answer comes. */
+type HeardAnswer = LeaseAnswer & { readonly askedAt: number };
 
 /** Leases that change while leads are on their way: its own, which it renews, and those of others, which end. */
 export class LeaseRenewal {
@@ -39,7 +42,6 @@ export class LeaseRenewal {
   readonly #asked = new Set<Asked>();
   #waiting = 0;
   #isRunning = false;
-  #isAsking = false;
 
   /** `signal`: nobody waits for another receiver any more. */
   constructor(
@@ -80,10 +82,10 @@ export class LeaseRenewal {
    * What another receiver made of its lease: `settled`, or `leased` to this one where it is free. Undefined where too many
    * wait already, it takes too long, or the receiver ends.
    */
-  async afterOther(lease: TargetLease): Promise<LeaseAnswer | undefined> {
+  async afterOther(lease: TargetLease): Promise<HeardAnswer | undefined> {
     if (this.#waiting >= mostWaiting || this.#signal?.aborted === true) return undefined;
     this.#waiting += 1;
-    const answer = await new Promise<LeaseAnswer | undefined>((resolve) => {
+    const answer = await new Promise<HeardAnswer | undefined>((resolve) => {
       const now = this.#clock.steady();
       const asked: Asked = {
         lease,
@@ -115,26 +117,26 @@ export class LeaseRenewal {
       const now = this.#clock.steady();
       const latest = this.#signal?.aborted === true ? Number.POSITIVE_INFINITY : now;
       for (const { endsAt, heard } of this.#asked) if (endsAt !== undefined && endsAt <= latest) heard();
-      if (!this.#isAsking) void this.#ask([...this.#asked].filter(({ askAt }) => askAt <= now));
+      void this.#ask([...this.#asked].filter(({ askAt }) => askAt <= now));
     }
     this.#isRunning = false;
   }
 
   async #ask(due: readonly Asked[]): Promise<void> {
     if (due.length === 0) return;
-    this.#isAsking = true;
+    const askedAt = this.#clock.steady();
+    // Not again before it is answered; others do not wait for that.
+    for (const one of due) one.askAt = Number.POSITIVE_INFINITY;
     let answers: readonly LeaseAnswer[] = [];
     try {
       answers = await this.#inbox.lease(due.map(({ lease }) => lease));
     } catch {
       // It is asked again; what cannot be renewed meanwhile is free for others, and is not lost before one takes it.
     }
-    this.#isAsking = false;
-    const now = this.#clock.steady();
     for (const [i, one] of due.entries()) {
       const answer = answers[i];
-      one.askAt = now + one.everyMs;
-      if (answer !== undefined && this.#asked.has(one)) one.heard(answer);
+      one.askAt = askedAt + one.everyMs;
+      if (answer !== undefined && this.#asked.has(one)) one.heard({ ...answer, askedAt });
     }
   }
 }

@@ -4,10 +4,12 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { sentenceOf } from '../../src/messages/find-message.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
+import { TargetDeliverer } from '../../src/receiver/deliver-to-targets.ts';
 import { LeaseRenewal } from '../../src/receiver/lease-renewal.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock } from '../../src/time/clock.ts';
+import type { CheckedDelivery, CheckedLead } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { clock, open, sharedStores } from '../inbox/stores.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -288,6 +290,65 @@ describe('leads that the inbox granted late', () => {
     const clock = new FakeClock();
     const late = await deliver(['a'], () => (clock.advance(2000), Promise.reject(full)), clock);
     expect([late.handed, late.answer]).toEqual([[], 503]);
+  });
+});
+
+describe('leases while the inbox takes four seconds for an answer', () => {
+  function slowInbox(states: readonly LeaseAnswer['state'][] = []) {
+    const clock = new FakeClock(0);
+    const asked: (readonly [at: number, leadId: string | undefined])[] = [];
+    const lease = async (leases: readonly TargetLease[]): Promise<readonly LeaseAnswer[]> => {
+      const state = states[asked.length] ?? 'leased';
+      asked.push([clock.now(), leases[0]?.leadId]);
+      await clock.sleep(4000);
+      return leases.map(() => ({ state, tries: 1 }));
+    };
+    const passed = async (ms: number): Promise<void> => {
+      for (let n = 0; n < ms; n += 250) {
+        clock.advance(250);
+        await new Promise(setImmediate);
+      }
+    };
+    return { clock, lease, asked, passed };
+  }
+
+  it('are asked for again before they end, one that begins during a question as well', async () => {
+    const { clock, lease, asked, passed } = slowInbox();
+    const renewal = new LeaseRenewal({ lease }, clock, undefined);
+    const keep = (leadId: string, leasedAt: number) =>
+      renewal.keep({ leadId, seq: 1, target: 'app' }, leasedAt, () => undefined);
+    const ends = [keep('a', 0)];
+    await passed(3000);
+    ends.push(keep('b', 500));
+    await passed(4000);
+    for (const end of ends) end();
+    expect(asked).toEqual([
+      [1500, 'a'],
+      [3250, 'b'],
+      [5500, 'a'],
+    ]);
+    await passed(4000);
+  });
+
+  it('are not taken for its own by who waits for another receiver, without a second question', async () => {
+    const { clock, lease, asked, passed } = slowInbox(['leased', 'busy']);
+    const app = new SlowApp();
+    const deliverer = new TargetDeliverer({ lease } as Partial<Inbox> as Inbox, [app], clock);
+    const stored = { kind: 'pending', leadId: 'a', seq: 1, attempt: 2, firstAt: 0, targets: [] } as const;
+    const dispatched = deliverer.dispatch(
+      {} as CheckedDelivery,
+      [{ lead: { leadId: 'a' } as CheckedLead, stored: { ...stored, busy: true } }],
+      0,
+    );
+    await passed(9000);
+    expect(await dispatched).toMatchObject([{ kind: 'pending' }]);
+    expect([asked, app.answers]).toEqual([
+      [
+        [250, 'a'],
+        [4250, 'a'],
+      ],
+      [],
+    ]);
   });
 });
 
