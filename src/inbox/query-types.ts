@@ -195,6 +195,8 @@ export interface InboxQuery {
   readonly verdicts?: readonly (VerdictKind | 'dead')[] | undefined;
   readonly leadId?: string | undefined;
   readonly seq?: number | undefined;
+  /** The several leads of one request: that field of each. */
+  readonly firstSeq?: number | undefined;
   /** Numbers below that one, and above this one: both are left out themselves. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;

@@ -57,6 +57,9 @@ const mostPassed = 5;
 /** Leads whose strikes are known, of each target: the oldest are forgotten. */
 const mostStruck = 1000;
 
+/** Leads that go out with others of their requests, at most, before no further request is added. */
+const mostTogether = 1000;
+
 /** Leads that are given up in one step. */
 const step = 500;
 
@@ -209,15 +212,22 @@ export class Outbox {
     { target, passed }: Line,
     due: readonly DueLead[],
     { most, isAnswering }: { readonly most: number; readonly isAnswering: boolean },
-    receiver: Pick<Receiver, 'handOn'>,
+    receiver: Pick<Receiver, 'handOn' | 'isDispatching'>,
   ): Promise<boolean> {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
-    const read: { readonly one: DueLead; readonly stored: StoredDelivery | Unreadable }[] = [];
+    const read: ReadLead[] = [];
+    const together = new Map<string, ReadLead>();
+    let undone: ReadonlyMap<string, DueLead> | undefined;
     const isUnread = (): boolean => read.every(({ stored }) => isOfInbox(stored));
     const behind = due.filter(({ leadId }) => !passed.has(leadId));
     for (const one of (behind.length > 0 ? behind : due).slice(0, most + mostPassed)) {
-      if (read.length >= most && !isUnread()) break;
-      read.push({ one, stored: await this.#stored(one) });
+      if ((read.length >= most && !isUnread()) || together.size >= mostTogether) break;
+      if (together.has(one.leadId)) continue;
+      const stored = await this.#stored(one);
+      read.push({ one, stored });
+      if (target.isWhole !== true || stored instanceof Error || stored.firstSeq === undefined) continue;
+      undone ??= await this.#undone(target);
+      for (const other of await this.#sharing(stored, undone)) together.set(other.one.leadId, other);
     }
     const [first] = read;
     const isInbox = first !== undefined && isUnread();
@@ -229,10 +239,12 @@ export class Outbox {
     }
     const { inbox, clock } = this.#options;
     const leasedAt = clock.steady();
+    const others = [...together.values()].filter(({ one }) => !receiver.isDispatching(one.leadId));
+    const all = [...read, ...others];
     const answers = await inbox.lease(
-      read.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
+      all.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
     );
-    const leased = read.filter((_, i) => answers[i]?.state === 'leased');
+    const leased = all.filter((_, i) => answers[i]?.state === 'leased');
     const requests = new Map<number, StoredRequest>();
     const tries: Promise<void>[] = [];
     for (const { one, stored } of leased) {
@@ -245,8 +257,11 @@ export class Outbox {
       request.leads.push({ ...one, seq, place });
       requests.set(firstSeq, request);
     }
-    for (const request of requests.values()) {
-      tries.push(this.#try(target, request, { isAnswering, leasedAt }, receiver));
+    for (const { stored, leads } of requests.values()) {
+      const { readable, unreadable, error } = readEach(stored, leads);
+      if (error !== undefined) tries.push(this.#putOff(target, unreadable, error));
+      if (readable.length === 0) continue;
+      tries.push(this.#try(target, { stored, leads: readable }, { isAnswering, leasedAt }, receiver));
     }
     for (const one of await Promise.allSettled(tries)) if (one.status === 'rejected') throw one.reason;
     return leased.length > 0;
@@ -265,6 +280,32 @@ export class Outbox {
       if (!isUnreadable(error)) throw error;
       return error;
     }
+  }
+
+  /** Leads that the target has not had, due or not, by their ids: those that became due first, as all of one request did. */
+  async #undone({ name }: Target): Promise<ReadonlyMap<string, DueLead>> {
+    const { inbox } = this.#options;
+    const due = await inbox.due(name, Number.MAX_SAFE_INTEGER, 2 * mostTogether + mostAtOnce);
+    return new Map(due.map((one) => [one.leadId, one]));
+  }
+
+  /** The others that came in the request of a lead: the target gets it whole, and would get it again for each of them. */
+  async #sharing(
+    { leadId, firstSeq, receivedAt }: StoredDelivery,
+    undone: ReadonlyMap<string, DueLead>,
+  ): Promise<readonly ReadLead[]> {
+    const found: ReadLead[] = [];
+    const ofRequest = { firstSeq, since: receivedAt, until: receivedAt + 1 };
+    try {
+      for await (const stored of this.#options.inbox.list(ofRequest)) {
+        const one = stored.leadId === leadId ? undefined : undone.get(stored.leadId ?? '');
+        if (one?.seq === stored.seq) found.push({ one, stored });
+      }
+    } catch (error) {
+      // The lead itself can be read, and is tried: the others follow when they are due.
+      if (!isUnreadable(error)) throw error;
+    }
+    return found.reverse();
   }
 
   /** Leads that came in one request go out in one. */
@@ -356,8 +397,32 @@ const probesOf = (
   return outages % 2 === 1 ? [...fresh, ...known] : [...known, ...fresh];
 };
 
+/** One lead of a request that cannot be read holds no other of it. `error`: of the last such one. */
+function readEach(stored: StoredDelivery, leads: StoredRequest['leads']) {
+  const readable: StoredRequest['leads'] = [];
+  const unreadable: StoredRequest['leads'] = [];
+  let error: Unreadable | undefined;
+  for (const one of leads) {
+    try {
+      asReceived(stored, [one]);
+      readable.push(one);
+    } catch (failed) {
+      if (!isUnreadable(failed)) throw failed;
+      unreadable.push(one);
+      error = failed;
+    }
+  }
+  return { readable, unreadable, error };
+}
+
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {
   readonly stored: StoredDelivery;
   readonly leads: (DueLead & Pick<StoredDelivery, 'place'>)[];
+}
+
+/** A lead that is due, and its delivery. */
+interface ReadLead {
+  readonly one: DueLead;
+  readonly stored: StoredDelivery | Unreadable;
 }

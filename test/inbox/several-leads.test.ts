@@ -50,6 +50,14 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     expect([bare?.place, bare?.firstSeq]).toEqual([undefined, undefined]);
   });
 
+  it('is found by the number of its first lead', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take([...delivered([a]), ...delivered([b, c]), ...delivered([a, b])]);
+    const [, first] = await all(inbox.list({ leadId: 'b' }));
+    const found = await all(inbox.list({ firstSeq: first?.firstSeq }));
+    expect(found.map(({ leadId }) => leadId)).toEqual(['c', 'b']);
+  });
+
   it('is kept apart from the next one in a batch', async () => {
     const inbox = await open(newLocation());
     const batch = [delivered([a]), delivered([b, c]), delivered([a, b])];

@@ -266,6 +266,7 @@ export class DeliveryLog {
 function matches({ seq, summary }: Row, query: InboxQuery): boolean {
   return (
     (query.seq === undefined || seq === query.seq) &&
+    (query.firstSeq === undefined || summary.firstSeq === query.firstSeq) &&
     seq < (query.before ?? Number.POSITIVE_INFINITY) &&
     seq > (query.after ?? 0) &&
     (query.leadId === undefined || summary.leadId === query.leadId) &&

@@ -138,6 +138,7 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
     values.push(...parameters);
   };
   if (query.seq !== undefined) add('seq = ?', query.seq);
+  if (query.firstSeq !== undefined) add('first_seq = ?', query.firstSeq);
   if (query.after !== undefined) add('seq > ?', query.after);
   if (query.since !== undefined) add('received_at >= ?', query.since);
   if (query.until !== undefined) add('received_at < ?', query.until);

@@ -83,6 +83,7 @@ export function forwardTarget(options: ForwardOptions): Target {
   return {
     name: `forward ${url.href}`,
     bestEffort,
+    isWhole: true,
     concurrency: connections,
     deliver(checked, leads, onBegun) {
       const result = forward(

@@ -36,6 +36,8 @@ export interface Target {
   readonly takes?: ((lead: RawLead) => boolean) | undefined;
   /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
   readonly bestEffort?: boolean | undefined;
+  /** It gets all of a delivery, whichever leads of it are for it. */
+  readonly isWhole?: true | undefined;
   /** Leads that it takes at the same time; undefined: as many as come. */
   readonly concurrency?: number | undefined;
   /**

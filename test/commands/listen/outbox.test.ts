@@ -226,6 +226,21 @@ describe('the outbox of a receiver', () => {
       .toContain("note: delivery number 1 of the inbox holds no lead; 'bad' is not handed on");
   });
 
+  it('holds none of a request for a lead in it that it cannot read', async () => {
+    const app = await appWith(404);
+    const listener = await start(['--forward-to', app.url]);
+    const ids = ['a', 'bad', 'c'];
+    const batch = ids.map((id) => ({ id, category: 'solar' }));
+    expect((await listener.post(batch)).status).toBe(502);
+    const database = new Libsql(`${listener.home}/data/inbox.db`);
+    database.prepare("UPDATE deliveries SET lead_start = lead_start + 1 WHERE lead = 'bad'").run([]);
+    database.close();
+    app.set(200);
+    await secondsUntil(listener, () => app.received.length === 2);
+    expect(headersOf(app.received[1], 'leads-lead-id')).toEqual(['a,c']);
+    await expect.poll(() => listener.stderr.text()).toMatch(/^note: .*'bad' is not handed on$/m);
+  });
+
   it('hands on the first delivery that is kept, and says of which lead there is none', async () => {
     const app = await appWith(404);
     const listener = await start(['--forward-to', app.url]);
@@ -339,6 +354,26 @@ describe('--acknowledge stored', () => {
     expect(app.received).toHaveLength(1);
     expect(headersOf(app.received[0], 'leads-attempt')).toEqual(['1']);
   });
+
+  it.each([2, 40, 1000])(
+    'hands %i leads that came in one request on in one, once the app is up',
+    async (count) => {
+      const app = await appWith(500);
+      const flags = ['--forward-to', app.url, '--acknowledge', 'stored', '--format', 'events'];
+      const listener = await start(flags);
+      const batch = Array.from({ length: count }, (_, i) => ({ id: `l${i}`, category: 'solar' }));
+      const other = { id: 'other' };
+      for (const body of [other, batch]) expect((await listener.post(body)).status).toBe(200);
+      await pass(listener, 60);
+      const before = app.received.length;
+      app.set(200);
+      const accepted = (): number =>
+        deliveries(listener).filter(({ verdict }) => verdict === 'accepted').length;
+      await secondsUntil(listener, () => accepted() === count + 1);
+      const counts = app.received.slice(before).map(({ body }) => body.toString().split('"id"').length - 1);
+      expect(counts.sort((a, b) => a - b)).toEqual([1, count]);
+    },
+  );
 
   it('takes what comes while the app is down without trying it for each, and hands it on once it is up', async () => {
     const app = await appWith(500);

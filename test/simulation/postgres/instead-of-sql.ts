@@ -274,7 +274,7 @@ function received(tables: Tables, leadId: string): Awaited<ReturnType<InboxReade
 }
 
 function listed(tables: Tables, query: InboxQuery): StoredDelivery[] {
-  const { verdicts, leadId, seq, before, after = 0, since = 0, until } = query;
+  const { verdicts, leadId, seq, firstSeq, before, after = 0, since = 0, until } = query;
   const isOfTargets = (verdict: string): boolean => verdict === 'pending' || verdict === 'dead';
   const outstanding = new Set<number>();
   if (verdicts?.some(isOfTargets) === true) {
@@ -292,6 +292,7 @@ function listed(tables: Tables, query: InboxQuery): StoredDelivery[] {
       verdicts.some((one) => one === row.verdict && !isOfTargets(one))) &&
     (leadId === undefined || row.lead === keyOf(leadId)) &&
     (seq === undefined || row.seq === seq) &&
+    (firstSeq === undefined || row.firstSeq === firstSeq) &&
     row.seq < (before ?? Number.POSITIVE_INFINITY) &&
     row.seq > after &&
     row.receivedAt >= since &&

@@ -146,6 +146,7 @@ function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number
     all = sql`${all} AND ${part}`;
   };
   if (query.seq !== undefined) add(sql`seq = ${query.seq}`);
+  if (query.firstSeq !== undefined) add(sql`first_seq = ${query.firstSeq}`);
   if (query.after !== undefined) add(sql`seq > ${query.after}`);
   if (query.since !== undefined) add(sql`received_at >= ${Math.ceil(query.since)}`);
   if (query.until !== undefined) add(sql`received_at < ${Math.ceil(query.until)}`);
