@@ -66,6 +66,8 @@ export interface TargetLease extends StoredRef {
   readonly result?: HandedResult | undefined;
   /** Of a release: when a receiver may try again by itself, in milliseconds since the epoch. Default: as before. */
   readonly retryAt?: number | undefined;
+  /** To lease: it is only asked what would be answered. */
+  readonly isQuestion?: true | undefined;
   /** Of a release: no receiver tries again by itself, until a person begins anew. */
   readonly dead?: true | undefined;
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Inbox, LeaseState, TargetLease } from '../inbox/inbox.ts';
+import type { Inbox, TargetLease } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
@@ -52,7 +52,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
 
 interface RoundOptions {
   readonly service: Service;
-  readonly inbox: Pick<Inbox, 'states' | 'outstanding' | 'lease' | 'release'>;
+  readonly inbox: Pick<Inbox, 'states' | 'outstanding' | 'lease'>;
   readonly receiver: Pick<Receiver, 'handleChecked' | 'isDispatching'>;
   readonly note: (found: ReceiverNote) => void;
   /** Of the receiver. */
@@ -202,14 +202,12 @@ async function unwantedOf(
 ): Promise<readonly LeadWithId[]> {
   const idle = leads.filter(({ id }) => !receiver.isDispatching(id));
   const leases = idle.flatMap(({ id }) =>
-    targets.map(({ name }): TargetLease => ({ leadId: id, seq: 0, target: name })),
+    // A lease would be one with that by which this receiver hands the lead on meanwhile, and end it.
+    targets.map(({ name }): TargetLease => ({ leadId: id, seq: 0, target: name, isQuestion: true })),
   );
   const answers = await inbox.lease(leases);
-  const isIn = (state: LeaseState) => (_: unknown, i: number) => answers[i]?.state === state;
-  const wanted = new Set(
-    [...leases.filter(isIn('leased')), ...leases.filter(isIn('busy'))].map(({ leadId }) => leadId),
-  );
-  await inbox.release(leases.filter(isIn('leased')));
+  const isWanted = (_: unknown, i: number): boolean => /^(leased|busy)$/.test(answers[i]?.state ?? '');
+  const wanted = new Set(leases.filter(isWanted).map(({ leadId }) => leadId));
   return idle.filter(({ id }) => !wanted.has(id));
 }
 

@@ -67,6 +67,19 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     expect(second?.results).toMatchObject([{ kind: 'repair', address }]);
   });
 
+  it('is not leased to who only asks, and no lease of the same receiver ends by that', async () => {
+    const location = newLocation();
+    const inbox = await open(location, { targets: [forward], leaseMs: 1000 });
+    const lease = { ...(await takeStored(inbox, arrivalOf({ id: 'a' }))), target: forward };
+    const leasedUntil = await inbox.nextDueAt(forward);
+    clock.advance(500);
+    const asked = { ...lease, seq: 0, isQuestion: true } as const;
+    expect(await inbox.lease([asked])).toEqual([{ state: 'leased', tries: 0 }]);
+    expect(await inbox.nextDueAt(forward)).toBe(leasedUntil);
+    await inbox.settle([lease]);
+    expect(await inbox.lease([asked])).toEqual([{ state: 'settled', tries: 0 }]);
+  });
+
   it('can be leased without a delivery', async () => {
     const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));

@@ -139,12 +139,13 @@ export class MemoryWriter {
     };
   }
 
-  lease({ leadId, target }: TargetLease): LeaseAnswer {
+  lease({ leadId, target, isQuestion }: TargetLease): LeaseAnswer {
     const lead = this.leads.get(leadId);
     if (lead?.done.includes(target) === true) return { state: 'settled', tries: 0 };
     const work = this.outstanding.find(leadId, target);
     if (lead === undefined || work === undefined) return { state: 'not outstanding', tries: 0 };
-    this.outstanding.grant(work.lead, lead.firstAt, target, this.#options.clock.now());
+    const { clock } = this.#options;
+    if (isQuestion !== true) this.outstanding.grant(work.lead, lead.firstAt, target, clock.now());
     return { state: 'leased', tries: work.tries };
   }
 

@@ -167,8 +167,8 @@ export class SqliteWriter {
     this.leases.release(id, lease);
   }
 
-  lease({ leadId, target }: TargetLease): LeaseAnswer {
-    return this.leases.lease(this.#written(leadId), target, this.#now);
+  lease(lease: TargetLease): LeaseAnswer {
+    return this.leases.lease(this.#written(lease.leadId), lease, this.#now);
   }
 
   beginAnew(leadId: string): boolean {

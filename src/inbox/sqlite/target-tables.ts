@@ -123,12 +123,13 @@ export class TargetLeases {
   }
 
   /** Leases what is outstanding for the target, unless another receiver holds a lease on it. */
-  lease(id: string, target: string, now: number): LeaseAnswer {
+  lease(id: string, { target, isQuestion }: TargetLease, now: number): LeaseAnswer {
     const row = this.#rowOf(id, target);
     if (row?.['done'] === 1) return { state: 'settled', tries: 0 };
     if (row === undefined) return { state: 'not outstanding', tries: 0 };
     if (this.#isLeasedElsewhere(row, now)) return { state: 'busy', tries: Number(row['tries']) };
     const tries = triesOf(row, this.#options.owner);
+    if (isQuestion === true) return { state: 'leased', tries };
     const { owner, leaseMs, storedName } = this.#options;
     this.#sql.run(
       'UPDATE work SET owner = ?, lease = ?, tries = ? WHERE lead = ? AND target = ?',

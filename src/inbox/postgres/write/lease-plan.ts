@@ -97,7 +97,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       }
       if (kind !== 'lease') deliveries.addResult(lease);
       if (kind === 'done') return settle(lead, stored, targetKey);
-      if (kind === 'lease') return lead.lease(targetKey);
+      if (kind === 'lease') return lead.lease(targetKey, lease);
       if (kind === 'release') {
         lead.release(targetKey, lease);
         return undefined;

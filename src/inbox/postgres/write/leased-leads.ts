@@ -104,7 +104,7 @@ export class LeasedLead {
     this.leased.add(target);
   }
 
-  lease(target: string): LeaseAnswer {
+  lease(target: string, { isQuestion }: TargetLease): LeaseAnswer {
     if (this.done.has(target)) return { state: 'settled', tries: 0 };
     const found = this.outstanding.get(target);
     if (found === undefined) return { state: 'not outstanding', tries: 0 };
@@ -112,8 +112,10 @@ export class LeasedLead {
     const { owner, leaseEnd } = this.#receiver;
     // A lease that another receiver has not ended is a try of which nobody knows what came.
     const tries = found.tries + (found.lease > 0 && found.owner !== owner ? 1 : 0);
-    this.outstanding.set(target, { ...found, owner, lease: leaseEnd, tries });
-    this.leased.add(target);
+    if (isQuestion !== true) {
+      this.outstanding.set(target, { ...found, owner, lease: leaseEnd, tries });
+      this.leased.add(target);
+    }
     return { state: 'leased', tries };
   }
 }
