@@ -26,6 +26,8 @@ export const checkpointSchema = z.object({
   appendTo: z.optional(z.nullable(outputFile)),
   /** Where everything is written but under its name: what the file is once it has that. */
   becomes: z.optional(outputFile),
+  /** The output may end with leads that were appended from a partial file which is gone, before all was done anew. */
+  mayHaveAppended: z.optional(z.boolean()),
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;

@@ -97,7 +97,7 @@ async function place(
     options.bookmark === undefined || options.replace || size === 0
       ? undefined
       : before === undefined
-        ? await findKnownFile(paths.file, options, plan.bookmark)
+        ? await findKnownFile(paths.file, options, plan.bookmark, checkpoint.mayHaveAppended)
         : await reopenKnownFile(paths.file, target ?? before);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };

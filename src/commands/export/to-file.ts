@@ -49,7 +49,7 @@ export async function exportToFile(
 ): Promise<Written> {
   const interrupted = await findInterrupted(options, paths, context.messages);
   const { checkpoint, lost } = interrupted;
-  const mayHaveAppended = lost?.position === null;
+  const mayHaveAppended = lost?.position === null || (checkpoint ?? lost)?.mayHaveAppended === true;
   // A followed run goes on so behind an increment that it finished, which nobody may have read.
   const isAppending = options.follow !== undefined && ((checkpoint ?? lost)?.appendTo ?? null) !== null;
   const continued = isAppending ? { ...options, replace: false } : options;
@@ -162,6 +162,7 @@ async function fileDestination(
     return {
       ...{ version: 1, startedAt, of: identity, appendTo: target?.known ?? null },
       ...{ position, bytes: file.size, counts: { leads, duplicates, withoutId, retries }, bookmark },
+      ...(mayHaveAppended === true && { mayHaveAppended }),
     };
   };
   let latest = checkpoint(from?.position ?? { style: 'start' });
@@ -201,13 +202,17 @@ async function fileDestination(
       const { withoutId } = latest.counts;
       // What lacks a proof is read again from its front: without ids it would be written again as well.
       if (withoutId > 0 && (isUnproven || (options.bookmark !== undefined && mayHelpFromFront(error)))) {
-        await rm(paths.checkpoint, { force: true });
+        // What the output may end with stands in the checkpoint alone: it is kept in one that begins at the front.
+        const counts = { leads: 0, duplicates: 0, withoutId: 0, retries: 0 };
+        const front: Checkpoint = { ...latest, position: { style: 'start' }, bytes: 0, counts };
+        if (mayHaveAppended === true) await writeJsonState(paths.checkpoint, front);
+        else await rm(paths.checkpoint, { force: true });
         const records = counted(withoutId, 'record without an id', 'records without an id');
         return `${paths.partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
       }
       if (isUnproven) latest = { ...latest, position: { style: 'start' } };
       // Behind a complete walk the file may have its name, which only the checkpoint knows until the bookmark does.
-      if (latest.counts.leads === 0 && !isUnproven && latest.position !== null) {
+      if (latest.counts.leads === 0 && !isUnproven && latest.position !== null && mayHaveAppended !== true) {
         await rm(paths.checkpoint, { force: true });
         await rm(paths.partial, { force: true });
         return undefined;

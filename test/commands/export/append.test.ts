@@ -415,21 +415,32 @@ describe('export -o FILE --bookmark', () => {
     ['in the middle of a line', 20],
     ['behind a line', 0],
     ['nowhere', Infinity],
-  ])('appends again what was cut off %s, when the partial file is gone', async (_, cutAt) => {
-    await toFile();
-    const { size } = statSync(file);
-    stored.push(lead('3'), lead('4'));
-    await unpublished('-o', file);
-    truncateSync(file, Math.min(size + cutAt, statSync(file).size));
-    stored.push(lead('5'));
-    expect((await toFile()).exitCode).toBe(0);
-    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    expect(lines.map((line) => (JSON.parse(line) as Lead).id)).toEqual(['1', '2', '3', '4', '5']);
-    stored.push(lead('6'));
-    expect((await toFile()).exitCode).toBe(0);
-    expect(idsIn(file)).toEqual(['1', '2', '3', '4', '5', '6']);
-    expect(left().sort()).toEqual(['all.ndjson', 'b']);
-  });
+    ['in the middle of a line, also behind a run that got nothing', 20, '0'],
+    ['in the middle of a line, also behind a run that was interrupted', 20, '3'],
+  ])(
+    'appends again what was cut off %s, when the partial file is gone',
+    async (_, cutAt, stopsAt?: string) => {
+      await toFile();
+      const { size } = statSync(file);
+      stored.push(lead('3'), lead('4'));
+      await unpublished('-o', file);
+      truncateSync(file, Math.min(size + cutAt, statSync(file).size));
+      stored.push(lead('5'));
+      failsAt = stopsAt;
+      for (let runs = 0; stopsAt !== undefined && runs < 3; runs += 1) {
+        if (runs === 2) rmSync(`${file}.partial`);
+        expect((await toFile()).exitCode).toBe(4);
+      }
+      failsAt = undefined;
+      expect((await toFile()).exitCode).toBe(0);
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+      expect(lines.map((line) => (JSON.parse(line) as Lead).id)).toEqual(['1', '2', '3', '4', '5']);
+      stored.push(lead('6'));
+      expect((await toFile()).exitCode).toBe(0);
+      expect(idsIn(file)).toEqual(['1', '2', '3', '4', '5', '6']);
+      expect(left().sort()).toEqual(['all.ndjson', 'b']);
+    },
+  );
 
   it.each([['all.ndjson.gz'], ['all.csv', '--fields', 'id,createdAt'], ['all.ndjson']])(
     'knows %s without a lead, whose bookmark could not be written',
@@ -517,15 +528,21 @@ describe('export -o FILE --bookmark', () => {
     expect(idsIn(file)).toEqual(['4']);
   });
 
-  it('does not append to a file that grew otherwise, when the partial file is gone', async () => {
-    await toFile();
-    stored.push(lead('3'));
-    await unpublished('-o', file);
-    writeFileSync(file, 'mine\n', { flag: 'a' });
-    const grown = readFileSync(file);
-    expect((await toFile()).exitCode).toBe(2);
-    expect(readFileSync(file)).toEqual(grown);
-  });
+  it.each(['', '0'])(
+    'does not append to a file that grew otherwise, when the partial file is gone%s',
+    async (stopsAt) => {
+      await toFile();
+      stored.push(lead('3'));
+      await unpublished('-o', file);
+      writeFileSync(file, 'mine\n', { flag: 'a' });
+      const grown = readFileSync(file);
+      failsAt = stopsAt;
+      if (stopsAt !== '') expect((await toFile()).exitCode).toBe(4);
+      failsAt = undefined;
+      expect((await toFile()).exitCode).toBe(2);
+      expect(readFileSync(file)).toEqual(grown);
+    },
+  );
 
   it('knows a table under more columns when the partial file is gone', async () => {
     await exported('-o', table());
