@@ -350,7 +350,8 @@ function readNext({ params }: DialectAsker, { facts, count }: SeenPage): ReadNex
       covers: facts,
       hints,
     },
-    ...{ met: count, isFull: true, isFiltered: false, repeats: true, nullNext: nullNextFrom(undefined) },
+    ...{ met: count, isFull: true, isFiltered: false, repeats: true },
+    ...{ isFirstAnswer: true, nullNext: nullNextFrom(undefined) },
   });
   return { hints, next: says };
 }

@@ -300,10 +300,10 @@ const isOfLonePage = ({ newest, probed }: WalkState, end: Completion): boolean =
     probed?.found.kind === 'nothing-behind' ||
     ['not-paged', 'few', 'reaches-back', 'lone-page', 'empty'].includes(end.evidence));
 
-/** Where the service names the next page now under another name, every first page ends so. */
+/** Where the service names the next page now under another name, every first answer ends so. */
 const isNextMissingOnFirst = (newest: WalkState['newest']): boolean =>
   newest?.kind === 'page' &&
-  newest.position.style === 'start' &&
+  (newest.position.style === 'start' || newest.isFirstAnswer) &&
   newest.says.kind === 'end' &&
   newest.says.isNextMissing === true;
 

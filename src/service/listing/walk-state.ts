@@ -305,7 +305,8 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
   const isSame = previous?.marks === marks;
   const repeats = tally.repeated + tally.earlier > 0;
   const answered = { params, position, facts, covers, hints, isFull, isFiltered, repeats, met: totals.met };
-  const { says, nullNext } = readNextPage({ ...answered, nullNext: before.nullNext });
+  const isFirstAnswer = previous === undefined;
+  const { says, nullNext } = readNextPage({ ...answered, isFirstAnswer, nullNext: before.nullNext });
   const isOverlapOnly = count > 0 && tally.identified + tally.withoutId === 0;
   const bringsNothing =
     isOverlapOnly ||
@@ -315,7 +316,17 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
   return {
     ...before,
     newest: {
-      ...{ kind: 'page', ...answered, nullNext, says, second, isSame, isOverlapOnly, bringsNothing },
+      ...{
+        kind: 'page',
+        ...answered,
+        isFirstAnswer,
+        nullNext,
+        says,
+        second,
+        isSame,
+        isOverlapOnly,
+        bringsNothing,
+      },
       isShort: count < longest,
       wasAnnounced: before.isAnnounced,
       isAskedAgain: before.newest?.kind === 'page' && before.newest.position === position,

@@ -49,6 +49,8 @@ export interface AnsweredPage {
   readonly isFull: boolean;
   /** The service was asked for some of its leads only: its total may count the others, too. */
   readonly isFiltered: boolean;
+  /** This reading has no page before it that named it: of a resumed walk, that one came another day. */
+  readonly isFirstAnswer: boolean;
   /** As the pages before have left it. */
   readonly nullNext: NullNext;
 }
@@ -140,7 +142,8 @@ function nextWithoutHint(page: AnsweredPage): NextPage {
   const isById = position.style === 'cursor' && position.is === 'id';
   const isFollowed = (position.style === 'url' || position.style === 'cursor') && !isById;
   // A cursor or URL that led here and is not shown any more has come to its end.
-  if (isFollowed && hints.hasMore !== true) return explicitEnd;
+  if (isFollowed && hints.hasMore !== true)
+    return page.isFirstAnswer ? { ...explicitEnd, isNextMissing: true } : explicitEnd;
   // So has a list whose service names the next page where there is one.
   const isNamed = params.nextSeen || page.nullNext.isFilled;
   if (isNamed && hints.next === undefined && hints.hasMore !== true && !countsMore(page))
