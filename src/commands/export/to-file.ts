@@ -176,6 +176,11 @@ async function fileDestination(
     saved = latest;
     savedAt = clock.now();
   };
+  /** Everything is in the partial file, also what is too little for a member. */
+  const flush = async (): Promise<void> => {
+    await records.flush();
+    await compressed?.cut(1);
+  };
   return {
     status,
     begin: save,
@@ -199,6 +204,8 @@ async function fileDestination(
     },
     async breakOff(error) {
       const isUnproven = error instanceof IncompleteError;
+      // Where that fails, so does saving, which says it.
+      if (isUnproven) await flush().catch(() => undefined);
       const { withoutId } = latest.counts;
       // What lacks a proof is read again from its front: without ids it would be written again as well.
       if (withoutId > 0 && (isUnproven || (options.bookmark !== undefined && mayHelpFromFront(error)))) {
@@ -217,15 +224,16 @@ async function fileDestination(
         await rm(paths.partial, { force: true });
         return undefined;
       }
+      // The last page, if it proves nothing, is kept behind the checkpoint: it is to be read and counted again.
+      let { leads } = isUnproven ? totals : latest.counts;
       try {
         await save();
       } catch (failure) {
+        leads = (saved ?? from)?.counts.leads ?? 0;
         // The first failure is the one to report; the checkpoint before it still holds.
         const { sentenceOf } = await import('../../messages/find-message.ts');
         messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
       }
-      // The last page, if it proves nothing, is kept behind the checkpoint: it is to be read and counted again.
-      const { leads } = isUnproven ? totals : latest.counts;
       const resumes = options.bookmark !== undefined;
       const how = isUnproven
         ? `the next run reads the list again; ${resumes || options.format === 'xlsx' ? '' : '--resume '}--accept-incomplete takes them for everything`

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 
@@ -50,6 +52,22 @@ describe('a walk that proves nothing', () => {
     const third = await run(home, 'export', '-o', file, '--resume', '--accept-incomplete');
     expect(third.exitCode).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe('{"id":"1"}\n{"id":"2"}\n{"id":"3"}\n');
+  });
+
+  it('keeps a compressed partial file that holds the leads which it names', async () => {
+    const home = freshHome();
+    const file = join(home, 'out.ndjson.gz');
+    for (const flags of [[], ['--resume']]) {
+      const { exitCode, stderr } = await run(home, 'export', '-o', file, ...flags);
+      expect([exitCode, stderr]).toEqual([6, expect.stringContaining('3 leads are kept in')]);
+      expect(
+        gunzipSync(readFileSync(`${file}.partial`))
+          .toString()
+          .match(/"id":"."/g),
+      ).toHaveLength(3);
+    }
+    expect((await run(home, 'export', '-o', file, '--resume', '--accept-incomplete')).exitCode).toBe(0);
+    expect(gunzipSync(readFileSync(file)).toString()).toBe('{"id":"1"}\n{"id":"2"}\n{"id":"3"}\n');
   });
 
   it('moves no bookmark', async () => {
@@ -131,6 +149,30 @@ it('counts a page once that proved nothing, and goes further when it is read aga
   await growing.close();
   expect([whole.exitCode, whole.stderr]).toEqual([0, expect.not.stringContaining('missing')]);
   expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(20);
+});
+
+it('names as kept what its last checkpoint describes, where none could be written at the end', async () => {
+  const home = freshHome();
+  const file = join(home, 'out.ndjson');
+  let isFull = true;
+  const failing = await scripted((request, response) => {
+    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
+    if (at < 2 || !isFull)
+      sendJson(response, { data: [{ id: `${at}` }], next_cursor: at < 3 ? `${at + 1}` : null });
+    else {
+      mkdirSync(`${file}.checkpoint.tmp`);
+      response.writeHead(401).end();
+    }
+  });
+  const env = { LEADS_API_KEY: 'key', LEADS_BASE_URL: failing.url };
+  const exported = (...flags: string[]) =>
+    leads(['export', '-o', file, ...flags], { home, env, clock: new FakeClock() });
+  expect((await exported()).stderr).toContain('0 leads are kept in');
+  rmdirSync(`${file}.checkpoint.tmp`);
+  isFull = false;
+  const { exitCode, stderr } = await exported('--resume');
+  await failing.close();
+  expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^4 leads to (?!.*from before)/)]);
 });
 
 it('list tries a smaller page where the service rejects the size of --limit', async () => {
