@@ -70,6 +70,11 @@ export interface TargetLease extends StoredRef {
   readonly isQuestion?: true | undefined;
   /** Of a release: no receiver tries again by itself, until a person begins anew. */
   readonly dead?: true | undefined;
+  /**
+   * Of a release: since when the lead was outstanding that is dead; one that was begun anew meanwhile is not. PostgreSQL's
+   * functions do not tell it.
+   */
+  readonly since?: number | undefined;
 }
 
 /** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */

@@ -388,7 +388,7 @@ export class TargetDeliverer {
     }
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
     // be stored, the lease expires by itself.
-    await Promise.allSettled([this.#inbox.release([{ ...lease, ...next }])]);
+    await Promise.allSettled([this.#inbox.release([{ ...lease, ...next, since: wanted.since }])]);
     return { isTaken: false, kind: 'pending', result };
   }
 

@@ -348,7 +348,9 @@ export class Outbox {
     });
     const isOver = storeFaultOf(error) === undefined && leads.every(({ since }) => now - since >= giveUpMs);
     const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
-    await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
+    await inbox.release(
+      leads.map(({ leadId, seq, since }) => ({ leadId, seq, since, target: name, ...next })),
+    );
   }
 
   /** Of a target that is away there are more leads than tries: all that waited too long are given up. */
@@ -359,7 +361,7 @@ export class Outbox {
       const now = clock.now();
       const overdue = (await inbox.due(name, now, step)).filter(({ since }) => now - since >= giveUpMs);
       if (overdue.length === 0) return;
-      const leases = overdue.map(({ leadId, seq }) => ({ leadId, seq, target: name }));
+      const leases = overdue.map(({ leadId, seq, since }) => ({ leadId, seq, target: name, since }));
       const answers = await inbox.lease(leases);
       const leased = leases.filter((_, i) => answers[i]?.state === 'leased');
       if (leased.length === 0) return;
@@ -378,7 +380,8 @@ export class Outbox {
       return [];
     });
     const { dead = givenUp } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
-    this.#options.note({ kind: 'given-up', target, leads: dead });
+    // They may have been begun anew since.
+    if (dead > 0) this.#options.note({ kind: 'given-up', target, leads: dead });
     line.givenUp -= givenUp;
   }
 }

@@ -64,12 +64,12 @@ export class OutstandingWork {
     this.#queue(work);
   }
 
-  release({ leadId, target, result, retryAt, dead }: TargetLease): void {
+  release({ leadId, target, result, retryAt, dead, since }: TargetLease): void {
     const work = this.find(leadId, target);
     if (work === undefined) return;
     if (result !== undefined) work.tries += 1;
     work.dueAt = retryAt ?? work.dueAt;
-    work.dead ||= dead === true;
+    work.dead ||= dead === true && (since ?? work.since) === work.since;
     work.leasedUntil = 0;
     this.#queue(work);
   }

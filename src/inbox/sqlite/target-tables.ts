@@ -75,14 +75,15 @@ export class TargetLeases {
     );
   }
 
-  release(id: string, { target, result, retryAt, dead }: TargetLease): void {
+  release(id: string, { target, result, retryAt, dead, since }: TargetLease): void {
     const { owner, storedName } = this.#options;
     this.#sql.run(
-      `UPDATE work SET lease = 0, tries = tries + ?, due_at = COALESCE(?, due_at), dead = MAX(dead, ?)
+      `UPDATE work SET lease = 0, tries = tries + ?, due_at = COALESCE(?, due_at), dead = MAX(dead, ? AND COALESCE(since = ?, 1))
        WHERE lead = ? AND target = ? AND owner = ? AND done = 0`,
       result === undefined ? 0 : 1,
       retryAt ?? null,
       dead === true ? 1 : 0,
+      since ?? null,
       id,
       storedName(target),
       owner,
