@@ -7,9 +7,9 @@ import {
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
+  isOfDamage,
   isUnreadable,
   storedDelivery,
-  type Unreadable,
 } from './stored-deliveries.ts';
 import type { Target } from './targets/target.ts';
 
@@ -22,7 +22,7 @@ export interface DeliverPendingOptions {
   /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
   readonly triedBefore: number;
   /** Leads that cannot be read, so that they are not delivered. */
-  readonly onUnreadable: (leadIds: readonly string[], error: Unreadable) => void;
+  readonly onUnreadable: (leadIds: readonly string[], error: unknown) => void;
 }
 
 /** A lead's first delivery, and the targets that it is handed to now. */
@@ -59,10 +59,32 @@ export async function deliverPending(
   await Promise.all(
     groupByRequest(due).map(async (group) => {
       const leasedAt = clock.steady();
-      const leased = await leaseAll(group, options);
+      const leased = await leaseReadable(group, options);
       await redeliver(leased, leasedAt, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
     }),
   );
+}
+
+/** The same, without those on a damaged page: one holds no other that came in its request. */
+async function leaseReadable(
+  group: readonly FirstDelivery[],
+  options: DeliverPendingOptions,
+): Promise<readonly LeasedLead[]> {
+  try {
+    return await leaseAll(group, options);
+  } catch (error) {
+    if (!isOfDamage(error)) throw error;
+    if (group.length === 1) {
+      options.onUnreadable(
+        group.map(({ leadId }) => leadId),
+        error,
+      );
+      return [];
+    }
+  }
+  const leased: LeasedLead[] = [];
+  for (const one of group) leased.push(...(await leaseReadable([one], options)));
+  return leased;
 }
 
 /** Those that are outstanding for some target, and that nobody else delivers now. */

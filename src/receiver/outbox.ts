@@ -1,5 +1,5 @@
 import { LeadNotFoundError } from '../errors.ts';
-import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
+import type { DueLead, Inbox, LeaseAnswer, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -20,6 +20,7 @@ import { restoreCredential } from './restore-credential.ts';
 import {
   asReceived,
   firstDeliveries,
+  isOfDamage,
   isOfInbox,
   isUnreadable,
   storedDelivery,
@@ -237,13 +238,15 @@ export class Outbox {
       for (const { one } of read) passed.add(one.leadId);
       throw first.stored as Error;
     }
-    const { inbox, clock } = this.#options;
+    const { clock } = this.#options;
     const leasedAt = clock.steady();
     const others = [...together.values()].filter(({ one }) => !receiver.isDispatching(one.leadId));
     const all = [...read, ...others];
-    const answers = await inbox.lease(
+    const answers = await this.#lease(
       all.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
     );
+    // They stay due: those behind them are read next.
+    all.forEach(({ one }, i) => answers[i] === undefined && passed.add(one.leadId));
     const leased = all.filter((_, i) => answers[i]?.state === 'leased');
     const requests = new Map<number, StoredRequest>();
     const tries: Promise<void>[] = [];
@@ -280,6 +283,25 @@ export class Outbox {
       if (!isUnreadable(error)) throw error;
       return error;
     }
+  }
+
+  /** Undefined for a lead on a damaged page, which holds no other. */
+  async #lease(leases: readonly TargetLease[]): Promise<readonly (LeaseAnswer | undefined)[]> {
+    const { inbox } = this.#options;
+    try {
+      return await inbox.lease(leases);
+    } catch (error) {
+      if (!isOfDamage(error)) throw error;
+    }
+    const answers: (LeaseAnswer | undefined)[] = [];
+    for (const lease of leases) {
+      const alone = inbox.lease([lease]).catch((error: unknown) => {
+        if (!isOfDamage(error)) throw error;
+        return [];
+      });
+      answers.push((await alone)[0]);
+    }
+    return answers;
   }
 
   /** Leads that the target has not had, due or not, by their ids: those that became due first, as all of one request did. */

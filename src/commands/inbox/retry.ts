@@ -3,7 +3,7 @@ import type { Context, Outcome } from '../../context.ts';
 import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
-import type { Outstanding } from '../../inbox/inbox.ts';
+import type { Inbox, Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
@@ -95,13 +95,26 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
 /** Leads that begin anew in one transaction. */
 const leadsAtOnce = 500;
 
+/** One on a damaged page holds no other. */
+async function begunAnew(ids: readonly string[], inbox: Pick<Inbox, 'beginAnew'>): Promise<number> {
+  try {
+    return await inbox.beginAnew(ids);
+  } catch (error) {
+    if (!isOfDamage(error)) throw error;
+    if (ids.length === 1) return 0;
+  }
+  let begun = 0;
+  for (const id of ids) begun += await begunAnew([id], inbox);
+  return begun;
+}
+
 /** Whatever is outstanding is tried again by the receivers that run. */
 async function beginAnew(options: InboxRetryOptions, context: Context): Promise<Outcome> {
   const leads = await withInbox(options, context, async (inbox) => {
     const ids = await pendingIds(inbox);
     let begun = 0;
     for (let i = 0; i < ids.length; i += leadsAtOnce) {
-      begun += await inbox.beginAnew(ids.slice(i, i + leadsAtOnce));
+      begun += await begunAnew(ids.slice(i, i + leadsAtOnce), inbox);
     }
     return { begun, left: ids.length - begun };
   });
@@ -114,7 +127,10 @@ async function beginAnew(options: InboxRetryOptions, context: Context): Promise<
   else if (left === 0) messages.say('nothing is outstanding');
   if (left > 0) {
     const which = counted(left, 'lead does', 'leads do');
-    messages.note('left', `${which} not begin anew: no delivery is kept, or the target has had it meanwhile`);
+    messages.note(
+      'left',
+      `${which} not begin anew: no delivery is kept, the target has had it meanwhile, or it is on a damaged page`,
+    );
   }
   return 'done';
 }

@@ -189,15 +189,44 @@ export function outstandingLeads(
   );
   const seqs = database.prepare('SELECT seq FROM leads WHERE id = ?');
   /** Each by itself, so that one on a damaged page holds no other. Undefined for a lead that is not there. */
-  const seqOf = (lead: string): number | undefined => {
-    try {
-      const [row] = seqs.all([lead]);
-      return row && Number(row['seq']);
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      return 0;
+  const seqOf = (lead: string): number | undefined =>
+    unlessDamaged(
+      () => {
+        const [row] = seqs.all([lead]);
+        return row && Number(row['seq']);
+      },
+      () => 0,
+    );
+  // In the order of the index, without a look at the table.
+  const dueKeys = database.prepare(
+    `SELECT lead FROM work INDEXED BY due WHERE target = ? AND done = 0 AND dead = 0 LIMIT ${outstandingPage} OFFSET ?`,
+  );
+  const dueRow = database.prepare(
+    `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at FROM work WHERE lead = ? AND target = ? AND due_at IS NOT NULL`,
+  );
+  /** Each by itself, without those on a damaged page. */
+  const readableDue = (target: string, by: number, limit: number): readonly Row[] => {
+    const found: Row[] = [];
+    for (let looked = 0; ; looked += outstandingPage) {
+      const keys = dueKeys.all([target, looked]);
+      for (const { lead } of keys) {
+        const [row] = unlessDamaged(
+          () => dueRow.all([textOf(lead), target]),
+          () => [],
+        );
+        if (row === undefined) continue;
+        if (Number(row['free_at']) > by) return found;
+        found.push(row);
+        if (found.length >= limit) return found;
+      }
+      if (keys.length < outstandingPage) return found;
     }
   };
+  const dueRows = (target: string, by: number, limit: number): readonly Row[] =>
+    unlessDamaged(
+      () => due.all([target, by, limit]),
+      () => readableDue(target, by, limit),
+    );
   const refsOf = (rows: readonly Row[]): readonly (StoredRef & { readonly row: Row })[] =>
     rows.flatMap((row) => {
       const lead = textOf(row['lead']);
@@ -210,12 +239,15 @@ export function outstandingLeads(
   );
   return {
     due: (target, by, limit) =>
-      refsOf(due.all([target, by, limit])).map(({ leadId, seq, row }): DueLead => {
+      refsOf(dueRows(target, by, limit)).map(({ leadId, seq, row }): DueLead => {
         const [since, dueAt] = [Number(row['since']), Number(row['free_at'])];
         return { leadId, seq, tries: triesOf(row, owner), since, dueAt };
       }),
     next(target) {
-      const [row] = next.all([target, Number.MAX_SAFE_INTEGER]);
+      const [row] = unlessDamaged(
+        () => next.all([target, Number.MAX_SAFE_INTEGER]),
+        () => readableDue(target, Number.MAX_SAFE_INTEGER, 1),
+      );
       return row && Number(row['free_at']);
     },
     targets: () =>
@@ -230,6 +262,16 @@ export function outstandingLeads(
       return { refs, last: last && textOf(last['lead']) };
     },
   };
+}
+
+/** What can be read where a page is damaged. */
+function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return otherwise();
+  }
 }
 
 /** How this inbox stores the names of targets: by the key in its table `target_key`. */

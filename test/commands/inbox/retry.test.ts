@@ -319,4 +319,11 @@ describe('what is outstanding', () => {
     expect(failed.length).toBeLessThan(100);
     expect(failed.every(({ answer }) => answer.includes('the database is damaged'))).toBe(true);
   });
+
+  it('begins anew beside a damaged page of what is outstanding', async () => {
+    const path = await damagedInbox('work', 2, true);
+    const run = await leads(['inbox', 'retry', '--pending', '--inbox', path]);
+    expect(run.stderr).toContain('1,379 leads begin anew');
+    expect(run.stderr).toContain('21 leads do not begin anew');
+  });
 });

@@ -186,3 +186,18 @@ it('names what is due beside a lead that is on a damaged page of the ids, and th
   await inbox.release(damaged.map((lease) => ({ ...lease, retryAt: clock.now() + 1000 })));
   expect(await inbox.due(target, clock.now(), 2000)).toEqual(due.filter(({ seq }) => seq !== 0));
 });
+
+it('names what is due beside leads on a damaged page of what is outstanding, earliest first', async () => {
+  const path = await damagedInbox('work', 0, true);
+  const target = 'forward http://a.test/';
+  const inbox = await open(path, { targets: [target] });
+  expect(await inbox.nextDueAt(target)).toBe(1);
+  const due = await inbox.due(target, clock.now(), 2000);
+  const named = due.map(({ leadId }) => leadId).filter((id) => ids.includes(id));
+  expect(named.length).toBeGreaterThan(900);
+  expect(named.length).toBeLessThan(ids.length);
+  expect(named).toEqual(ids.filter((id) => named.includes(id)));
+  expect(await inbox.due(target, clock.now(), 2)).toEqual(due.slice(0, 2));
+  expect(await inbox.due(target, 0, 2)).toEqual([]);
+  await inbox.lease(due.map((one) => ({ ...one, target })));
+});
