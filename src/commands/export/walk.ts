@@ -205,18 +205,33 @@ async function firstWalk(
   const canGoBack = (): boolean => from !== undefined && from.style !== 'start' && totals.withoutId === 0;
   // What is accepted is what the front does not prove either.
   const first = canGoBack() ? { ...plan, options: { ...plan.options, acceptIncomplete: false } } : plan;
+  let answers = 0;
+  const counting: Pick<Destination, 'write' | 'pageEnd'> = {
+    write(leads) {
+      answers += 1;
+      return destination.write(leads);
+    },
+    pageEnd: (next) => destination.pageEnd(next),
+  };
+  let why: unknown;
   try {
-    return await transfer(first, destination, totals, context, progress, from);
+    return await transfer(first, counting, totals, context, progress, from);
   } catch (error) {
-    if (!canGoBack() || !mayHelpFromFront(error)) throw error;
-    const { sentenceOf } = await import('../../messages/find-message.ts');
-    context.messages.note(
-      'restarted',
-      `the interrupted export cannot go on where it stopped, and reads from the first page again: ${sentenceOf(error)}`,
-    );
+    // A service that asks to wait is asked for no other page meanwhile.
+    const isUnanswered = answers === 0 && plan.service.rateGate.waitMs <= 0;
+    if (!canGoBack() || !mayHelpFromFront(error, isUnanswered)) throw error;
+    why = error;
   }
+  const { sentenceOf } = await import('../../messages/find-message.ts');
   const sink: Pick<Destination, 'write' | 'pageEnd'> = {
-    write: (leads) => destination.write(leads),
+    write(leads) {
+      // A front that fails as well says nothing of the position.
+      context.messages.note(
+        'restarted',
+        `the interrupted export cannot go on where it stopped, and reads from the first page again: ${sentenceOf(why)}`,
+      );
+      return destination.write(leads);
+    },
     // What is known stands behind its positions as well, where a resumed run would not count it.
     pageEnd: (next) =>
       destination.pageEnd(next === undefined || totals.withoutId > 0 ? next : { style: 'start' }),

@@ -139,16 +139,27 @@ export class LeadWalk {
       yield* listLeads(service, { ...options, from, goesBackToFront });
       return;
     }
+    let hasAnswered = false;
     try {
       // What is accepted is what the front does not prove either.
-      yield* listLeads(service, { ...options, from, goesBackToFront, acceptUnproven: undefined });
+      const first = { ...options, from, goesBackToFront, acceptUnproven: undefined };
+      for await (const batch of listLeads(service, first)) {
+        hasAnswered = true;
+        yield batch;
+      }
       return;
     } catch (error) {
-      if (!this.#canGoBack() || !mayHelpFromFront(error)) throw error;
+      // A service that asks to wait is asked for no other page meanwhile.
+      const isUnanswered = !hasAnswered && service.rateGate.waitMs <= 0;
+      if (!this.#canGoBack() || !mayHelpFromFront(error, isUnanswered)) throw error;
     }
-    this.#turnPage(start);
+    const met = this.#seen.size;
+    let isFront = false;
     // What is known stands behind its positions as well, where an iteration that goes on would not count it.
     for await (const batch of listLeads(service, options)) {
+      // A front that fails as well says nothing of the position.
+      if (!isFront) this.#turnPage(start, met);
+      isFront = true;
       const holdsWithoutId = this.#handedOut.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
       yield holdsWithoutId ? batch : { ...batch, next: batch.next && start };
     }
@@ -160,9 +171,9 @@ export class LeadWalk {
   }
 
   /** What is read before the walk is asked for more belongs to the pages in front of `next`. */
-  #turnPage(next: Position): void {
+  #turnPage(next: Position, met = this.#seen.size): void {
     this.#here = next;
-    this.#metBefore = this.#seen.size;
+    this.#metBefore = met;
     this.#handedOut.clear();
   }
 

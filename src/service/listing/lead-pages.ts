@@ -1,4 +1,4 @@
-import { DataError } from '../../errors.ts';
+import { DataError, KeyRejectedError, ServiceError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
@@ -42,14 +42,22 @@ export const rejectsPosition = (status: number | undefined): boolean =>
 
 /**
  * Whether a walk that goes on where an earlier one had stopped may fail for that alone: its position has expired or was never
- * one, or what proves the list is in front of it.
+ * one, or what proves the list is in front of it. Where no request was answered, `isUnanswered`, services say that in more
+ * ways: by an answer that is no page, a refused key, or a failure of their own.
  */
-export const mayHelpFromFront = (error: unknown): error is DataError | IncompleteError =>
-  error instanceof IncompleteError ||
-  (error instanceof DataError &&
+export function mayHelpFromFront(error: unknown, isUnanswered = false): boolean {
+  if (error instanceof IncompleteError) return true;
+  if (isUnanswered) {
+    const isFailure = error instanceof ServiceError && (error.status === 500 || error.status === 501);
+    return isFailure || error instanceof DataError || error instanceof KeyRejectedError;
+  }
+  return (
+    error instanceof DataError &&
     ((error.status ?? 0) >= 400 ||
       error.problem?.kind === 'position-read-before' ||
-      error.problem?.kind === 'error-with-status-200'));
+      error.problem?.kind === 'error-with-status-200')
+  );
+}
 
 /** The pages of a listing: each lead once, and every border between two pages checked. */
 class LeadPages implements PageReader<Batch> {

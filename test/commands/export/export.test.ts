@@ -571,6 +571,37 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it.each([
+    [401, 4, {}],
+    [500, 5, {}],
+    [500, 5, { 'retry-after': '7200' }],
+    [503, 5, {}],
+    [429, 5, {}],
+  ])('keeps its place where the first page is answered %d as well', async (status, code, headers) => {
+    let isAway = false;
+    let asked = 0;
+    const service = await scripted((request, response) => {
+      const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+      if (isAway) asked += 1;
+      if (isAway) response.writeHead(status, headers).end();
+      else if (at === 2) response.writeHead(401).end();
+      else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: `c${at + 1}` });
+    });
+    const home = freshHome();
+    const file = join(home, 'out');
+    const argv = ['export', '-o', file, '--bookmark', join(home, 'b'), '--retries', '0'];
+    const run = () => leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home });
+    await run();
+    isAway = true;
+    const { exitCode, stderr } = await run();
+    await service.close();
+    expect(exitCode).toBe(code);
+    expect(asked).toBe(status > 500 || status === 429 || 'retry-after' in headers ? 1 : 2);
+    expect(stderr).not.toContain('first page');
+    const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as object;
+    expect(checkpoint).toMatchObject({ position: { cursor: 'c2' } });
+  });
+
   it('writes no record twice that has no id', async () => {
     let isNextDay = false;
     const expiring = await scripted((request, response) => {
@@ -632,6 +663,14 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     [410, ''],
     [200, '{"error":"invalid_cursor","message":"expired"}'],
     [200, '{"data":[],"next_cursor":null}'],
+    [200, '{"success":false,"message":"x"}'],
+    [200, '{"errors":[{"message":"x"}]}'],
+    [200, '<h1>Expired</h1>'],
+    [200, ''],
+    [401, ''],
+    [403, ''],
+    [500, ''],
+    [501, ''],
   ])('reads from the first page where its cursor has expired: %d %s', async (status, body) => {
     let isNextDay = false;
     let stopsAt = 2;

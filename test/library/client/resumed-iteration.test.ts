@@ -37,14 +37,14 @@ async function takeInParts(
   throw new Error('the last part stopped early');
 }
 
-it('reads from the first page where the cursor of its checkpoint has expired', async () => {
+it.each([410, 403, 500])('reads from the first page where its cursor has expired: %d', async (status) => {
   let isNextDay = false;
   let stopsAt = 3;
   const expiring = await scripted((request, response) => {
     const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor');
     const at = Number(cursor?.slice(1) ?? 0);
     const isExpired = isNextDay && cursor?.startsWith('a') === true;
-    if (isExpired || at === stopsAt) response.writeHead(isExpired ? 410 : 401).end('{"error":"no"}');
+    if (isExpired || at === stopsAt) response.writeHead(isExpired ? status : 401).end('{"error":"no"}');
     else {
       const next = at < 4 ? `${isNextDay ? 'b' : 'a'}${at + 1}` : null;
       const data = [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
@@ -76,6 +76,35 @@ it('reads from the first page where the cursor of its checkpoint has expired', a
   await expiring.close();
   expect(ids).toEqual(['l0', 'l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7', 'l8', 'l9']);
   expect(from).toMatchObject({ position: null });
+});
+
+it.each([401, 500, 503])('goes on where it stopped behind %d for every page', async (status) => {
+  let isAway = false;
+  const service = await scripted((request, response) => {
+    const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+    if (isAway) response.writeHead(status).end();
+    else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: at < 3 ? `c${at + 1}` : null });
+  });
+  const client = createClient({ baseUrl: service.url, apiKey: 'key', retries: 0 });
+  let from: Checkpoint | null = null;
+  const take = async (many: number): Promise<string[]> => {
+    const ids: string[] = [];
+    const leads = client.leads({}, { from });
+    try {
+      for await (const { id } of leads) if (ids.push(id ?? '') === many) break;
+    } finally {
+      from = stored(leads.checkpoint());
+    }
+    return ids;
+  };
+  const ids = await take(2);
+  isAway = true;
+  await expect(take(Infinity)).rejects.toThrow(String(status));
+  expect(from).toMatchObject({ position: { cursor: 'c1' } });
+  isAway = false;
+  ids.push(...(await take(Infinity)));
+  await service.close();
+  expect(ids).toEqual(['l0', 'l1', 'l2', 'l3']);
 });
 
 it.each([1, 3])('does not end normally where the list is empty behind lead %d', async (many) => {
