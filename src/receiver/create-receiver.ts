@@ -105,8 +105,8 @@ export interface Receiver {
    * inbox cannot write what came of it. `leasedAt`: when the leases were asked for, by the clock that goes on evenly.
    */
   handOn(checked: CheckedDelivery, leads: readonly PendingLead[], leasedAt: number): Promise<void>;
-  /** Whether a lead is on its way to a target now. */
-  isDispatching(leadId: string): boolean;
+  /** Whether a lead is on its way to that target now, or to any. */
+  isDispatching(leadId: string, target?: string): boolean;
   /** Of `TargetDeliverer`, for one lead that is handed on at somebody's wish. */
   readonly handAlone: TargetDeliverer['handAlone'];
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
@@ -436,7 +436,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     handleChecked: (checked, source) => inFlight.run(() => handleChecked(checked, source)),
     handOn: (...leased) => inFlight.run(() => handOn(...leased)),
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
-    isDispatching: (leadId) => dispatcher.isDispatching(leadId),
+    isDispatching: (...asked) => dispatcher.isDispatching(...asked),
     handAlone: (lease, hand) => dispatcher.handAlone(lease, hand),
     events,
     followed: () => following.idle(),

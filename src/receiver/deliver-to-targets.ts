@@ -201,9 +201,10 @@ export class TargetDeliverer {
     }
   }
 
-  /** Whether the lead is on its way now. */
-  isDispatching(leadId: string): boolean {
-    return this.#inFlight.has(leadId);
+  /** Whether the lead is on its way now, to that target or to any. */
+  isDispatching(leadId: string, target?: string): boolean {
+    const atTargets = this.#inFlight.get(leadId);
+    return target === undefined ? atTargets !== undefined : atTargets?.has(target) === true;
   }
 
   /** Leads that are on their way now, or are about to be. */

@@ -198,7 +198,7 @@ export class Outbox {
     const half = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
     const limit = (outages > 0 ? mostAtOnce : half + mostPassed) + line.passed.size;
     const due = await inbox.due(name, Math.max(now, next), limit);
-    const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId));
+    const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId, name));
     const first =
       outages > 0 ? probesOf(free, outages, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
     if (first.length === 0) return Math.max(shortestWaitMs, Math.min(Math.max(pausedMs, freshMs), pollMs));
@@ -240,7 +240,9 @@ export class Outbox {
     }
     const { clock } = this.#options;
     const leasedAt = clock.steady();
-    const others = [...together.values()].filter(({ one }) => !receiver.isDispatching(one.leadId));
+    const others = [...together.values()].filter(
+      ({ one }) => !receiver.isDispatching(one.leadId, target.name),
+    );
     const all = [...read, ...others];
     const answers = await this.#lease(
       all.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),

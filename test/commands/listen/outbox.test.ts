@@ -203,6 +203,26 @@ describe('the outbox of a receiver', () => {
     await expect.poll(accepted).toHaveLength(1);
   });
 
+  it('hands a lead on to one target while another one takes long for it', async () => {
+    let isSlow = false;
+    const slow = await appAt((_, response) => {
+      if (!isSlow) response.writeHead(500).end();
+    });
+    const quick = await appWith(503, { 'retry-after': '60' });
+    const targets = [slow.url, quick.url].flatMap((url) => ['--target', JSON.stringify({ forward: url })]);
+    const listener = await start([...targets, '--format', 'events']);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    isSlow = true;
+    await secondsUntil(listener, () => slow.received.length === 2);
+    expect(quick.received).toHaveLength(1);
+    quick.set(200);
+    await secondsUntil(listener, () => quick.received.length === 2);
+    await expect
+      .poll(() => deliveries(listener).at(-1))
+      .toMatchObject({ verdict: 'pending', handed: [{ ok: true }] });
+    expect(slow.received).toHaveLength(2);
+  });
+
   it('tries again although the clock was set back', async () => {
     const app = await appWith(404);
     const listener = await start(['--forward-to', app.url]);
