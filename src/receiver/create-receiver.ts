@@ -1,5 +1,4 @@
 import { isErased } from '../inbox/decide-verdict.ts';
-import { remainingDelivery } from '../inbox/delivery-record.ts';
 import { type Arrival, CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import type { Clock } from '../time/clock.ts';
@@ -30,6 +29,7 @@ import {
   type OnTry,
   type PendingLead,
   TargetDeliverer,
+  withoutErased,
 } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import { InFlightCount } from './in-flight-count.ts';
@@ -51,7 +51,7 @@ export interface ReceiverOptions {
   /** Asked first of each delivery; default: any host is taken. */
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
-  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease'>;
+  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease' | 'states'>;
   /** What each new lead is delivered to. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
   /** What a delivery waits for before it is acknowledged: its targets (the default), or that it is stored. */
@@ -249,7 +249,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     leasedAt: number,
   ): Promise<readonly DecidedLead[]> {
     const pending = stored.filter(isPending);
-    const dispatched = await dispatcher.dispatch(withoutErased(checked, stored), pending, leasedAt);
+    const dispatched = await dispatcher.dispatch(withoutErased(checked, erasedIn(stored)), pending, leasedAt);
     let next = 0;
     const decided = stored.map((one) => {
       const after = isPending(one) ? dispatched[next++] : undefined;
@@ -293,7 +293,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     // What is too much to hold is read from the inbox again.
     const isHeld = dispatcher.size + tried.length <= mostFollowing;
     if (tried.length > 0) {
-      const hand = (): Promise<void> => handOn(withoutErased(checked, stored), tried, leasedAt);
+      const hand = (): Promise<void> => handOn(withoutErased(checked, erasedIn(stored)), tried, leasedAt);
       follow(() => (isHeld ? hand() : leaveToOutbox(tried)));
     }
     return stored.map(({ lead, stored: taken }) => {
@@ -466,14 +466,8 @@ async function observed<T>(take: () => Promise<T>, observer: ReceiverObserver): 
 const onlyIdOf = ({ leads }: CheckedDelivery): string | undefined =>
   leads.length === 1 ? leads[0]?.leadId : undefined;
 
-/** What the targets may get: the whole delivery, unless a lead in it was erased. */
-function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]): CheckedDelivery {
-  const others = stored.filter((one) => !isErased(one.stored));
-  if (others.length === stored.length) return checked;
-  const leads = others.map(({ lead }) => lead);
-  const places = leads.flatMap(({ place }) => place ?? []);
-  return { ...checked, leads, delivery: remainingDelivery(checked.delivery, places) };
-}
+const erasedIn = (leads: readonly StoredLead[]): ReadonlySet<string> =>
+  new Set(leads.filter(({ stored }) => isErased(stored)).map(({ stored }) => stored.leadId));
 
 /** A replay is one of the whole delivery. */
 function storedLeads(

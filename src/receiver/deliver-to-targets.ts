@@ -2,11 +2,13 @@ import {
   CannotStoreError,
   type HandedResult,
   type Inbox,
+  type LeadState,
   type LeaseAnswer,
   type StoredRef,
   type TakeResult,
   type TargetLease,
 } from '../inbox/inbox.ts';
+import { remainingDelivery } from '../inbox/delivery-record.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import type { Clock } from '../time/clock.ts';
@@ -81,9 +83,17 @@ interface DelivererOptions {
 /** Leads of one target that had it and could not be settled: of more the oldest are forgotten, and handed over again. */
 const mostUnsettled = 1000;
 
+/** What the targets may get: the whole delivery, unless a lead in it was erased. */
+export function withoutErased(checked: CheckedDelivery, erased: ReadonlySet<string>): CheckedDelivery {
+  if (erased.size === 0) return checked;
+  const leads = checked.leads.filter(({ leadId }) => !erased.has(leadId));
+  const places = leads.flatMap(({ place }) => place ?? []);
+  return { ...checked, leads, delivery: remainingDelivery(checked.delivery, places) };
+}
+
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
-  readonly #inbox: Pick<Inbox, 'settle' | 'release' | 'lease'>;
+  readonly #inbox: Pick<Inbox, 'settle' | 'release' | 'lease' | 'states'>;
   readonly #leases: LeaseRenewal;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
@@ -99,7 +109,7 @@ export class TargetDeliverer {
 
   /** `targets` in the order of their results. */
   constructor(
-    inbox: Pick<Inbox, 'settle' | 'release' | 'lease'>,
+    inbox: Pick<Inbox, 'settle' | 'release' | 'lease' | 'states'>,
     targets: readonly Target[],
     clock: Clock,
     { onTry, signal, cut }: DelivererOptions = {},
@@ -125,7 +135,8 @@ export class TargetDeliverer {
   ): Promise<readonly DispatchedLead[]> {
     if (!this.#leases.areUncertain(leasedAt)) return this.#dispatch(checked, leads, leasedAt);
     const askedAt = this.#clock.steady();
-    return this.#dispatch(checked, await this.#askedAgain(leads, leasedAt), askedAt);
+    const { again, erased } = await this.#askedAgain(leads, leasedAt);
+    return this.#dispatch(withoutErased(checked, erased), again, askedAt);
   }
 
   async #dispatch(
@@ -212,35 +223,47 @@ export class TargetDeliverer {
     return this.#inFlight.size + this.#uncertain;
   }
 
-  /** All in one question. */
-  async #askedAgain(leads: readonly PendingLead[], leasedAt: number): Promise<readonly PendingLead[]> {
+  /** All in one question. `erased`: ids. */
+  async #askedAgain(
+    leads: readonly PendingLead[],
+    leasedAt: number,
+  ): Promise<{ readonly again: readonly PendingLead[]; readonly erased: ReadonlySet<string> }> {
     this.#uncertain += leads.length;
     let answers: readonly LeaseAnswer[];
+    let known: ReadonlyMap<string, LeadState>;
     try {
       answers = await this.#inbox.lease(
         leads.flatMap(({ stored: { leadId, seq, targets } }) =>
           targets.map(({ name }) => ({ leadId, seq, target: name })),
         ),
       );
+      const isUnclear = answers.some(({ state }) => state === 'not outstanding');
+      known = isUnclear ? await this.#inbox.states(leads.map(({ stored }) => stored.leadId)) : new Map();
     } catch (error) {
       const holds = this.#clock.steady() - leasedAt < leaseMs;
       // That the inbox fails now is no reason to hold back what it has granted.
-      if (error instanceof CannotStoreError && holds) return leads;
+      if (error instanceof CannotStoreError && holds) return { again: leads, erased: new Set() };
       throw error;
     } finally {
       this.#uncertain -= leads.length;
     }
     let next = 0;
-    return leads.map(({ lead, stored }) => {
-      const targets = stored.targets.map((wanted) => {
-        const answer = answers[next++];
+    const erased = new Set<string>();
+    const again = leads.map(({ lead, stored }) => {
+      const { leadId } = stored;
+      const own = stored.targets.map(() => answers[next++]);
+      const isGone = own.length > 0 && own.every((answer) => answer?.state === 'not outstanding');
+      if (isGone && known.get(leadId) === 'accepted') erased.add(leadId);
+      const targets = stored.targets.map((wanted, i) => {
+        const answer = own[i];
         const tries = Math.max(wanted.tries, answer?.tries ?? 0);
         // What the inbox does not know any more, after a failover, is on its way to nobody.
-        const isElsewhere = answer?.state === 'busy' || answer?.state === 'settled';
-        return { ...wanted, tries, isElsewhere };
+        const isUnknown = answer?.state === 'not outstanding' && !known.has(leadId);
+        return { ...wanted, tries, isElsewhere: answer?.state !== 'leased' && !isUnknown };
       });
       return { lead, stored: { ...stored, targets } };
     });
+    return { again, erased };
   }
 
   /** Adds what each lead waits for at the target. Returns a function that forgets what it began. */
@@ -328,7 +351,7 @@ export class TargetDeliverer {
       const granted: PendingLead = { ...one, stored: { ...one.stored, targets } };
       const isLate = this.#leases.areUncertain(answer.askedAt);
       const leasedAt = isLate ? this.#clock.steady() : answer.askedAt;
-      const [lead = granted] = isLate ? await this.#askedAgain([granted], answer.askedAt) : [];
+      const [lead = granted] = isLate ? (await this.#askedAgain([granted], answer.askedAt)).again : [];
       const [again]: readonly WantedTry[] = lead.stored.targets;
       if (again?.isElsewhere === true) return { isTaken: false, kind: 'pending' } as const;
       const tries: AwaitedTry[] = [];

@@ -79,7 +79,9 @@ describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocatio
         }),
       );
     }
-    function takingLong(inbox: Inbox): Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease'> {
+    function takingLong(
+      inbox: Inbox,
+    ): Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease' | 'states'> {
       return {
         async take(arrivals) {
           const results = await inbox.take(arrivals);
@@ -90,6 +92,7 @@ describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocatio
         settle: (leases) => inbox.settle(leases),
         release: (leases) => inbox.release(leases),
         lease: (leases) => inbox.lease(leases),
+        states: (leadIds) => inbox.states(leadIds),
       };
     }
     const handle = async (i: number): Promise<string> => {
@@ -222,12 +225,19 @@ describe.each(sharedStores)('a new lead of a target that is away, in $name', ({ 
 
 describe('leads that the inbox granted late', () => {
   /** `again`: what comes of the question for their leases. */
-  async function deliver(ids: readonly string[], again: Inbox['lease'], clock = new FakeClock()) {
+  async function deliver(
+    ids: readonly string[],
+    again: Inbox['lease'],
+    clock = new FakeClock(),
+    known: ReadonlyMap<string, 'accepted'> = new Map(),
+  ) {
     const handed: (readonly [id: string, attempt: number])[][] = [];
+    const bodies: string[] = [];
     const app: Target = {
       name: 'app',
-      deliver: (_, leads) => {
+      deliver: ({ delivery }, leads) => {
         handed.push(leads.map(({ leadId, attempt }) => [leadId, attempt]));
+        bodies.push(delivery.body.toString());
         return leads.map(() => Promise.resolve(taken));
       },
     };
@@ -239,6 +249,7 @@ describe('leads that the inbox granted late', () => {
         return Promise.resolve(arrivals.map(({ leadId }) => ({ ...stored, leadId })));
       },
       lease: again,
+      states: () => Promise.resolve(known),
       settle: (leases) => Promise.resolve(leases.map(() => 'accepted' as const)),
     };
     const parts = { policy, targets: [app], clock, note: () => undefined, sentenceOf };
@@ -247,7 +258,7 @@ describe('leads that the inbox granted late', () => {
     let answer: unknown;
     void receiver.handle({ ...deliveryOf('a'), body }).then(({ status }) => (answer = status));
     await until(() => (clock.advance(250), answer !== undefined), 'the answer');
-    return { handed, answer };
+    return { handed, answer, bodies };
   }
 
   it('go out in one request as they came, and say how often they were tried', async () => {
@@ -281,6 +292,18 @@ describe('leads that the inbox granted late', () => {
   it('go out where the inbox does not know them any more', async () => {
     const { handed } = await deliver(['a'], () => Promise.resolve([{ state: 'not outstanding', tries: 0 }]));
     expect(handed).toEqual([[['a', 2]]]);
+  });
+
+  it('go out without one that was erased meanwhile', async () => {
+    const lease: Inbox['lease'] = (leases) =>
+      Promise.resolve(
+        leases.map(({ leadId }) => ({ state: leadId === 'a' ? 'not outstanding' : 'leased', tries: 0 })),
+      );
+    const known = new Map([['a', 'accepted']] as const);
+    const { handed, bodies } = await deliver(['a', 'b'], lease, new FakeClock(), known);
+    expect(handed).toEqual([[['b', 2]]]);
+    expect(bodies[0]).toContain('"b"');
+    expect(bodies[0]).not.toContain('"a"');
   });
 
   it('go out where the inbox has failed since, unless their leases have ended by then', async () => {

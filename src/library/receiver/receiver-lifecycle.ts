@@ -1,4 +1,4 @@
-import { CannotStoreError, type StoredRef } from '../../inbox/inbox.ts';
+import { CannotStoreError, type Inbox, type StoredRef } from '../../inbox/inbox.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { createReceiver as createCore, type Receiver } from '../../receiver/create-receiver.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
@@ -198,7 +198,7 @@ function deliveryOf(event: AnsweredDelivery): ReceivedDelivery {
 function reportStorageErrors(
   inbox: ReceiverInbox,
   onError: CheckedOptions['onError'],
-): Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release' | 'lease'> {
+): Pick<Inbox, 'take' | 'reject' | 'settle' | 'release' | 'lease' | 'states'> {
   const reported = async <T>(refs: readonly Pick<StoredRef, 'leadId'>[], work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -214,6 +214,7 @@ function reportStorageErrors(
     take: (arrivals) => reported(arrivals, inbox.take(arrivals)),
     reject: (rejected) => inbox.reject(rejected),
     lease: (leases) => inbox.lease(leases),
+    states: (leadIds) => inbox.states?.(leadIds) ?? Promise.resolve(new Map()),
     settle: (leases) => reported(leases, inbox.settle(leases)),
     release: (leases) => reported(leases, inbox.release(leases)),
   };

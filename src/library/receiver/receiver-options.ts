@@ -85,7 +85,8 @@ export interface ReceiverOptions<Output = never> extends SchemeChoice, RequestLi
 export type ReceiverInbox = Pick<
   Inbox,
   'take' | 'reject' | 'settle' | 'release' | 'lease' | 'unsettled' | 'list' | 'close'
->;
+> &
+  Partial<Pick<Inbox, 'states'>>;
 
 /** What an inbox has to know of the receiver in front of it. */
 export interface InboxRequirements {
