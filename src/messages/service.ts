@@ -233,6 +233,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
   'attempt-not-met': ({ leads }) =>
     unproven(
       `the list is another one or empty: ${leads === 1 ? 'the lead' : `none of the ${leads} leads`} that came before the interruption ${leads === 1 ? 'did not come' : 'came'} again`,
+      () => 'leads may be missing, unless those were deleted',
     ),
   'total-not-met': ({ total, met }) =>
     unproven(`the service counts ${total} leads and gave ${met}`, howToEstimate),

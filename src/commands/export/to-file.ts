@@ -176,6 +176,11 @@ async function fileDestination(
     saved = latest;
     savedAt = clock.now();
   };
+  /** The first failure is the one to report; the checkpoint before it still holds. */
+  const noteUnsaved = async (failure: unknown): Promise<void> => {
+    const { sentenceOf } = await import('../../messages/find-message.ts');
+    messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
+  };
   /** Everything is in the partial file, also what is too little for a member. */
   const flush = async (): Promise<void> => {
     await records.flush();
@@ -212,7 +217,7 @@ async function fileDestination(
         // What the output may end with stands in the checkpoint alone: it is kept in one that begins at the front.
         const counts = { leads: 0, duplicates: 0, withoutId: 0, retries: 0 };
         const front: Checkpoint = { ...latest, position: { style: 'start' }, bytes: 0, counts };
-        if (mayHaveAppended === true) await writeJsonState(paths.checkpoint, front);
+        if (mayHaveAppended === true) await writeJsonState(paths.checkpoint, front).catch(noteUnsaved);
         else await rm(paths.checkpoint, { force: true });
         const records = counted(withoutId, 'record without an id', 'records without an id');
         return `${paths.partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
@@ -230,9 +235,7 @@ async function fileDestination(
         await save();
       } catch (failure) {
         leads = (saved ?? from)?.counts.leads ?? 0;
-        // The first failure is the one to report; the checkpoint before it still holds.
-        const { sentenceOf } = await import('../../messages/find-message.ts');
-        messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
+        await noteUnsaved(failure);
       }
       const resumes = options.bookmark !== undefined;
       const how = isUnproven

@@ -1,4 +1,4 @@
-import { InterruptedError, LeadsError, UsageError } from '../../errors.ts';
+import { InterruptedError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
@@ -217,11 +217,15 @@ async function firstWalk(
   try {
     return await transfer(first, counting, totals, context, progress, from);
   } catch (error) {
-    // A service that asks to wait is asked for no other page meanwhile.
-    const isUnanswered = answers === 0 && plan.service.rateGate.waitMs <= 0;
+    // A service that asks to wait is asked for no other page meanwhile, and one that fails not for all of them at each poll.
+    const isRepeated = plan.options.follow !== undefined && error instanceof ServiceError;
+    const isUnanswered = answers === 0 && plan.service.rateGate.waitMs <= 0 && !isRepeated;
     if (!canGoBack() || !mayHelpFromFront(error, isUnanswered)) throw error;
     why = error;
   }
+  // A position that a failure or a refusal of the moment kept from being read may be good the next time.
+  const isPassing = why instanceof ServiceError || why instanceof KeyRejectedError;
+  const kept = isPassing ? from : undefined;
   const { sentenceOf } = await import('../../messages/find-message.ts');
   const sink: Pick<Destination, 'write' | 'pageEnd'> = {
     write(leads) {
@@ -233,8 +237,10 @@ async function firstWalk(
       return destination.write(leads);
     },
     // What is known stands behind its positions as well, where a resumed run would not count it.
-    pageEnd: (next) =>
-      destination.pageEnd(next === undefined || totals.withoutId > 0 ? next : { style: 'start' }),
+    pageEnd(next) {
+      const isKept = next === undefined || next.style === 'start' || totals.withoutId > 0;
+      return destination.pageEnd(isKept ? next : (kept ?? { style: 'start' }));
+    },
   };
   return transfer(plan, sink, totals, context, progress);
 }

@@ -279,8 +279,9 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
 /** An end that met none of the leads that were there earlier, and that are asked for again. */
 function leadsToComeAgain({ known, comesAgain, first }: WalkState, of: Earlier): Step | undefined {
   const { overlap, attempt } = known;
-  // What an attempt met stands in front of where it stopped.
-  const leads = of === 'run-before' ? overlap : first === undefined ? 0 : attempt;
+  // What an attempt met stands in front of where it stopped, and may be gone from a list that is the same one.
+  const isShown = first === undefined || comesAgain['run-before'] === true;
+  const leads = of === 'run-before' ? overlap : isShown ? 0 : attempt;
   if (leads === 0 || comesAgain[of] === true) return undefined;
   if (comesAgain[of] === undefined) return probe({ kind: 'come-again', of });
   return unproven(
@@ -318,7 +319,10 @@ function unreadOf({ newest, totals, isFiltered, known }: WalkState): UnprovenRea
   const isNextMissing = isNextMissingOnFirst(newest);
   // What counts all leads says nothing of those since a time, which are one page each day.
   const isOfAll = isNextMissing && known.since !== undefined && newest.params.since !== undefined;
-  const met = isFiltered || isOfAll || newest.params.isTotalEstimate ? undefined : newest.met;
+  // A walk that began in the middle, and was told no count, does not know how many leads stand in front.
+  const isFromMiddle = newest.position.style !== 'start' && !totals.isResumed;
+  const isCounted = !isFiltered && !isOfAll && !isFromMiddle && !newest.params.isTotalEstimate;
+  const met = isCounted ? newest.met : undefined;
   return unreadEvidence({ ...newest, met, isNextMissing });
 }
 

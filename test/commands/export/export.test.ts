@@ -32,6 +32,9 @@ const ids = (text: string): string[] =>
     .split('\n')
     .map((line) => (JSON.parse(line) as { id: string }).id);
 
+const cursorOf = (url = ''): number =>
+  Number(new URL(url, 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+
 describe('export', () => {
   it('writes every lead to stdout and one line to stderr', async () => {
     const { exitCode, stdout, stderr } = await leads(['export'], { env: env() });
@@ -306,9 +309,6 @@ describe('export -o that was killed after its walk', () => {
 });
 
 describe('an export that ended without a proof', () => {
-  const cursorOf = (url = ''): number =>
-    Number(new URL(url, 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
-
   /** Runs with one bookmark until `change` has been called for each of them. */
   async function nights(url: string, changes: readonly (() => void)[], ...flags: readonly string[]) {
     const home = freshHome();
@@ -427,6 +427,25 @@ describe('an export that ended without a proof', () => {
     expect(codes).toEqual([0, 4, 6, 6, 0]);
     expect(written.filter((id) => id !== 'x').sort()).toEqual(['l0', 'l1', 'l2', 'l3', 'old']);
     expect(unmarked).toEqual([4, 6, 6, 0]);
+  });
+
+  it('but not where the only one that came before is gone from a list that is the same', async () => {
+    let night = 0;
+    const service = await scripted((request, response) => {
+      const at = cursorOf(request.url);
+      const old = { id: 'old', createdAt: '2026-01-01' };
+      if (night === 2 && at > 0) response.writeHead(410).end();
+      else if (at > 0) response.writeHead(401).end('{"error":"no","message":"not now"}');
+      else {
+        const more = [[], [{ id: 'n1', createdAt: '2026-01-02' }], [{ id: 'n2', createdAt: '2026-01-03' }]];
+        sendJson(response, { data: [old, ...(more[night] ?? [])], next_cursor: night === 1 ? 'c1' : null });
+      }
+    });
+    const days = [() => undefined, () => (night = 1), () => (night = 2)];
+    const { codes, written } = await nights(service.url, days);
+    await service.close();
+    expect(codes).toEqual([0, 4, 0]);
+    expect(written).toEqual(['old', 'n1', 'n2']);
   });
 
   it('but not where the leads that came before have another status now', async () => {
@@ -548,14 +567,17 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     expect(ids(readFileSync(file, 'utf8')).sort()).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`));
   });
 
-  it('is complete on the last page where it is no other than before', async () => {
+  it.each([[{}], [{ total_leads: 3 }]])('is complete on the last page as it was before: %j', async (more) => {
     let isNextDay = false;
     const asked: string[] = [];
     const service = await scripted((request, response) => {
       asked.push(request.url ?? '');
       const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
       if (at === 2 && !isNextDay) response.writeHead(401).end('{"error":"no","message":"not now"}');
-      else sendJson(response, { data: [{ id: `l${at}` }], ...(at < 2 && { next_cursor: `c${at + 1}` }) });
+      else {
+        const next = at < 2 && { next_cursor: `c${at + 1}` };
+        sendJson(response, { data: [{ id: `l${at}` }], ...more, ...next });
+      }
     });
     const home = freshHome();
     const run = () =>
@@ -600,6 +622,31 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     expect(stderr).not.toContain('first page');
     const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as object;
     expect(checkpoint).toMatchObject({ position: { cursor: 'c2' } });
+  });
+
+  it('keeps its place where a failure of the moment kept it from being read, and the front fails further on', async () => {
+    const failing = new Set<number>([3]);
+    let asked: number[] = [];
+    const service = await scripted((request, response) => {
+      const at = cursorOf(request.url);
+      asked.push(at);
+      if (failing.has(at)) response.writeHead(500).end();
+      else sendJson(response, { data: [{ id: `l${at}` }], next_cursor: at < 4 ? `c${at + 1}` : null });
+    });
+    const home = freshHome();
+    const file = join(home, 'out');
+    const argv = ['export', '-o', file, '--bookmark', join(home, 'b'), '--retries', '0'];
+    const run = async (): Promise<readonly [number, readonly number[]]> => {
+      asked = [];
+      const { exitCode } = await leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home });
+      return [exitCode, asked];
+    };
+    expect(await run()).toEqual([5, [0, 1, 2, 3]]);
+    expect(await run()).toEqual([5, [3, 0, 1, 2, 3]]);
+    failing.clear();
+    expect(await run()).toEqual([0, [3, 4]]);
+    await service.close();
+    expect(ids(readFileSync(file, 'utf8'))).toEqual(['l0', 'l1', 'l2', 'l3', 'l4']);
   });
 
   it('writes no record twice that has no id', async () => {
