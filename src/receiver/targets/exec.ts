@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
@@ -92,7 +92,11 @@ const outputGraceMs = 200;
 export function runCommand(options: CommandOptions): Promise<CommandEnd> {
   const { command, env, input, timeoutMs, killGroup, signal } = options;
   return new Promise((resolve) => {
-    const child = spawn(command, { shell: true, env: { ...env }, stdio: 'pipe', detached: hasGroups });
+    const child = started(command, env);
+    if (child instanceof Error) {
+      resolve({ ok: false, text: child.message, output: '' });
+      return;
+    }
     let output = '';
     const finish = (ok: boolean, text: string): void =>
       resolve({ ok, text, output: output.slice(0, keptOutput) });
@@ -132,6 +136,15 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
+}
+
+/** Of some failures, such as E2BIG, node throws; of others an event follows. */
+function started(command: string, env: Context['env']): ChildProcessWithoutNullStreams | Error {
+  try {
+    return spawn(command, { shell: true, env: { ...env }, stdio: 'pipe', detached: hasGroups });
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 const hasGroups = platform() !== 'win32';

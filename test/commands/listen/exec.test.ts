@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -68,6 +68,15 @@ describe('--exec', () => {
     }
     const lines = ids.map((id) => id.replace('\0', '\ufffd')).flatMap((id) => [`${id} 1`, `${id} 2`]);
     expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
+  });
+
+  it.runIf(process.platform === 'linux')('answers 502 where the command cannot be started', async () => {
+    const file = join(scratch(), 'target.json');
+    writeFileSync(file, JSON.stringify({ exec: `: ${'x'.repeat(200_000)}` }));
+    const listener = await start(['--target', file, '--format', 'events']);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    await until(() => listener.events().length === 2);
+    expect(listener.events()[1]).toMatchObject({ handed: [{ ok: false, answer: 'spawn E2BIG' }] });
   });
 
   it('answers 502 while the command fails', async () => {
