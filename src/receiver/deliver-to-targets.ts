@@ -51,12 +51,12 @@ export interface DispatchedLead {
 }
 
 /** Is told of every try, and says when a lead that was not taken is due again. */
-export type OnTry = (
-  target: Target,
-  wanted: WantedTry,
-  result: TargetResult,
-  leadId: string,
-) => Pick<TargetLease, 'retryAt' | 'dead'>;
+export type OnTry = (target: Target, wanted: WantedTry, result: TargetResult, leadId: string) => NextTry;
+
+export interface NextTry extends Pick<TargetLease, 'retryAt' | 'dead'> {
+  /** Called once the inbox has it. */
+  readonly onStored?: () => void;
+}
 
 /** What came of a lead at one target. */
 interface HandedLead extends Pick<DispatchedLead, 'kind'> {
@@ -396,7 +396,7 @@ export class TargetDeliverer {
     // A failure that the end of this receiver made says nothing of the target: the lead is due as before.
     const isCut = !given.ok && this.#cut?.aborted === true;
     const isTry = !isCut && this.#unsettled.get(target.name)?.get(leadId) !== given;
-    const next = isTry ? this.#onTry?.(target, wanted, given, leadId) : undefined;
+    const { onStored, ...next }: NextTry = (isTry && this.#onTry?.(target, wanted, given, leadId)) || {};
     const result = { ...given, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || (target.bestEffort === true && !isCut)) {
@@ -412,7 +412,8 @@ export class TargetDeliverer {
     }
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
     // be stored, the lease expires by itself.
-    await Promise.allSettled([this.#inbox.release([{ ...lease, ...next, since: wanted.since }])]);
+    const released = this.#inbox.release([{ ...lease, ...next, since: wanted.since }]);
+    await Promise.allSettled([released.then(onStored)]);
     return { isTaken: false, kind: 'pending', result };
   }
 

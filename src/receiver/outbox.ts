@@ -5,7 +5,7 @@ import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 import type { Receiver } from './create-receiver.ts';
-import type { PendingLead, WantedTry } from './deliver-to-targets.ts';
+import type { NextTry, PendingLead, WantedTry } from './deliver-to-targets.ts';
 import {
   defaultGiveUpMs,
   isAwayForLong,
@@ -105,12 +105,7 @@ export class Outbox {
   }
 
   /** `OnTry` of whoever hands leads to the targets. */
-  tried(
-    target: Target,
-    wanted: WantedTry,
-    result: TargetResult,
-    leadId: string,
-  ): Pick<TargetLease, 'retryAt' | 'dead'> {
+  tried(target: Target, wanted: WantedTry, result: TargetResult, leadId: string): NextTry {
     const { clock, random } = this.#options;
     const line = this.#lines.get(target.name);
     if (line === undefined) return {};
@@ -131,9 +126,8 @@ export class Outbox {
     const now = clock.now();
     const { giveUpMs = defaultGiveUpMs } = target;
     const next = nextTry({ result, tries, strikes, since, giveUpMs, now }, chance);
-    if ('dead' in next) line.givenUp += 1;
-    else if (Math.max(line.state.pausedUntil, steady + next.retryAt - now) < line.waitsUntil)
-      line.wake.abort();
+    if ('dead' in next) return { ...next, onStored: () => void (line.givenUp += 1) };
+    if (Math.max(line.state.pausedUntil, steady + next.retryAt - now) < line.waitsUntil) line.wake.abort();
     return next;
   }
 

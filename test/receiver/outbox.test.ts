@@ -98,7 +98,8 @@ async function roundOver(
     signal: end.signal,
   });
   const down = { to: 'forward', ok: false, answer: 'refused', durationMs: 1, isDown: true } as const;
-  if (givesUp) outbox.tried(app, { name: 'app', tries: 9, since }, { ...down, isDown: undefined }, 'over');
+  if (givesUp)
+    outbox.tried(app, { name: 'app', tries: 9, since }, { ...down, isDown: undefined }, 'over').onStored?.();
   if (isAway) {
     outbox.tried(app, { name: 'app', tries: comes ? 0 : 1 }, down, 'c');
     clock.advance(10_000);
