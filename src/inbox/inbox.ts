@@ -187,8 +187,11 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * be read.
    */
   unsettled(target?: string): AsyncIterable<StoredRef>;
-  /** Leads that the target is to be tried for by that time, earliest first, without those that are leased or dead. */
-  due(target: string, by: number, limit: number): Promise<readonly DueLead[]>;
+  /**
+   * Leads that the target is to be tried for by that time, earliest first, without those that are leased or dead. `leadIds`:
+   * only these are asked about.
+   */
+  due(target: string, by: number, limit: number, leadIds?: readonly string[]): Promise<readonly DueLead[]>;
   /** When the first lead is due for the target, or its lease ends; undefined where none ever is. */
   nextDueAt(target: string): Promise<number | undefined>;
   /** What is outstanding of these leads, dead or not, is due now, as if it had come now. Resolves to the number of such leads. */

@@ -212,7 +212,6 @@ export class Outbox {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
     const read: ReadLead[] = [];
     const together = new Map<string, ReadLead>();
-    let undone: ReadonlyMap<string, DueLead> | undefined;
     const isUnread = (): boolean => read.every(({ stored }) => isOfInbox(stored));
     const behind = due.filter(({ leadId }) => !passed.has(leadId));
     for (const one of (behind.length > 0 ? behind : due).slice(0, most + mostPassed)) {
@@ -221,8 +220,7 @@ export class Outbox {
       const stored = await this.#stored(one);
       read.push({ one, stored });
       if (target.isWhole !== true || stored instanceof Error || stored.firstSeq === undefined) continue;
-      undone ??= await this.#undone(target);
-      for (const other of await this.#sharing(stored, undone)) together.set(other.one.leadId, other);
+      for (const other of await this.#sharing(stored, target)) together.set(other.one.leadId, other);
     }
     const [first] = read;
     const isInbox = first !== undefined && isUnread();
@@ -300,30 +298,31 @@ export class Outbox {
     return answers;
   }
 
-  /** Leads that the target has not had, due or not, by their ids: those that became due first, as all of one request did. */
-  async #undone({ name }: Target): Promise<ReadonlyMap<string, DueLead>> {
-    const { inbox } = this.#options;
-    const due = await inbox.due(name, Number.MAX_SAFE_INTEGER, 2 * mostTogether + mostAtOnce);
-    return new Map(due.map((one) => [one.leadId, one]));
-  }
-
-  /** The others that came in the request of a lead: the target gets it whole, and would get it again for each of them. */
+  /**
+   * The others that came in the request of a lead and that the target has not had, due or not: it gets the request whole, and
+   * would get it again for each of them.
+   */
   async #sharing(
     { leadId, firstSeq, receivedAt }: StoredDelivery,
-    undone: ReadonlyMap<string, DueLead>,
+    { name }: Pick<Target, 'name'>,
   ): Promise<readonly ReadLead[]> {
-    const found: ReadLead[] = [];
+    const { inbox } = this.#options;
+    const others: StoredDelivery[] = [];
     const ofRequest = { firstSeq, since: receivedAt, until: receivedAt + 1 };
     try {
-      for await (const stored of this.#options.inbox.list(ofRequest)) {
-        const one = stored.leadId === leadId ? undefined : undone.get(stored.leadId ?? '');
-        if (one?.seq === stored.seq) found.push({ one, stored });
-      }
+      for await (const stored of inbox.list(ofRequest)) if (stored.leadId !== leadId) others.push(stored);
     } catch (error) {
       // The lead itself can be read, and is tried: the others follow when they are due.
       if (!isUnreadable(error)) throw error;
     }
-    return found.reverse();
+    const ids = others.flatMap((stored) => stored.leadId ?? []);
+    if (ids.length === 0) return [];
+    const due = await inbox.due(name, Number.MAX_SAFE_INTEGER, ids.length, ids);
+    const undone = new Map(due.map((one) => [one.leadId, one]));
+    return others.toReversed().flatMap((stored): ReadLead[] => {
+      const one = undone.get(stored.leadId ?? '');
+      return one?.seq === stored.seq ? [{ one, stored }] : [];
+    });
   }
 
   /** Leads that came in one request go out in one. */

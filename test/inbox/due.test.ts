@@ -66,6 +66,19 @@ describe.each(stores)('what is to be tried again in $name', ({ newLocation }) =>
     expect(await dueNow(inbox)).toEqual([]);
   });
 
+  it('is asked about some leads, and is those of them that are neither had nor dead', async () => {
+    const inbox = await open(newLocation(), { targets: [app, mail], leaseMs: minute });
+    for (const [i, id] of ['c', 'é', 'other', 'later'].entries()) await failed(inbox, id, i);
+    await inbox.release([{ ...(await failed(inbox, 'dead', 0)), dead: true }]);
+    await inbox.settle([await failed(inbox, 'had', 0)]);
+    const asked = ['later', 'é', 'dead', 'had', 'unknown', 'c'];
+    const by = clock.now() + 2 * minute;
+    expect(idsOf(await inbox.due(app, by, 9, asked))).toEqual(['c', 'é']);
+    expect(idsOf(await inbox.due(app, Number.MAX_SAFE_INTEGER, 9, asked))).toEqual(['c', 'é', 'later']);
+    expect(await inbox.due(app, by, 1, asked)).toEqual(await inbox.due(app, by, 1));
+    expect(await inbox.due(app, by, 9, [])).toEqual([]);
+  });
+
   it('is what was released without a time, at once', async () => {
     const inbox = await open(newLocation(), { targets: [app], leaseMs: minute });
     await inbox.release([{ ...(await takeStored(inbox, arrivalOf({ id: 'a' }))), target: app }]);

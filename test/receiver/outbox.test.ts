@@ -4,6 +4,8 @@ import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../../src/inbo
 import { Outbox } from '../../src/receiver/outbox.ts';
 import type { Target } from '../../src/receiver/targets/target.ts';
 import type { Verifier } from '../../src/webhook/scheme.ts';
+import { clock as storeClock, open, stores } from '../inbox/stores.ts';
+import { deliveryOf as received } from '../inbox/support.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const cannotRead = new DataError({
@@ -207,3 +209,44 @@ it('holds no new lead for one that a target which answers others asks to wait wi
   });
   expect(away).toEqual([true, false, false]);
 });
+
+it.each(stores)(
+  'hands each of many requests that came at one moment on once, from $name',
+  async ({ newLocation }) => {
+    const inbox = await open(newLocation(), { targets: ['app'], leaseMs: 1000 });
+    const requests = ['a', 'b', 'c'].map((name) => Array.from({ length: 1000 }, (_, i) => `${i}${name}`));
+    const arrivals = requests.flatMap((ids) => {
+      const delivery = received(JSON.stringify(ids.map((id) => ({ id }))), { receivedAt: storeClock.now() });
+      let end = 0;
+      return ids.map((leadId) => {
+        const start = end + 1;
+        end = start + JSON.stringify({ id: leadId }).length;
+        return { delivery, leadId, place: { start, end } };
+      });
+    });
+    const taken = await inbox.take(arrivals);
+    const leases = taken.flatMap((one) => ('seq' in one ? [{ ...one, target: 'app' }] : []));
+    await inbox.release(leases);
+    const signal = new AbortController();
+    const handed: number[] = [];
+    const outbox = new Outbox({
+      inbox,
+      targets: [{ name: 'app', isWhole: true, deliver: () => [] }],
+      verifier: { scheme: { credentialHeaders: [] }, keys: [] } as unknown as Verifier,
+      clock: storeClock,
+      random: () => 0.5,
+      note: ({ kind }) => expect(kind).toBe('handed-on-unsigned'),
+      sentenceOf: String,
+      signal: signal.signal,
+    });
+    await outbox.run({
+      async handOn(_checked, pending) {
+        handed.push(pending.length);
+        await inbox.settle(pending.map(({ stored: { leadId, seq } }) => ({ leadId, seq, target: 'app' })));
+        if ((await inbox.nextDueAt('app')) === undefined) signal.abort();
+      },
+      isDispatching: () => false,
+    });
+    expect(handed).toEqual([1000, 1000, 1000]);
+  },
+);

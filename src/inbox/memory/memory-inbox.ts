@@ -70,7 +70,12 @@ export function memoryInbox(options: StoreOptions): Inbox {
       for (const { lead } of target === undefined ? outstanding.all() : outstanding.on(target)) yield lead;
       await Promise.resolve();
     },
-    due: (target, by, limit) => Promise.resolve(outstanding.due(target, by, limit)),
+    due: (target, by, limit, leadIds) =>
+      Promise.resolve(
+        leadIds === undefined
+          ? outstanding.due(target, by, limit)
+          : outstanding.dueOf(leadIds, target, by).slice(0, limit),
+      ),
     nextDueAt: (target) => Promise.resolve(outstanding.nextDueAt(target)),
     beginAnew: (leadIds) => Promise.resolve(writer.beginAnew(leadIds)),
     checkWritable: () => Promise.resolve(),

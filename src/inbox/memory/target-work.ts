@@ -86,12 +86,14 @@ export class OutstandingWork {
 
   due(target: string, by: number, limit: number): readonly DueLead[] {
     const due = this.#queues.get(target)?.earliest(limit, (work) => freeAt(work) <= by) ?? [];
-    return due.map((work) => ({
-      ...work.lead,
-      tries: work.tries,
-      since: work.since,
-      dueAt: freeAt(work),
-    }));
+    return due.map(dueLead);
+  }
+
+  /** Those of these leads. */
+  dueOf(leadIds: readonly string[], target: string, by: number): readonly DueLead[] {
+    const work = leadIds.flatMap((leadId) => this.find(leadId, target) ?? []);
+    const due = work.filter((one) => !one.dead && freeAt(one) <= by);
+    return due.sort((a, b) => freeAt(a) - freeAt(b)).map(dueLead);
   }
 
   nextDueAt(target: string): number | undefined {
@@ -119,5 +121,12 @@ export class OutstandingWork {
 }
 
 const freeAt = ({ dueAt, leasedUntil }: TargetWork): number => Math.max(dueAt, leasedUntil);
+
+const dueLead = (work: TargetWork): DueLead => ({
+  ...work.lead,
+  tries: work.tries,
+  since: work.since,
+  dueAt: freeAt(work),
+});
 
 const isBefore = (a: TargetWork, b: TargetWork): boolean => freeAt(a) < freeAt(b);

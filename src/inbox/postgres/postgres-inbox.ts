@@ -188,7 +188,7 @@ function postgresInbox(
       await leased('release', leases);
     },
     lease: async (leases) => (await leased('lease', leases)) as readonly LeaseAnswer[],
-    due: (target, by, limit) => read(() => dueLeads(context, target, { by, limit })),
+    due: (target, by, limit, leadIds) => read(() => dueLeads(context, target, { by, limit, leadIds })),
     nextDueAt: async (target) => (await read(() => dueLeads(context, target, { limit: 1 })))[0]?.dueAt,
     beginAnew: (leadIds) => written(() => beginAnew(context, leadIds)),
     async *unsettled(target) {

@@ -195,7 +195,8 @@ function sqliteInbox(
         for (const lease of leases) writer.release(lease);
       }),
     lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
-    due: (target, by, limit) => reading(() => outstanding.due(opened.storedName(target), by, limit)),
+    due: (target, by, limit, leadIds) =>
+      reading(() => outstanding.due(opened.storedName(target), by, limit, leadIds)),
     nextDueAt: (target) => reading(() => outstanding.next(opened.storedName(target))),
     beginAnew: (leadIds) => add((writer) => leadIds.filter((leadId) => writer.beginAnew(leadId)).length),
     async *unsettled(target) {

@@ -13,7 +13,7 @@ import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { longestLeaseMs } from '../store-options.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
 import { isUnreadable } from './sqlite-errors.ts';
-import { type Database, fromColumn, type Row, textOf, type Statements } from './libsql.ts';
+import { type Database, fromColumn, type Row, textOf, toColumn, type Statements } from './libsql.ts';
 
 interface TargetLeasesOptions {
   /** Every target that this receiver hands each lead to. */
@@ -177,7 +177,12 @@ export function outstandingLeads(
   database: Database,
   owner: string,
 ): {
-  readonly due: (target: string, by: number, limit: number) => readonly DueLead[];
+  readonly due: (
+    target: string,
+    by: number,
+    limit: number,
+    leadIds?: readonly string[],
+  ) => readonly DueLead[];
   readonly next: (target: string) => number | undefined;
   /** Targets that have not had some lead. */
   readonly targets: () => readonly string[];
@@ -202,18 +207,27 @@ export function outstandingLeads(
     `SELECT lead FROM work INDEXED BY due WHERE target = ? AND done = 0 AND dead = 0 LIMIT ${outstandingPage} OFFSET ?`,
   );
   const dueRow = database.prepare(
-    `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at FROM work WHERE lead = ? AND target = ? AND due_at IS NOT NULL`,
+    `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at FROM work
+     WHERE lead = ? AND target = ? AND done = 0 AND dead = 0 AND due_at IS NOT NULL`,
   );
-  /** Each by itself, without those on a damaged page. */
+  /** Each by itself: none of one on a damaged page. */
+  const dueRowOf = (lead: string, target: string): readonly Row[] =>
+    unlessDamaged(
+      () => dueRow.all([lead, target]),
+      () => [],
+    );
+  const dueRowsOf = (leadIds: readonly string[], target: string, by: number): readonly Row[] =>
+    leadIds
+      .flatMap((leadId) => dueRowOf(toColumn(leadId), target))
+      .filter((row) => Number(row['free_at']) <= by)
+      .sort((a, b) => Number(a['free_at']) - Number(b['free_at']));
+  /** The same of all leads. */
   const readableDue = (target: string, by: number, limit: number): readonly Row[] => {
     const found: Row[] = [];
     for (let looked = 0; ; looked += outstandingPage) {
       const keys = dueKeys.all([target, looked]);
       for (const { lead } of keys) {
-        const [row] = unlessDamaged(
-          () => dueRow.all([textOf(lead), target]),
-          () => [],
-        );
+        const [row] = dueRowOf(textOf(lead), target);
         if (row === undefined) continue;
         if (Number(row['free_at']) > by) return found;
         found.push(row);
@@ -238,8 +252,10 @@ export function outstandingLeads(
     `SELECT lead FROM work WHERE target = ? AND done = 0 AND lead > ? ORDER BY lead LIMIT ${outstandingPage}`,
   );
   return {
-    due: (target, by, limit) =>
-      refsOf(dueRows(target, by, limit)).map(({ leadId, seq, row }): DueLead => {
+    due: (target, by, limit, leadIds) =>
+      refsOf(
+        leadIds === undefined ? dueRows(target, by, limit) : dueRowsOf(leadIds, target, by).slice(0, limit),
+      ).map(({ leadId, seq, row }): DueLead => {
         const [since, dueAt] = [Number(row['since']), Number(row['free_at'])];
         return { leadId, seq, tries: triesOf(row, owner), since, dueAt };
       }),

@@ -143,14 +143,20 @@ const freeAt = ({ dueAt, lease }: OutstandingRow): number => Math.max(dueAt, lea
 export async function dueLeads(
   context: StoreContext,
   target: string,
-  { by, limit }: { readonly by?: number; readonly limit: number },
+  {
+    by,
+    limit,
+    leadIds,
+  }: { readonly by?: number; readonly limit: number; readonly leadIds?: readonly string[] },
 ): Promise<DueLead[]> {
   const { storedName, options, owner } = context;
   const name = hexOf(storedName(target));
   const ahead = by === undefined ? Number.POSITIVE_INFINITY : Math.floor(by - options.clock.now());
+  const asked = leadIds && new Set(leadIds.map(keyOf));
   const found = await ask(context, ({ tables, now }) =>
     [...tables.outstanding.values()]
       .filter((row) => row.target === name && !row.dead && freeAt(row) <= now + ahead)
+      .filter((row) => asked?.has(row.lead) !== false)
       .sort((a, b) => freeAt(a) - freeAt(b) || byLead(a, b))
       .slice(0, limit)
       .map((row) => {

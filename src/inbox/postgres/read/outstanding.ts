@@ -113,11 +113,15 @@ export async function* outstandingLeads(
   }
 }
 
-/** Leads that the target is to be tried for, earliest first. Left out: `by` whatever time. */
+/** Leads that the target is to be tried for, earliest first. Left out: `by` whatever time, `leadIds` of all leads. */
 export async function dueLeads(
   context: StoreContext,
   target: string,
-  { by, limit }: { readonly by?: number; readonly limit: number },
+  {
+    by,
+    limit,
+    leadIds,
+  }: { readonly by?: number; readonly limit: number; readonly leadIds?: readonly string[] | undefined },
 ): Promise<DueLead[]> {
   const { schema, storedName, options, owner } = context;
   // In the very words of the index, which is by the database's clock, as leases are.
@@ -126,11 +130,12 @@ export async function dueLeads(
     by === undefined
       ? sql`true`
       : sql`${freeAt} <= ${databaseTime} + ${Math.floor(by - options.clock.now())}`;
+  const isAsked = leadIds === undefined ? sql`true` : sql`lead = ANY(${leadIds.map(bytesOfText)}::bytea[])`;
   const rows = await askOne(
     context,
     sql`SELECT encode(lead, 'hex') AS lead, seq, tries + (lease > 0 AND owner <> ${owner})::int AS tries, since,
       ${freeAt} - ${databaseTime} AS due_in FROM ${schema}.outstanding
-      WHERE target = ${storedName(target)} AND due_at IS NOT NULL AND NOT dead AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
+      WHERE target = ${storedName(target)} AND due_at IS NOT NULL AND NOT dead AND ${isAsked} AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
   );
   const now = options.clock.now();
   return rows.map((row) => ({
