@@ -61,6 +61,8 @@ export interface ReceiverOptions {
   readonly clock: Clock;
   /** The receiver ends: no delivery waits for another one any more. */
   readonly signal?: AbortSignal | undefined;
+  /** The receiver is told to end, which may be later. */
+  readonly stopping?: AbortSignal | undefined;
   /** Cuts short what the targets have in flight. */
   readonly cut?: AbortSignal | undefined;
   readonly note: (found: ReceiverNote) => void;
@@ -165,6 +167,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const dispatcher = new TargetDeliverer(inbox, targets, clock, {
     onTry: outbox && ((...tried) => outbox.tried(...tried)),
     signal: options.signal,
+    stopping: options.stopping,
     cut: options.cut,
   });
   const isSelective = targets.some(({ takes }) => takes !== undefined);

@@ -76,6 +76,8 @@ interface DelivererOptions {
   readonly onTry?: OnTry | undefined;
   /** Nobody waits for other receivers any more. */
   readonly signal?: AbortSignal | undefined;
+  /** The receiver is told to end, and its commands may be as well. */
+  readonly stopping?: AbortSignal | undefined;
   /** The targets are cut short. */
   readonly cut?: AbortSignal | undefined;
 }
@@ -99,6 +101,7 @@ export class TargetDeliverer {
   readonly #labels: ReadonlyMap<string, string>;
   readonly #clock: Pick<Clock, 'now' | 'steady'>;
   readonly #onTry: OnTry | undefined;
+  readonly #stopping: AbortSignal | undefined;
   readonly #cut: AbortSignal | undefined;
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
@@ -112,7 +115,7 @@ export class TargetDeliverer {
     inbox: Pick<Inbox, 'settle' | 'release' | 'lease' | 'states'>,
     targets: readonly Target[],
     clock: Clock,
-    { onTry, signal, cut }: DelivererOptions = {},
+    { onTry, signal, stopping, cut }: DelivererOptions = {},
   ) {
     this.#inbox = inbox;
     this.#leases = new LeaseRenewal(inbox, clock, signal);
@@ -120,6 +123,7 @@ export class TargetDeliverer {
     this.#labels = new Map(targets.map(({ name }) => [name, targetLabel(name)]));
     this.#clock = clock;
     this.#onTry = onTry;
+    this.#stopping = stopping;
     this.#cut = cut;
   }
 
@@ -394,10 +398,11 @@ export class TargetDeliverer {
     const given = await handed;
     if (given === undefined) return { isTaken: false, kind: 'pending' };
     // A failure that the end of this receiver made says nothing of the target: the lead is due as before.
-    const isCut = !given.ok && this.#cut?.aborted === true;
+    const isStopped = given.isInterrupted === true && this.#stopping?.aborted === true;
+    const isCut = !given.ok && (isStopped || this.#cut?.aborted === true);
     const isTry = !isCut && this.#unsettled.get(target.name)?.get(leadId) !== given;
     const { onStored, ...next }: NextTry = (isTry && this.#onTry?.(target, wanted, given, leadId)) || {};
-    const result = { ...given, target: this.#labels.get(target.name) ?? '' };
+    const result = { ...given, isInterrupted: undefined, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || (target.bestEffort === true && !isCut)) {
       try {

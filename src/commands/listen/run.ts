@@ -275,7 +275,7 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
 }
 
 function receiverFor(
-  { flags, context, verifier, inbox, targets, metrics, stop: { signal } }: ListenSession,
+  { flags, context, verifier, inbox, targets, metrics, stop: { signal, stopping } }: ListenSession,
   settings: Settings,
   outbox: Outbox,
   cut: AbortSignal,
@@ -306,6 +306,7 @@ function receiverFor(
     outbox,
     clock,
     signal,
+    stopping,
     cut,
     note: noteWith(messages, verifier),
     sentenceOf,

@@ -22,6 +22,9 @@ interface ExecOptions {
   readonly signal: AbortSignal;
 }
 
+/** How a command ends, or a shell around it, by a signal that is never sent here. */
+const interrupted = /^(ended by SIG(INT|TERM)|exit (130|143))$/;
+
 /** Commands at the same time: a burst of leads must not become a burst of processes. */
 const concurrency = 4;
 
@@ -52,7 +55,7 @@ export function execTarget({ messages, ...options }: ExecOptions): Target {
       });
       // stdout carries our data alone, so what a command prints goes to stderr with the messages.
       for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
-      return { ok: end.ok, answer: end.text };
+      return { ok: end.ok, answer: end.text, isInterrupted: interrupted.test(end.text) || undefined };
     },
   });
 }

@@ -14,6 +14,8 @@ export interface TargetResult {
   readonly status?: number | undefined;
   /** What failed is the target, whichever lead it is handed. */
   readonly isDown?: true | undefined;
+  /** A signal of others ended it, as where a service manager stops all processes of a service. Not printed. */
+  readonly isInterrupted?: true | undefined;
   /** So long an HTTP answer asks to wait. */
   readonly retryAfterMs?: number | undefined;
   /** Text of the answer's body, on demand. */
@@ -69,7 +71,10 @@ interface LimitedTargetOptions extends Pick<Target, 'bestEffort'> {
   /** Of a clock that goes on evenly. */
   readonly now: () => number;
   /** Hands one lead of a delivery over. Never rejects for a failure of the target. */
-  readonly run: (lead: AttemptedLead, from: CheckedDelivery) => Promise<Pick<TargetResult, 'ok' | 'answer'>>;
+  readonly run: (
+    lead: AttemptedLead,
+    from: CheckedDelivery,
+  ) => Promise<Pick<TargetResult, 'ok' | 'answer' | 'isInterrupted'>>;
 }
 
 /** A target that gets each lead by itself, and few of them at the same time. */
@@ -84,8 +89,8 @@ export function limitedTarget(options: LimitedTargetOptions): Target {
     }
     const started = now();
     try {
-      const { ok, answer } = await run(lead, from);
-      return { to, ok, answer, durationMs: Math.round(now() - started) };
+      const result = await run(lead, from);
+      return { to, ...result, durationMs: Math.round(now() - started) };
     } finally {
       limit.release();
     }

@@ -1,5 +1,8 @@
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -241,5 +244,21 @@ describe('listen.drain-timeout', () => {
     hold = false;
     await listen(argv, { home: listener.home });
     await expect.poll(() => behind.received.length).toBe(2);
+  });
+
+  it('counts no command as done that a signal ended with it', async () => {
+    const pids = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'pids');
+    const pidsSeen = (): string[] => (existsSync(pids) ? readFileSync(pids, 'utf8').trim().split('\n') : []);
+    const command = `echo $$ >> '${pids}'; test $(wc -l < '${pids}') -gt 1 || exec sleep 60`;
+    const argv = ['--http', '--target', JSON.stringify({ exec: command, bestEffort: true })];
+    const listener = await start(argv);
+    const answered = listener.post({ id: 'a' });
+    await expect.poll(() => pidsSeen().length).toBe(1);
+    listener.abort(new InterruptedError('SIGTERM'));
+    process.kill(Number(pidsSeen()[0]), 'SIGTERM');
+    expect((await answered).status).toBe(502);
+    await listener.done;
+    await listen(argv, { home: listener.home });
+    await expect.poll(() => pidsSeen().length).toBe(2);
   });
 });
