@@ -348,7 +348,8 @@ export class Outbox {
       });
       await receiver.handOn({ ...checked, key: restored.isVerified ? 0 : -1 }, pending, leasedAt);
     } catch (error) {
-      if (!isUnreadable(error)) throw error;
+      // Where it is the inbox, they are due again once their leases end.
+      if (!isUnreadable(error) || isOfInbox(error)) throw error;
       await this.#putOff(target, leads, error);
     }
   }

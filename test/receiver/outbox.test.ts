@@ -41,15 +41,22 @@ const deliveryOf = (id: string): StoredDelivery =>
     },
   }) as Partial<StoredDelivery> as StoredDelivery;
 
+interface RoundOptions {
+  readonly rounds?: number;
+  readonly comes?: boolean;
+  readonly givesUp?: boolean;
+  readonly fault?: DataError;
+}
+
 /**
  * An outbox whose leads have waited for so long that they are given up, after some rounds. `found`: what reading of each ends
  * with; undefined where it was pruned. `isAway`: its target was tried, and is down. `comes`: one more lead in each round.
- * `givesUp`: one was given up, and how many are dead cannot be read.
+ * `givesUp`: one was given up, and how many are dead cannot be read. `fault`: what handing on ends with.
  */
 async function roundOver(
   found: Record<string, StoredDelivery | DataError | undefined>,
   isAway = false,
-  { rounds = 1, comes = false, givesUp = false } = {},
+  { rounds = 1, comes = false, givesUp = false, fault }: RoundOptions = {},
 ) {
   const clock = new FakeClock();
   const end = new AbortController();
@@ -108,6 +115,7 @@ async function roundOver(
   }
   const ended = outbox.run({
     handOn(_checked, pending) {
+      if (fault !== undefined) return Promise.reject(fault);
       for (const { leadId, targets } of pending.map(({ stored }) => stored)) {
         handed.push(leadId);
         for (const wanted of targets) if (comes) outbox.tried(app, wanted, down, leadId);
@@ -151,6 +159,11 @@ it.each([
   expect(handed).toEqual(['b']);
   expect(released).toMatchObject([{ leadId: 'a', retryAt: expect.any(Number) as number }]);
   expect(notes).toEqual(['not-delivered-again']);
+});
+
+it('puts off no lead because the inbox cannot be read while it is handed on', async () => {
+  const { released, notes } = await roundOver({ a: deliveryOf('a') }, false, { fault: cannotRead });
+  expect([released, notes]).toEqual([[], ['outbox-failed']]);
 });
 
 it('puts off all leads that are on damaged pages', async () => {
