@@ -149,21 +149,13 @@ export class TargetDeliverer {
     leasedAt: number,
   ): Promise<readonly DispatchedLead[]> {
     const awaited = new Map(leads.map((one): [PendingLead, AwaitedTry[]] => [one, []]));
-    const started = this.#targets.map((target) => this.#begin(target, checked, awaited, leasedAt));
-    try {
-      const outcomes = leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? []));
-      // All of them: one that is forgotten while it is on its way would be handed over once more.
-      return (await Promise.allSettled(outcomes)).map((one) =>
-        one.status === 'fulfilled'
-          ? one.value
-          : { kind: 'pending', targetResults: [], failure: one.reason as Error },
-      );
-    } finally {
-      // Deliveries that were stored in the same batch as the last one of the lead get here only later, and still need it.
-      setImmediate(() => {
-        for (const end of started) end();
-      });
-    }
+    for (const target of this.#targets) this.#begin(target, checked, awaited, leasedAt);
+    const outcomes = leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? []));
+    return (await Promise.allSettled(outcomes)).map((one) =>
+      one.status === 'fulfilled'
+        ? one.value
+        : { kind: 'pending', targetResults: [], failure: one.reason as Error },
+    );
   }
 
   /**
@@ -188,7 +180,6 @@ export class TargetDeliverer {
       return await given;
     } finally {
       end();
-      setImmediate(() => this.#forget(leadId, target));
     }
   }
 
@@ -207,13 +198,7 @@ export class TargetDeliverer {
     const ended = (): HandedLead => ({ isTaken: false, kind: 'pending' });
     const handed = given.then(ended, ended);
     for (const { leadId, target } of leases) this.#setInFlight(leadId, target, handed);
-    try {
-      await given;
-    } finally {
-      setImmediate(() => {
-        for (const { leadId, target } of leases) this.#forget(leadId, target);
-      });
-    }
+    await given;
   }
 
   /** Whether the lead is on its way now, to that target or to any. */
@@ -270,13 +255,13 @@ export class TargetDeliverer {
     return { again, erased };
   }
 
-  /** Adds what each lead waits for at the target. Returns a function that forgets what it began. */
+  /** Adds what each lead waits for at the target. */
   #begin(
     target: Target,
     checked: CheckedDelivery,
     awaited: ReadonlyMap<PendingLead, AwaitedTry[]>,
     leasedAt: number,
-  ): () => void {
+  ): void {
     const { name } = target;
     const own = new Map<string, { readonly one: PendingLead; readonly wanted: WantedTry }>();
     const waiting: PendingLead[] = [];
@@ -327,14 +312,15 @@ export class TargetDeliverer {
       const isOwn = own.get(leadId)?.one === one;
       if (handed !== undefined) awaited.get(one)?.push({ target: name, isOwn, handed });
     }
-    return () => {
-      for (const leadId of own.keys()) this.#forget(leadId, name);
-    };
   }
 
+  /** Until it has ended, whatever other targets make of the lead. */
   #setInFlight(leadId: string, target: string, handed: Promise<HandedLead>): void {
     const atTargets = this.#inFlight.get(leadId) ?? new Map<string, Promise<HandedLead>>();
     this.#inFlight.set(leadId, atTargets.set(target, handed));
+    // Deliveries that were stored in the same batch as the last one of the lead get here only later, and still need it.
+    const ended = (): unknown => setImmediate(() => this.#forget(leadId, target));
+    void handed.then(ended, ended);
   }
 
   #forget(leadId: string, target: string): void {
@@ -359,13 +345,9 @@ export class TargetDeliverer {
       const [again]: readonly WantedTry[] = lead.stored.targets;
       if (again?.isElsewhere === true) return { isTaken: false, kind: 'pending' } as const;
       const tries: AwaitedTry[] = [];
-      const end = this.#begin(target, checked, new Map([[lead, tries]]), leasedAt);
-      try {
-        awaited.isOwn = tries[0]?.isOwn === true;
-        return (await tries[0]?.handed) ?? ({ isTaken: false, kind: 'pending' } as const);
-      } finally {
-        setImmediate(end);
-      }
+      this.#begin(target, checked, new Map([[lead, tries]]), leasedAt);
+      awaited.isOwn = tries[0]?.isOwn === true;
+      return (await tries[0]?.handed) ?? ({ isTaken: false, kind: 'pending' } as const);
     });
     const awaited: AwaitedTry = { target: name, isOwn: false, handed };
     return awaited;

@@ -223,6 +223,18 @@ describe('the outbox of a receiver', () => {
     expect(slow.received).toHaveLength(2);
   });
 
+  it('hands a lead on to the one target while the other one still takes long for its first delivery', async () => {
+    const slow = await appAt(() => undefined);
+    const quick = await appWith(404);
+    const targets = [slow.url, quick.url].flatMap((url) => ['--target', JSON.stringify({ forward: url })]);
+    const listener = await start([...targets, '--format', 'events']);
+    void listener.post({ id: 'a' }).catch(() => 'no answer');
+    await expect.poll(() => [slow.received.length, quick.received.length]).toEqual([1, 1]);
+    quick.set(200);
+    await secondsUntil(listener, () => quick.received.length === 2);
+    expect(slow.received).toHaveLength(1);
+  });
+
   it('tries again although the clock was set back', async () => {
     const app = await appWith(404);
     const listener = await start(['--forward-to', app.url]);
