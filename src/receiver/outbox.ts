@@ -198,7 +198,7 @@ export class Outbox {
     if (first.length === 0) return Math.max(shortestWaitMs, Math.min(Math.max(pausedMs, freshMs), pollMs));
     const most = outages > 0 ? 1 : half;
     if (!(await this.#tryAll(line, first, { most, isAnswering: isSeen }, receiver))) return shortestWaitMs;
-    if (isAwayForLong(line.state)) await this.#giveUpOverdue(line);
+    if (isAwayForLong(line.state)) await this.#giveUpOverdue(line, receiver);
     return 0;
   }
 
@@ -246,7 +246,7 @@ export class Outbox {
     const tries: Promise<void>[] = [];
     for (const { one, stored } of leased) {
       if (stored instanceof Error) {
-        tries.push(this.#putOff(target, [one], stored));
+        tries.push(this.#putOff(target, [one], stored, receiver));
         continue;
       }
       const { seq, firstSeq = seq, place } = stored;
@@ -256,7 +256,7 @@ export class Outbox {
     }
     for (const { stored, leads } of requests.values()) {
       const { readable, unreadable, error } = readEach(stored, leads);
-      if (error !== undefined) tries.push(this.#putOff(target, unreadable, error));
+      if (error !== undefined) tries.push(this.#putOff(target, unreadable, error, receiver));
       if (readable.length === 0) continue;
       tries.push(this.#try(target, { stored, leads: readable }, { isAnswering, leasedAt }, receiver));
     }
@@ -330,7 +330,7 @@ export class Outbox {
     target: Target,
     { stored, leads }: StoredRequest,
     { isAnswering, leasedAt }: { readonly isAnswering: boolean; readonly leasedAt: number },
-    receiver: Pick<Receiver, 'handOn'>,
+    receiver: Pick<Receiver, 'handOn' | 'isDispatching'>,
   ): Promise<void> {
     const { verifier, clock, note } = this.#options;
     const { name } = target;
@@ -350,14 +350,23 @@ export class Outbox {
     } catch (error) {
       // Where it is the inbox, they are due again once their leases end.
       if (!isUnreadable(error) || isOfInbox(error)) throw error;
-      await this.#putOff(target, leads, error);
+      await this.#putOff(target, leads, error, receiver);
     }
   }
 
-  /** Leads that are leased, and cannot be handed on as they are stored, hold no other. */
-  async #putOff(target: Target, leads: readonly DueLead[], error: Unreadable): Promise<void> {
+  /**
+   * Leads that are leased, and cannot be handed on as they are stored, hold no other. The lease of one that was pushed
+   * meanwhile is that of its try.
+   */
+  async #putOff(
+    { name, giveUpMs = defaultGiveUpMs }: Target,
+    leased: readonly DueLead[],
+    error: Unreadable,
+    receiver: Pick<Receiver, 'isDispatching'>,
+  ): Promise<void> {
     const { inbox, clock, note, sentenceOf } = this.#options;
-    const { name, giveUpMs = defaultGiveUpMs } = target;
+    const leads = leased.filter(({ leadId }) => !receiver.isDispatching(leadId, name));
+    if (leads.length === 0) return;
     const now = clock.now();
     note({
       kind: 'not-delivered-again',
@@ -372,7 +381,7 @@ export class Outbox {
   }
 
   /** Of a target that is away there are more leads than tries: all that waited too long are given up. */
-  async #giveUpOverdue(line: Line): Promise<void> {
+  async #giveUpOverdue(line: Line, receiver: Pick<Receiver, 'isDispatching'>): Promise<void> {
     const { inbox, clock, signal } = this.#options;
     const { name, giveUpMs = defaultGiveUpMs } = line.target;
     while (!signal.aborted) {
@@ -381,7 +390,9 @@ export class Outbox {
       if (overdue.length === 0) return;
       const leases = overdue.map(({ leadId, seq, since }) => ({ leadId, seq, target: name, since }));
       const answers = await inbox.lease(leases);
-      const leased = leases.filter((_, i) => answers[i]?.state === 'leased');
+      const leased = leases.filter(
+        ({ leadId }, i) => answers[i]?.state === 'leased' && !receiver.isDispatching(leadId, name),
+      );
       if (leased.length === 0) return;
       await inbox.release(leased.map((lease) => ({ ...lease, dead: true })));
       line.givenUp += leased.length;

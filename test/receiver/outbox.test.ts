@@ -46,17 +46,19 @@ interface RoundOptions {
   readonly comes?: boolean;
   readonly givesUp?: boolean;
   readonly fault?: DataError;
+  readonly pushed?: readonly string[];
 }
 
 /**
  * An outbox whose leads have waited for so long that they are given up, after some rounds. `found`: what reading of each ends
  * with; undefined where it was pruned. `isAway`: its target was tried, and is down. `comes`: one more lead in each round.
  * `givesUp`: one was given up, and how many are dead cannot be read. `fault`: what handing on ends with.
+ * `pushed`: leads that are pushed while their leases are asked for.
  */
 async function roundOver(
   found: Record<string, StoredDelivery | DataError | undefined>,
-  isAway = false,
-  { rounds = 1, comes = false, givesUp = false, fault }: RoundOptions = {},
+  isAway: boolean | 'for long' = false,
+  { rounds = 1, comes = false, givesUp = false, fault, pushed = [] }: RoundOptions = {},
 ) {
   const clock = new FakeClock();
   const end = new AbortController();
@@ -109,9 +111,9 @@ async function roundOver(
   const down = { to: 'forward', ok: false, answer: 'refused', durationMs: 1, isDown: true } as const;
   if (givesUp)
     outbox.tried(app, { name: 'app', tries: 9, since }, { ...down, isDown: undefined }, 'over').onStored?.();
-  if (isAway) {
+  for (let outages = isAway === 'for long' ? 12 : Number(isAway); outages > 0; outages -= 1) {
     outbox.tried(app, { name: 'app', tries: comes ? 0 : 1 }, down, 'c');
-    clock.advance(10_000);
+    clock.advance(isAway === true ? 10_000 : 3_600_000);
   }
   const ended = outbox.run({
     handOn(_checked, pending) {
@@ -122,7 +124,7 @@ async function roundOver(
       }
       return Promise.resolve();
     },
-    isDispatching: () => false,
+    isDispatching: (leadId) => pushed.includes(leadId) && leased.includes(leadId),
   });
   for (let round = 1; round <= rounds; round += 1) {
     await expect.poll(() => clock.sleeps.length).toBeGreaterThanOrEqual(round);
@@ -164,6 +166,15 @@ it.each([
 it('puts off no lead because the inbox cannot be read while it is handed on', async () => {
   const { released, notes } = await roundOver({ a: deliveryOf('a') }, false, { fault: cannotRead });
   expect([released, notes]).toEqual([[], ['outbox-failed']]);
+});
+
+it('ends no lease of a lead that is pushed meanwhile', async () => {
+  const some = { a: deliveryOf('a'), b: deliveryOf('b'), c: deliveryOf('c') };
+  const over = await roundOver(some, 'for long', { pushed: ['c'] });
+  expect(over.leased).toEqual(['a', 'b', 'c']);
+  expect(over.released).toMatchObject([{ leadId: 'b', dead: true }]);
+  const put = await roundOver({ a: damaged, b: damaged }, false, { pushed: ['b'] });
+  expect(put.released.map(({ leadId }) => leadId)).toEqual(['a']);
 });
 
 it('puts off all leads that are on damaged pages', async () => {
