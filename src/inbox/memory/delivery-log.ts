@@ -126,8 +126,14 @@ export class DeliveryLog {
   }
 
   /** By number, newest first; rows may be added and removed meanwhile. */
-  *#rowsIn({ seq: only, before = this.#seq + 1, after = 0 }: InboxQuery): Generator<Row> {
-    const [top, bottom] = only === undefined ? [before - 1, after] : [only, only - 1];
+  *#rowsIn({ seq: only, firstSeq, before = this.#seq + 1, after = 0 }: InboxQuery): Generator<Row> {
+    const lastOfRequest = firstSeq === undefined ? undefined : [...this.#ofRequest(firstSeq)].at(-1)?.seq;
+    const [top, bottom] =
+      only !== undefined
+        ? [only, only - 1]
+        : firstSeq !== undefined
+          ? [lastOfRequest ?? 0, firstSeq - 1]
+          : [before - 1, after];
     const [last, first] = [Math.min(top, this.#seq), Math.max(bottom, 0)];
     // Of a flood of rejected deliveries only the newest are kept, and most numbers have no row.
     if (last - first > this.#rows.size * 4) {
@@ -240,13 +246,20 @@ export class DeliveryLog {
   /** The status of the one answer to a delivery: of several leads, one that is pending decides for all. */
   #answerTo({ firstSeq, status }: DeliverySummary): number {
     if (firstSeq === undefined) return status;
-    for (let seq = firstSeq; seq <= this.#seq; seq += 1) {
-      const sibling = this.#rows.get(seq)?.summary;
-      if (sibling === undefined) continue;
-      if (sibling.firstSeq !== firstSeq) break;
-      if (sibling.verdict === 'pending') return sibling.status;
+    for (const { summary } of this.#ofRequest(firstSeq)) {
+      if (summary.verdict === 'pending') return summary.status;
     }
     return status;
+  }
+
+  /** What came in one request of several leads follows each other. */
+  *#ofRequest(firstSeq: number): Generator<Row> {
+    for (let seq = firstSeq; seq <= this.#seq; seq += 1) {
+      const row = this.#rows.get(seq);
+      if (row === undefined) continue;
+      if (row.summary.firstSeq !== firstSeq) return;
+      yield row;
+    }
   }
 
   #storedDelivery(row: Row): StoredDelivery {
