@@ -137,6 +137,8 @@ interface DecidedLead extends StoredLead {
   /** What its sender is told, where that is another verdict. */
   readonly answered?: 'accepted' | 'duplicate' | undefined;
   readonly targetResults?: readonly LabelledResult[] | undefined;
+  /** It was erased since it was stored. */
+  readonly isErased?: true;
 }
 
 /** Without a promise where there is nothing to wait for: each costs a delivery as much as many steps of its work. */
@@ -414,7 +416,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       position,
       attempt: decided?.stored.attempt,
       firstAt: decided?.stored.firstAt,
-      lead: decided === undefined || isErased(decided.stored) ? undefined : decided.lead.lead.bytes,
+      lead:
+        decided === undefined || decided.isErased === true || isErased(decided.stored)
+          ? undefined
+          : decided.lead.lead.bytes,
       differs: decided?.stored.differs,
       warnings: decided?.lead.warnings,
       targetResults: decided?.targetResults,

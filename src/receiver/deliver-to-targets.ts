@@ -48,6 +48,8 @@ export interface DispatchedLead {
   readonly targetResults: readonly LabelledResult[];
   /** Why the inbox could not write that a target has had the lead, a `CannotStoreError`. */
   readonly failure?: Error | undefined;
+  /** It was erased before it could be handed on. */
+  readonly isErased?: true;
 }
 
 /** Is told of every try, and says when a lead that was not taken is due again. */
@@ -84,6 +86,9 @@ interface DelivererOptions {
 
 /** Leads of one target that had it and could not be settled: of more the oldest are forgotten, and handed over again. */
 const mostUnsettled = 1000;
+
+/** As one of which a delivery comes after it was erased. */
+const erasedLead: DispatchedLead = { kind: 'duplicate', targetResults: [], isErased: true };
 
 /** What the targets may get: the whole delivery, unless a lead in it was erased. */
 export function withoutErased(checked: CheckedDelivery, erased: ReadonlySet<string>): CheckedDelivery {
@@ -140,7 +145,10 @@ export class TargetDeliverer {
     if (!this.#leases.areUncertain(leasedAt)) return this.#dispatch(checked, leads, leasedAt);
     const askedAt = this.#clock.steady();
     const { again, erased } = await this.#askedAgain(leads, leasedAt);
-    return this.#dispatch(withoutErased(checked, erased), again, askedAt);
+    const left = again.filter(({ stored }) => !erased.has(stored.leadId));
+    const dispatched = await this.#dispatch(withoutErased(checked, erased), left, askedAt);
+    const outcomes = new Map(left.map((one, i) => [one, dispatched[i]]));
+    return again.map((one) => outcomes.get(one) ?? erasedLead);
   }
 
   async #dispatch(

@@ -255,10 +255,14 @@ describe('leads that the inbox granted late', () => {
     const parts = { policy, targets: [app], clock, note: () => undefined, sentenceOf };
     const body = Buffer.from(JSON.stringify(ids.map((id) => ({ id, category: 'x' }))));
     const receiver = createReceiver({ ...parts, inbox: inbox as Inbox });
+    const said: unknown[] = [];
+    receiver.events.subscribe(
+      ({ leadId, verdict, lead }) => void said.push([leadId, verdict, lead !== undefined]),
+    );
     let answer: unknown;
     void receiver.handle({ ...deliveryOf('a'), body }).then(({ status }) => (answer = status));
     await until(() => (clock.advance(250), answer !== undefined), 'the answer');
-    return { handed, answer, bodies };
+    return { handed, answer, bodies, said };
   }
 
   it('go out in one request as they came, and say how often they were tried', async () => {
@@ -300,10 +304,17 @@ describe('leads that the inbox granted late', () => {
         leases.map(({ leadId }) => ({ state: leadId === 'a' ? 'not outstanding' : 'leased', tries: 0 })),
       );
     const known = new Map([['a', 'accepted']] as const);
-    const { handed, bodies } = await deliver(['a', 'b'], lease, new FakeClock(), known);
+    const { handed, answer, bodies, said } = await deliver(['a', 'b'], lease, new FakeClock(), known);
+    expect(answer).toBe(200);
+    expect(said).toEqual([
+      ['a', 'duplicate', false],
+      ['b', 'accepted', true],
+    ]);
     expect(handed).toEqual([[['b', 2]]]);
     expect(bodies[0]).toContain('"b"');
     expect(bodies[0]).not.toContain('"a"');
+    const alone = await deliver(['a'], lease, new FakeClock(), known);
+    expect([alone.handed, alone.answer]).toEqual([[], 200]);
   });
 
   it('go out where the inbox has failed since, unless their leases have ended by then', async () => {
