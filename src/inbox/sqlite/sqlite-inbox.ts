@@ -136,7 +136,7 @@ function sqliteInbox(
       current.insertWaiting();
       return step(current);
     });
-  const outstanding = outstandingLeads(database, opened.owner);
+  const outstanding = outstandingLeads(database, opened.owner, (error) => warnings.failed(error));
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return await Promise.resolve(read());

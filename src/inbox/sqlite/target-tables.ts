@@ -172,10 +172,14 @@ export class TargetLeases {
 const triesOf = ({ lease, owner, tries }: Row, own: string): number =>
   Number(tries) + (Number(lease) > 0 && owner !== own ? 1 : 0);
 
-/** Reads which leads a target has not had, by its stored name. `owner`: of this receiver. */
+/**
+ * Reads which leads a target has not had, by its stored name. `owner`: of this receiver. `onDamage` is told of each page that
+ * cannot be read, since the leads on it are left out.
+ */
 export function outstandingLeads(
   database: Database,
   owner: string,
+  onDamage: (error: unknown) => void,
 ): {
   readonly due: (
     target: string,
@@ -189,6 +193,16 @@ export function outstandingLeads(
   /** At most `outstandingPage` of them, those behind a lead, due or not; and the last lead that was looked at. */
   readonly page: (target: string, after: string) => { refs: readonly StoredRef[]; last: string | undefined };
 } {
+  /** What can be read where a page is damaged. */
+  const unlessDamaged = <T>(read: () => T, otherwise: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      onDamage(error);
+      return otherwise();
+    }
+  };
   const due = database.prepare(
     `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at ${dueOf} LIMIT ?`,
   );
@@ -278,16 +292,6 @@ export function outstandingLeads(
       return { refs, last: last && textOf(last['lead']) };
     },
   };
-}
-
-/** What can be read where a page is damaged. */
-function unlessDamaged<T>(read: () => T, otherwise: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    return otherwise();
-  }
 }
 
 /** How this inbox stores the names of targets: by the key in its table `target_key`. */

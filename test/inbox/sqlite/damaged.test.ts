@@ -1,16 +1,17 @@
 import { dirname } from 'node:path';
 import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { DamagedExpiredError, NonceTable } from '../../../src/inbox/sqlite/delivery-tables.ts';
 import { type DatabaseLog, type FileIdentity, StoreWarnings } from '../../../src/inbox/sqlite/file-health.ts';
 import { type Database, loadLibsql, Statements } from '../../../src/inbox/sqlite/libsql.ts';
 import { shrink } from '../../../src/inbox/sqlite/open-database.ts';
 import { isUnreadable } from '../../../src/inbox/sqlite/sqlite-errors.ts';
+import { outstandingLeads, storedNamesOf } from '../../../src/inbox/sqlite/target-tables.ts';
 import { until } from '../../support/until.ts';
 import { clock, open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';
-import { damagedInbox, ids } from './damaged-inbox.ts';
+import { damagedInbox, ids, sharingIds } from './damaged-inbox.ts';
 
 it('with a damaged page refuses the leads on that page alone, and says once how to save the rest', async () => {
   const path = await damagedInbox('leads', 3);
@@ -185,6 +186,20 @@ it('names what is due beside a lead that is on a damaged page of the ids, and th
   await expect(all(inbox.list({ leadId: damaged[0]?.leadId }))).rejects.toThrow();
   await inbox.release(damaged.map((lease) => ({ ...lease, retryAt: clock.now() + 1000 })));
   expect(await inbox.due(target, clock.now(), 2000)).toEqual(due.filter(({ seq }) => seq !== 0));
+});
+
+it('says so of a part of what is due that was damaged since it was opened', async () => {
+  const Libsql = await loadLibsql();
+  const database = new Libsql(await damagedInbox('work', 0, true), { timeout: 0 });
+  onTestFinished(() => database.close());
+  const damage: unknown[] = [];
+  const { due, next } = outstandingLeads(database, '', (error) => damage.push(error));
+  const target = storedNamesOf(database)('forward http://a.test/');
+  expect(due(target, clock.now(), 2000).length).toBeLessThan(ids.length + sharingIds.length);
+  const found = damage.length;
+  expect(found).toBeGreaterThan(0);
+  expect(next(target)).toBe(1);
+  expect(damage.length).toBeGreaterThan(found);
 });
 
 it('names what is due beside leads on a damaged page of what is outstanding, earliest first', async () => {
