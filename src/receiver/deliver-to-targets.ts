@@ -56,8 +56,8 @@ export interface DispatchedLead {
 export type OnTry = (target: Target, wanted: WantedTry, result: TargetResult, leadId: string) => NextTry;
 
 export interface NextTry extends Pick<TargetLease, 'retryAt' | 'dead'> {
-  /** Called once the inbox has it. */
-  readonly onStored?: () => void;
+  /** Called once the inbox has it, or with false where it did not say so. */
+  readonly onReleased?: (isStored: boolean) => void;
 }
 
 /** What came of a lead at one target. */
@@ -391,7 +391,7 @@ export class TargetDeliverer {
     const isStopped = given.isInterrupted === true && this.#stopping?.aborted === true;
     const isCut = !given.ok && (isStopped || this.#cut?.aborted === true);
     const isTry = !isCut && this.#unsettled.get(target.name)?.get(leadId) !== given;
-    const { onStored, ...next }: NextTry = (isTry && this.#onTry?.(target, wanted, given, leadId)) || {};
+    const { onReleased, ...next }: NextTry = (isTry && this.#onTry?.(target, wanted, given, leadId)) || {};
     const result = { ...given, isInterrupted: undefined, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || (target.bestEffort === true && !isCut)) {
@@ -407,8 +407,9 @@ export class TargetDeliverer {
     }
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
     // be stored, the lease expires by itself.
-    const released = this.#inbox.release([{ ...lease, ...next, since: wanted.since }]);
-    await Promise.allSettled([released.then(onStored)]);
+    const leases = [{ ...lease, ...next, since: wanted.since }];
+    const [released] = await Promise.allSettled([this.#inbox.release(leases)]);
+    onReleased?.(released.status === 'fulfilled');
     return { isTaken: false, kind: 'pending', result };
   }
 

@@ -77,6 +77,10 @@ interface Line {
   wake: AbortController;
   /** Leads that were given up and are not said yet. */
   givenUp: number;
+  /** The inbox did not say whether it stored that one was given up. */
+  isUnsure: boolean;
+  /** How many were given up when that was last looked at. */
+  dead: number;
 }
 
 /** Tries the targets again for what is stored and they have not had, whether or not its sender comes again. */
@@ -99,6 +103,8 @@ export class Outbox {
           waitsUntil: 0,
           wake: new AbortController(),
           givenUp: 0,
+          isUnsure: false,
+          dead: 0,
         },
       ]),
     );
@@ -126,7 +132,13 @@ export class Outbox {
     const now = clock.now();
     const { giveUpMs = defaultGiveUpMs } = target;
     const next = nextTry({ result, tries, strikes, since, giveUpMs, now }, chance);
-    if ('dead' in next) return { ...next, onStored: () => void (line.givenUp += 1) };
+    if ('dead' in next) {
+      const onReleased = (isStored: boolean): void => {
+        if (isStored) line.givenUp += 1;
+        else line.isUnsure = true;
+      };
+      return { ...next, onReleased };
+    }
     if (Math.max(line.state.pausedUntil, steady + next.retryAt - now) < line.waitsUntil) line.wake.abort();
     return next;
   }
@@ -394,23 +406,27 @@ export class Outbox {
         ({ leadId }, i) => answers[i]?.state === 'leased' && !receiver.isDispatching(leadId, name),
       );
       if (leased.length === 0) return;
+      line.isUnsure = true;
       await inbox.release(leased.map((lease) => ({ ...lease, dead: true })));
       line.givenUp += leased.length;
     }
   }
 
   async #sayGivenUp(line: Line): Promise<void> {
-    const { givenUp } = line;
-    if (givenUp === 0) return;
+    const { givenUp, isUnsure } = line;
+    if (givenUp === 0 && !isUnsure) return;
+    line.isUnsure = false;
     const target = targetLabel(line.target.name);
     // Where the inbox cannot be read it is not known how many are dead since earlier.
     const outstanding = await this.#options.inbox.outstanding().catch((error: unknown) => {
+      line.isUnsure = isUnsure;
       if (!isUnreadable(error)) throw error;
       return [];
     });
     const { dead = givenUp } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
     // They may have been begun anew since.
-    if (dead > 0) this.#options.note({ kind: 'given-up', target, leads: dead });
+    if (dead > (givenUp > 0 ? 0 : line.dead)) this.#options.note({ kind: 'given-up', target, leads: dead });
+    line.dead = dead;
     line.givenUp -= givenUp;
   }
 }

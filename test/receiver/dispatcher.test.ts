@@ -40,14 +40,14 @@ it('reports a lead as pending only when the lease of the target that failed is r
   expect(await dispatched).toMatchObject([{ kind: 'pending' }]);
 });
 
-it.each([true, false])('says that a lead is given up only once that is stored: %s', async (isStored) => {
-  const given: string[] = [];
-  const onTry = () => ({ dead: true, onStored: () => void given.push('a') }) as const;
+it.each([true, false])('says whether it is stored that a lead is given up: %s', async (isStored) => {
+  const given: boolean[] = [];
+  const onTry = () => ({ dead: true, onReleased: (is: boolean) => void given.push(is) }) as const;
   const release = () => (isStored ? Promise.resolve() : Promise.reject(new CannotStoreError('full')));
   const inbox: Partial<Inbox> = { release };
   const dispatcher = new TargetDeliverer(inbox as Inbox, [failing], new FakeClock(0), { onTry });
   await dispatcher.dispatch(checked, pending, 0);
-  expect(given).toEqual(isStored ? ['a'] : []);
+  expect(given).toEqual([isStored]);
 });
 
 it('hands a lead to every target at once, and keeps what each made of it', async () => {

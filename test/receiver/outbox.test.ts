@@ -110,7 +110,9 @@ async function roundOver(
   });
   const down = { to: 'forward', ok: false, answer: 'refused', durationMs: 1, isDown: true } as const;
   if (givesUp)
-    outbox.tried(app, { name: 'app', tries: 9, since }, { ...down, isDown: undefined }, 'over').onStored?.();
+    outbox
+      .tried(app, { name: 'app', tries: 9, since }, { ...down, isDown: undefined }, 'over')
+      .onReleased?.(true);
   for (let outages = isAway === 'for long' ? 12 : Number(isAway); outages > 0; outages -= 1) {
     outbox.tried(app, { name: 'app', tries: comes ? 0 : 1 }, down, 'c');
     clock.advance(isAway === true ? 10_000 : 3_600_000);
@@ -209,6 +211,46 @@ it.each([{}, { a: cannotRead }])(
     expect(notes.filter((note) => note.includes('given up'))).toEqual(['1 given up']);
   },
 );
+
+it('says that a lead is given up where the inbox stored it and could not say so, and once', async () => {
+  const clock = new FakeClock();
+  const end = new AbortController();
+  const said: number[] = [];
+  let dead = 0;
+  let looked = 0;
+  const inbox: Partial<Inbox> = {
+    nextDueAt: () => Promise.resolve(undefined),
+    outstanding() {
+      looked += 1;
+      const leads = { leads: 0, unscheduled: 0, wantedElsewhere: false };
+      return Promise.resolve([{ ...leads, target: 'app', wanted: true, dead }]);
+    },
+  };
+  const app: Target = { name: 'app', deliver: () => [] };
+  const outbox = new Outbox({
+    inbox: inbox as Inbox,
+    targets: [app],
+    verifier: {} as Verifier,
+    clock,
+    random: () => 0.5,
+    note(found) {
+      if (found.kind === 'given-up') said.push(found.leads);
+    },
+    sentenceOf: String,
+    signal: end.signal,
+  });
+  const refused = { to: 'forward', ok: false, answer: '404', durationMs: 1 } as const;
+  const ended = outbox.run({ handOn: () => Promise.resolve(), isDispatching: () => false });
+  for (const now of [0, 1, 1, 2]) {
+    dead = now;
+    outbox.tried(app, { name: 'app', tries: 9, since: 0 }, refused, 'a').onReleased?.(false);
+    const before = looked;
+    await expect.poll(() => (clock.advance(10_000), looked)).toBeGreaterThan(before);
+  }
+  end.abort();
+  await ended;
+  expect(said).toEqual([1, 2]);
+});
 
 it('holds no new lead for one that a target which answers others asks to wait with again and again', () => {
   const clock = new FakeClock();
