@@ -196,12 +196,16 @@ export class TargetDeliverer {
    * comes meanwhile is not tried either.
    */
   async giveBack(leads: readonly PendingLead[]): Promise<void> {
-    const leases = leads.flatMap(({ stored: { leadId, seq, targets } }) =>
-      targets
-        // The lease of one that is on its way ends with that.
-        .filter(({ name }) => this.#inFlight.get(leadId)?.has(name) !== true)
-        .map(({ name }) => ({ leadId, seq, target: name })),
+    await this.#giveBack(
+      leads.flatMap(({ stored: { leadId, seq, targets } }) =>
+        targets.map(({ name }) => ({ leadId, seq, target: name })),
+      ),
     );
+  }
+
+  async #giveBack(unused: readonly TargetLease[]): Promise<void> {
+    // The lease of one that is on its way ends with that.
+    const leases = unused.filter(({ leadId, target }) => !this.isDispatching(leadId, target));
     const given = this.#inbox.release(leases);
     const ended = (): HandedLead => ({ isTaken: false, kind: 'pending' });
     const handed = given.then(ended, ended);
@@ -341,7 +345,10 @@ export class TargetDeliverer {
   #afterOther(target: Target, checked: CheckedDelivery, one: PendingLead): AwaitedTry {
     const { leadId, seq } = one.stored;
     const { name } = target;
-    const handed = this.#leases.afterOther({ leadId, seq, target: name }).then(async (answer) => {
+    const lease = { leadId, seq, target: name };
+    // What cannot be given back ends by itself.
+    const giveBack = (): unknown => Promise.allSettled([this.#giveBack([lease])]);
+    const handed = this.#leases.afterOther(lease, giveBack).then(async (answer) => {
       if (answer?.state !== 'leased')
         return { isTaken: answer?.state === 'settled', kind: 'pending' } as const;
       const wanted = one.stored.targets.find((each) => each.name === name);

@@ -29,6 +29,8 @@ interface Asked {
   readonly endsAt?: number;
   /** Undefined where it ends without an answer. */
   readonly heard: (answer?: HeardAnswer) => void;
+  /** Only of one that another receiver had: it was granted after nobody waited for it any more. */
+  readonly onLate?: () => void;
 }
 
 /** `askedAt`: by the clock that goes on evenly; a lease holds from then on, however late its answer comes. */
@@ -80,9 +82,9 @@ export class LeaseRenewal {
 
   /**
    * What another receiver made of its lease: `settled`, or `leased` to this one where it is free. Undefined where too many
-   * wait already, it takes too long, or the receiver ends.
+   * wait already, it takes too long, or the receiver ends; `onLate`: it was leased to this one after that.
    */
-  async afterOther(lease: TargetLease): Promise<HeardAnswer | undefined> {
+  async afterOther(lease: TargetLease, onLate: () => void): Promise<HeardAnswer | undefined> {
     if (this.#waiting >= mostWaiting || this.#signal?.aborted === true) return undefined;
     this.#waiting += 1;
     const answer = await new Promise<HeardAnswer | undefined>((resolve) => {
@@ -92,6 +94,7 @@ export class LeaseRenewal {
         everyMs: askEveryMs,
         askAt: now,
         endsAt: now + longestWaitMs,
+        onLate,
         heard: (answer) => {
           if (answer?.state === 'busy') return;
           this.#asked.delete(asked);
@@ -137,6 +140,7 @@ export class LeaseRenewal {
       const answer = answers[i];
       one.askAt = askedAt + one.everyMs;
       if (answer !== undefined && this.#asked.has(one)) one.heard({ ...answer, askedAt });
+      else if (answer?.state === 'leased') one.onLate?.();
     }
   }
 }

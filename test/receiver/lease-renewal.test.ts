@@ -364,6 +364,23 @@ describe('leases while the inbox takes four seconds for an answer', () => {
     await passed(4000);
   });
 
+  it('are given back where they are granted after nobody waits for them any more', async () => {
+    const { clock, lease, passed } = slowInbox(['busy', 'leased']);
+    const released: TargetLease[] = [];
+    const release: Inbox['release'] = (leases) => Promise.resolve(void released.push(...leases));
+    const app = new SlowApp();
+    const deliverer = new TargetDeliverer({ lease, release } as Partial<Inbox> as Inbox, [app], clock);
+    const stored = { kind: 'pending', leadId: 'a', seq: 1, attempt: 2, firstAt: 0, targets: [] } as const;
+    const dispatched = deliverer.dispatch(
+      {} as CheckedDelivery,
+      [{ lead: { leadId: 'a' } as CheckedLead, stored: { ...stored, busy: true } }],
+      0,
+    );
+    await passed(9000);
+    expect(await dispatched).toMatchObject([{ kind: 'pending' }]);
+    expect([released, app.answers]).toEqual([[{ leadId: 'a', seq: 1, target: 'app' }], []]);
+  });
+
   it('are not taken for its own by who waits for another receiver, without a second question', async () => {
     const { clock, lease, asked, passed } = slowInbox(['leased', 'busy']);
     const app = new SlowApp();
@@ -397,7 +414,7 @@ describe('a delivery whose lead another receiver has', () => {
     const watch = new LeaseRenewal({ lease }, clock, signal);
     let ended = 0;
     const wait = (leadId: string): void =>
-      void watch.afterOther({ leadId, seq: 1, target: 'app' }).then(() => (ended += 1));
+      void watch.afterOther({ leadId, seq: 1, target: 'app' }, () => undefined).then(() => (ended += 1));
     return { clock, asked, wait, ended: () => ended };
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
