@@ -15,6 +15,7 @@ import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
 import { type IdField, readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
 import { asReceived, isOfDamage, isOfInbox, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
+import { lostLines } from './lost-lines.ts';
 import type { Target, TargetResult } from './target.ts';
 
 /** The name of such a target in the inbox; in one that is shared, two hosts have two files. */
@@ -64,7 +65,7 @@ const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
 const lineFeed = Buffer.from('\n');
 
-/** How often lines are written again because the file lost its name meanwhile. */
+/** How often lines are written again because the file lost its name, or was cut, meanwhile. */
 const mostRewrites = 10;
 
 /** The open file, and what it held when this process last wrote to it or looked. */
@@ -112,12 +113,16 @@ class LineFile {
   /** Resolves when the lines, each with its line feed, are on disk in a file that has a name. */
   append(lines: Uint8Array): Promise<void> {
     return withOutputErrors(this.#path, async () => {
+      let left = lines;
       for (let rewrites = 0; rewrites <= mostRewrites; rewrites += 1) {
         const file = await this.#openAtPath();
-        await write(file, file.isLineOpen ? Buffer.concat([lineFeed, lines]) : lines);
-        // A file that was removed while the lines were written has taken them with it.
-        const { nlink } = await file.handle.stat();
-        if (nlink > 0) return;
+        await write(file, file.isLineOpen ? Buffer.concat([lineFeed, left]) : left);
+        // A file that was removed while the lines were written has taken them with it, and one that was cut a part of them.
+        const { nlink, size } = await file.handle.stat();
+        if (nlink === 0) continue;
+        if (size === file.size) return;
+        left = await lostLines(file.handle, left, { start: file.size - left.length, size });
+        if (left.length === 0) return;
       }
       throw new OutputError({ kind: 'file-keeps-vanishing', path: this.#path } satisfies FileProblem);
     });
