@@ -12,28 +12,16 @@ export async function lostLines(
   lines: Uint8Array,
   { start, size }: { readonly start: number; readonly size: number },
 ): Promise<Uint8Array> {
-  // What was cut before the lines were written has moved them to the front.
-  for (const at of new Set([start, size - lines.length])) {
-    const found = at < 0 ? undefined : await lineBreakAndBytes(handle, at, lines.length);
-    if (found?.bytes.equals(lines) === true)
-      return found.beginsLine ? new Uint8Array() : lines.subarray(0, lines.indexOf(lineFeed) + 1);
+  // What was cut before the lines were written has moved them to the front, and what others wrote to the end.
+  const from = Math.max(0, Math.min(start, size - lines.length) - 1);
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(size - from), 0, size - from, from);
+  const now = buffer.subarray(0, bytesRead);
+  let isJoined = false;
+  for (let at = now.indexOf(lines); at >= 0; at = now.indexOf(lines, at + 1)) {
+    if (from + at === 0 || now[at - 1] === lineFeed) return new Uint8Array();
+    isJoined = true;
   }
-  const kept = size - start;
-  if (kept <= 0 || kept >= lines.length) return lines;
-  const { bytes } = await lineBreakAndBytes(handle, start, kept);
-  return bytes.equals(lines.subarray(0, kept)) ? lines.subarray(bytes.lastIndexOf(lineFeed) + 1) : lines;
-}
-
-async function lineBreakAndBytes(
-  handle: Pick<FileHandle, 'read'>,
-  at: number,
-  length: number,
-): Promise<{ readonly beginsLine: boolean; readonly bytes: Buffer }> {
-  const from = Math.max(0, at - 1);
-  const before = at - from;
-  const { bytesRead, buffer } = await handle.read(Buffer.alloc(before + length), 0, before + length, from);
-  return {
-    beginsLine: before === 0 || buffer[0] === lineFeed,
-    bytes: buffer.subarray(before, bytesRead),
-  };
+  if (isJoined) return lines.subarray(0, lines.indexOf(lineFeed) + 1);
+  const kept = now.subarray(start - from);
+  return kept.equals(lines.subarray(0, kept.length)) ? lines.subarray(kept.lastIndexOf(lineFeed) + 1) : lines;
 }

@@ -7,6 +7,7 @@ import { freshHome } from '../../support/run.ts';
 it.each<readonly [string, string, string]>([
   ['nothing is cut', 'a\nb\nc\n', ''],
   ['somebody else writes behind them', 'a\nb\nc\nelse\n', ''],
+  ['somebody else writes before and behind them', 'a\nX\nb\nc\nY\n', ''],
   ['the file is cut at a line before they are written', 'b\nc\n', ''],
   ['they stand behind a part of another line', '{"xb\nc\n', 'b\n'],
   ['their last line is cut', 'a\nb\nc', 'c\n'],
