@@ -87,6 +87,9 @@ interface DelivererOptions {
 /** Leads of one target that had it and could not be settled: of more the oldest are forgotten, and handed over again. */
 const mostUnsettled = 1000;
 
+/** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
+const afterStopMs = 5_000;
+
 /** As one of which a delivery comes after it was erased. */
 const erasedLead: DispatchedLead = { kind: 'duplicate', targetResults: [], isErased: true };
 
@@ -398,7 +401,10 @@ export class TargetDeliverer {
     const isStopped = given.isInterrupted === true && this.#stopping?.aborted === true;
     const isCut = !given.ok && (isStopped || this.#cut?.aborted === true);
     const isTry = !isCut && this.#unsettled.get(target.name)?.get(leadId) !== given;
-    const { onReleased, ...next }: NextTry = (isTry && this.#onTry?.(target, wanted, given, leadId)) || {};
+    // The outbox goes on until the cut, and would try it again at once.
+    const whenStopped = isStopped ? { retryAt: this.#clock.now() + afterStopMs } : {};
+    const { onReleased, ...next }: NextTry =
+      (isTry && this.#onTry?.(target, wanted, given, leadId)) || whenStopped;
     const result = { ...given, isInterrupted: undefined, target: this.#labels.get(target.name) ?? '' };
     const lease = { leadId, seq, target: target.name, result: this.#kept(result, wanted.tries) };
     if (result.ok || (target.bestEffort === true && !isCut)) {

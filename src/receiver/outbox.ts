@@ -419,14 +419,15 @@ export class Outbox {
     const target = targetLabel(line.target.name);
     // Where the inbox cannot be read it is not known how many are dead since earlier.
     const outstanding = await this.#options.inbox.outstanding().catch((error: unknown) => {
-      line.isUnsure = isUnsure;
+      line.isUnsure ||= isUnsure;
       if (!isUnreadable(error)) throw error;
-      return [];
+      return undefined;
     });
-    const { dead = givenUp } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
+    const { dead = givenUp } = outstanding?.find((one) => one.target === target && one.wanted) ?? {};
     // They may have been begun anew since.
-    if (dead > (givenUp > 0 ? 0 : line.dead)) this.#options.note({ kind: 'given-up', target, leads: dead });
-    line.dead = dead;
+    if (dead > 0 && (givenUp > 0 || dead !== line.dead))
+      this.#options.note({ kind: 'given-up', target, leads: dead });
+    if (outstanding !== undefined) line.dead = dead;
     line.givenUp -= givenUp;
   }
 }

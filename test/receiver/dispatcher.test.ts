@@ -50,6 +50,30 @@ it.each([true, false])('says whether it is stored that a lead is given up: %s', 
   expect(given).toEqual([isStored]);
 });
 
+it('leaves what a signal ended for later while the receiver stops, and asks nobody what to make of it', async () => {
+  const released: TargetLease[] = [];
+  const inbox: Partial<Inbox> = {
+    release(leases) {
+      released.push(...leases);
+      return Promise.resolve();
+    },
+  };
+  const ended: Target = {
+    ...failing,
+    bestEffort: true,
+    deliver: (_, leads) =>
+      leads.map(() =>
+        Promise.resolve({ to: 'exec', ok: false, answer: 'SIGTERM', durationMs: 1, isInterrupted: true }),
+      ),
+  };
+  const onTry = () => ({ dead: true }) as const;
+  const stopping = AbortSignal.abort();
+  const dispatcher = new TargetDeliverer(inbox as Inbox, [ended], new FakeClock(1_000), { onTry, stopping });
+  expect(await dispatcher.dispatch(checked, pending, 0)).toMatchObject([{ kind: 'pending' }]);
+  expect(released).toMatchObject([{ leadId: 'a', retryAt: 6_000 }]);
+  expect(released[0]).not.toHaveProperty('dead');
+});
+
 it('hands a lead to every target at once, and keeps what each made of it', async () => {
   const handed: string[] = [];
   const answers: ((result: TargetResult) => void)[] = [];

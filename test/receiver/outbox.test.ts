@@ -218,10 +218,13 @@ it('says that a lead is given up where the inbox stored it and could not say so,
   const said: number[] = [];
   let dead = 0;
   let looked = 0;
+  let whileAway: (() => void) | undefined;
   const inbox: Partial<Inbox> = {
     nextDueAt: () => Promise.resolve(undefined),
     outstanding() {
       looked += 1;
+      whileAway?.();
+      if (whileAway !== undefined) return Promise.reject(new DataError('away'));
       const leads = { leads: 0, unscheduled: 0, wantedElsewhere: false };
       return Promise.resolve([{ ...leads, target: 'app', wanted: true, dead }]);
     },
@@ -241,15 +244,28 @@ it('says that a lead is given up where the inbox stored it and could not say so,
   });
   const refused = { to: 'forward', ok: false, answer: '404', durationMs: 1 } as const;
   const ended = outbox.run({ handOn: () => Promise.resolve(), isDispatching: () => false });
+  const giveUp = (isStored: boolean): void =>
+    outbox.tried(app, { name: 'app', tries: 9, since: 0 }, refused, 'a').onReleased?.(isStored);
+  const look = (): Promise<void> => {
+    const before = looked;
+    return expect.poll(() => (clock.advance(10_000), looked)).toBeGreaterThan(before);
+  };
   for (const now of [0, 1, 1, 2]) {
     dead = now;
-    outbox.tried(app, { name: 'app', tries: 9, since: 0 }, refused, 'a').onReleased?.(false);
-    const before = looked;
-    await expect.poll(() => (clock.advance(10_000), looked)).toBeGreaterThan(before);
+    giveUp(false);
+    await look();
   }
+  expect(said).toEqual([1, 2]);
+  // The inbox is away while it is asked, and another one is given up meanwhile.
+  giveUp(true);
+  whileAway = () => giveUp(false);
+  await look();
+  whileAway = undefined;
+  dead = 4;
+  await look();
   end.abort();
   await ended;
-  expect(said).toEqual([1, 2]);
+  expect(said).toEqual([1, 2, 1, 4]);
 });
 
 it('holds no new lead for one that a target which answers others asks to wait with again and again', () => {

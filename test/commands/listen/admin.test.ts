@@ -258,7 +258,8 @@ describe('listen.drain-timeout', () => {
     process.kill(Number(pidsSeen()[0]), 'SIGTERM');
     expect((await answered).status).toBe(502);
     await listener.done;
-    await listen(argv, { home: listener.home });
-    await expect.poll(() => pidsSeen().length).toBe(2);
+    const clock = new FakeClock();
+    await listen(argv, { home: listener.home, clock });
+    await expect.poll(() => (clock.advance(1000), pidsSeen().length)).toBe(2);
   });
 });
