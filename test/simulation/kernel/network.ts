@@ -402,6 +402,8 @@ function noteAnswer(network: Network, request: IncomingMessage, response: Server
     return push(piece, encoding);
   };
   response.once('prefinish', () => {
+    // A client that is gone is told nothing, and may have asked again long ago.
+    if (request.socket.destroyed) return;
     const retryAfter = response.getHeader('retry-after');
     network.rules.answered?.({
       client,
