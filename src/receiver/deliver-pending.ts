@@ -4,10 +4,10 @@ import type { Receiver } from './create-receiver.ts';
 import type { PendingLead } from './deliver-to-targets.ts';
 import {
   asReceived,
+  besideDamaged,
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
-  isOfDamage,
   isUnreadable,
   storedDelivery,
 } from './stored-deliveries.ts';
@@ -59,32 +59,18 @@ export async function deliverPending(
   await Promise.all(
     groupByRequest(due).map(async (group) => {
       const leasedAt = clock.steady();
-      const leased = await leaseReadable(group, options);
+      const parts = await besideDamaged(
+        group,
+        (some) => leaseAll(some, options),
+        ({ leadId }, error) => {
+          onUnreadable([leadId], error);
+          return [];
+        },
+      );
+      const leased = parts.flat();
       await redeliver(leased, leasedAt, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
     }),
   );
-}
-
-/** The same, without those on a damaged page: one holds no other that came in its request. */
-async function leaseReadable(
-  group: readonly FirstDelivery[],
-  options: DeliverPendingOptions,
-): Promise<readonly LeasedLead[]> {
-  try {
-    return await leaseAll(group, options);
-  } catch (error) {
-    if (!isOfDamage(error)) throw error;
-    if (group.length === 1) {
-      options.onUnreadable(
-        group.map(({ leadId }) => leadId),
-        error,
-      );
-      return [];
-    }
-  }
-  const leased: LeasedLead[] = [];
-  for (const one of group) leased.push(...(await leaseReadable([one], options)));
-  return leased;
 }
 
 /** Those that are outstanding for some target, and that nobody else delivers now. */

@@ -3,6 +3,7 @@ import type { DueLead, Inbox, LeaseAnswer, StoredDelivery, TargetLease } from '.
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
+import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 import type { Receiver } from './create-receiver.ts';
 import type { NextTry, PendingLead, WantedTry } from './deliver-to-targets.ts';
@@ -19,8 +20,9 @@ import type { ReceiverNote, ReceiverProblem } from './problems.ts';
 import { restoreCredential } from './restore-credential.ts';
 import {
   asReceived,
+  besideDamaged,
+  checkedLead,
   firstDeliveries,
-  isOfDamage,
   isOfInbox,
   isUnreadable,
   storedDelivery,
@@ -242,15 +244,19 @@ export class Outbox {
       for (const { one } of read) passed.add(one.leadId);
       throw first.stored as Error;
     }
-    const { clock } = this.#options;
+    const { inbox, clock } = this.#options;
     const leasedAt = clock.steady();
     const others = [...together.values()].filter(
       ({ one }) => !receiver.isDispatching(one.leadId, target.name),
     );
     const all = [...read, ...others];
-    const answers = await this.#lease(
-      all.map(({ one: { leadId, seq } }) => ({ leadId, seq, target: target.name })),
+    const leases = all.map(({ one: { leadId, seq } }): TargetLease => ({ leadId, seq, target: target.name }));
+    const answered = await besideDamaged<TargetLease, readonly (LeaseAnswer | undefined)[]>(
+      leases,
+      (some) => inbox.lease(some),
+      () => [undefined],
     );
+    const answers = answered.flat();
     // They stay due: those behind them are read next.
     all.forEach(({ one }, i) => answers[i] === undefined && passed.add(one.leadId));
     const leased = all.filter((_, i) => answers[i]?.state === 'leased');
@@ -266,11 +272,12 @@ export class Outbox {
       request.leads.push({ ...one, seq, place });
       requests.set(firstSeq, request);
     }
-    for (const { stored, leads } of requests.values()) {
-      const { readable, unreadable, error } = readEach(stored, leads);
+    for (const request of requests.values()) {
+      const { stored } = request;
+      const { leads, unreadable, error } = readEach(request);
       if (error !== undefined) tries.push(this.#putOff(target, unreadable, error, receiver));
-      if (readable.length === 0) continue;
-      tries.push(this.#try(target, { stored, leads: readable }, { isAnswering, leasedAt }, receiver));
+      if (leads.length > 0)
+        tries.push(this.#try(target, { stored, leads }, { isAnswering, leasedAt }, receiver));
     }
     for (const one of await Promise.allSettled(tries)) if (one.status === 'rejected') throw one.reason;
     return leased.length > 0;
@@ -289,25 +296,6 @@ export class Outbox {
       if (!isUnreadable(error)) throw error;
       return error;
     }
-  }
-
-  /** Undefined for a lead on a damaged page, which holds no other. */
-  async #lease(leases: readonly TargetLease[]): Promise<readonly (LeaseAnswer | undefined)[]> {
-    const { inbox } = this.#options;
-    try {
-      return await inbox.lease(leases);
-    } catch (error) {
-      if (!isOfDamage(error)) throw error;
-    }
-    const answers: (LeaseAnswer | undefined)[] = [];
-    for (const lease of leases) {
-      const alone = inbox.lease([lease]).catch((error: unknown) => {
-        if (!isOfDamage(error)) throw error;
-        return [];
-      });
-      answers.push((await alone)[0]);
-    }
-    return answers;
   }
 
   /**
@@ -340,7 +328,7 @@ export class Outbox {
   /** Leads that came in one request go out in one. */
   async #try(
     target: Target,
-    { stored, leads }: StoredRequest,
+    { stored, leads }: ReadRequest,
     { isAnswering, leasedAt }: { readonly isAnswering: boolean; readonly leasedAt: number },
     receiver: Pick<Receiver, 'handOn' | 'isDispatching'>,
   ): Promise<void> {
@@ -350,15 +338,18 @@ export class Outbox {
     try {
       const restored = restoreCredential(stored, verifier, now);
       if (restored.isUnsigned) note({ kind: 'handed-on-unsigned', scheme: verifier.scheme.name });
-      const checked = asReceived({ ...restored.stored, receivedAt: now }, leads);
+      const checked: CheckedDelivery = {
+        ...asReceived({ ...restored.stored, receivedAt: now }, []),
+        leads: leads.map(({ lead }) => lead),
+        key: restored.isVerified ? 0 : -1,
+      };
       const { attempt, receivedAt: firstAt } = stored;
-      const pending = leads.flatMap(({ leadId, seq, tries, since }, i): PendingLead[] => {
-        const lead = checked.leads[i];
+      const pending = leads.map(({ lead, leadId, seq, tries, since }): PendingLead => {
         const targets = [{ name, tries, since, isAnswering }];
         const taken = { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } as const;
-        return lead === undefined ? [] : [{ lead, stored: taken }];
+        return { lead, stored: taken };
       });
-      await receiver.handOn({ ...checked, key: restored.isVerified ? 0 : -1 }, pending, leasedAt);
+      await receiver.handOn(checked, pending, leasedAt);
     } catch (error) {
       // Where it is the inbox, they are due again once their leases end.
       if (!isUnreadable(error) || isOfInbox(error)) throw error;
@@ -447,27 +438,32 @@ const probesOf = (
 };
 
 /** One lead of a request that cannot be read holds no other of it. `error`: of the last such one. */
-function readEach(stored: StoredDelivery, leads: StoredRequest['leads']) {
-  const readable: StoredRequest['leads'] = [];
-  const unreadable: StoredRequest['leads'] = [];
+function readEach({ stored, leads: all }: StoredRequest) {
+  const leads: ReadRequest['leads'][number][] = [];
+  const unreadable: DueLead[] = [];
   let error: Unreadable | undefined;
-  for (const one of leads) {
+  for (const one of all) {
     try {
-      asReceived(stored, [one]);
-      readable.push(one);
+      leads.push({ ...one, lead: checkedLead(stored, one) });
     } catch (failed) {
       if (!isUnreadable(failed)) throw failed;
       unreadable.push(one);
       error = failed;
     }
   }
-  return { readable, unreadable, error };
+  return { leads, unreadable, error };
 }
 
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {
   readonly stored: StoredDelivery;
   readonly leads: (DueLead & Pick<StoredDelivery, 'place'>)[];
+}
+
+/** Those that can be handed on. */
+interface ReadRequest {
+  readonly stored: StoredDelivery;
+  readonly leads: readonly (DueLead & { readonly lead: CheckedLead })[];
 }
 
 /** A lead that is due, and its delivery. */

@@ -36,6 +36,27 @@ export function storeFaultOf(error: unknown): StoreFault | undefined {
 /** A part of the inbox's file is damaged: the rest can be read. */
 export const isOfDamage = (error: unknown): boolean => storeFaultOf(error)?.kind === 'sqlite-damaged';
 
+/**
+ * Does the work for all at once, or for each by itself where one is on a damaged page: that one holds no other, and `damaged`
+ * says what it makes. Throws what fails otherwise.
+ */
+export async function besideDamaged<One, Result>(
+  all: readonly One[],
+  work: (some: readonly One[]) => Promise<Result>,
+  damaged: (one: One, error: unknown) => Result,
+): Promise<readonly Result[]> {
+  try {
+    return [await work(all)];
+  } catch (error) {
+    if (!isOfDamage(error)) throw error;
+    const [one] = all;
+    if (one !== undefined && all.length === 1) return [damaged(one, error)];
+  }
+  const results: Result[] = [];
+  for (const one of all) results.push(...(await besideDamaged([one], work, damaged)));
+  return results;
+}
+
 /** It may be the inbox that cannot be read just now. */
 export const isOfInbox = (found: unknown): boolean => storeFaultOf(found) !== undefined && !isOfDamage(found);
 
@@ -113,12 +134,16 @@ export function asReceived(stored: StoredDelivery, leads: readonly LeadOfDeliver
     kind: 'leads',
     source,
     delivery: { method, path, url: '', rawHeaders, body, remote, receivedAt },
-    leads: leads.map((lead) => leadIn(stored, lead)),
+    leads: leads.map((lead) => checkedLead(stored, lead)),
     key: -1,
   };
 }
 
-function leadIn({ body, source }: StoredDelivery, { seq, leadId, place }: LeadOfDelivery): CheckedLead {
+/** One of its leads. Throws a `DataError` where that is none. */
+export function checkedLead(
+  { body, source }: StoredDelivery,
+  { seq, leadId, place }: LeadOfDelivery,
+): CheckedLead {
   const bytes = leadBytes(body, place);
   const read = leadId === undefined ? undefined : readStoredLead(bytes, leadId);
   if (leadId !== undefined && read?.ok === true) {

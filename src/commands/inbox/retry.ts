@@ -3,7 +3,7 @@ import type { Context, Outcome } from '../../context.ts';
 import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
-import type { Inbox, Outstanding } from '../../inbox/inbox.ts';
+import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
@@ -11,6 +11,7 @@ import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
 import { type Retried, retryDelivery, untried } from '../../receiver/retry-delivery.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import {
+  besideDamaged,
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
@@ -95,26 +96,19 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
 /** Leads that begin anew in one transaction. */
 const leadsAtOnce = 500;
 
-/** One on a damaged page holds no other. */
-async function begunAnew(ids: readonly string[], inbox: Pick<Inbox, 'beginAnew'>): Promise<number> {
-  try {
-    return await inbox.beginAnew(ids);
-  } catch (error) {
-    if (!isOfDamage(error)) throw error;
-    if (ids.length === 1) return 0;
-  }
-  let begun = 0;
-  for (const id of ids) begun += await begunAnew([id], inbox);
-  return begun;
-}
-
 /** Whatever is outstanding is tried again by the receivers that run. */
 async function beginAnew(options: InboxRetryOptions, context: Context): Promise<Outcome> {
   const leads = await withInbox(options, context, async (inbox) => {
     const ids = await pendingIds(inbox);
     let begun = 0;
     for (let i = 0; i < ids.length; i += leadsAtOnce) {
-      begun += await begunAnew(ids.slice(i, i + leadsAtOnce), inbox);
+      const some = ids.slice(i, i + leadsAtOnce);
+      const counts = await besideDamaged(
+        some,
+        (leadIds) => inbox.beginAnew(leadIds),
+        () => 0,
+      );
+      for (const count of counts) begun += count;
     }
     return { begun, left: ids.length - begun };
   });
