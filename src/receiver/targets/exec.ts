@@ -22,8 +22,8 @@ interface ExecOptions {
   readonly signal: AbortSignal;
 }
 
-/** How a command ends, or a shell around it, by a signal that is never sent here. */
-const interrupted = /^(ended by SIG(INT|TERM)|exit (130|143))$/;
+/** By which a command ends, or with which a shell around it, for a signal that is never sent here. */
+const interruptions: readonly (NodeJS.Signals | number | null)[] = ['SIGINT', 'SIGTERM', 130, 143];
 
 /** Commands at the same time: a burst of leads must not become a burst of processes. */
 const concurrency = 4;
@@ -55,7 +55,7 @@ export function execTarget({ messages, ...options }: ExecOptions): Target {
       });
       // stdout carries our data alone, so what a command prints goes to stderr with the messages.
       for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
-      return { ok: end.ok, answer: end.text, isInterrupted: interrupted.test(end.text) || undefined };
+      return { ok: end.ok, answer: end.text, isInterrupted: end.isInterrupted };
     },
   });
 }
@@ -81,6 +81,8 @@ export interface CommandEnd {
   readonly ok: boolean;
   /** `exit 3`, `ended by SIGKILL`, or why it could not start. */
   readonly text: string;
+  /** A signal of somebody else ended it. */
+  readonly isInterrupted?: true | undefined;
   /** The first 64 KiB of stdout and stderr, in the order of arrival. */
   readonly output: string;
 }
@@ -101,8 +103,8 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
       return;
     }
     let output = '';
-    const finish = (ok: boolean, text: string): void =>
-      resolve({ ok, text, output: output.slice(0, keptOutput) });
+    const finish = (end: Omit<CommandEnd, 'output'>): void =>
+      resolve({ ...end, output: output.slice(0, keptOutput) });
     const kill = (): void => killAll(child, killGroup);
     const timer = setTimeout(kill, timeoutMs);
     setMaxListeners(0, signal);
@@ -117,7 +119,7 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
     };
     child.on('error', (error) => {
       disarm();
-      finish(false, error.message);
+      finish({ ok: false, text: error.message });
     });
     // It did not start, and may have no streams: the error follows.
     if (child.pid === undefined) return;
@@ -132,8 +134,9 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
       child.on('close', () => clearTimeout(grace));
     });
     child.on('close', (code, killedBy) => {
-      if (killedBy !== null) finish(false, `ended by ${killedBy}`);
-      else finish(code === 0, `exit ${code ?? 0}`);
+      const text = killedBy === null ? `exit ${code ?? 0}` : `ended by ${killedBy}`;
+      const isInterrupted = interruptions.includes(killedBy ?? code) || undefined;
+      finish({ ok: code === 0, text, isInterrupted });
     });
     // A command may end without reading its input.
     child.stdin.on('error', () => undefined);
