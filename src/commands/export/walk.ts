@@ -217,10 +217,10 @@ async function firstWalk(
   try {
     return await transfer(first, counting, totals, context, progress, from);
   } catch (error) {
-    // A service that asks to wait is asked for no other page meanwhile, and one that fails not for all of them at each poll.
+    // One that fails is not asked for all pages at each poll.
     const isRepeated = plan.options.follow !== undefined && error instanceof ServiceError;
-    const isUnanswered = answers === 0 && plan.service.rateGate.waitMs <= 0 && !isRepeated;
-    if (!canGoBack() || !mayHelpFromFront(error, isUnanswered)) throw error;
+    const unanswered = answers > 0 || isRepeated ? undefined : plan.service;
+    if (!canGoBack() || !mayHelpFromFront(error, unanswered)) throw error;
     why = error;
   }
   // A position that a failure or a refusal of the moment kept from being read may be good the next time.

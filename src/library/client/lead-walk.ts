@@ -149,9 +149,8 @@ export class LeadWalk {
       }
       return;
     } catch (error) {
-      // A service that asks to wait is asked for no other page meanwhile.
-      const isUnanswered = !hasAnswered && service.rateGate.waitMs <= 0;
-      if (!this.#canGoBack() || !mayHelpFromFront(error, isUnanswered)) throw error;
+      const unanswered = hasAnswered ? undefined : service;
+      if (!this.#canGoBack() || !mayHelpFromFront(error, unanswered)) throw error;
     }
     const met = this.#seen.size;
     let isFront = false;

@@ -42,12 +42,13 @@ export const rejectsPosition = (status: number | undefined): boolean =>
 
 /**
  * Whether a walk that goes on where an earlier one had stopped may fail for that alone: its position has expired or was never
- * one, or what proves the list is in front of it. Where no request was answered, `isUnanswered`, services say that in more
+ * one, or what proves the list is in front of it. Where no request was answered, by `unanswered`, services say that in more
  * ways: by an answer that is no page, a refused key, or a failure of their own.
  */
-export function mayHelpFromFront(error: unknown, isUnanswered = false): boolean {
+export function mayHelpFromFront(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
   if (error instanceof IncompleteError) return true;
-  if (isUnanswered) {
+  // One that asks to wait is asked for no other page meanwhile.
+  if (unanswered !== undefined && unanswered.rateGate.waitMs <= 0) {
     const isFailure = error instanceof ServiceError && (error.status === 500 || error.status === 501);
     return isFailure || error instanceof DataError || error instanceof KeyRejectedError;
   }
