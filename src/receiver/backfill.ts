@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Inbox, TargetLease } from '../inbox/inbox.ts';
+import type { Inbox, LeaseState, TargetLease } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
@@ -206,8 +206,10 @@ async function unwantedOf(
     targets.map(({ name }): TargetLease => ({ leadId: id, seq: 0, target: name, isQuestion: true })),
   );
   const answers = await inbox.lease(leases);
-  const isWanted = (_: unknown, i: number): boolean => /^(leased|busy)$/.test(answers[i]?.state ?? '');
-  const wanted = new Set(leases.filter(isWanted).map(({ leadId }) => leadId));
+  const isIn = (state: LeaseState) => (_: unknown, i: number) => answers[i]?.state === state;
+  const wanted = new Set(
+    [...leases.filter(isIn('leased')), ...leases.filter(isIn('busy'))].map(({ leadId }) => leadId),
+  );
   return idle.filter(({ id }) => !wanted.has(id));
 }
 

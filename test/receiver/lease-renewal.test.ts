@@ -328,6 +328,9 @@ describe('leads that the inbox granted late', () => {
 });
 
 describe('leases while the inbox takes four seconds for an answer', () => {
+  const stored = { kind: 'pending', leadId: 'a', seq: 1, attempt: 2, firstAt: 0, targets: [] } as const;
+  const busyLead = { lead: { leadId: 'a' } as CheckedLead, stored: { ...stored, busy: true } };
+
   function slowInbox(states: readonly LeaseAnswer['state'][] = []) {
     const clock = new FakeClock(0);
     const asked: (readonly [at: number, leadId: string | undefined])[] = [];
@@ -370,12 +373,7 @@ describe('leases while the inbox takes four seconds for an answer', () => {
     const release: Inbox['release'] = (leases) => Promise.resolve(void released.push(...leases));
     const app = new SlowApp();
     const deliverer = new TargetDeliverer({ lease, release } as Partial<Inbox> as Inbox, [app], clock);
-    const stored = { kind: 'pending', leadId: 'a', seq: 1, attempt: 2, firstAt: 0, targets: [] } as const;
-    const dispatched = deliverer.dispatch(
-      {} as CheckedDelivery,
-      [{ lead: { leadId: 'a' } as CheckedLead, stored: { ...stored, busy: true } }],
-      0,
-    );
+    const dispatched = deliverer.dispatch({} as CheckedDelivery, [busyLead], 0);
     await passed(9000);
     expect(await dispatched).toMatchObject([{ kind: 'pending' }]);
     expect([released, app.answers]).toEqual([[{ leadId: 'a', seq: 1, target: 'app' }], []]);
@@ -385,12 +383,7 @@ describe('leases while the inbox takes four seconds for an answer', () => {
     const { clock, lease, asked, passed } = slowInbox(['leased', 'busy']);
     const app = new SlowApp();
     const deliverer = new TargetDeliverer({ lease } as Partial<Inbox> as Inbox, [app], clock);
-    const stored = { kind: 'pending', leadId: 'a', seq: 1, attempt: 2, firstAt: 0, targets: [] } as const;
-    const dispatched = deliverer.dispatch(
-      {} as CheckedDelivery,
-      [{ lead: { leadId: 'a' } as CheckedLead, stored: { ...stored, busy: true } }],
-      0,
-    );
+    const dispatched = deliverer.dispatch({} as CheckedDelivery, [busyLead], 0);
     await passed(9000);
     expect(await dispatched).toMatchObject([{ kind: 'pending' }]);
     expect([asked, app.answers]).toEqual([

@@ -127,13 +127,14 @@ export class DeliveryLog {
 
   /** By number, newest first; rows may be added and removed meanwhile. */
   *#rowsIn({ seq: only, firstSeq, before = this.#seq + 1, after = 0 }: InboxQuery): Generator<Row> {
-    const lastOfRequest = firstSeq === undefined ? undefined : [...this.#ofRequest(firstSeq)].at(-1)?.seq;
-    const [top, bottom] =
-      only !== undefined
-        ? [only, only - 1]
-        : firstSeq !== undefined
-          ? [lastOfRequest ?? 0, firstSeq - 1]
-          : [before - 1, after];
+    if (firstSeq !== undefined) {
+      for (const { seq } of [...this.#ofRequest(firstSeq)].reverse()) {
+        const row = this.#rows.get(seq);
+        if (row !== undefined) yield row;
+      }
+      return;
+    }
+    const [top, bottom] = only === undefined ? [before - 1, after] : [only, only - 1];
     const [last, first] = [Math.min(top, this.#seq), Math.max(bottom, 0)];
     // Of a flood of rejected deliveries only the newest are kept, and most numbers have no row.
     if (last - first > this.#rows.size * 4) {
