@@ -87,6 +87,7 @@ export class Operator {
     if (isExport) this.#unfinishedSince.set(action, startedAt);
     const compares = action === 'audit' || action === 'repair';
     const storedBefore = compares ? readInbox(plan, machine).ids : new Set<string>();
+    if (action === 'repair') this.#willTakeIn(storedBefore);
     const run: Run = { action, argv, startedAt, erases, sends, process, storedBefore };
     this.running.set(action, run);
     process.start();
@@ -96,6 +97,12 @@ export class Operator {
       onEnd(run, code);
     });
     return run;
+  }
+
+  /** What is pushed later is a duplicate, and its targets are given what was taken in. */
+  #willTakeIn(stored: ReadonlySet<string>): void {
+    const { truth } = this.#options;
+    for (const id of truth.leads.keys()) if (!stored.has(id)) truth.relayed.add(id);
   }
 
   #leadToErase(): string | undefined {

@@ -48,7 +48,7 @@ export class Truth {
   readonly gone = new Set<TrueLead>();
   /** The lines that an export with a bookmark has written and ended well, by id. */
   readonly bookmarked = new Map<string, string>();
-  /** Ids of leads that the operator has sent as the service lists them. */
+  /** Ids of leads that the operator sends, or takes into the inbox, as the service lists them. */
   readonly relayed = new Set<string>();
   /** Ids that a sender has begun to deliver. */
   readonly tried = new Set<string>();
