@@ -56,10 +56,10 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     caPath: certificate.caPath,
   };
   announce(listening, session);
-  const { signal, stopping } = stop;
+  const { stopping } = stop;
   const renewal = renewCertificate(certificate, (pair) => server.renew(pair), session);
   if (stopping.aborted) server.endConnections();
-  else stopping.addEventListener('abort', () => server.endConnections(), { once: true, signal });
+  else stopping.addEventListener('abort', () => server.endConnections(), { once: true });
   return {
     /** Those of `--cert` and `--key`. */
     files: await certificateFiles(certificate, (pair) => server.renew(pair), session),

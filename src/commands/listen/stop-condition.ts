@@ -34,6 +34,7 @@ export class StopCondition {
     this.#count = count;
     this.reached = new Promise((resolve) => {
       this.#stop = (cause) => {
+        signal.removeEventListener('abort', interrupted);
         this.#stopping.abort();
         this.#controller.abort();
         resolve(cause);
@@ -45,7 +46,7 @@ export class StopCondition {
       else void this.#stopAfter(clock.sleep(drainDelayMs, this.#controller.signal), 'signal');
     };
     if (signal.aborted) interrupted();
-    else signal.addEventListener('abort', interrupted, { once: true, signal: this.#controller.signal });
+    else signal.addEventListener('abort', interrupted, { once: true });
     if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal), 'time');
   }
 
