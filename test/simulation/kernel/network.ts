@@ -354,13 +354,13 @@ export function serverOn(
         isListening = true;
         if (done !== undefined) server.once('listening', done);
         server.emit('listening');
+        stopCheckingConnections(server);
       });
       return server;
     },
     address: () => ({ address: '127.0.0.1', family: 'IPv4', port }),
     close(done?: () => void): Server {
       network.unlisten(port, owner);
-      stopCheckingConnections(server);
       if (done !== undefined) server.once('close', done);
       if (isListening && !isClosing) {
         isListening = false;

@@ -238,7 +238,11 @@ export class SimProcess {
       'fs/promises': files.promised,
       'timers/promises': timers.promised,
       timers: timers.globals,
-      perf_hooks: { ...perfHooks, performance: { now: () => this.steady(), timeOrigin: this.startedAt } },
+      perf_hooks: {
+        ...perfHooks,
+        performance: { now: () => this.steady(), timeOrigin: this.startedAt },
+        PerformanceObserver: NeverObserved,
+      },
       net: { ...net, connect, createConnection: connect, createServer: refused('net.createServer') },
       http: {
         ...http,
@@ -378,6 +382,16 @@ class NeverFinalized {
   }
   unregister(): boolean {
     return false;
+  }
+}
+
+/** Node would keep the observer, and with it the process and its world, after its death. */
+class NeverObserved {
+  observe(): void {
+    // Nothing is ever observed.
+  }
+  disconnect(): void {
+    // Nothing was observed.
   }
 }
 
