@@ -235,16 +235,27 @@ async function repair(
     // What the process wrote may not be on disk yet.
     await file.sync();
     let last = Buffer.alloc(0);
+    let at = 0;
     for await (const lines of linesOf(file)) {
-      const written = lines.flatMap(({ bytes }) => {
+      const written: (StoredRef & { readonly target: string })[] = [];
+      for (const { bytes } of lines) {
         const named = readLead(bytes, idField);
         // It may have been stored when the id was expected where the specification has it.
         const read = named.ok ? named : readLead(bytes);
         const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
-        return stored === undefined ? [] : [{ ...stored, target }];
-      });
+        if (stored !== undefined) {
+          written.push({ ...stored, target });
+          // Where the process was killed behind a sync that failed, what is read may never reach the disk, and no later
+          // sync says so: written again, it does.
+          await writeAgain(file, at, bytes.length + lineFeed.length);
+        }
+        at += bytes.length + lineFeed.length;
+      }
       for (const { leadId } of written) outstanding.delete(leadId);
-      if (written.length > 0) await besideDamage(inbox.settle(written));
+      if (written.length > 0) {
+        await file.datasync();
+        await besideDamage(inbox.settle(written));
+      }
       last = Buffer.from(lines.at(-1)?.bytes ?? []);
     }
     const { size } = await file.stat();
@@ -255,6 +266,14 @@ async function repair(
     return true;
   } finally {
     await file.close();
+  }
+}
+
+/** What the file has there, so that it is of the same length afterwards. */
+async function writeAgain(file: FileHandle, start: number, length: number): Promise<void> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
+  for (let written = 0; written < bytesRead;) {
+    written += (await file.write(buffer, written, bytesRead - written, start + written)).bytesWritten;
   }
 }
 
