@@ -168,8 +168,15 @@ export async function exportLeads(
 ): Promise<Publication | undefined> {
   const { options, window } = plan;
   const progress = showProgress(destination.status, context.clock, totals.leads);
+  const ofRunBefore = destination.position?.();
+  let failures = 0;
+  const mayBeDead: MayBeDead = (position) => {
+    if (position !== ofRunBefore) return false;
+    failures += 1;
+    return failures % frontEvery === 1;
+  };
   const first = (): Promise<Completion | undefined> =>
-    firstWalk(plan, destination, totals, context, progress);
+    firstWalk(plan, destination, totals, context, progress, mayBeDead);
   try {
     await destination.begin?.();
     window?.beginWalk(plan.startedAt);
@@ -192,6 +199,12 @@ export async function exportLeads(
   }
 }
 
+/** A run that polls asks for all pages from the front at one of so many failures, the first of them. */
+const frontEvery = 10;
+
+/** Whether a position at which the service failed is to be taken for one that it does not know any more. */
+type MayBeDead = (position: Position | undefined) => boolean;
+
 /** What an interrupted export cannot complete from where it stopped is read from the front, whose leads are known. */
 async function firstWalk(
   plan: ExportPlan,
@@ -199,6 +212,7 @@ async function firstWalk(
   totals: Totals,
   context: ExportContext,
   progress: Progress,
+  mayBeDead: MayBeDead,
 ): Promise<Completion | undefined> {
   const from = destination.position?.();
   // Records without an id would be written again.
@@ -217,10 +231,9 @@ async function firstWalk(
   try {
     return await transfer(first, counting, totals, context, progress, from);
   } catch (error) {
-    // One that fails is not asked for all pages at each poll.
-    const isRepeated = plan.options.follow !== undefined && error instanceof ServiceError;
-    const unanswered = answers > 0 || isRepeated ? undefined : plan.service;
+    const unanswered = answers > 0 ? undefined : plan.service;
     if (!canGoBack() || !mayHelpFromFront(error, unanswered)) throw error;
+    if (error instanceof ServiceError && !mayBeDead(from)) throw error;
     why = error;
   }
   // A position that a failure or a refusal of the moment kept from being read may be good the next time.

@@ -128,6 +128,56 @@ it('export --follow -o keeps what came before an outage of its first walk', asyn
   expect(readFileSync(file, 'utf8')).toBe('{"id":"1"}\n{"id":"2"}\n');
 });
 
+describe('export --follow -o that goes on where an earlier run had stopped', () => {
+  /** Stopped at the fourth page of five; then each request is answered `status` for which `fails` holds. */
+  async function goOn(status: number, fails: (cursor: string, nth: number) => boolean) {
+    let isNextDay = false;
+    const asked: string[] = [];
+    service = await scripted((request, response) => {
+      const cursor = new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 'front';
+      const at = Number(/\d/.exec(cursor)?.[0] ?? 0);
+      asked.push(cursor);
+      if (isNextDay && fails(cursor, asked.length)) response.writeHead(status).end();
+      else if (!isNextDay && at === 3) response.writeHead(401).end();
+      else {
+        const next = at < 4 ? `${isNextDay ? 'new' : 'old'}${at + 1}` : null;
+        sendJson(response, { data: [{ id: String(at) }], next_cursor: next });
+      }
+    });
+    const home = freshHome();
+    const file = join(home, 'out');
+    const argv = ['export', '-o', file, '--resume', '--follow', '10s', '--limit', '5', '--retries', '0'];
+    expect((await leads(argv, { env: env(service), home })).exitCode).toBe(4);
+    isNextDay = true;
+    asked.length = 0;
+    const { exitCode } = await leads(argv, { env: env(service), home });
+    return { exitCode, asked, written: readFileSync(file, 'utf8').match(/\d/g) };
+  }
+
+  const written = ['0', '1', '2', '3', '4'];
+  const fromFront = ['front', 'new1', 'new2', 'new3', 'new4'];
+
+  it.each([500, 501])('reads from the first page where that position is answered %d', async (status) => {
+    const run = await goOn(status, (cursor) => cursor.startsWith('old'));
+    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', ...fromFront] });
+  });
+
+  it('does so again, but not at each poll, where the first pages failed as well', async () => {
+    const run = await goOn(500, (cursor, nth) => cursor.startsWith('old') || nth === 4);
+    const polls = Array.from({ length: 10 }, () => 'old3');
+    expect(run).toEqual({
+      exitCode: 0,
+      written,
+      asked: ['old3', 'front', 'new1', 'new2', ...polls, ...fromFront],
+    });
+  });
+
+  it('goes on there where the service answers again', async () => {
+    const run = await goOn(500, (_, nth) => nth < 4);
+    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', 'front', 'old3', 'old3', 'new4'] });
+  });
+});
+
 it('a service that asks to come back late is not asked before', async () => {
   const box = await stallingService();
   const live = startLeads(['export', '--follow', '10s'], { env: env(box.at) });
