@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
+import { IdSet } from '../../src/lead/id-set.ts';
 import { scripted, serviceAt } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 
@@ -83,6 +84,8 @@ describe('one page is not taken for everything', () => {
     ['recordsTotal', { body: { data, recordsTotal: 109 } }],
     ['lead_count', { body: { data, meta: { lead_count: 109 } } }],
     ['X-Pagination-Total-Hits', { body: data, headers: { 'x-pagination-total-hits': '109' } }],
+    ['total_leads, of each page that is asked for,', { body: { data, page: 1, total_leads: 109 } }],
+    ['total_leads, of each offset that is asked for,', { body: { data, offset: 0, total_leads: 109 } }],
   ])('where %s counts more', async (_, answer) => {
     expect(await endOf(answer)).toContain('has 109 leads');
   });
@@ -146,6 +149,30 @@ describe('one page is not taken for everything', () => {
       await expect(walk(unasked, { query: { since: 0 } })).rejects.toThrow('has 900 leads');
       expect(completion).toMatchObject({ kind: 'complete', evidence: 'explicit-end' });
       expect(await endOf({ body: { data: leads(3), total_leads: 900 } }, learnt)).toContain('900');
+    });
+
+    it.each([
+      [5, 'explicit-end'],
+      [7, 'unproven'],
+    ])('where a walk goes on behind two leads, and with them %d are counted: %s', async (total, end) => {
+      const body = JSON.stringify({ data: leads(3, 2), page_cursor: 'c2', total_leads: total });
+      const server = await scripted((_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      });
+      const service = await serviceAt(server.url, { dialect: learnt });
+      open.push(
+        () => service.close(),
+        () => server.close(),
+      );
+      const seen = new IdSet();
+      for (const { id } of leads(2)) seen.preload(id);
+      // Two of the page that was being read were handed out, and come again.
+      const handedOut = new Set(leads(4).map(({ id }) => id));
+      const { completion } = await walk(service, {
+        ...{ seen, attempt: handedOut, acceptUnproven: () => undefined },
+        from: { style: 'cursor', param: 'cursor', cursor: 'c1' },
+      });
+      expect(completion).toMatchObject(end === 'unproven' ? { kind: end } : { evidence: end });
     });
 
     it('nor on a page behind the first', async () => {

@@ -319,10 +319,7 @@ function unreadOf({ newest, totals, isFiltered, known }: WalkState): UnprovenRea
   const isNextMissing = isNextMissingOnFirst(newest);
   // What counts all leads says nothing of those since a time, which are one page each day.
   const isOfAll = isNextMissing && known.since !== undefined && newest.params.since !== undefined;
-  // A walk that began in the middle, and was told no count, does not know how many leads stand in front.
-  const isFromMiddle = newest.position.style !== 'start' && !totals.isResumed;
-  const isCounted = !isFiltered && !isOfAll && !isFromMiddle && !newest.params.isTotalEstimate;
-  const met = isCounted ? newest.met : undefined;
+  const met = isFiltered || isOfAll || newest.params.isTotalEstimate ? undefined : newest.met;
   return unreadEvidence({ ...newest, met, isNextMissing });
 }
 

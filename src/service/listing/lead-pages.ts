@@ -133,13 +133,16 @@ class LeadPages implements PageReader<Batch> {
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
-    const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
+    const attempt = options.attempt?.size ?? 0;
+    // What an attempt had of the page that it was reading comes again, and is not in `seen`.
+    const inFront = from.style === 'start' ? undefined : Math.min(attempt, this.#seen.size);
+    const totals = totalsFrom(from.totals, inFront);
     this.before = {
       ...initialState(params, from, isFiltered, totals, {
         provenUpTo: Math.max(params.provenUpTo, before?.provenUpTo ?? 0),
         since: query.since,
         overlap: overlap.length,
-        attempt: options.attempt?.size ?? 0,
+        attempt,
       }),
       position: this.#gapDetector.startAt(from),
       goesBackToFront,

@@ -50,7 +50,10 @@ export interface ListingOptions {
   readonly from?: Position | undefined;
   /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
   readonly seen?: IdSet | undefined;
-  /** What earlier attempts at this walk have met: where the list is read from its front, one of these must come again. */
+  /**
+   * What earlier attempts at this walk have met: where the list is read from its front, one of these must come again; where
+   * the walk goes on, they count as met.
+   */
   readonly attempt?: { readonly size: number; readonly has: (id: string) => boolean } | undefined;
   /** Another walk has read this list: an answer without any is then an empty one. */
   readonly isKnownList?: boolean | undefined;

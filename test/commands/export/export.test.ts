@@ -541,31 +541,35 @@ describe('an export that ended without a proof', () => {
 });
 
 describe('an interrupted export that cannot go on where it stopped', () => {
-  it.each<readonly [string, (at: number) => object]>([
-    ['a cursor', (at) => ({ next_cursor: `c${at}` })],
-    ['a URL', (at) => ({ next: `/api/leads?cursor=c${at}` })],
-  ])('is not complete where the service names the next page by another name than %s', async (_, name) => {
-    let night = 0;
-    const service = await scripted((request, response) => {
-      const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
-      if (at === 2 && night === 0) response.writeHead(401).end('{"error":"no","message":"not now"}');
-      else {
-        const next = at < 4 ? name(at + 1) : {};
-        const renamed = at < 4 ? { next_batch: `b${at + 1}` } : {};
-        const data = [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
-        sendJson(response, { data, ...(night === 1 || night === 2 ? renamed : next) });
-      }
-    });
-    const home = freshHome();
-    const file = join(home, 'out');
-    const argv = ['export', '-o', file, '--bookmark', join(home, 'b')];
-    const found: number[] = [];
-    for (; night < 4; night += 1)
-      found.push((await leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home })).exitCode);
-    await service.close();
-    expect(found).toEqual([4, 6, 6, 0]);
-    expect(ids(readFileSync(file, 'utf8')).sort()).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`));
-  });
+  it.each<readonly [string, name: (at: number) => object, other: string, more: object]>([
+    ['a cursor', (at) => ({ next_cursor: `c${at}` }), 'next_batch', {}],
+    ['a URL', (at) => ({ next: `/api/leads?cursor=c${at}` }), 'next_batch', {}],
+    ['a cursor, and counts more', (at) => ({ next_cursor: `c${at}` }), 'page_cursor', { total_leads: 10 }],
+  ])(
+    'is not complete where the service names the next page by another name than %s',
+    async (_, name, other, more) => {
+      let night = 0;
+      const service = await scripted((request, response) => {
+        const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor')?.slice(1) ?? 0);
+        if (at === 2 && night === 0) response.writeHead(401).end('{"error":"no","message":"not now"}');
+        else {
+          const next = at < 4 ? name(at + 1) : {};
+          const renamed = at < 4 ? { [other]: `b${at + 1}` } : {};
+          const data = [{ id: `l${2 * at}` }, { id: `l${2 * at + 1}` }];
+          sendJson(response, { data, ...more, ...(night === 1 || night === 2 ? renamed : next) });
+        }
+      });
+      const home = freshHome();
+      const file = join(home, 'out');
+      const argv = ['export', '-o', file, '--bookmark', join(home, 'b')];
+      const found: number[] = [];
+      for (; night < 4; night += 1)
+        found.push((await leads(argv, { env: { ...key, LEADS_BASE_URL: service.url }, home })).exitCode);
+      await service.close();
+      expect(found).toEqual([4, 6, 6, 0]);
+      expect(ids(readFileSync(file, 'utf8')).sort()).toEqual(Array.from({ length: 10 }, (_, i) => `l${i}`));
+    },
+  );
 
   it.each([[{}], [{ total_leads: 3 }]])('is complete on the last page as it was before: %j', async (more) => {
     let isNextDay = false;
