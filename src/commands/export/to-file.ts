@@ -176,10 +176,9 @@ async function fileDestination(
     saved = latest;
     savedAt = clock.now();
   };
-  /** The first failure is the one to report; the checkpoint before it still holds. */
-  const noteUnsaved = async (failure: unknown): Promise<void> => {
+  const sentence = async (failure: unknown): Promise<string> => {
     const { sentenceOf } = await import('../../messages/find-message.ts');
-    messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
+    return sentenceOf(failure);
   };
   /** Everything is in the partial file, also what is too little for a member. */
   const flush = async (): Promise<void> => {
@@ -217,8 +216,11 @@ async function fileDestination(
         // What the output may end with stands in the checkpoint alone: it is kept in one that begins at the front.
         const counts = { leads: 0, duplicates: 0, withoutId: 0, retries: 0 };
         const front: Checkpoint = { ...latest, position: { style: 'start' }, bytes: 0, counts };
-        if (mayHaveAppended === true) await writeJsonState(paths.checkpoint, front).catch(noteUnsaved);
-        else await rm(paths.checkpoint, { force: true });
+        if (mayHaveAppended !== true) await rm(paths.checkpoint, { force: true });
+        else {
+          const unsaved = await writeJsonState(paths.checkpoint, front).catch(sentence);
+          if (unsaved !== undefined) return `the next run goes on from an older checkpoint: ${unsaved}`;
+        }
         const records = counted(withoutId, 'record without an id', 'records without an id');
         return `${paths.partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
       }
@@ -235,7 +237,8 @@ async function fileDestination(
         await save();
       } catch (failure) {
         leads = (saved ?? from)?.counts.leads ?? 0;
-        await noteUnsaved(failure);
+        // The first failure is the one to report; the checkpoint before it still holds.
+        messages.verbose(`no newer checkpoint: ${await sentence(failure)}`);
       }
       const resumes = options.bookmark !== undefined;
       const how = isUnproven

@@ -12,6 +12,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -30,6 +31,7 @@ interface Lead {
 let service: Scripted;
 let stored: Lead[];
 let failsAt: string | undefined;
+let fail: (response: ServerResponse) => void;
 let home: string;
 let file: string;
 
@@ -42,12 +44,13 @@ const lead = (id: string, more: Record<string, string> = {}): Lead => ({
 beforeEach(async () => {
   stored = [lead('1'), lead('2')];
   failsAt = undefined;
+  fail = (response) => void response.writeHead(401).end('{"error":"no","message":"not now"}');
   home = freshHome();
   file = join(home, 'all.ndjson');
   // One lead a page.
   service = await scripted((request, response) => {
     const at = Number(new URL(request.url ?? '/', 'http://localhost').searchParams.get('cursor') ?? 0);
-    if (String(at) === failsAt) response.writeHead(401).end('{"error":"no","message":"not now"}');
+    if (String(at) === failsAt) fail(response);
     else
       sendJson(response, {
         data: stored.slice(at, at + 1),
@@ -441,6 +444,29 @@ describe('export -o FILE --bookmark', () => {
       expect(left().sort()).toEqual(['all.ndjson', 'b']);
     },
   );
+
+  it('says that a run which is to start over goes on instead, where that cannot be stored', async () => {
+    const { id: _, ...withoutId } = lead('3');
+    await toFile();
+    stored.push(withoutId as Lead, lead('4'));
+    await unpublished('-o', file);
+    truncateSync(file, statSync(file).size - 1);
+    failsAt = '3';
+    expect((await toFile()).exitCode).toBe(4);
+    const before = readFileSync(`${file}.checkpoint`, 'utf8');
+    expect(JSON.parse(before)).toMatchObject({ position: { cursor: '3' }, counts: { withoutId: 1 } });
+    fail = (response) => {
+      mkdirSync(`${file}.checkpoint.tmp`, { recursive: true });
+      response.writeHead(410).end();
+    };
+    const { exitCode, stderr } = await toFile();
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain(
+      `the next run goes on from an older checkpoint: cannot write ${file}.checkpoint`,
+    );
+    expect(stderr).not.toContain('starts over');
+    expect(readFileSync(`${file}.checkpoint`, 'utf8')).toBe(before);
+  });
 
   it.each([['all.ndjson.gz'], ['all.csv', '--fields', 'id,createdAt'], ['all.ndjson']])(
     'knows %s without a lead, whose bookmark could not be written',
