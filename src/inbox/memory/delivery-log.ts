@@ -76,7 +76,12 @@ export class DeliveryLog {
     return row === undefined || !matches(row, query) ? undefined : this.#storedDelivery(row);
   }
 
-  *newestFirst(query: InboxQuery, outstanding: Pick<OutstandingWork, 'has'>): Generator<StoredDelivery> {
+  /** `taken`: the only ones that are looked at of those that were taken in, by number; some may be removed. */
+  *newestFirst(
+    query: InboxQuery,
+    outstanding: Pick<OutstandingWork, 'has'>,
+    taken?: readonly number[],
+  ): Generator<StoredDelivery> {
     const { before = Number.POSITIVE_INFINITY, verdicts } = query;
     const isDeadAsked = verdicts?.includes('dead') === true;
     const isPendingAsked = verdicts?.includes('pending') === true;
@@ -86,7 +91,7 @@ export class DeliveryLog {
     const said = new Set<string>();
     // Of an outstanding lead only the newest delivery is one, which may be above the range.
     const range = isOutstandingAsked ? { ...query, before: undefined } : query;
-    for (const row of this.#rowsIn(range)) {
+    for (const row of taken === undefined ? this.#rowsIn(range) : this.#rowsAmong(taken)) {
       if (!matches(row, range)) continue;
       const { leadId, verdict } = row.summary;
       if (isOutstandingAsked && verdict === 'pending' && leadId !== undefined) {
@@ -142,6 +147,15 @@ export class DeliveryLog {
       return;
     }
     for (let seq = last; seq > first; seq -= 1) {
+      const row = this.#rows.get(seq);
+      if (row !== undefined) yield row;
+    }
+  }
+
+  /** And those that were not taken in. */
+  *#rowsAmong(taken: readonly number[]): Generator<Row> {
+    const seqs = [...taken, ...this.#untaken.rejected, ...this.#untaken.other];
+    for (const seq of seqs.sort((a, b) => b - a)) {
       const row = this.#rows.get(seq);
       if (row !== undefined) yield row;
     }

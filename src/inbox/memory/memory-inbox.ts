@@ -145,7 +145,10 @@ function memoryReader(
           dead,
         }))
         .sort((a, b) => (a.target < b.target ? -1 : 1)),
-    list: (query) => deliveries.newestFirst(query, outstanding),
+    list(query) {
+      const taken = query.leadId === undefined ? undefined : writer.takenOf(query.leadId);
+      return deliveries.newestFirst(query, outstanding, taken);
+    },
     receipts: (query) => deliveries.receipts(query),
     counts: (query) => deliveries.counts(query),
     *leads({ states = ['accepted'], since, until }) {

@@ -126,6 +126,12 @@ export class MemoryWriter {
     this.outstanding.remove(leadId, target);
   }
 
+  /** Numbers of the deliveries of the lead that were taken in, removed ones among them. */
+  takenOf(leadId: string): readonly number[] {
+    const lead = this.leads.get(leadId);
+    return lead === undefined ? [] : [lead.seq, ...(lead.repeats?.kept ?? [])];
+  }
+
   receivedLead(leadId: string): ReceivedLead | undefined {
     const lead = this.leads.get(leadId);
     if (lead === undefined) return this.#erasedLead(leadId);
@@ -354,6 +360,10 @@ class Repeats {
   readonly #same: number[] = [];
   #droppedDiffering = 0;
   #droppedSame = 0;
+
+  get kept(): readonly number[] {
+    return [...this.#differing, ...this.#same];
+  }
 
   get dropped(): DroppedRepeats {
     return { differing: this.#droppedDiffering, same: this.#droppedSame };
