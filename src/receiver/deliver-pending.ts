@@ -102,7 +102,7 @@ async function redeliver(
 ): Promise<void> {
   const [one] = leased;
   if (one === undefined) return;
-  const stored = await storedDelivery(inbox, one.first.seq);
+  const stored = await storedDelivery(inbox, one.first.handedSeq);
   if (stored === undefined) return;
   const checked = asReceived(
     { ...stored, receivedAt: clock.now() },

@@ -23,6 +23,7 @@ import {
   besideDamaged,
   checkedLead,
   firstDeliveries,
+  isOfDamage,
   isOfInbox,
   isUnreadable,
   storedDelivery,
@@ -32,7 +33,10 @@ import {
 import type { Target, TargetResult } from './targets/target.ts';
 
 interface OutboxOptions {
-  readonly inbox: Pick<Inbox, 'due' | 'nextDueAt' | 'lease' | 'release' | 'list' | 'outstanding'>;
+  readonly inbox: Pick<
+    Inbox,
+    'due' | 'nextDueAt' | 'lease' | 'release' | 'list' | 'leadsBySeq' | 'outstanding'
+  >;
   readonly targets: readonly Target[];
   /** Its first key signs what was authentic when it came. */
   readonly verifier: Verifier;
@@ -267,9 +271,9 @@ export class Outbox {
         tries.push(this.#putOff(target, [one], stored, receiver));
         continue;
       }
-      const { seq, firstSeq = seq, place } = stored;
+      const { seq, firstSeq = seq, place, attempt, firstAt } = stored;
       const request = requests.get(firstSeq) ?? { stored, leads: [] };
-      request.leads.push({ ...one, seq, place });
+      request.leads.push({ ...one, seq, place, attempt, firstAt });
       requests.set(firstSeq, request);
     }
     for (const request of requests.values()) {
@@ -283,18 +287,24 @@ export class Outbox {
     return leased.length > 0;
   }
 
-  /** The first delivery of the lead that is kept: the very first one may be pruned. */
-  async #stored({ leadId, seq }: DueLead): Promise<StoredDelivery | Unreadable> {
+  /** What is handed on of the first delivery of the lead that is kept: the very first one may be pruned. */
+  async #stored({ leadId, seq }: DueLead): Promise<HandedOn | Unreadable> {
     const { inbox } = this.#options;
+    let own: HandedOn | undefined;
     try {
       const stored = await storedDelivery(inbox, seq);
-      if (stored !== undefined) return stored;
-      const [first] = await firstDeliveries(inbox, [leadId]);
-      const kept = first && (await storedDelivery(inbox, first.seq));
-      return kept ?? new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
+      own = stored && { ...stored, firstAt: stored.receivedAt };
+      if (own !== undefined && own.source !== 'backfill') return own;
+      for (const { handedSeq, ...first } of await firstDeliveries(inbox, [leadId])) {
+        const handed = handedSeq === own?.seq ? own : await storedDelivery(inbox, handedSeq);
+        if (handed !== undefined)
+          return { ...handed, seq: first.seq, attempt: first.attempt, firstAt: first.firstAt };
+      }
+      return own ?? new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      return error;
+      // What was fetched is better than nothing where a push of it is on a damaged page.
+      return own !== undefined && isOfDamage(error) ? own : error;
     }
   }
 
@@ -319,10 +329,32 @@ export class Outbox {
     if (ids.length === 0) return [];
     const due = await inbox.due(name, Number.MAX_SAFE_INTEGER, ids.length, ids);
     const undone = new Map(due.map((one) => [one.leadId, one]));
-    return others.toReversed().flatMap((stored): ReadLead[] => {
+    const sharing: ReadLead[] = [];
+    const before: DueLead[] = [];
+    for (const stored of others.toReversed()) {
       const one = undone.get(stored.leadId ?? '');
-      return one?.seq === stored.seq ? [{ one, stored }] : [];
-    });
+      if (one?.seq === stored.seq) sharing.push({ one, stored: { ...stored, firstAt: receivedAt } });
+      else if (one !== undefined) before.push(one);
+    }
+    for (const one of await this.#fetched(before.slice(0, mostTogether))) {
+      const stored = await this.#stored(one);
+      if (!(stored instanceof Error) && stored.firstSeq === firstSeq) sharing.push({ one, stored });
+    }
+    return sharing;
+  }
+
+  /** Those that were fetched when they came first, in one question: of most requests that come again there is none. */
+  async #fetched(leads: readonly DueLead[]): Promise<readonly DueLead[]> {
+    if (leads.length === 0) return [];
+    try {
+      const firsts = await this.#options.inbox.leadsBySeq(leads.map(({ seq }) => seq));
+      const fetched = new Set(firsts.filter(({ source }) => source === 'backfill').map(({ seq }) => seq));
+      return leads.filter(({ seq }) => fetched.has(seq));
+    } catch (error) {
+      // They follow when they are due.
+      if (!isUnreadable(error)) throw error;
+      return [];
+    }
   }
 
   /** Leads that came in one request go out in one. */
@@ -343,8 +375,7 @@ export class Outbox {
         leads: leads.map(({ lead }) => lead),
         key: restored.isVerified ? 0 : -1,
       };
-      const { attempt, receivedAt: firstAt } = stored;
-      const pending = leads.map(({ lead, leadId, seq, tries, since }): PendingLead => {
+      const pending = leads.map(({ lead, leadId, seq, tries, since, attempt, firstAt }): PendingLead => {
         const targets = [{ name, tries, since, isAnswering }];
         const taken = { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } as const;
         return { lead, stored: taken };
@@ -454,20 +485,25 @@ function readEach({ stored, leads: all }: StoredRequest) {
   return { leads, unreadable, error };
 }
 
+/** A delivery as it is handed on; number and attempt are of the lead's first one, with which results are kept. */
+interface HandedOn extends StoredDelivery {
+  readonly firstAt: number;
+}
+
 /** Leads of one request that are leased, and the delivery of the first of them. */
 interface StoredRequest {
   readonly stored: StoredDelivery;
-  readonly leads: (DueLead & Pick<StoredDelivery, 'place'>)[];
+  readonly leads: (DueLead & Pick<HandedOn, 'place' | 'attempt' | 'firstAt'>)[];
 }
 
 /** Those that can be handed on. */
 interface ReadRequest {
   readonly stored: StoredDelivery;
-  readonly leads: readonly (DueLead & { readonly lead: CheckedLead })[];
+  readonly leads: readonly (StoredRequest['leads'][number] & { readonly lead: CheckedLead })[];
 }
 
 /** A lead that is due, and its delivery. */
 interface ReadLead {
   readonly one: DueLead;
-  readonly stored: StoredDelivery | Unreadable;
+  readonly stored: HandedOn | Unreadable;
 }

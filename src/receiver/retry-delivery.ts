@@ -23,7 +23,8 @@ interface RetryOptions {
 }
 
 /** The lead of one stored delivery, which is sent once more. */
-export type RetriedDelivery = Pick<FirstDelivery, 'leadId' | 'seq' | 'attempt' | 'place'>;
+export type RetriedDelivery = Pick<FirstDelivery, 'leadId' | 'seq' | 'attempt' | 'place'> &
+  Partial<Pick<FirstDelivery, 'handedSeq'>>;
 
 export interface Retried extends HandedResult {
   readonly leadId: string;
@@ -111,12 +112,12 @@ async function deliver(
 }
 
 async function receivedOf(
-  { seq, leadId }: RetriedDelivery,
+  { seq, handedSeq = seq, leadId }: RetriedDelivery,
   leads: readonly RetriedDelivery[],
   inbox: Pick<Inbox, 'list'>,
 ): Promise<CheckedDelivery | Unreadable> {
   try {
-    const stored = await storedDelivery(inbox, seq);
+    const stored = await storedDelivery(inbox, handedSeq);
     if (stored !== undefined) return asReceived(stored, leads);
     return new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
   } catch (error) {

@@ -7,8 +7,16 @@ import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts'
 import type { ReceiverProblem } from './problems.ts';
 
 /** A delivery without what it brought. Times are milliseconds since the epoch. */
-export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'firstSeq' | 'attempt' | 'place'> {
+export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'attempt'> {
   readonly leadId: string;
+  /**
+   * The number, and so on, of the delivery that is handed on: where this one was fetched, the first one that was pushed, since an
+   * app may check the credential, the path and the envelope, which only that one has.
+   */
+  readonly handedSeq: number;
+  readonly source: StoredDelivery['source'];
+  readonly firstSeq: StoredDelivery['firstSeq'];
+  readonly place: StoredDelivery['place'];
   readonly firstAt: number;
   /** Deliveries of the lead so far. */
   readonly attempts: number;
@@ -89,21 +97,23 @@ export async function firstDeliveries(
 
 /** `later`: what is known of the deliveries that came after this one. */
 function earlier(
-  { seq, firstSeq, attempt, place, receivedAt, results }: Omit<StoredDelivery, 'body'>,
+  { seq, source, firstSeq, attempt, place, receivedAt, results }: Omit<StoredDelivery, 'body'>,
   leadId: string,
   later: FirstDelivery | undefined,
 ): FirstDelivery {
   const lastTriedAt = Math.max(receivedAt, later?.lastTriedAt ?? 0, ...results.map(({ at }) => at));
   const attempts = Math.max(attempt, later?.attempts ?? 0);
   const handed = results.length + (later?.handed ?? 0);
-  return { leadId, seq, firstSeq, attempt, place, firstAt: receivedAt, attempts, handed, lastTriedAt };
+  const isPushedLater = source === 'backfill' && later?.source === 'push';
+  const handedOn = isPushedLater ? later : { handedSeq: seq, source, firstSeq, place };
+  return { ...handedOn, leadId, seq, attempt, firstAt: receivedAt, attempts, handed, lastTriedAt };
 }
 
 /** Leads that came in one request go out in one. */
 export function groupByRequest(found: readonly FirstDelivery[]): readonly (readonly FirstDelivery[])[] {
   const groups = new Map<number, FirstDelivery[]>();
   for (const one of found) {
-    const number = one.firstSeq ?? one.seq;
+    const number = one.firstSeq ?? one.handedSeq;
     const group = groups.get(number);
     if (group === undefined) groups.set(number, [one]);
     else group.push(one);

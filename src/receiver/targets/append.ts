@@ -11,7 +11,7 @@ import { regularFile } from '../../files/output-place.ts';
 import type { FileProblem } from '../../files/problems.ts';
 import { linesOf } from '../../files/read.ts';
 import { syncDirectory } from '../../files/replace.ts';
-import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
+import type { Inbox, StoredDelivery, StoredRef } from '../../inbox/inbox.ts';
 import { type IdField, readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
 import { asReceived, isOfDamage, isOfInbox, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
@@ -283,23 +283,27 @@ async function beginsLead(
   inbox: Pick<Inbox, 'list'>,
 ): Promise<boolean> {
   for (const { leadId, seq } of leads) {
-    const bytes = await leadBytesOf(leadId, seq, inbox);
-    if (bytes !== undefined && part.equals(bytes.subarray(0, part.length))) return true;
+    try {
+      for await (const bytes of leadBytesOf(leadId, seq, inbox))
+        if (part.equals(bytes.subarray(0, part.length))) return true;
+    } catch (error) {
+      if (!isUnreadable(error) || isOfInbox(error)) throw error;
+    }
   }
   return false;
 }
 
-/** Undefined where they cannot be read. */
-async function leadBytesOf(
+/** Of a lead that was fetched those of a push as well, which may have been written instead. */
+async function* leadBytesOf(
   leadId: string,
   seq: number,
   inbox: Pick<Inbox, 'list'>,
-): Promise<Uint8Array | undefined> {
-  try {
-    const stored = await storedDelivery(inbox, seq);
-    return stored && asReceived(stored, [{ ...stored, leadId }]).leads[0]?.lead.bytes;
-  } catch (error) {
-    if (!isUnreadable(error) || isOfInbox(error)) throw error;
-    return undefined;
-  }
+): AsyncGenerator<Uint8Array> {
+  const bytesOf = (stored: StoredDelivery): Uint8Array[] =>
+    asReceived(stored, [{ ...stored, leadId }]).leads.map(({ lead }) => lead.bytes);
+  const stored = await storedDelivery(inbox, seq);
+  if (stored !== undefined) yield* bytesOf(stored);
+  if (stored?.source !== 'backfill') return;
+  for await (const later of inbox.list({ leadId, after: seq }))
+    if (later.verdict !== 'rejected') yield* bytesOf(later);
 }

@@ -11,7 +11,7 @@ import { freshHome, leads } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { answering, type App, startApp } from './app.ts';
-import { type Listener, listenInEachTest } from './support.ts';
+import { type Listener, listenInEachTest, token } from './support.ts';
 
 const start = listenInEachTest();
 const open: { close(): Promise<void> }[] = [];
@@ -342,6 +342,35 @@ describe('--backfill-every and leads that a target has not had', () => {
     );
     expect(await stored(listener)).toEqual(['a accepted backfill']);
   });
+
+  it.each([[[]], [['--acknowledge', 'stored']]])(
+    'hands one that is pushed later on as that, to an app that takes it only with its credential %j',
+    async (flags) => {
+      const service = await startService('a');
+      let isDown = true;
+      const app = await appAt(({ rawHeaders }, response) => {
+        const isAuthentic = rawHeaders.includes(token);
+        response.writeHead(isDown ? 503 : isAuthentic ? 200 : 401).end();
+      });
+      const listener = await startRounds(['--forward-to', app.url, ...flags], service);
+      await over(listener, 1);
+      const push = { deliveryId: 'd1', leads: [{ id: 'a', category: 'solar' }] };
+      const { status } = await listener.post(push);
+      expect(status).toBe(flags.length === 0 ? 502 : 200);
+      await until(() => app.received.length === 2, 'the try of the push');
+      isDown = false;
+      const verdicts = () => eventsOf(listener, 'delivery').map(({ verdict }) => verdict);
+      await until(() => (listener.clock.advance(1000), verdicts().includes('accepted')), 'the next try');
+      const [, , third, ...more] = app.received;
+      expect(more).toEqual([]);
+      expect(third).toMatchObject({ method: 'POST', body: Buffer.from(JSON.stringify(push)) });
+      expect(third?.rawHeaders.join('\n')).toMatch(/^leads-verified\ntoken$/m);
+      const { home } = listener;
+      await listener.stop();
+      await leads(['inbox', 'retry', 'a', '--to', app.url], { home });
+      expect(app.received.at(-1)?.body.toString()).toBe(JSON.stringify(push));
+    },
+  );
 
   it('takes one in that an earlier run left outstanding for another address', async () => {
     const service = await startService('a');

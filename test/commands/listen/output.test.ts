@@ -15,8 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OutputError } from '../../../src/errors.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { plainId } from '../../../src/lead/read-leads.ts';
 import { repairOutputFile } from '../../../src/receiver/targets/append.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { arrivalOf, deliveryOf } from '../../inbox/support.ts';
 import { leads } from '../../support/run.ts';
 import { listen, listenInEachTest, token } from './support.ts';
 
@@ -115,6 +118,26 @@ describe('--output', () => {
     const third = await start(['--output', file], { home: first.home });
     await third.post({ id: 'next' });
     expect(readFileSync(file, 'utf8')).toBe(`${whole}{"id":"somebody else's\n{"id":"next"}\n`);
+  });
+
+  it('cuts off a part of a lead as it was pushed, although it was fetched before', async () => {
+    const file = join(scratch(), 'leads.ndjson');
+    const target = `output ${file}`;
+    const inbox = await openInbox({ location: ':memory:', clock: systemClock, targets: [target] });
+    const listed = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","listed":1}') });
+    await inbox.take([{ ...listed, source: 'backfill' }]);
+    await inbox.take([arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","pushed":1}') })]);
+    const options = { note: () => undefined, sentenceOf: String };
+    for (const [part, isCut] of [
+      ['{"id":"a","l', true],
+      ['{"id":"a","p', true],
+      ['{"id":"a","x', false],
+    ] as const) {
+      writeFileSync(file, `{"id":"b"}\n${part}`);
+      expect(await repairOutputFile(file, inbox, plainId, options)).toBe(isCut);
+      expect(readFileSync(file, 'utf8')).toBe(`{"id":"b"}\n${isCut ? '' : part}`);
+    }
+    await inbox.close();
   });
 
   it('writes to the file that has the path, whoever removed, renamed or replaced the one before', async () => {
