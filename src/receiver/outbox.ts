@@ -1,5 +1,12 @@
 import { LeadNotFoundError } from '../errors.ts';
-import type { DueLead, Inbox, LeaseAnswer, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
+import type {
+  DueLead,
+  Inbox,
+  LackingTarget,
+  LeaseAnswer,
+  StoredDelivery,
+  TargetLease,
+} from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -35,7 +42,7 @@ import type { Target, TargetResult } from './targets/target.ts';
 interface OutboxOptions {
   readonly inbox: Pick<
     Inbox,
-    'due' | 'nextDueAt' | 'lease' | 'release' | 'list' | 'leadsBySeq' | 'outstanding'
+    'due' | 'nextDueAt' | 'lease' | 'release' | 'list' | 'leadsBySeq' | 'outstanding' | 'lackingTargets'
   >;
   readonly targets: readonly Target[];
   /** Its first key signs what was authentic when it came. */
@@ -83,10 +90,8 @@ interface Line {
   wake: AbortController;
   /** Leads that were given up and are not said yet. */
   givenUp: number;
-  /** The inbox did not say whether it stored that one was given up. */
-  isUnsure: boolean;
-  /** How many were given up when that was last looked at. */
-  dead: number;
+  /** Ids of leads of which the inbox did not say whether it stored that they are given up. */
+  readonly unsure: Set<string>;
 }
 
 /** Tries the targets again for what is stored and they have not had, whether or not its sender comes again. */
@@ -109,8 +114,7 @@ export class Outbox {
           waitsUntil: 0,
           wake: new AbortController(),
           givenUp: 0,
-          isUnsure: false,
-          dead: 0,
+          unsure: new Set(),
         },
       ]),
     );
@@ -140,8 +144,10 @@ export class Outbox {
     const next = nextTry({ result, tries, strikes, since, giveUpMs, now }, chance);
     if ('dead' in next) {
       const onReleased = (isStored: boolean): void => {
-        if (isStored) line.givenUp += 1;
-        else line.isUnsure = true;
+        if (isStored) {
+          line.givenUp += 1;
+          line.unsure.delete(leadId);
+        } else line.unsure.add(leadId);
       };
       return { ...next, onReleased };
     }
@@ -428,28 +434,40 @@ export class Outbox {
         ({ leadId }, i) => answers[i]?.state === 'leased' && !receiver.isDispatching(leadId, name),
       );
       if (leased.length === 0) return;
-      line.isUnsure = true;
+      for (const { leadId } of leased) line.unsure.add(leadId);
       await inbox.release(leased.map((lease) => ({ ...lease, dead: true })));
+      for (const { leadId } of leased) line.unsure.delete(leadId);
       line.givenUp += leased.length;
     }
   }
 
   async #sayGivenUp(line: Line): Promise<void> {
-    const { givenUp, isUnsure } = line;
-    if (givenUp === 0 && !isUnsure) return;
-    line.isUnsure = false;
+    const { givenUp, unsure } = line;
+    if (givenUp === 0 && unsure.size === 0) return;
+    const { inbox, note } = this.#options;
     const target = targetLabel(line.target.name);
-    // Where the inbox cannot be read it is not known how many are dead since earlier.
-    const outstanding = await this.#options.inbox.outstanding().catch((error: unknown) => {
-      line.isUnsure ||= isUnsure;
+    let newlyDead = givenUp;
+    let dead: number | undefined;
+    const known: string[] = [];
+    try {
+      for (const leadId of unsure) {
+        const ask = (): Promise<readonly LackingTarget[]> => inbox.lackingTargets(leadId);
+        const [all] = await besideDamaged([leadId], ask, () => undefined);
+        const lacking = all?.filter((one) => one.target === target);
+        const isDead = lacking?.some((one) => one.dead) === true;
+        if (isDead) newlyDead += 1;
+        // One that is not given up may be so later: what was sent to the inbox may still be under way.
+        if (isDead || lacking?.length === 0) known.push(leadId);
+      }
+      dead = (await inbox.outstanding()).find((one) => one.target === target && one.wanted)?.dead;
+    } catch (error) {
+      // Where the inbox cannot be read it is not known how many are dead since earlier.
       if (!isUnreadable(error)) throw error;
-      return undefined;
-    });
-    const { dead = givenUp } = outstanding?.find((one) => one.target === target && one.wanted) ?? {};
+    }
+    dead ??= newlyDead;
     // They may have been begun anew since.
-    if (dead > 0 && (givenUp > 0 || dead !== line.dead))
-      this.#options.note({ kind: 'given-up', target, leads: dead });
-    if (outstanding !== undefined) line.dead = dead;
+    if (newlyDead > 0 && dead > 0) note({ kind: 'given-up', target, leads: dead });
+    for (const leadId of known) unsure.delete(leadId);
     line.givenUp -= givenUp;
   }
 }

@@ -216,18 +216,22 @@ it('says that a lead is given up where the inbox stored it and could not say so,
   const clock = new FakeClock();
   const end = new AbortController();
   const said: number[] = [];
-  let dead = 0;
-  let looked = 0;
+  const dead = new Set<string>();
+  let rounds = 0;
   let whileAway: (() => void) | undefined;
   const inbox: Partial<Inbox> = {
-    nextDueAt: () => Promise.resolve(undefined),
+    nextDueAt() {
+      rounds += 1;
+      return Promise.resolve(undefined);
+    },
     outstanding() {
-      looked += 1;
       whileAway?.();
       if (whileAway !== undefined) return Promise.reject(new DataError('away'));
       const leads = { leads: 0, unscheduled: 0, wantedElsewhere: false };
-      return Promise.resolve([{ ...leads, target: 'app', wanted: true, dead }]);
+      return Promise.resolve([{ ...leads, target: 'app', wanted: true, dead: dead.size }]);
     },
+    lackingTargets: (leadId) =>
+      Promise.resolve([{ target: 'app', tries: 9, dueAt: undefined, dead: dead.has(leadId) }]),
   };
   const app: Target = { name: 'app', deliver: () => [] };
   const outbox = new Outbox({
@@ -244,28 +248,39 @@ it('says that a lead is given up where the inbox stored it and could not say so,
   });
   const refused = { to: 'forward', ok: false, answer: '404', durationMs: 1 } as const;
   const ended = outbox.run({ handOn: () => Promise.resolve(), isDispatching: () => false });
-  const giveUp = (isStored: boolean): void =>
-    outbox.tried(app, { name: 'app', tries: 9, since: 0 }, refused, 'a').onReleased?.(isStored);
+  const giveUp = (leadId: string, isStored: boolean): void =>
+    outbox.tried(app, { name: 'app', tries: 9, since: 0 }, refused, leadId).onReleased?.(isStored);
   const look = (): Promise<void> => {
-    const before = looked;
-    return expect.poll(() => (clock.advance(10_000), looked)).toBeGreaterThan(before);
+    // One may be under way.
+    const before = rounds + 1;
+    return expect.poll(() => (clock.advance(10_000), rounds)).toBeGreaterThan(before);
   };
-  for (const now of [0, 1, 1, 2]) {
-    dead = now;
-    giveUp(false);
+  const steps: readonly (readonly [string, ...string[]])[] = [
+    ['a'],
+    ['a', 'a'],
+    ['b', 'a'],
+    ['b', 'a', 'b'],
+    // The first one was begun anew.
+    ['c', 'b'],
+    ['a', 'b', 'a'],
+  ];
+  for (const [leadId, ...now] of steps) {
+    dead.clear();
+    for (const one of now) dead.add(one);
+    giveUp(leadId, false);
     await look();
   }
-  expect(said).toEqual([1, 2]);
+  expect(said).toEqual([1, 2, 2]);
   // The inbox is away while it is asked, and another one is given up meanwhile.
-  giveUp(true);
-  whileAway = () => giveUp(false);
+  giveUp('c', true);
+  whileAway = () => giveUp('d', false);
   await look();
   whileAway = undefined;
-  dead = 4;
+  for (const one of ['c', 'd']) dead.add(one);
   await look();
   end.abort();
   await ended;
-  expect(said).toEqual([1, 2, 1, 4]);
+  expect(said).toEqual([1, 2, 2, 1, 4]);
 });
 
 it('holds no new lead for one that a target which answers others asks to wait with again and again', () => {
