@@ -237,6 +237,7 @@ class HandedOut {
         return seen.size + ids.size;
       },
       has: (id) => seen.has(id) || ids.has(id),
+      isPart: this.hasWithoutId,
     };
   }
 

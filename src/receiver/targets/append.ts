@@ -243,12 +243,9 @@ async function repair(
         // It may have been stored when the id was expected where the specification has it.
         const read = named.ok ? named : readLead(bytes);
         const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
-        if (stored !== undefined) {
-          written.push({ ...stored, target });
-          // Where the process was killed behind a sync that failed, what is read may never reach the disk, and no later
-          // sync says so: written again, it does.
-          await writeAgain(file, at, bytes.length + lineFeed.length);
-        }
+        // Where the process was killed behind a sync that failed, what is read may never reach the disk, and no later sync
+        // says so: written again, it does.
+        if (stored !== undefined && (await writeAgain(file, bytes, at))) written.push({ ...stored, target });
         at += bytes.length + lineFeed.length;
       }
       for (const { leadId } of written) outstanding.delete(leadId);
@@ -269,12 +266,15 @@ async function repair(
   }
 }
 
-/** What the file has there, so that it is of the same length afterwards. */
-async function writeAgain(file: FileHandle, start: number, length: number): Promise<void> {
+/** With its line feed, if it has one. Gives whether it is still there. */
+async function writeAgain(file: FileHandle, line: Uint8Array, start: number): Promise<boolean> {
+  const length = line.length + lineFeed.length;
   const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
+  if (!buffer.subarray(0, line.length).equals(line)) return false;
   for (let written = 0; written < bytesRead;) {
     written += (await file.write(buffer, written, bytesRead - written, start + written)).bytesWritten;
   }
+  return true;
 }
 
 async function beginsLead(

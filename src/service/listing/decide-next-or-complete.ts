@@ -314,12 +314,15 @@ function noteBesideSetting(seen: WalkState): EndNote | undefined {
   return of && { kind: 'unread-beside-setting', of };
 }
 
-function unreadOf({ newest, totals, isFiltered, known }: WalkState): UnprovenReason | undefined {
+function unreadOf({ newest, totals, isFiltered, known, first }: WalkState): UnprovenReason | undefined {
   if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
   const isNextMissing = isNextMissingOnFirst(newest);
   // What counts all leads says nothing of those since a time, which are one page each day.
   const isOfAll = isNextMissing && known.since !== undefined && newest.params.since !== undefined;
-  const met = isFiltered || isOfAll || newest.params.isTotalEstimate ? undefined : newest.met;
+  // A walk that began in the middle, and was told no count, stands behind what the attempt before had of the list.
+  const inFront = first === undefined && !totals.isResumed ? known.inFront : 0;
+  const isCounted = !isFiltered && !isOfAll && !newest.params.isTotalEstimate && inFront !== undefined;
+  const met = isCounted && newest.met !== undefined ? newest.met + inFront : undefined;
   return unreadEvidence({ ...newest, met, isNextMissing });
 }
 

@@ -133,16 +133,16 @@ class LeadPages implements PageReader<Batch> {
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
-    const attempt = options.attempt?.size ?? 0;
-    // What an attempt had of the page that it was reading comes again, and is not in `seen`.
-    const inFront = from.style === 'start' ? undefined : Math.min(attempt, this.#seen.size);
-    const totals = totalsFrom(from.totals, inFront);
+    const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
+    const isCounted = options.attempt !== undefined && options.attempt.isPart !== true;
     this.before = {
       ...initialState(params, from, isFiltered, totals, {
         provenUpTo: Math.max(params.provenUpTo, before?.provenUpTo ?? 0),
         since: query.since,
         overlap: overlap.length,
-        attempt,
+        attempt: options.attempt?.size ?? 0,
+        // What an attempt had of the page that it was reading comes again, and is not in `seen`.
+        inFront: isCounted ? Math.min(options.attempt.size, this.#seen.size) : undefined,
       }),
       position: this.#gapDetector.startAt(from),
       goesBackToFront,

@@ -36,6 +36,14 @@ export interface ListingStats extends RequestCounters {
   total: number | undefined;
 }
 
+/** Different leads, by their ids. */
+interface EarlierAttempt {
+  readonly size: number;
+  readonly has: (id: string) => boolean;
+  /** Records without an id were met beside them. */
+  readonly isPart?: boolean;
+}
+
 export interface ListingOptions {
   readonly query: LeadQuery;
   /** Records asked for per page; otherwise the dialect's `pageSize`, or as many as the service gives, up to 1000. */
@@ -50,11 +58,8 @@ export interface ListingOptions {
   readonly from?: Position | undefined;
   /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
   readonly seen?: IdSet | undefined;
-  /**
-   * What earlier attempts at this walk have met: where the list is read from its front, one of these must come again; where
-   * the walk goes on, they count as met.
-   */
-  readonly attempt?: { readonly size: number; readonly has: (id: string) => boolean } | undefined;
+  /** What earlier attempts at this walk have met: where the list is read from its front, one of these must come again. */
+  readonly attempt?: EarlierAttempt | undefined;
   /** Another walk has read this list: an answer without any is then an empty one. */
   readonly isKnownList?: boolean | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */

@@ -260,7 +260,7 @@ const lost = Number.MIN_SAFE_INTEGER;
 
 /** What the pages of one pass over the list say of its total, and the different leads that were met. */
 export interface Totals {
-  /** Different leads met in this pass, and in front of where it goes on; undefined when it was read again in part. */
+  /** Different leads met in this pass; undefined when it began in the middle, or was read again in part. */
   readonly met: number | undefined;
   /** Different leads met in all passes, as far as they were new to the walk. */
   readonly metInAll: number;
@@ -269,7 +269,6 @@ export interface Totals {
   /** Leads in all, as the first page and the last one say. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** The last one fell, or may have in front of where the walk goes on. */
   readonly hasFallen: boolean;
   /** When the first page came, by the service's clock: milliseconds since the epoch. */
   readonly began: number | undefined;
@@ -279,17 +278,16 @@ export interface Totals {
   readonly isResumed: boolean;
 }
 
-/** `before` is how many leads were met in front of where the walk goes on; undefined: it reads from the front. */
-export const totalsFrom = (soFar?: TotalsSoFar, before?: number): Totals => ({
-  met: soFar?.met ?? before ?? 0,
+export const totalsFrom = (soFar?: TotalsSoFar, met: number | undefined = 0): Totals => ({
+  met: soFar?.met ?? met,
   metInAll: 0,
   repeated: 0,
   first: soFar?.first,
   last: soFar?.last,
-  hasFallen: soFar === undefined && before !== undefined,
+  hasFallen: false,
   began: soFar?.began,
   hasArrivals: false,
-  isResumed: before !== undefined,
+  isResumed: soFar !== undefined,
 });
 
 interface CountedPage {

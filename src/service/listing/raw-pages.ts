@@ -92,8 +92,9 @@ export function rawPages(
     handOut: () => [],
   };
   const isFiltered = asksForPart(params);
+  const totals = totalsFrom(undefined, isFiltered ? undefined : 0);
   const probes = new Probes(params, peekAt(service, params, {}, peeks, signal), ids);
-  return walk(reader, probes, initialState(params, startOf(params), isFiltered, totalsFrom()), service);
+  return walk(reader, probes, initialState(params, startOf(params), isFiltered, totals), service);
 }
 
 /** Throws a `DataError` for what is not JSON with a list in it. */

@@ -166,6 +166,8 @@ export interface KnownBefore {
   readonly overlap: number;
   /** Leads that earlier attempts at this walk met. */
   readonly attempt: number;
+  /** Of them, so many stand in front of where this walk begins; undefined where that is not known. */
+  readonly inFront: number | undefined;
 }
 
 /** What a walk has seen so far: all that its next step depends on. */
@@ -227,7 +229,13 @@ export const initialState = (
   from: Position,
   isFiltered: boolean,
   totals: Totals,
-  known: KnownBefore = { provenUpTo: params.provenUpTo, since: undefined, overlap: 0, attempt: 0 },
+  known: KnownBefore = {
+    provenUpTo: params.provenUpTo,
+    since: undefined,
+    overlap: 0,
+    attempt: 0,
+    inFront: 0,
+  },
 ): WalkState => ({
   params,
   isKnownList: false,

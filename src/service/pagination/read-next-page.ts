@@ -41,7 +41,7 @@ export interface AnsweredPage {
   readonly facts: PageFacts;
   readonly covers: PlacesCovered;
   readonly hints: PaginationHints;
-  /** Different leads met so far, this page included; undefined when leads that were counted came again. */
+  /** Different leads met so far, this page included; undefined when the walk began in the middle. */
   readonly met: number | undefined;
   /** It repeats a lead that was met before. */
   readonly repeats: boolean;
