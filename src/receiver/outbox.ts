@@ -336,26 +336,26 @@ export class Outbox {
     const due = await inbox.due(name, Number.MAX_SAFE_INTEGER, ids.length, ids);
     const undone = new Map(due.map((one) => [one.leadId, one]));
     const sharing: ReadLead[] = [];
-    const before: DueLead[] = [];
+    const pushedAgain = new Map<number, ReadDelivery>();
     for (const stored of others.toReversed()) {
       const one = undone.get(stored.leadId ?? '');
       if (one?.seq === stored.seq) sharing.push({ one, stored: { ...stored, firstAt: receivedAt } });
-      else if (one !== undefined) before.push(one);
+      else if (one !== undefined && stored.verdict !== 'rejected') pushedAgain.set(one.seq, { one, stored });
     }
-    for (const one of await this.#fetched(before.slice(0, mostTogether))) {
-      const stored = await this.#stored(one);
-      if (!(stored instanceof Error) && stored.firstSeq === firstSeq) sharing.push({ one, stored });
-    }
-    return sharing;
+    return [...sharing, ...(await this.#fetched(pushedAgain))];
   }
 
   /** Those that were fetched when they came first, in one question: of most requests that come again there is none. */
-  async #fetched(leads: readonly DueLead[]): Promise<readonly DueLead[]> {
-    if (leads.length === 0) return [];
+  async #fetched(pushed: ReadonlyMap<number, ReadDelivery>): Promise<readonly ReadLead[]> {
+    if (pushed.size === 0) return [];
     try {
-      const firsts = await this.#options.inbox.leadsBySeq(leads.map(({ seq }) => seq));
-      const fetched = new Set(firsts.filter(({ source }) => source === 'backfill').map(({ seq }) => seq));
-      return leads.filter(({ seq }) => fetched.has(seq));
+      const firsts = await this.#options.inbox.leadsBySeq([...pushed.keys()].slice(0, mostTogether));
+      return firsts.flatMap(({ seq, source, receivedAt }): ReadLead[] => {
+        const found = pushed.get(seq);
+        if (found === undefined || source !== 'backfill') return [];
+        const { one, stored } = found;
+        return [{ one, stored: { ...stored, seq, attempt: 1, firstAt: receivedAt } }];
+      });
     } catch (error) {
       // They follow when they are due.
       if (!isUnreadable(error)) throw error;
@@ -524,4 +524,10 @@ interface ReadRequest {
 interface ReadLead {
   readonly one: DueLead;
   readonly stored: HandedOn | Unreadable;
+}
+
+/** The same of a delivery that need not be its first. */
+interface ReadDelivery {
+  readonly one: DueLead;
+  readonly stored: StoredDelivery;
 }
