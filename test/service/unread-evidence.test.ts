@@ -152,28 +152,32 @@ describe('one page is not taken for everything', () => {
     });
 
     it.each([
-      [5, 'explicit-end'],
-      [7, 'unproven'],
-    ])('where a walk goes on behind two leads, and with them %d are counted: %s', async (total, end) => {
-      const body = JSON.stringify({ data: leads(3, 2), page_cursor: 'c2', total_leads: total });
-      const server = await scripted((_, response) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-      });
-      const service = await serviceAt(server.url, { dialect: learnt });
-      open.push(
-        () => service.close(),
-        () => server.close(),
-      );
-      const seen = new IdSet();
-      for (const { id } of leads(2)) seen.preload(id);
-      // Two of the page that was being read were handed out, and come again.
-      const handedOut = new Set(leads(4).map(({ id }) => id));
-      const { completion } = await walk(service, {
-        ...{ seen, attempt: handedOut, acceptUnproven: () => undefined },
-        from: { style: 'cursor', param: 'cursor', cursor: 'c1' },
-      });
-      expect(completion).toMatchObject(end === 'unproven' ? { kind: end } : { evidence: end });
-    });
+      [5, 2, 'explicit-end'],
+      [7, 2, 'unproven'],
+      [5, 0, 'unproven'],
+    ])(
+      'where %d are counted, and a walk behind two leads goes on at lead %d: %s',
+      async (total, from, end) => {
+        const body = JSON.stringify({ data: leads(3, from), page_cursor: 'c2', total_leads: total });
+        const server = await scripted((_, response) => {
+          response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+        });
+        const service = await serviceAt(server.url, { dialect: learnt });
+        open.push(
+          () => service.close(),
+          () => server.close(),
+        );
+        const seen = new IdSet();
+        for (const { id } of leads(2)) seen.preload(id);
+        // Two of the page that was being read were handed out, and come again.
+        const handedOut = new Set(leads(4).map(({ id }) => id));
+        const { completion } = await walk(service, {
+          ...{ seen, attempt: handedOut, acceptUnproven: () => undefined },
+          from: { style: 'cursor', param: 'cursor', cursor: 'c1' },
+        });
+        expect(completion).toMatchObject(end === 'unproven' ? { kind: end } : { evidence: end });
+      },
+    );
 
     it('nor on a page behind the first', async () => {
       const server = await scripted((request, response) => {

@@ -258,7 +258,10 @@ async function repair(
     const { size } = await file.stat();
     if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, outstanding.values(), inbox)))
       return false;
-    await file.truncate(size - last.length);
+    const end = at - lineFeed.length;
+    // Somebody else may have cut it, or written behind the last line, meanwhile.
+    if ((await file.stat()).size !== end) return false;
+    await file.truncate(end - last.length);
     await file.sync();
     return true;
   } finally {

@@ -314,17 +314,20 @@ function noteBesideSetting(seen: WalkState): EndNote | undefined {
   return of && { kind: 'unread-beside-setting', of };
 }
 
-function unreadOf({ newest, totals, isFiltered, known, first }: WalkState): UnprovenReason | undefined {
+function unreadOf(seen: WalkState): UnprovenReason | undefined {
+  const { newest, totals, isFiltered, known, first } = seen;
   if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
   const isNextMissing = isNextMissingOnFirst(newest);
   // What counts all leads says nothing of those since a time, which are one page each day.
   const isOfAll = isNextMissing && known.since !== undefined && newest.params.since !== undefined;
-  // A walk that began in the middle, and was told no count, stands behind what the attempt before had of the list.
-  const inFront = first === undefined && !totals.isResumed ? known.inFront : 0;
-  const isCounted = !isFiltered && !isOfAll && !newest.params.isTotalEstimate && inFront !== undefined;
-  const met = isCounted && newest.met !== undefined ? newest.met + inFront : undefined;
-  return unreadEvidence({ ...newest, met, isNextMissing });
+  const isCounted = !isFiltered && !isOfAll && !newest.params.isTotalEstimate;
+  const met = first === undefined && !totals.isResumed ? metFromMiddle(seen) : newest.met;
+  return unreadEvidence({ ...newest, met: isCounted ? met : undefined, isNextMissing });
 }
+
+/** Of a walk that was told no count: it stands behind what the attempt before had of the list, some of which may come again. */
+const metFromMiddle = ({ totals, known }: WalkState): number | undefined =>
+  known.inFront === undefined ? undefined : known.inFront + totals.metInAll;
 
 /** The service counts more leads than it gave. */
 function contraryTotal({ totals, isFiltered }: WalkState): UnprovenReason | undefined {

@@ -133,7 +133,7 @@ class LeadPages implements PageReader<Batch> {
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
-    const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
+    const totals = totalsFrom(from.totals);
     const isCounted = options.attempt !== undefined && options.attempt.isPart !== true;
     this.before = {
       ...initialState(params, from, isFiltered, totals, {

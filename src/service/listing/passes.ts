@@ -260,7 +260,7 @@ const lost = Number.MIN_SAFE_INTEGER;
 
 /** What the pages of one pass over the list say of its total, and the different leads that were met. */
 export interface Totals {
-  /** Different leads met in this pass; undefined when it began in the middle, or was read again in part. */
+  /** Different leads met in this pass, from where it began on; undefined when it was read again in part. */
   readonly met: number | undefined;
   /** Different leads met in all passes, as far as they were new to the walk. */
   readonly metInAll: number;
@@ -278,8 +278,8 @@ export interface Totals {
   readonly isResumed: boolean;
 }
 
-export const totalsFrom = (soFar?: TotalsSoFar, met: number | undefined = 0): Totals => ({
-  met: soFar?.met ?? met,
+export const totalsFrom = (soFar?: TotalsSoFar): Totals => ({
+  met: soFar?.met ?? 0,
   metInAll: 0,
   repeated: 0,
   first: soFar?.first,

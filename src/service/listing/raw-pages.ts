@@ -92,7 +92,7 @@ export function rawPages(
     handOut: () => [],
   };
   const isFiltered = asksForPart(params);
-  const totals = totalsFrom(undefined, isFiltered ? undefined : 0);
+  const totals = totalsFrom();
   const probes = new Probes(params, peekAt(service, params, {}, peeks, signal), ids);
   return walk(reader, probes, initialState(params, startOf(params), isFiltered, totals), service);
 }

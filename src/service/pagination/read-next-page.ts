@@ -41,7 +41,7 @@ export interface AnsweredPage {
   readonly facts: PageFacts;
   readonly covers: PlacesCovered;
   readonly hints: PaginationHints;
-  /** Different leads met so far, this page included; undefined when the walk began in the middle. */
+  /** Different leads met in this pass so far, this page included; undefined when it was read again in part. */
   readonly met: number | undefined;
   /** It repeats a lead that was met before. */
   readonly repeats: boolean;
