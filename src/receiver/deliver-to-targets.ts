@@ -13,7 +13,7 @@ import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
-import { leaseMs, LeaseRenewal } from './lease-renewal.ts';
+import { leaseMs, LeaseRenewal, uncertainMs } from './lease-renewal.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 /** A target that is to be tried for a lead. */
@@ -115,6 +115,8 @@ export class TargetDeliverer {
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
   /** Leads whose leases are asked for again. */
   #uncertain = 0;
+  /** By id of a lead, oldest first: when the inbox answered that a lease was released, by the clock that goes on evenly. */
+  readonly #released = new Map<string, number>();
   /** By name of a target, and id of a lead, what the inbox could not note: it is not handed over again for that. */
   readonly #unsettled = new Map<string, Map<string, TargetResult>>();
 
@@ -145,7 +147,9 @@ export class TargetDeliverer {
     leads: readonly PendingLead[],
     leasedAt: number,
   ): Promise<readonly DispatchedLead[]> {
-    if (!this.#leases.areUncertain(leasedAt)) return this.#dispatch(checked, leads, leasedAt);
+    const isUncertain =
+      this.#leases.areUncertain(leasedAt) || leads.some((one) => this.#isEnded(one, leasedAt));
+    if (!isUncertain) return this.#dispatch(checked, leads, leasedAt);
     const askedAt = this.#clock.steady();
     const { again, erased } = await this.#askedAgain(leads, leasedAt);
     const left = again.filter(({ stored }) => !erased.has(stored.leadId));
@@ -209,11 +213,32 @@ export class TargetDeliverer {
   async #giveBack(unused: readonly TargetLease[]): Promise<void> {
     // The lease of one that is on its way ends with that.
     const leases = unused.filter(({ leadId, target }) => !this.isDispatching(leadId, target));
-    const given = this.#inbox.release(leases);
+    const given = this.#release(leases);
     const ended = (): HandedLead => ({ isTaken: false, kind: 'pending' });
     const handed = given.then(ended, ended);
     for (const { leadId, target } of leases) this.#setInFlight(leadId, target, handed);
     await given;
+  }
+
+  async #release(leases: readonly TargetLease[]): Promise<void> {
+    try {
+      await this.#inbox.release(leases);
+    } finally {
+      const now = this.#clock.steady();
+      for (const { leadId } of leases) {
+        this.#released.delete(leadId);
+        this.#released.set(leadId, now);
+      }
+      for (const [leadId, at] of this.#released) {
+        if (now - at < uncertainMs) break;
+        this.#released.delete(leadId);
+      }
+    }
+  }
+
+  /** A lease that was granted to this receiver while it released another one of the lead may have ended with that. */
+  #isEnded({ stored: { leadId } }: PendingLead, leasedAt: number): boolean {
+    return (this.#released.get(leadId) ?? -Infinity) > leasedAt;
   }
 
   /** Whether the lead is on its way now, to that target or to any. */
@@ -316,7 +341,7 @@ export class TargetDeliverer {
       const given = this.#whileLeased(lease, leasedAt, handed, onLost).then(async (result) => {
         if (result?.ok !== false || !isAbandoned) return result;
         // Cut short for another lead of its request: that says nothing of the target.
-        await Promise.allSettled([this.#inbox.release([lease])]);
+        await Promise.allSettled([this.#release([lease])]);
         return undefined;
       });
       this.#setInFlight(leadId, name, this.#keep(target, one.stored, wanted, given));
@@ -421,7 +446,7 @@ export class TargetDeliverer {
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
     // be stored, the lease expires by itself.
     const leases = [{ ...lease, ...next, since: wanted.since }];
-    const [released] = await Promise.allSettled([this.#inbox.release(leases)]);
+    const [released] = await Promise.allSettled([this.#release(leases)]);
     onReleased?.(released.status === 'fulfilled');
     return { isTaken: false, kind: 'pending', result };
   }

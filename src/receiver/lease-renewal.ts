@@ -11,7 +11,7 @@ export const unrenewedLeaseMs = (timeoutMs: number): number => Math.min(timeoutM
 const renewEveryMs = 1500;
 
 /** One that was asked for so long ago, in milliseconds, may end before its renewal is answered. */
-const uncertainMs = 2500;
+export const uncertainMs = 2500;
 
 /** Between two questions, each of which is for all leads together, in milliseconds. */
 const askEveryMs = 250;

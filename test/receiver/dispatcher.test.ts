@@ -266,3 +266,33 @@ it('counts nothing against a target whose request is cut short since one of its 
   expect(await dispatched).toMatchObject([{ kind: 'pending' }, { kind: 'pending' }]);
   expect(tried).toEqual([]);
 });
+
+it('asks again for a lease that was granted before another one of the lead was given back', async () => {
+  const clock = new FakeClock(0);
+  const asked: string[] = [];
+  const inbox: Partial<Inbox> = {
+    lease(leases) {
+      asked.push(...leases.map(({ leadId }) => leadId));
+      return Promise.resolve(leases.map(() => ({ state: 'leased', tries: 0 }) as const));
+    },
+    release() {
+      clock.advance(5);
+      return Promise.resolve();
+    },
+    settle: (leases) => Promise.resolve(leases.map(() => 'accepted' as const)),
+  };
+  const app: Target = {
+    name: 'app',
+    deliver: (_, leads) =>
+      leads.map(() => Promise.resolve({ to: 'forward', ok: true, answer: '200', durationMs: 1 })),
+  };
+  const dispatcher = new TargetDeliverer(inbox as Inbox, [app], clock);
+  const stored = { ...leased, targets: named('app'), attempt: 1, firstAt: 0 };
+  await dispatcher.giveBack([{ lead, stored }]);
+  await new Promise(setImmediate);
+  expect(await dispatcher.dispatch(checked, [{ lead, stored }], 2)).toMatchObject([{ kind: 'accepted' }]);
+  expect(asked).toEqual(['a']);
+  await new Promise(setImmediate);
+  await dispatcher.dispatch(checked, [{ lead, stored }], 6);
+  expect(asked).toEqual(['a']);
+});
