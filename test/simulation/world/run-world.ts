@@ -470,7 +470,7 @@ class World {
     if (this.#isKillPoint(run.action, 'request')) run.process.kill();
   }
 
-  /** A walk that brings nothing new ends soon: three requests for each page that did, and fifty, and half as many more where the list changes. */
+  /** A walk that brings nothing new ends soon: three requests for each page that did, and fifty, and as many again where the list changes. */
   #onPage(client: Owner, ids: readonly string[]): void {
     const run = [...this.#operator.running.values()].find(({ process }) => process === client);
     if (run?.action !== 'export' && run?.action !== 'bookmark') return;
@@ -480,7 +480,7 @@ class World {
     if (ids.some((id) => !walk.given.has(id))) walk.fruitful += 1;
     for (const id of ids) walk.given.add(id);
     const { pages, fruitful } = walk;
-    if (pages > 1.5 * (3 * fruitful + 50))
+    if (pages > 2 * (3 * fruitful + 50))
       throw new Violation(
         'everything-ends',
         `leads ${run.action} is given its page ${pages}, of which ${fruitful} had a lead that was new`,
