@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Inbox, LeaseState, TargetLease } from '../inbox/inbox.ts';
+import type { Inbox, LeaseAnswer, TargetLease } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
@@ -206,10 +206,8 @@ async function unwantedOf(
     targets.map(({ name }): TargetLease => ({ leadId: id, seq: 0, target: name, isQuestion: true })),
   );
   const answers = await inbox.lease(leases);
-  const isIn = (state: LeaseState) => (_: unknown, i: number) => answers[i]?.state === state;
-  const wanted = new Set(
-    [...leases.filter(isIn('leased')), ...leases.filter(isIn('busy'))].map(({ leadId }) => leadId),
-  );
+  const isWanted = ({ state }: Partial<LeaseAnswer> = {}): boolean => state === 'leased' || state === 'busy';
+  const wanted = new Set(leases.filter((_, i) => isWanted(answers[i])).map(({ leadId }) => leadId));
   return idle.filter(({ id }) => !wanted.has(id));
 }
 

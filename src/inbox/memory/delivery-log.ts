@@ -133,10 +133,7 @@ export class DeliveryLog {
   /** By number, newest first; rows may be added and removed meanwhile. */
   *#rowsIn({ seq: only, firstSeq, before = this.#seq + 1, after = 0 }: InboxQuery): Generator<Row> {
     if (firstSeq !== undefined) {
-      for (const { seq } of [...this.#ofRequest(firstSeq)].reverse()) {
-        const row = this.#rows.get(seq);
-        if (row !== undefined) yield row;
-      }
+      yield* this.#rowsAt([...this.#ofRequest(firstSeq)].map(({ seq }) => seq).reverse());
       return;
     }
     const [top, bottom] = only === undefined ? [before - 1, after] : [only, only - 1];
@@ -153,9 +150,14 @@ export class DeliveryLog {
   }
 
   /** And those that were not taken in. */
-  *#rowsAmong(taken: readonly number[]): Generator<Row> {
+  #rowsAmong(taken: readonly number[]): Generator<Row> {
     const seqs = [...taken, ...this.#untaken.rejected, ...this.#untaken.other];
-    for (const seq of seqs.sort((a, b) => b - a)) {
+    return this.#rowsAt(seqs.sort((a, b) => b - a));
+  }
+
+  /** In that order, without removed ones. */
+  *#rowsAt(seqs: readonly number[]): Generator<Row> {
+    for (const seq of seqs) {
       const row = this.#rows.get(seq);
       if (row !== undefined) yield row;
     }

@@ -9,9 +9,9 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { regularFile } from '../../files/output-place.ts';
 import type { FileProblem } from '../../files/problems.ts';
-import { linesOf } from '../../files/read.ts';
+import { linesOf, writeAt } from '../../files/read.ts';
 import { syncDirectory } from '../../files/replace.ts';
-import type { Inbox, StoredDelivery, StoredRef } from '../../inbox/inbox.ts';
+import type { Inbox, StoredDelivery, StoredRef, TargetLease } from '../../inbox/inbox.ts';
 import { type IdField, readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
 import { asReceived, isOfDamage, isOfInbox, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
@@ -237,7 +237,7 @@ async function repair(
     let last = Buffer.alloc(0);
     let at = 0;
     for await (const lines of linesOf(file)) {
-      const written: (StoredRef & { readonly target: string })[] = [];
+      const written: TargetLease[] = [];
       for (const { bytes } of lines) {
         const named = readLead(bytes, idField);
         // It may have been stored when the id was expected where the specification has it.
@@ -274,9 +274,7 @@ async function writeAgain(file: FileHandle, line: Uint8Array, start: number): Pr
   const length = line.length + lineFeed.length;
   const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
   if (!buffer.subarray(0, line.length).equals(line)) return false;
-  for (let written = 0; written < bytesRead;) {
-    written += (await file.write(buffer, written, bytesRead - written, start + written)).bytesWritten;
-  }
+  await writeAt(file, buffer.subarray(0, bytesRead), start);
   return true;
 }
 
