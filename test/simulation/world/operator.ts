@@ -87,32 +87,15 @@ export class Operator {
     if (isExport) this.#unfinishedSince.set(action, startedAt);
     const compares = action === 'audit' || action === 'repair';
     const storedBefore = compares ? readInbox(plan, machine).ids : new Set<string>();
-    const tookIn = action === 'repair' ? this.#takeIn(storedBefore) : undefined;
     const run: Run = { action, argv, startedAt, erases, sends, process, storedBefore };
     this.running.set(action, run);
     process.start();
     void process.ended.then((code) => {
       this.running.delete(action);
-      tookIn?.();
       if (code === 0) this.#unfinishedSince.delete(action);
       onEnd(run, code);
     });
     return run;
-  }
-
-  /** Gives what to do at its end. A target may be given what was taken in before that. */
-  #takeIn(stored: ReadonlySet<string>): () => void {
-    const { truth, machine } = this.#options;
-    const { scheduler } = machine;
-    const ids = [...truth.leads.keys()].filter((id) => !stored.has(id) && !truth.erased.has(id));
-    const spans = ids.map((id) => {
-      const span = { from: truth.takenIn.get(id)?.from ?? scheduler.now, until: Infinity };
-      truth.takenIn.set(id, span);
-      return span;
-    });
-    return () => {
-      for (const span of spans) span.until = scheduler.now;
-    };
   }
 
   #leadToErase(): string | undefined {

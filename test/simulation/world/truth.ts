@@ -48,23 +48,19 @@ export class Truth {
   readonly gone = new Set<TrueLead>();
   /** The lines that an export with a bookmark has written and ended well, by id. */
   readonly bookmarked = new Map<string, string>();
-  /** When a repair may have read what it took in, by id: then that is what the targets of a later push are given. */
-  readonly takenIn = new Map<string, { readonly from: number; until: number }>();
   /** Ids of leads that the operator has sent as the service lists them. */
   readonly relayed = new Set<string>();
   /** Ids that a sender has begun to deliver. */
   readonly tried = new Set<string>();
 }
 
-/** Whether these are the lead's own bytes, as its sender sent them, or as the operator took them from the service. */
-export function isAsSent(truth: Truth, id: string, text: string): boolean {
-  const lead = truth.leads.get(id);
-  if (lead === undefined) return false;
-  if (lead.body === text || lead.formerBodies.includes(text)) return true;
-  const { from, until } = truth.takenIn.get(id) ?? { from: Infinity, until: -Infinity };
-  const listed = truth.relayed.has(id) ? lead.versions : versionsBetween(lead, from, until);
-  return listed.some((one) => one.listed === text);
-}
+/** Whether these are the lead's own bytes, as its sender sent them. */
+export const isAsSent = (truth: Truth, id: string, text: string): boolean =>
+  isBodyOf(truth.leads.get(id), text) ||
+  (truth.relayed.has(id) && truth.leads.get(id)?.versions.some(({ listed }) => listed === text) === true);
+
+const isBodyOf = (lead: TrueLead | undefined, text: string): boolean =>
+  lead?.body === text || lead?.formerBodies.includes(text) === true;
 
 /** What the service showed of a lead at some time between these two, both included. */
 export const versionsBetween = (
