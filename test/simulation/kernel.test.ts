@@ -114,6 +114,33 @@ test('the calls of a dead process never settle, and touch nothing', async () => 
   expect(disk.touchedByDead).toBe(0);
 });
 
+test('a power loss leaves what is written again as it was or as it was written, and zeros only where a file grew', async () => {
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const { disk, files, during } = machine(seed);
+    await during(
+      (async () => {
+        const file = await files.open('/sim/d/lines', 'a');
+        await file.writeFile('before\nbehind\n');
+        await file.datasync();
+        await file.close();
+        await (await files.open('/sim/d', 'r')).sync();
+        const again = await files.open('/sim/d/lines', 'r+');
+        await again.write('BEFORE\n', 0);
+        await again.write('grown\n', 14);
+        await again.close();
+      })(),
+    );
+    disk.powerLoss();
+    seen.add(readFileSync(disk.real('/sim/d/lines'), 'latin1'));
+    rmSync(disk.root, { recursive: true });
+  }
+  const ends = ['', '\0\0\0\0\0\0', 'grown\n'];
+  expect([...seen].sort()).toEqual(
+    ['BEFORE', 'before'].flatMap((first) => ends.map((end) => `${first}\nbehind\n${end}`)),
+  );
+});
+
 test('a power loss in a COMMIT leaves the database as it was, and frames of the log in any mixture', () => {
   const log = (fill: number): Buffer => {
     const bytes = Buffer.alloc(32 + 3 * 4120, fill);

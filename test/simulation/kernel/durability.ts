@@ -2,7 +2,12 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Random } from './random.ts';
 
-type Change = { readonly at: number; readonly bytes: Buffer } | { readonly size: number };
+interface Write {
+  readonly at: number;
+  readonly bytes: Buffer;
+}
+
+type Change = Write | { readonly size: number };
 
 const sectorBytes = 512;
 
@@ -58,31 +63,48 @@ export class FileContent {
   }
 
   /**
-   * Of unsynced writes a part, in sectors; zeros where only what is behind is kept. A change of the length is in a journal
-   * and therefore not taken over by what was written after it.
+   * Of unsynced writes a part, in sectors, and zeros where the file has become longer and what was written there is lost. A
+   * sector that was there is as it was, or as it was written. A change of the length is in a journal and therefore not taken
+   * over by what was written after it.
    */
   powerLoss(random: Random): Buffer {
     const kept: Change[] = [];
+    let size = this.#durable?.length ?? 0;
     for (const change of this.#changes) {
       if ('size' in change) {
         if (random.chance(0.5)) break;
         kept.push(change);
+        size = change.size;
         continue;
       }
-      const { at, bytes } = change;
-      const fate = random.between(0, 3);
-      if (fate === 0) kept.push(change);
-      else if (fate === 1) kept.push({ at, bytes: Buffer.alloc(bytes.length) });
-      else if (fate === 2) kept.push(...torn(at, bytes, random));
+      const pieces = leftOf(change, size, random);
+      for (const { at, bytes } of pieces) size = Math.max(size, at + bytes.length);
+      kept.push(...pieces);
     }
     this.#hasLost = false;
     return this.#take(kept);
   }
 }
 
+/** Of a write to a file of that size: all, its length alone, some of its sectors, or nothing. */
+function leftOf(write: Write, size: number, random: Random): readonly Write[] {
+  switch (random.between(0, 3)) {
+    case 0:
+      return [write];
+    case 1: {
+      const end = write.at + write.bytes.length;
+      return end > size ? [{ at: size, bytes: Buffer.alloc(end - size) }] : [];
+    }
+    case 2:
+      return torn(write, random);
+    default:
+      return [];
+  }
+}
+
 /** Each sector is written or not. */
-function torn(at: number, bytes: Buffer, random: Random): Change[] {
-  const kept: Change[] = [];
+function torn({ at, bytes }: Write, random: Random): Write[] {
+  const kept: Write[] = [];
   for (let start = 0; start < bytes.length;) {
     const end = Math.min(bytes.length, start + sectorBytes - ((at + start) % sectorBytes));
     if (random.chance(0.5)) kept.push({ at: at + start, bytes: bytes.subarray(start, end) });
