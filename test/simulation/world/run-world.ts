@@ -116,8 +116,8 @@ class World {
   readonly #handing = new Map<string, { readonly client: Owner; readonly at: number }>();
   /** The clocks have gone on evenly, and the network has no fault. */
   #calmSince = 0;
-  /** A lease may not be renewed before. */
-  #renewsFrom = 0;
+  /** A store may fail to renew leases until then. */
+  #failsToRenewUntil = 0;
   #slept = 0;
   #commandFault: { readonly end: CommandEnd; readonly until: number } | undefined;
   #hasHealed = false;
@@ -400,17 +400,17 @@ class World {
         break;
       case 'disk':
         this.#diskFault = { code: happening.code, until: now + happening.forMs };
-        this.#renewFrom(now + happening.forMs);
+        this.#failToRenewUntil(now + happening.forMs);
         break;
       case 'database':
         this.#sharedFault = { fault: happening.fault, until: now + happening.forMs };
-        this.#renewFrom(now + happening.forMs);
+        // What is asked at its end may hang as long as a lease holds.
+        this.#failToRenewUntil(now + happening.forMs + leaseMs);
         // No lease is renewed in time by a COMMIT that takes longer than it.
         if (happening.fault === 'late') this.#calmFrom(now + happening.forMs + latestCommitMs + leaseMs);
         break;
       case 'slow-disk':
         this.#slowDiskUntil = now + happening.forMs;
-        this.#renewFrom(this.#slowDiskUntil);
         this.#noteFault('slow-disk');
         break;
       case 'network':
@@ -506,15 +506,15 @@ class World {
     this.#calmSince = Math.max(this.#calmSince, at);
   }
 
-  #renewFrom(at: number): void {
-    this.#renewsFrom = Math.max(this.#renewsFrom, at);
+  #failToRenewUntil(at: number): void {
+    this.#failsToRenewUntil = Math.max(this.#failsToRenewUntil, at);
   }
 
   /** While one process hands a lead to the application, its lease keeps all others from it. */
   #checkAlone(id: string, client: Owner, response: ServerResponse): void {
     const { now } = this.#scheduler;
     const other = this.#handing.get(id);
-    const isRenewed = other !== undefined && other.at >= this.#renewsFrom;
+    const isRenewed = other !== undefined && other.at >= this.#failsToRenewUntil;
     if (
       other !== undefined &&
       other.client !== client &&
@@ -1071,7 +1071,7 @@ const longestNoteMs = 3_000;
 /** How long a receiver has a lead that it renews no more. */
 const leaseMs = 5_000;
 
-/** How long ago the lease of a lead was asked for, at most, when a receiver begins to hand it on. */
+/** A lease that was asked for so long ago is asked for again before its lead is handed on. */
 const oldestLeaseMs = 2_500;
 
 /** The answer to a COMMIT comes late by so much at most. */
