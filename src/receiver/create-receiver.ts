@@ -109,6 +109,8 @@ export interface Receiver {
   handOn(checked: CheckedDelivery, leads: readonly PendingLead[], leasedAt: number): Promise<void>;
   /** Whether a lead is on its way to that target now, or to any. */
   isDispatching(leadId: string, target?: string): boolean;
+  /** Of `TargetDeliverer`, for leases that somebody else asked for. */
+  readonly release: TargetDeliverer['release'];
   /** Of `TargetDeliverer`, for one lead that is handed on at somebody's wish. */
   readonly handAlone: TargetDeliverer['handAlone'];
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
@@ -445,6 +447,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     handOn: (...leased) => inFlight.run(() => handOn(...leased)),
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (...asked) => dispatcher.isDispatching(...asked),
+    release: (leases) => dispatcher.release(leases),
     handAlone: (lease, hand) => dispatcher.handAlone(lease, hand),
     events,
     followed: () => following.idle(),

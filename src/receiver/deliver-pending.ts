@@ -14,8 +14,8 @@ import {
 import type { Target } from './targets/target.ts';
 
 export interface DeliverPendingOptions {
-  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'release'>;
-  readonly receiver: Pick<Receiver, 'handOn' | 'isDispatching'>;
+  readonly inbox: Pick<Inbox, 'list' | 'lease'>;
+  readonly receiver: Pick<Receiver, 'handOn' | 'isDispatching' | 'release'>;
   /** Of the receiver. */
   readonly targets: readonly Pick<Target, 'name'>[];
   readonly clock: Pick<Clock, 'now' | 'steady'>;
@@ -76,7 +76,7 @@ export async function deliverPending(
 /** Those that are outstanding for some target, and that nobody else delivers now. */
 async function leaseAll(
   group: readonly FirstDelivery[],
-  { inbox, targets }: Pick<DeliverPendingOptions, 'inbox' | 'targets'>,
+  { inbox, targets, receiver }: Pick<DeliverPendingOptions, 'inbox' | 'targets' | 'receiver'>,
 ): Promise<readonly LeasedLead[]> {
   const leases = group.flatMap(({ leadId, seq }) =>
     targets.map(({ name }): TargetLease => ({ leadId, seq, target: name })),
@@ -90,7 +90,7 @@ async function leaseAll(
     if (states.filter(own).includes('busy')) given.push(...mine);
     else if (mine.length > 0) leased.push({ first, targets: mine.map(({ target }) => target) });
   }
-  if (given.length > 0) await inbox.release(given);
+  if (given.length > 0) await receiver.release(given);
   return leased;
 }
 

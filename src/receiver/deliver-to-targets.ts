@@ -150,8 +150,7 @@ export class TargetDeliverer {
     const isUncertain =
       this.#leases.areUncertain(leasedAt) || leads.some((one) => this.#isEnded(one, leasedAt));
     if (!isUncertain) return this.#dispatch(checked, leads, leasedAt);
-    const askedAt = this.#clock.steady();
-    const { again, erased } = await this.#askedAgain(leads, leasedAt);
+    const { again, erased, askedAt } = await this.#askedAgain(leads, leasedAt);
     const left = again.filter(({ stored }) => !erased.has(stored.leadId));
     const dispatched = await this.#dispatch(withoutErased(checked, erased), left, askedAt);
     const outcomes = new Map(left.map((one, i) => [one, dispatched[i]]));
@@ -198,29 +197,31 @@ export class TargetDeliverer {
     }
   }
 
-  /**
-   * Ends leases that are not used, each of which would count as a try where it ended by itself. A delivery of the lead that
-   * comes meanwhile is not tried either.
-   */
+  /** `release` of all leases that the leads came with. */
   async giveBack(leads: readonly PendingLead[]): Promise<void> {
-    await this.#giveBack(
+    await this.release(
       leads.flatMap(({ stored: { leadId, seq, targets } }) =>
         targets.map(({ name }) => ({ leadId, seq, target: name })),
       ),
     );
   }
 
-  async #giveBack(unused: readonly TargetLease[]): Promise<void> {
+  /**
+   * Ends leases that are not used, each of which would count as a try where it ended by itself. A delivery of the lead that
+   * comes meanwhile is not tried either.
+   */
+  async release(unused: readonly TargetLease[]): Promise<void> {
     // The lease of one that is on its way ends with that.
     const leases = unused.filter(({ leadId, target }) => !this.isDispatching(leadId, target));
-    const given = this.#release(leases);
+    const given = this.#releaseNow(leases);
     const ended = (): HandedLead => ({ isTaken: false, kind: 'pending' });
     const handed = given.then(ended, ended);
     for (const { leadId, target } of leases) this.#setInFlight(leadId, target, handed);
     await given;
   }
 
-  async #release(leases: readonly TargetLease[]): Promise<void> {
+  /** Notes when, since a lease that was granted before may have ended with it. */
+  async #releaseNow(leases: readonly TargetLease[]): Promise<void> {
     try {
       await this.#inbox.release(leases);
     } finally {
@@ -252,12 +253,17 @@ export class TargetDeliverer {
     return this.#inFlight.size + this.#uncertain;
   }
 
-  /** All in one question. `erased`: ids. */
+  /** All in one question. `erased`: ids; `askedAt`: when the leases were asked for that hold now. */
   async #askedAgain(
     leads: readonly PendingLead[],
     leasedAt: number,
-  ): Promise<{ readonly again: readonly PendingLead[]; readonly erased: ReadonlySet<string> }> {
+  ): Promise<{
+    readonly again: readonly PendingLead[];
+    readonly erased: ReadonlySet<string>;
+    readonly askedAt: number;
+  }> {
     this.#uncertain += leads.length;
+    const askedAt = this.#clock.steady();
     let answers: readonly LeaseAnswer[];
     let known: ReadonlyMap<string, LeadState>;
     try {
@@ -271,7 +277,8 @@ export class TargetDeliverer {
     } catch (error) {
       const holds = this.#clock.steady() - leasedAt < leaseMs;
       // That the inbox fails now is no reason to hold back what it has granted.
-      if (error instanceof CannotStoreError && holds) return { again: leads, erased: new Set() };
+      if (error instanceof CannotStoreError && holds)
+        return { again: leads, erased: new Set(), askedAt: leasedAt };
       throw error;
     } finally {
       this.#uncertain -= leads.length;
@@ -292,7 +299,7 @@ export class TargetDeliverer {
       });
       return { lead, stored: { ...stored, targets } };
     });
-    return { again, erased };
+    return { again, erased, askedAt };
   }
 
   /** Adds what each lead waits for at the target. */
@@ -341,7 +348,7 @@ export class TargetDeliverer {
       const given = this.#whileLeased(lease, leasedAt, handed, onLost).then(async (result) => {
         if (result?.ok !== false || !isAbandoned) return result;
         // Cut short for another lead of its request: that says nothing of the target.
-        await Promise.allSettled([this.#release([lease])]);
+        await Promise.allSettled([this.#releaseNow([lease])]);
         return undefined;
       });
       this.#setInFlight(leadId, name, this.#keep(target, one.stored, wanted, given));
@@ -375,20 +382,21 @@ export class TargetDeliverer {
     const { name } = target;
     const lease = { leadId, seq, target: name };
     // What cannot be given back ends by itself.
-    const giveBack = (): unknown => Promise.allSettled([this.#giveBack([lease])]);
+    const giveBack = (): unknown => Promise.allSettled([this.release([lease])]);
     const handed = this.#leases.afterOther(lease, giveBack).then(async (answer) => {
       if (answer?.state !== 'leased')
         return { isTaken: answer?.state === 'settled', kind: 'pending' } as const;
       const wanted = one.stored.targets.find((each) => each.name === name);
       const targets = [{ ...wanted, name, tries: answer.tries, isElsewhere: false }];
       const granted: PendingLead = { ...one, stored: { ...one.stored, targets } };
-      const isLate = this.#leases.areUncertain(answer.askedAt);
-      const leasedAt = isLate ? this.#clock.steady() : answer.askedAt;
-      const [lead = granted] = isLate ? (await this.#askedAgain([granted], answer.askedAt)).again : [];
-      const [again]: readonly WantedTry[] = lead.stored.targets;
-      if (again?.isElsewhere === true) return { isTaken: false, kind: 'pending' } as const;
+      const { again, askedAt } = this.#leases.areUncertain(answer.askedAt)
+        ? await this.#askedAgain([granted], answer.askedAt)
+        : { again: [granted], askedAt: answer.askedAt };
+      const [lead = granted] = again;
+      const [own]: readonly WantedTry[] = lead.stored.targets;
+      if (own?.isElsewhere === true) return { isTaken: false, kind: 'pending' } as const;
       const tries: AwaitedTry[] = [];
-      this.#begin(target, checked, new Map([[lead, tries]]), leasedAt);
+      this.#begin(target, checked, new Map([[lead, tries]]), askedAt);
       awaited.isOwn = tries[0]?.isOwn === true;
       return (await tries[0]?.handed) ?? ({ isTaken: false, kind: 'pending' } as const);
     });
@@ -446,7 +454,7 @@ export class TargetDeliverer {
     // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
     // be stored, the lease expires by itself.
     const leases = [{ ...lease, ...next, since: wanted.since }];
-    const [released] = await Promise.allSettled([this.#release(leases)]);
+    const [released] = await Promise.allSettled([this.#releaseNow(leases)]);
     onReleased?.(released.status === 'fulfilled');
     return { isTaken: false, kind: 'pending', result };
   }

@@ -134,11 +134,11 @@ export class LeaseRenewal {
     try {
       answers = await this.#inbox.lease(due.map(({ lease }) => lease));
     } catch {
-      // It is asked again; what cannot be renewed meanwhile is free for others, and is not lost before one takes it.
+      // It is asked again soon; what cannot be renewed meanwhile is free for others, and is not lost before one takes it.
     }
     for (const [i, one] of due.entries()) {
       const answer = answers[i];
-      one.askAt = askedAt + one.everyMs;
+      one.askAt = askedAt + (answer === undefined ? askEveryMs : one.everyMs);
       if (answer !== undefined && this.#asked.has(one)) one.heard({ ...answer, askedAt });
       else if (answer?.state === 'leased') one.onLate?.();
     }

@@ -42,7 +42,7 @@ import type { Target, TargetResult } from './targets/target.ts';
 interface OutboxOptions {
   readonly inbox: Pick<
     Inbox,
-    'due' | 'nextDueAt' | 'lease' | 'release' | 'list' | 'leadsBySeq' | 'outstanding' | 'lackingTargets'
+    'due' | 'nextDueAt' | 'lease' | 'list' | 'leadsBySeq' | 'outstanding' | 'lackingTargets'
   >;
   readonly targets: readonly Target[];
   /** Its first key signs what was authentic when it came. */
@@ -55,6 +55,9 @@ interface OutboxOptions {
   /** No further try starts after it. */
   readonly signal: AbortSignal;
 }
+
+/** What hands leads on, and ends the leases of those that are not. */
+type Handing = Pick<Receiver, 'handOn' | 'isDispatching' | 'release'>;
 
 /** Other processes may make leads due, too: so often the inbox is asked at least, in milliseconds. */
 const pollMs = 10_000;
@@ -172,12 +175,12 @@ export class Outbox {
   }
 
   /** Resolves when `signal` has aborted and the last try has ended. Never rejects. */
-  async run(receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<void> {
+  async run(receiver: Handing): Promise<void> {
     this.#options.signal.addEventListener('abort', () => this.wake(), { once: true });
     await Promise.all([...this.#lines.values()].map((line) => this.#serve(line, receiver)));
   }
 
-  async #serve(line: Line, receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<void> {
+  async #serve(line: Line, receiver: Handing): Promise<void> {
     const { clock, signal, note, sentenceOf } = this.#options;
     while (!signal.aborted) {
       line.wake = new AbortController();
@@ -199,7 +202,7 @@ export class Outbox {
   }
 
   /** Resolves to how long there is nothing to do, in milliseconds. */
-  async #round(line: Line, receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<number> {
+  async #round(line: Line, receiver: Handing): Promise<number> {
     const { inbox, clock } = this.#options;
     const { name, concurrency = mostAtOnce } = line.target;
     const { outages, pausedUntil, fresh, isSeen } = line.state;
@@ -231,7 +234,7 @@ export class Outbox {
     { target, passed }: Line,
     due: readonly DueLead[],
     { most, isAnswering }: { readonly most: number; readonly isAnswering: boolean },
-    receiver: Pick<Receiver, 'handOn' | 'isDispatching'>,
+    receiver: Handing,
   ): Promise<boolean> {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
     const read: ReadLead[] = [];
@@ -368,7 +371,7 @@ export class Outbox {
     target: Target,
     { stored, leads }: ReadRequest,
     { isAnswering, leasedAt }: { readonly isAnswering: boolean; readonly leasedAt: number },
-    receiver: Pick<Receiver, 'handOn' | 'isDispatching'>,
+    receiver: Handing,
   ): Promise<void> {
     const { verifier, clock, note } = this.#options;
     const { name } = target;
@@ -402,9 +405,9 @@ export class Outbox {
     { name, giveUpMs = defaultGiveUpMs }: Target,
     leased: readonly DueLead[],
     error: Unreadable,
-    receiver: Pick<Receiver, 'isDispatching'>,
+    receiver: Handing,
   ): Promise<void> {
-    const { inbox, clock, note, sentenceOf } = this.#options;
+    const { clock, note, sentenceOf } = this.#options;
     const leads = leased.filter(({ leadId }) => !receiver.isDispatching(leadId, name));
     if (leads.length === 0) return;
     const now = clock.now();
@@ -415,13 +418,13 @@ export class Outbox {
     });
     const isOver = storeFaultOf(error) === undefined && leads.every(({ since }) => now - since >= giveUpMs);
     const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
-    await inbox.release(
+    await receiver.release(
       leads.map(({ leadId, seq, since }) => ({ leadId, seq, since, target: name, ...next })),
     );
   }
 
   /** Of a target that is away there are more leads than tries: all that waited too long are given up. */
-  async #giveUpOverdue(line: Line, receiver: Pick<Receiver, 'isDispatching'>): Promise<void> {
+  async #giveUpOverdue(line: Line, receiver: Handing): Promise<void> {
     const { inbox, clock, signal } = this.#options;
     const { name, giveUpMs = defaultGiveUpMs } = line.target;
     while (!signal.aborted) {
@@ -435,7 +438,7 @@ export class Outbox {
       );
       if (leased.length === 0) return;
       for (const { leadId } of leased) line.unsure.add(leadId);
-      await inbox.release(leased.map((lease) => ({ ...lease, dead: true })));
+      await receiver.release(leased.map((lease) => ({ ...lease, dead: true })));
       for (const { leadId } of leased) line.unsure.delete(leadId);
       line.givenUp += leased.length;
     }

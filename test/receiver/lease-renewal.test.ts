@@ -6,10 +6,12 @@ import { createReceiver, type Receiver } from '../../src/receiver/create-receive
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import { TargetDeliverer } from '../../src/receiver/deliver-to-targets.ts';
 import { LeaseRenewal } from '../../src/receiver/lease-renewal.ts';
+import { Outbox } from '../../src/receiver/outbox.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../../src/webhook/check-delivery.ts';
+import type { Verifier } from '../../src/webhook/scheme.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { clock, open, sharedStores } from '../inbox/stores.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -204,6 +206,65 @@ describe.each(sharedStores)('two receivers of one inbox on $name', ({ newLocatio
   });
 });
 
+it.each(sharedStores)(
+  'a lead is not handed on whose lease ends with the one that the outbox had, in $name',
+  async ({ newLocation }) => {
+    const app = new SlowApp();
+    const location = newLocation();
+    const options = { clock: systemClock, ...inboxRequirements(policy, [app]) };
+    const [inbox, other] = [await open(location, options), await open(location, options)];
+    let taken = 0;
+    let isOfOutbox = false;
+    let pushed: ReturnType<Receiver['handle']> | undefined;
+    const watched: Partial<Inbox> = {
+      async take(arrivals) {
+        const results = await inbox.take(arrivals);
+        taken += 1;
+        return results;
+      },
+      // Nothing that is kept of the lead can be found: the outbox puts it off.
+      list: async function* () {},
+      async release(leases) {
+        if (isOfOutbox) {
+          // It comes again, and is granted a lease before the one of the outbox ends.
+          pushed ??= receiver.handle(deliveryOf('a'));
+          await until(() => taken === 2, 'the second delivery');
+        }
+        await inbox.release(leases);
+      },
+      settle: (leases) => inbox.settle(leases),
+      states: (leadIds) => inbox.states(leadIds),
+      lease: (leases) => inbox.lease(leases),
+      due: (...asked) => inbox.due(...asked),
+      nextDueAt: (target) => inbox.nextDueAt(target),
+    };
+    const parts = { inbox: watched as Inbox, targets: [app], clock: systemClock, sentenceOf };
+    const receiver = createReceiver({ ...parts, policy, note: () => undefined });
+    const first = receiver.handle(deliveryOf('a'));
+    await until(() => app.answers.length === 1, 'the forward of the first delivery');
+    app.answers[0]?.(failed);
+    await first;
+    const end = new AbortController();
+    const verifier = { scheme, keys: [] } as unknown as Verifier;
+    const outbox = new Outbox({
+      ...parts,
+      verifier,
+      random: () => 0.5,
+      note: () => undefined,
+      signal: end.signal,
+    });
+    isOfOutbox = true;
+    const ended = outbox.run(receiver);
+    await until(() => pushed !== undefined, 'the end of the lease');
+    const answered = pushed?.then(({ status }) => status);
+    end.abort();
+    await ended;
+    expect((await other.lease([{ leadId: 'a', seq: 1, target: 'app' }]))[0]?.state).toBe('leased');
+    app.answers[1]?.(failed);
+    expect([await answered, app.answers.length]).toEqual([502, 1]);
+  },
+);
+
 describe.each(sharedStores)('a new lead of a target that is away, in $name', ({ newLocation }) => {
   it('was not tried, for the next receiver either', async () => {
     const app = new SlowApp();
@@ -317,6 +378,30 @@ describe('leads that the inbox granted late', () => {
     expect([alone.handed, alone.answer]).toEqual([[], 200]);
   });
 
+  it('go out where the inbox has failed since, and are renewed before their leases end', async () => {
+    const clock = new FakeClock();
+    const since = clock.now();
+    const asked: number[] = [];
+    const target = new SlowApp();
+    const lease: Inbox['lease'] = async (leases) => {
+      asked.push(clock.now() - since);
+      if (asked.length > 1) return leases.map(() => ({ state: 'leased', tries: 0 }));
+      await clock.sleep(1000);
+      throw new CannotStoreError('full');
+    };
+    const settle: Inbox['settle'] = () => Promise.resolve(['accepted']);
+    const deliverer = new TargetDeliverer({ lease, settle } as Partial<Inbox> as Inbox, [target], clock);
+    const wanted = { name: 'app', tries: 0 };
+    const one = { kind: 'pending', leadId: 'a', seq: 1, attempt: 1, firstAt: 0 } as const;
+    const lead = { lead: { leadId: 'a' } as CheckedLead, stored: { ...one, targets: [wanted], busy: false } };
+    clock.advance(3000);
+    const dispatched = deliverer.dispatch({} as CheckedDelivery, [lead], since);
+    await until(() => (clock.advance(250), asked.length > 1), 'the renewal');
+    expect(asked).toEqual([3000, 4250]);
+    target.answers[0]?.(taken);
+    await dispatched;
+  });
+
   it('go out where the inbox has failed since, unless their leases have ended by then', async () => {
     const full = new CannotStoreError('full');
     const { handed, answer } = await deliver(['a'], () => Promise.reject(full));
@@ -365,6 +450,22 @@ describe('leases while the inbox takes four seconds for an answer', () => {
       [5500, 'a'],
     ]);
     await passed(4000);
+  });
+
+  it('are asked for again soon where the inbox could not renew them', async () => {
+    const { clock, passed } = slowInbox();
+    const asked: number[] = [];
+    const lease: Inbox['lease'] = (leases) => {
+      asked.push(clock.now());
+      if (asked.length < 4) return Promise.reject(new CannotStoreError('full'));
+      return Promise.resolve(leases.map(() => ({ state: 'leased', tries: 1 })));
+    };
+    const renewal = new LeaseRenewal({ lease }, clock, undefined);
+    const end = renewal.keep({ leadId: 'a', seq: 1, target: 'app' }, 0, () => undefined);
+    await passed(4000);
+    end();
+    await passed(250);
+    expect(asked).toEqual([1500, 1750, 2000, 2250, 3750]);
   });
 
   it('are given back where they are granted after nobody waits for them any more', async () => {

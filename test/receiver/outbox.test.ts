@@ -127,6 +127,7 @@ async function roundOver(
       return Promise.resolve();
     },
     isDispatching: (leadId) => pushed.includes(leadId) && leased.includes(leadId),
+    release: (leases) => (inbox as Inbox).release(leases),
   });
   for (let round = 1; round <= rounds; round += 1) {
     await expect.poll(() => clock.sleeps.length).toBeGreaterThanOrEqual(round);
@@ -247,7 +248,11 @@ it('says that a lead is given up where the inbox stored it and could not say so,
     signal: end.signal,
   });
   const refused = { to: 'forward', ok: false, answer: '404', durationMs: 1 } as const;
-  const ended = outbox.run({ handOn: () => Promise.resolve(), isDispatching: () => false });
+  const ended = outbox.run({
+    handOn: () => Promise.resolve(),
+    isDispatching: () => false,
+    release: () => Promise.resolve(),
+  });
   const giveUp = (leadId: string, isStored: boolean): void =>
     outbox.tried(app, { name: 'app', tries: 9, since: 0 }, refused, leadId).onReleased?.(isStored);
   const look = (): Promise<void> => {
@@ -343,6 +348,7 @@ it.each(stores)(
         if ((await inbox.nextDueAt('app')) === undefined) signal.abort();
       },
       isDispatching: () => false,
+      release: (leases) => inbox.release(leases),
     });
     expect(handed).toEqual([1000, 1000, 1000]);
   },

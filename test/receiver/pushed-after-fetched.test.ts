@@ -67,6 +67,7 @@ async function handedOn(inbox: Inbox) {
       if ((await inbox.nextDueAt('app')) === undefined) end.abort();
     },
     isDispatching: () => false,
+    release: (leases) => inbox.release(leases),
   });
   return handed.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
