@@ -115,6 +115,8 @@ export class TargetDeliverer {
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
   /** Leads whose leases are asked for again. */
   #uncertain = 0;
+  /** By id of a lead: resolves when the inbox has ended a lease of it. */
+  readonly #releasing = new Map<string, Promise<void>>();
   /** By id of a lead, oldest first: when the inbox answered that a lease was released, by the clock that goes on evenly. */
   readonly #released = new Map<string, number>();
   /** By name of a target, and id of a lead, what the inbox could not note: it is not handed over again for that. */
@@ -147,6 +149,8 @@ export class TargetDeliverer {
     leads: readonly PendingLead[],
     leasedAt: number,
   ): Promise<readonly DispatchedLead[]> {
+    if (this.#releasing.size > 0)
+      await Promise.allSettled(leads.flatMap(({ stored: { leadId } }) => this.#releasing.get(leadId) ?? []));
     const isUncertain =
       this.#leases.areUncertain(leasedAt) || leads.some((one) => this.#isEnded(one, leasedAt));
     if (!isUncertain) return this.#dispatch(checked, leads, leasedAt);
@@ -194,6 +198,7 @@ export class TargetDeliverer {
       return await given;
     } finally {
       end();
+      this.#noteReleased([lease]);
     }
   }
 
@@ -207,33 +212,40 @@ export class TargetDeliverer {
   }
 
   /**
-   * Ends leases that are not used, each of which would count as a try where it ended by itself. A delivery of the lead that
-   * comes meanwhile is not tried either.
+   * Ends leases whose leads are not handed on, each of which would count as a try where it ended by itself. A delivery of such
+   * a lead that comes meanwhile waits for that, and asks for a lease of its own.
    */
   async release(unused: readonly TargetLease[]): Promise<void> {
     // The lease of one that is on its way ends with that.
     const leases = unused.filter(({ leadId, target }) => !this.isDispatching(leadId, target));
-    const given = this.#releaseNow(leases);
-    const ended = (): HandedLead => ({ isTaken: false, kind: 'pending' });
-    const handed = given.then(ended, ended);
-    for (const { leadId, target } of leases) this.#setInFlight(leadId, target, handed);
-    await given;
+    const released = this.#releaseNow(leases);
+    for (const { leadId } of leases) this.#releasing.set(leadId, released);
+    try {
+      await released;
+    } finally {
+      for (const { leadId } of leases)
+        if (this.#releasing.get(leadId) === released) this.#releasing.delete(leadId);
+    }
   }
 
-  /** Notes when, since a lease that was granted before may have ended with it. */
   async #releaseNow(leases: readonly TargetLease[]): Promise<void> {
     try {
       await this.#inbox.release(leases);
     } finally {
-      const now = this.#clock.steady();
-      for (const { leadId } of leases) {
-        this.#released.delete(leadId);
-        this.#released.set(leadId, now);
-      }
-      for (const [leadId, at] of this.#released) {
-        if (now - at < uncertainMs) break;
-        this.#released.delete(leadId);
-      }
+      this.#noteReleased(leases);
+    }
+  }
+
+  /** A lease that was granted before may have ended with it. */
+  #noteReleased(leases: readonly TargetLease[]): void {
+    const now = this.#clock.steady();
+    for (const { leadId } of leases) {
+      this.#released.delete(leadId);
+      this.#released.set(leadId, now);
+    }
+    for (const [leadId, at] of this.#released) {
+      if (now - at < uncertainMs) break;
+      this.#released.delete(leadId);
     }
   }
 
@@ -275,7 +287,8 @@ export class TargetDeliverer {
       const isUnclear = answers.some(({ state }) => state === 'not outstanding');
       known = isUnclear ? await this.#inbox.states(leads.map(({ stored }) => stored.leadId)) : new Map();
     } catch (error) {
-      const holds = this.#clock.steady() - leasedAt < leaseMs;
+      const isOver = this.#clock.steady() - leasedAt >= leaseMs;
+      const holds = !isOver && !leads.some((one) => this.#isEnded(one, leasedAt));
       // That the inbox fails now is no reason to hold back what it has granted.
       if (error instanceof CannotStoreError && holds)
         return { again: leads, erased: new Set(), askedAt: leasedAt };

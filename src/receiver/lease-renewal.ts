@@ -138,7 +138,7 @@ export class LeaseRenewal {
     }
     for (const [i, one] of due.entries()) {
       const answer = answers[i];
-      one.askAt = askedAt + (answer === undefined ? askEveryMs : one.everyMs);
+      one.askAt = answer === undefined ? askedAt : askedAt + one.everyMs;
       if (answer !== undefined && this.#asked.has(one)) one.heard({ ...answer, askedAt });
       else if (answer?.state === 'leased') one.onLate?.();
     }
