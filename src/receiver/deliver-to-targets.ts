@@ -251,7 +251,7 @@ export class TargetDeliverer {
 
   /** A lease that was granted to this receiver while it released another one of the lead may have ended with that. */
   #isEnded({ stored: { leadId } }: PendingLead, leasedAt: number): boolean {
-    return (this.#released.get(leadId) ?? -Infinity) > leasedAt;
+    return (this.#released.get(leadId) ?? -Infinity) >= leasedAt;
   }
 
   /** Whether the lead is on its way now, to that target or to any. */
