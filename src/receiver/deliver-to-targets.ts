@@ -90,6 +90,19 @@ const mostUnsettled = 1000;
 /** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
 const afterStopMs = 5_000;
 
+/** `erased`: ids; `askedAt`: when the leases were asked for that hold now. */
+interface LeasedAgain {
+  readonly again: readonly PendingLead[];
+  readonly erased: ReadonlySet<string>;
+  readonly askedAt: number;
+}
+
+/** One lease. */
+const keyOf = ({ leadId, target }: Pick<TargetLease, 'leadId' | 'target'>): string => `${target}\0${leadId}`;
+
+const keysOf = ({ stored: { leadId, targets } }: PendingLead): readonly string[] =>
+  targets.map(({ name }) => keyOf({ leadId, target: name }));
+
 /** As one of which a delivery comes after it was erased. */
 const erasedLead: DispatchedLead = { kind: 'duplicate', targetResults: [], isErased: true };
 
@@ -114,10 +127,10 @@ export class TargetDeliverer {
   /** By id of a lead, and name of a target. */
   readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
   /** Leads whose leases are asked for again. */
-  #uncertain = 0;
-  /** By id of a lead: resolves when the inbox has ended a lease of it. */
+  readonly #asking = new Set<PendingLead>();
+  /** By `keyOf`: resolves when the inbox has ended the lease. */
   readonly #releasing = new Map<string, Promise<void>>();
-  /** By id of a lead, oldest first: when the inbox answered that a lease was released, by the clock that goes on evenly. */
+  /** By `keyOf`, oldest first: when the inbox answered that a lease was released, by the clock that goes on evenly. */
   readonly #released = new Map<string, number>();
   /** By name of a target, and id of a lead, what the inbox could not note: it is not handed over again for that. */
   readonly #unsettled = new Map<string, Map<string, TargetResult>>();
@@ -149,16 +162,37 @@ export class TargetDeliverer {
     leads: readonly PendingLead[],
     leasedAt: number,
   ): Promise<readonly DispatchedLead[]> {
-    if (this.#releasing.size > 0)
-      await Promise.allSettled(leads.flatMap(({ stored: { leadId } }) => this.#releasing.get(leadId) ?? []));
-    const isUncertain =
-      this.#leases.areUncertain(leasedAt) || leads.some((one) => this.#isEnded(one, leasedAt));
-    if (!isUncertain) return this.#dispatch(checked, leads, leasedAt);
-    const { again, erased, askedAt } = await this.#askedAgain(leads, leasedAt);
-    const left = again.filter(({ stored }) => !erased.has(stored.leadId));
-    const dispatched = await this.#dispatch(withoutErased(checked, erased), left, askedAt);
+    const { begun } = await this.#onceLeased(leads, leasedAt, ({ again, erased, askedAt }) => {
+      const left = again.filter(({ stored }) => !erased.has(stored.leadId));
+      return { again, left, dispatched: this.#dispatch(withoutErased(checked, erased), left, askedAt) };
+    });
+    const { again, left } = begun;
+    const dispatched = await begun.dispatched;
+    if (left.length === again.length) return dispatched;
     const outcomes = new Map(left.map((one, i) => [one, dispatched[i]]));
     return again.map((one) => outcomes.get(one) ?? erasedLead);
+  }
+
+  /**
+   * Begins with leads whose leases hold: at once, or, where they may have ended, after it has asked for them again. Until it
+   * has begun, this receiver ends none of them.
+   */
+  async #onceLeased<T>(
+    leads: readonly PendingLead[],
+    leasedAt: number,
+    begin: (leased: LeasedAgain) => T,
+  ): Promise<{ readonly begun: T }> {
+    const isUncertain =
+      this.#leases.areUncertain(leasedAt) || leads.some((one) => this.#isEnded(one, leasedAt));
+    if (!isUncertain) return { begun: begin({ again: leads, erased: new Set(), askedAt: leasedAt }) };
+    for (const one of leads) this.#asking.add(one);
+    try {
+      const releases = leads.flatMap(keysOf).flatMap((key) => this.#releasing.get(key) ?? []);
+      if (releases.length > 0) await Promise.allSettled(releases);
+      return { begun: begin(await this.#askedAgain(leads, leasedAt)) };
+    } finally {
+      for (const one of leads) this.#asking.delete(one);
+    }
   }
 
   async #dispatch(
@@ -218,13 +252,14 @@ export class TargetDeliverer {
   async release(unused: readonly TargetLease[]): Promise<void> {
     // The lease of one that is on its way ends with that.
     const leases = unused.filter(({ leadId, target }) => !this.isDispatching(leadId, target));
+    if (leases.length === 0) return;
     const released = this.#releaseNow(leases);
-    for (const { leadId } of leases) this.#releasing.set(leadId, released);
+    const keys = leases.map(keyOf);
+    for (const key of keys) this.#releasing.set(key, released);
     try {
       await released;
     } finally {
-      for (const { leadId } of leases)
-        if (this.#releasing.get(leadId) === released) this.#releasing.delete(leadId);
+      for (const key of keys) if (this.#releasing.get(key) === released) this.#releasing.delete(key);
     }
   }
 
@@ -239,42 +274,40 @@ export class TargetDeliverer {
   /** A lease that was granted before may have ended with it. */
   #noteReleased(leases: readonly TargetLease[]): void {
     const now = this.#clock.steady();
-    for (const { leadId } of leases) {
-      this.#released.delete(leadId);
-      this.#released.set(leadId, now);
+    for (const key of leases.map(keyOf)) {
+      this.#released.delete(key);
+      this.#released.set(key, now);
     }
-    for (const [leadId, at] of this.#released) {
+    for (const [key, at] of this.#released) {
       if (now - at < uncertainMs) break;
-      this.#released.delete(leadId);
+      this.#released.delete(key);
     }
   }
 
   /** A lease that was granted to this receiver while it released another one of the lead may have ended with that. */
-  #isEnded({ stored: { leadId } }: PendingLead, leasedAt: number): boolean {
-    return (this.#released.get(leadId) ?? -Infinity) >= leasedAt;
+  #isEnded(one: PendingLead, leasedAt: number): boolean {
+    return keysOf(one).some(
+      (key) => this.#releasing.has(key) || (this.#released.get(key) ?? -Infinity) >= leasedAt,
+    );
   }
 
-  /** Whether the lead is on its way now, to that target or to any. */
+  /** Whether the lead is on its way now, or about to be, to that target or to any. */
   isDispatching(leadId: string, target?: string): boolean {
+    for (const { stored } of this.#asking) {
+      if (stored.leadId !== leadId) continue;
+      if (target === undefined || stored.targets.some(({ name }) => name === target)) return true;
+    }
     const atTargets = this.#inFlight.get(leadId);
     return target === undefined ? atTargets !== undefined : atTargets?.has(target) === true;
   }
 
   /** Leads that are on their way now, or are about to be. */
   get size(): number {
-    return this.#inFlight.size + this.#uncertain;
+    return this.#inFlight.size + this.#asking.size;
   }
 
-  /** All in one question. `erased`: ids; `askedAt`: when the leases were asked for that hold now. */
-  async #askedAgain(
-    leads: readonly PendingLead[],
-    leasedAt: number,
-  ): Promise<{
-    readonly again: readonly PendingLead[];
-    readonly erased: ReadonlySet<string>;
-    readonly askedAt: number;
-  }> {
-    this.#uncertain += leads.length;
+  /** All in one question. */
+  async #askedAgain(leads: readonly PendingLead[], leasedAt: number): Promise<LeasedAgain> {
     const askedAt = this.#clock.steady();
     let answers: readonly LeaseAnswer[];
     let known: ReadonlyMap<string, LeadState>;
@@ -293,8 +326,6 @@ export class TargetDeliverer {
       if (error instanceof CannotStoreError && holds)
         return { again: leads, erased: new Set(), askedAt: leasedAt };
       throw error;
-    } finally {
-      this.#uncertain -= leads.length;
     }
     let next = 0;
     const erased = new Set<string>();
@@ -402,16 +433,17 @@ export class TargetDeliverer {
       const wanted = one.stored.targets.find((each) => each.name === name);
       const targets = [{ ...wanted, name, tries: answer.tries, isElsewhere: false }];
       const granted: PendingLead = { ...one, stored: { ...one.stored, targets } };
-      const { again, askedAt } = this.#leases.areUncertain(answer.askedAt)
-        ? await this.#askedAgain([granted], answer.askedAt)
-        : { again: [granted], askedAt: answer.askedAt };
-      const [lead = granted] = again;
-      const [own]: readonly WantedTry[] = lead.stored.targets;
-      if (own?.isElsewhere === true) return { isTaken: false, kind: 'pending' } as const;
-      const tries: AwaitedTry[] = [];
-      this.#begin(target, checked, new Map([[lead, tries]]), askedAt);
-      awaited.isOwn = tries[0]?.isOwn === true;
-      return (await tries[0]?.handed) ?? ({ isTaken: false, kind: 'pending' } as const);
+      const { begun } = await this.#onceLeased([granted], answer.askedAt, ({ again, askedAt }) => {
+        const tries: AwaitedTry[] = [];
+        const own = again.filter(({ stored }) =>
+          stored.targets.every((each: WantedTry) => each.isElsewhere !== true),
+        );
+        this.#begin(target, checked, new Map(own.map((lead) => [lead, tries])), askedAt);
+        return tries[0];
+      });
+      if (begun === undefined) return { isTaken: false, kind: 'pending' } as const;
+      awaited.isOwn = begun.isOwn;
+      return begun.handed;
     });
     const awaited: AwaitedTry = { target: name, isOwn: false, handed };
     return awaited;

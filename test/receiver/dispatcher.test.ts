@@ -296,3 +296,52 @@ it('asks again for a lease that was granted before another one of the lead was g
   await dispatcher.dispatch(checked, [{ lead, stored }], 6);
   expect(asked).toEqual(['a']);
 });
+
+it('waits for the end of a lease at the same target alone, and leaves that of a lead that asks again', async () => {
+  const clock = new FakeClock(0);
+  const asked: string[] = [];
+  const released: string[] = [];
+  const delivered: string[] = [];
+  const answers: (() => void)[] = [];
+  const answered = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+  const inbox: Partial<Inbox> = {
+    async lease(leases) {
+      asked.push(...leases.map(({ target }) => target));
+      await answered();
+      return leases.map(() => ({ state: 'leased', tries: 0 }) as const);
+    },
+    async release(leases) {
+      released.push(...leases.map(({ target }) => target));
+      await answered();
+    },
+    settle: (leases) => Promise.resolve(leases.map(() => 'accepted' as const)),
+  };
+  const [app, crm] = ['app', 'crm'].map((name): Target => ({
+    name,
+    deliver(_, leads) {
+      delivered.push(name);
+      return leads.map(() => Promise.resolve({ to: 'forward', ok: true, answer: '200', durationMs: 1 }));
+    },
+  }));
+  if (app === undefined || crm === undefined) throw new Error('two targets');
+  const dispatcher = new TargetDeliverer(inbox as Inbox, [app, crm], clock);
+  const at = (name: string) => ({
+    lead,
+    stored: { ...leased, targets: named(name), attempt: 1, firstAt: 0 },
+  });
+  const given = dispatcher.giveBack([at('app')]);
+  expect(await dispatcher.dispatch(checked, [at('crm')], 0)).toMatchObject([{ kind: 'accepted' }]);
+  const dispatched = dispatcher.dispatch(checked, [at('app')], 0);
+  expect([asked, delivered]).toEqual([[], ['crm']]);
+  answers.shift()?.();
+  await given;
+  await new Promise(setImmediate);
+  expect([asked, delivered]).toEqual([['app'], ['crm']]);
+  // It may be the lease that is asked for.
+  const again = dispatcher.release([{ leadId: 'a', seq: 1, target: 'app' }]);
+  answers.shift()?.();
+  expect(await dispatched).toMatchObject([{ kind: 'accepted' }]);
+  answers.shift()?.();
+  await again;
+  expect([released, delivered]).toEqual([['app'], ['crm', 'app']]);
+});
