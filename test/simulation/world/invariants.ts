@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Disk } from '../kernel/disk.ts';
 import type { StoredLeads } from './inbox-file.ts';
-import { bookmarkedPath, exportPath, type Run } from './operator.ts';
+import { bookmarkedPath, bookmarkPath, exportPath, type Run } from './operator.ts';
 import type { Plan, TargetKind } from './plan.ts';
 import { apiKey } from './service.ts';
 import { token } from './senders.ts';
@@ -151,6 +151,19 @@ export function checkExport(disk: Disk, truth: Truth, run: Run, now: number): vo
       throw new Violation('exported-as-it-was', `${path}: ${line} instead of ${expected.join(' or ')}`);
     if (run.action === 'bookmark') truth.bookmarked.set(lead.id, line);
   }
+}
+
+/**
+ * An export with a bookmark may end with 6 in a healthy world as well: where all leads that it asks for again were deleted, the
+ * list may be another one.
+ */
+export function mayBeAnotherList(disk: Disk, truth: Truth, { action, process }: Run): boolean {
+  const saysSo = process.exitCode === 6 && /newest leads? of the run before/.test(process.stderr);
+  if (action !== 'bookmark' || !saysSo) return false;
+  const { ids } = JSON.parse(readFileSync(disk.real(bookmarkPath), 'utf8')) as {
+    ids: readonly (readonly [id: string, createdAt: number])[];
+  };
+  return ids.length > 0 && ids.every(([id]) => truth.leads.get(id)?.deletedAt !== undefined);
 }
 
 interface Finding {

@@ -14,6 +14,7 @@ export const servicePort = 9000;
 
 export const exportPath = '/sim/export.ndjson';
 export const bookmarkedPath = '/sim/bookmarked.ndjson';
+export const bookmarkPath = '/sim/bookmark.json';
 
 /** The leads that `leads send` is given, a line each. */
 const leadsPath = '/sim/to-send.ndjson';
@@ -130,7 +131,7 @@ export class Operator {
       case 'export':
         return ['export', '-q', '-o', exportPath, ...(this.#unfinishedSince.has(action) ? ['--resume'] : [])];
       case 'bookmark':
-        return ['export', '-q', '-o', bookmarkedPath, '--bookmark', '/sim/bookmark.json'];
+        return ['export', '-q', '-o', bookmarkedPath, '--bookmark', bookmarkPath];
       case 'audit':
         return ['audit', ...inbox, '--json', '--since', '30d', '--settle', '5m', '--limit', 'all'];
       case 'repair':
