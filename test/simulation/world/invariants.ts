@@ -185,6 +185,9 @@ interface AuditEnd {
   readonly settleMs: number;
 }
 
+/** An answer that takes longer says less of the service's clock than an audit asks for, in milliseconds. */
+const tellingMs = 60_000;
+
 /** Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so, or stored now. */
 export function checkAudit(truth: Truth, { run, code, now, stored, bodies, settleMs }: AuditEnd): void {
   const lines = run.process.stdout.split('\n').filter((line) => line !== '');
@@ -193,13 +196,18 @@ export function checkAudit(truth: Truth, { run, code, now, stored, bodies, settl
   const falseAlarms = [...missing].filter((id) => run.storedBefore.has(id) && !truth.erased.has(id));
   if (falseAlarms.length > 0)
     throw new Violation('audit-is-true', `called missing, and stored before: ${some(falseAlarms)}`);
+  const soFar = new Set(findings.filter(({ reason }) => reason === 'missing so far').map(({ id }) => id));
+  // A longer answer does not tell how far the clocks are apart: ages are judged by the one here.
+  const settledHere =
+    now - run.startedAt > tellingMs ? run.startedAt + run.clockErrorMs - settleMs : Infinity;
   const unseen = [...truth.leads.values()].filter(
     ({ id, createdAt, deletedAt = Infinity }) =>
       createdAt < run.startedAt - 2 * settleMs &&
       deletedAt > now &&
       !truth.tried.has(id) &&
       !stored.has(id) &&
-      (run.action === 'repair' || !missing.has(id)),
+      (run.action === 'repair' || !missing.has(id)) &&
+      !(soFar.has(id) && createdAt > settledHere),
   );
   if (unseen.length > 0) {
     throw new Violation(

@@ -32,6 +32,8 @@ export interface Run {
   readonly process: SimProcess;
   /** What the inbox held when an audit began. */
   readonly storedBefore: ReadonlySet<string>;
+  /** By how much its clock was off when it began. */
+  readonly clockErrorMs: number;
 }
 
 export interface OperatorOptions extends ActorOptions {
@@ -88,7 +90,8 @@ export class Operator {
     if (isExport) this.#unfinishedSince.set(action, startedAt);
     const compares = action === 'audit' || action === 'repair';
     const storedBefore = compares ? readInbox(plan, machine).ids : new Set<string>();
-    const run: Run = { action, argv, startedAt, erases, sends, process, storedBefore };
+    const clockErrorMs = clockError(now);
+    const run: Run = { action, argv, startedAt, erases, sends, process, storedBefore, clockErrorMs };
     this.running.set(action, run);
     process.start();
     void process.ended.then((code) => {
