@@ -73,6 +73,24 @@ test(
   },
 );
 
+test('two tours at a time have ports of their own', { timeout: patience }, async () => {
+  const ended = await Promise.all([demo([]).done, demo([]).done]);
+  expect(ended.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual([
+    { exitCode: 0, stderr: '' },
+    { exitCode: 0, stderr: '' },
+  ]);
+  const ports = ended.map(({ stdout }) => [
+    /^ready: http:\/\/127\.0\.0\.1:(\d+) /m.exec(stdout)?.[1],
+    /^listening on https:\/\/localhost:(\d+)/m.exec(stdout)?.[1],
+  ]);
+  expect(new Set(ports.flat()).size).toBe(4);
+  for (const [index, [service, receiver]] of ports.entries()) {
+    const { stdout } = ended[index] ?? { stdout: '' };
+    expect(/^\$ leads sandbox .*?(?: --port (\d+))? \\$/m.exec(stdout)?.[1] ?? '8080').toBe(service);
+    expect(/^\$ leads listen .*?(?: --port (\d+))?$/m.exec(stdout)?.[1] ?? '8443').toBe(receiver);
+  }
+});
+
 test(
   '--keep leaves the service running until Ctrl-C, with the commands to go on',
   { timeout: patience },

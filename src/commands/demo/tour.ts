@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { get, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
@@ -23,9 +22,6 @@ export async function tour(
   context: Context,
   running: LeadsProcess[],
 ): Promise<{ baseUrl: string; token: string }> {
-  const hookPort = await freePort(8443);
-  const servicePort = await freePort(8080);
-  const baseUrl = `http://127.0.0.1:${servicePort}`;
   const startCommand = (argv: readonly string[]): LeadsProcess => {
     const child = startLeads(argv, directories, context);
     running.push(child);
@@ -43,29 +39,27 @@ export async function tour(
   };
 
   await printer.step('A service: six leads, and deliveries that wait: some are bad, one will be lost.');
-  const webhookUrl = `https://localhost:${hookPort}/`;
+  // Started before its step shows it: the service is told its address, and what is free now may be taken by then.
+  const listen = ['listen', '--token', token];
+  const listener = await startServer(startCommand, listen, /^listening/);
+  const webhookUrl = `https://localhost:${listener.port}/`;
   const faults = 'duplicate=20%,badSignature=20%,drop=20%';
-  const portFlag = servicePort === 8080 ? [] : ['--port', String(servicePort)];
-  const sandboxFlags = [
-    '--leads',
-    String(leadCount),
-    '--seed',
-    '19',
-    '--newest',
-    '1h',
-    '--paused',
-    ...portFlag,
-  ];
+  const sandboxFlags = ['--leads', String(leadCount), '--seed', '19', '--newest', '1h', '--paused'];
   const webhookFlags = ['--webhook', webhookUrl, '--token', token];
+  const sandbox = await startServer(
+    startCommand,
+    ['sandbox', ...sandboxFlags, ...webhookFlags, '--delivery-faults', faults],
+    /^ready/,
+  );
+  const baseUrl = `http://127.0.0.1:${sandbox.port}`;
   await printer.command(
     [
-      `leads sandbox ${sandboxFlags.join(' ')} \\`,
+      `leads sandbox ${[...sandboxFlags, ...sandbox.portFlag].join(' ')} \\`,
       `    ${webhookFlags.join(' ')} \\`,
       `    --delivery-faults ${faults}`,
     ].join('\n'),
   );
-  const sandbox = startCommand(['sandbox', ...sandboxFlags, ...webhookFlags, '--delivery-faults', faults]);
-  await printer.output([await waitForReady(sandbox, /^ready/)]);
+  await printer.output([sandbox.readyLine]);
 
   await printer.step('Log in: the key is tried with one real call, then stored.');
   await printer.command(`echo sandbox-key | leads login --base-url ${baseUrl}`);
@@ -87,17 +81,15 @@ export async function tour(
   await printer.output(exported.stdout.split('\n').slice(0, 2));
 
   await printer.step('Listen: HTTPS, verified, stored before it is answered, in another terminal.');
-  const listen = ['listen', '--token', token, ...(hookPort === 8443 ? [] : ['--port', String(hookPort)])];
-  await printer.command(`leads ${listen.join(' ')}`);
-  const listener = startCommand(listen);
-  await printer.output([await waitForReady(listener, /^listening/)]);
+  await printer.command(`leads ${[...listen, ...listener.portFlag].join(' ')}`);
+  await printer.output([listener.readyLine]);
 
   await printer.step('Push: the service delivers; duplicates and forgeries are recognized.');
   const resume = `${baseUrl}/sandbox/deliveries/resume`;
   await printer.command(`curl -X POST ${resume}`);
   await printer.output([await requestControl('POST', resume)]);
   await waitUntilDelivered(baseUrl, context);
-  const verdicts = await listener.waitForLines(/ (accepted|duplicate|rejected) /, leadCount - 1 + 2);
+  const verdicts = await listener.process.waitForLines(/ (accepted|duplicate|rejected) /, leadCount - 1 + 2);
   await printer.output(verdicts);
   check(count(verdicts, / accepted /) === leadCount - 1, 'not every lead but one was accepted once');
   check(count(verdicts, / duplicate /) > 0, 'no delivery was recognized as a duplicate');
@@ -119,8 +111,8 @@ export async function tour(
     ...repaired.stderr.trimEnd().split('\n'),
   ]);
   await runCommand(audit);
-  listener.interrupt();
-  const { exitCode } = await listener.finished;
+  listener.process.interrupt();
+  const { exitCode } = await listener.process.finished;
   check(exitCode === 0, `listen ended with ${exitCode ?? 'a signal'}`);
 
   await printer.step(
@@ -151,10 +143,39 @@ function check(condition: boolean, problem: string): void {
   if (!condition) throw new DemoError(problem);
 }
 
-async function waitForReady(child: LeadsProcess, pattern: RegExp): Promise<string> {
-  const [found] = await child.waitForLines(pattern, 1);
-  if (found === undefined) throw new DemoError(child.lines.join('\n') || 'it printed nothing');
-  return found;
+/** A command that listens, once it does. */
+interface Server {
+  readonly process: LeadsProcess;
+  readonly port: number;
+  /** What a user types for this port: nothing for the usual one. */
+  readonly portFlag: readonly string[];
+  readonly readyLine: string;
+}
+
+/** At the usual port, so that the printed commands are what a user would type; at any free one where another program has that. */
+async function startServer(
+  startCommand: (argv: readonly string[]) => LeadsProcess,
+  argv: readonly string[],
+  ready: RegExp,
+): Promise<Server> {
+  const usual = startCommand(argv);
+  const [readyLine] = await usual.waitForLines(ready, 1);
+  if (readyLine !== undefined) return { process: usual, port: portIn(readyLine), portFlag: [], readyLine };
+  if (!usual.lines.some((line) => line.includes('is in use by'))) throw notReady(usual);
+  const other = startCommand([...argv, '--port', '0']);
+  const [line] = await other.waitForLines(ready, 1);
+  if (line === undefined) throw notReady(other);
+  const port = portIn(line);
+  return { process: other, port, portFlag: ['--port', String(port)], readyLine: line };
+}
+
+const notReady = ({ lines }: LeadsProcess): DemoError =>
+  new DemoError(lines.join('\n') || 'it printed nothing');
+
+function portIn(readyLine: string): number {
+  const port = /https?:\/\/[^\s/]+:(\d+)/.exec(readyLine)?.[1];
+  if (port === undefined) throw new DemoError(`no port in: ${readyLine}`);
+  return Number(port);
 }
 
 const lines = ({ stdout, stderr }: FinishedProcess): string[] => (stdout + stderr).trimEnd().split('\n');
@@ -180,22 +201,6 @@ function requestControl(method: 'GET' | 'POST', url: string): Promise<string> {
     const sent = method === 'GET' ? get(url) : request(url, { method }).end();
     sent.on('error', reject);
     sent.on('response', (answer) => void text(answer).then(resolve, reject));
-  });
-}
-
-/** The usual port if it is free, so that the printed commands are what a user would type; otherwise any free one. */
-async function freePort(usual: number): Promise<number> {
-  return (await tryPort(usual)) ?? (await tryPort(0)) ?? usual;
-}
-
-function tryPort(port: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(undefined));
-    server.listen(port, '127.0.0.1', () => {
-      const { port: bound } = server.address() as AddressInfo;
-      server.close(() => resolve(bound));
-    });
   });
 }
 
