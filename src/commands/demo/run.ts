@@ -38,11 +38,11 @@ export async function run({ keep, fast }: DemoOptions, context: Context): Promis
   let isInterrupted = false;
   try {
     await printer.say(`A tour of leads: real commands, on this machine, in ${directory}.`);
-    const { baseUrl, token } = await tour(printer, directories, context, running);
+    const { baseUrl, listen } = await tour(printer, directories, context, running);
     const duration = formatDuration(context.clock.now() - startedAt);
     await printer.say(`\nEvery step did what it said, in ${duration}.`);
     if (isWatched) await printer.output(summary);
-    if (keep) await keepRunning(printer, directories, baseUrl, token, context);
+    if (keep) await keepRunning(printer, directories, baseUrl, listen, context);
     else await printer.say("Continue with 'leads demo --keep', 'leads sandbox --help' and 'leads --help'.");
     return 'done';
   } catch (error) {
@@ -75,13 +75,13 @@ async function keepRunning(
   printer: TourPrinter,
   { configDir, dataDir }: DemoDirectories,
   baseUrl: string,
-  token: string,
+  listen: readonly string[],
   { signal }: Context,
 ): Promise<void> {
   await printer.say('\nThe service runs until Ctrl-C. In another terminal:');
   await printer.command(`export LEADS_CONFIG_DIR=${configDir} LEADS_DATA_DIR=${dataDir}`);
   await printer.command('leads list --status delivered');
-  await printer.command(`leads listen --token ${token}`);
+  await printer.command(`leads ${listen.join(' ')}`);
   await printer.command(`curl -X POST '${baseUrl}/sandbox/leads?count=3'`);
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

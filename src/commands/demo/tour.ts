@@ -15,14 +15,18 @@ const token = 'demo-token';
 /** How an audit ends that has found something. */
 const problemsFound = 7;
 
-/** Runs every step; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong result. */
+/**
+ * Runs every step; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong result.
+ * `listen`: the command that receives what the service delivers from then on.
+ */
 export async function tour(
   printer: TourPrinter,
   directories: DemoDirectories,
   context: Context,
   running: LeadsProcess[],
-): Promise<{ baseUrl: string; token: string }> {
+): Promise<{ baseUrl: string; listen: readonly string[] }> {
   const startCommand = (argv: readonly string[]): LeadsProcess => {
+    context.signal.throwIfAborted();
     const child = startLeads(argv, directories, context);
     running.push(child);
     return child;
@@ -40,8 +44,8 @@ export async function tour(
 
   await printer.step('A service: six leads, and deliveries that wait: some are bad, one will be lost.');
   // Started before its step shows it: the service is told its address, and what is free now may be taken by then.
-  const listen = ['listen', '--token', token];
-  const listener = await startServer(startCommand, listen, /^listening/);
+  const listener = await startServer(startCommand, ['listen', '--token', token], /^listening/);
+  const listen = ['listen', '--token', token, ...listener.portFlag];
   const webhookUrl = `https://localhost:${listener.port}/`;
   const faults = 'duplicate=20%,badSignature=20%,drop=20%';
   const sandboxFlags = ['--leads', String(leadCount), '--seed', '19', '--newest', '1h', '--paused'];
@@ -81,7 +85,7 @@ export async function tour(
   await printer.output(exported.stdout.split('\n').slice(0, 2));
 
   await printer.step('Listen: HTTPS, verified, stored before it is answered, in another terminal.');
-  await printer.command(`leads ${[...listen, ...listener.portFlag].join(' ')}`);
+  await printer.command(`leads ${listen.join(' ')}`);
   await printer.output([listener.readyLine]);
 
   await printer.step('Push: the service delivers; duplicates and forgeries are recognized.');
@@ -136,7 +140,7 @@ export async function tour(
   await printer.output(compared);
   check(/^only here +1$/m.test(compared.join('\n')), 'the lead that they lack was not found');
   await printer.success(`${leadCount} pulled, ${leadCount} received: no lead is missing, and none differs`);
-  return { baseUrl, token };
+  return { baseUrl, listen };
 }
 
 function check(condition: boolean, problem: string): void {
@@ -161,16 +165,17 @@ async function startServer(
   const usual = startCommand(argv);
   const [readyLine] = await usual.waitForLines(ready, 1);
   if (readyLine !== undefined) return { process: usual, port: portIn(readyLine), portFlag: [], readyLine };
-  if (!usual.lines.some((line) => line.includes('is in use by'))) throw notReady(usual);
+  if (!usual.lines.some((line) => / is in use by another program| no permission to listen on /.test(line)))
+    throw notReady(argv, usual);
   const other = startCommand([...argv, '--port', '0']);
   const [line] = await other.waitForLines(ready, 1);
-  if (line === undefined) throw notReady(other);
+  if (line === undefined) throw notReady(argv, other);
   const port = portIn(line);
   return { process: other, port, portFlag: ['--port', String(port)], readyLine: line };
 }
 
-const notReady = ({ lines }: LeadsProcess): DemoError =>
-  new DemoError(lines.join('\n') || 'it printed nothing');
+const notReady = ([command = '']: readonly string[], { lines: printed }: LeadsProcess): DemoError =>
+  new DemoError(`leads ${command}: ${printed.join('\n') || 'it printed nothing'}`);
 
 function portIn(readyLine: string): number {
   const port = /https?:\/\/[^\s/]+:(\d+)/.exec(readyLine)?.[1];
