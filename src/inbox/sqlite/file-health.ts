@@ -21,15 +21,27 @@ export class StoreWarnings {
     this.#options = options;
   }
 
-  /** Throws a `CannotStoreError` in every call after a file was deleted, replaced or cut: what is written would be lost. */
+  /**
+   * Throws a `CannotStoreError` in every call after a file was deleted, replaced or cut: what is written would be lost; in one
+   * call alone where the disk does not tell that: the next one asks it again.
+   */
   verifyInPlace(): void {
-    const change = this.#gone === undefined ? (this.#file.change() ?? this.#log.change()) : undefined;
-    if (change !== undefined) {
+    if (this.#gone === undefined) {
+      const change = this.#change();
+      if (change === undefined) return;
       const { location, warn } = this.#options;
       this.#gone = cannotStore(location, { kind: 'store-file-changed', ...change }, undefined);
       warn({ kind: 'inbox-file-lost', ...change });
     }
-    if (this.#gone !== undefined) throw this.#gone;
+    throw this.#gone;
+  }
+
+  #change(): FileChange | undefined {
+    try {
+      return this.#file.change() ?? this.#log.change();
+    } catch (error) {
+      throw cannotWrite(this.#options.location, error);
+    }
   }
 
   damaged(detail: string): void {
@@ -74,21 +86,25 @@ export class DatabaseLog {
   readonly #path: string;
   readonly #isCopied: () => boolean;
   #size: number;
+  /** Since it was last asked successfully. */
+  #wasShorter = false;
 
-  /** `isCopied`: whether the database's own file holds everything that was committed. */
+  /** `isCopied`: whether the database's own file holds everything that was committed. Throws where that cannot be read. */
   constructor(path: string, isCopied: () => boolean) {
     this.#path = `${path}-wal`;
     this.#isCopied = isCopied;
     this.#size = sizeOf(this.#path);
   }
 
+  /** Throws where it cannot be read, and is asked the same again. */
   change(): FileChange | undefined {
     const size = sizeOf(this.#path);
-    if (size === this.#size) return undefined;
-    const isShorter = size < this.#size;
-    this.#size = size;
+    if (size === this.#size && !this.#wasShorter) return undefined;
+    this.#wasShorter ||= size < this.#size;
     // The database empties its log as well, once it is copied: in `prune` and `erase`, or for a program that backs it up.
-    const isCut = isShorter ? !this.#isCopied() : startsWithHole(this.#path);
+    const isCut = this.#wasShorter ? !this.#isCopied() : startsWithHole(this.#path);
+    this.#size = size;
+    this.#wasShorter = false;
     return isCut ? { path: this.#path, change: 'cut' } : undefined;
   }
 }

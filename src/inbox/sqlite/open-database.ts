@@ -80,20 +80,27 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
   }
 }
 
-/** Reads the number of the newest delivery from the database's own file, without its log; -1 where it cannot be read. */
+/**
+ * Reads the number of the newest delivery from the database's own file, without its log; -1 where that file alone holds no
+ * whole inbox. Throws the database's error where the disk does not give it: that says nothing of what it holds.
+ */
 export async function copiedSeqOf(path: string): Promise<() => number> {
   const Libsql = await loadLibsql();
   return () => {
     const database = new Libsql(immutableUrl(path), { timeout: 0 });
     try {
       return Number(database.prepare('SELECT seq FROM counter').get([])?.['seq'] ?? -1);
-    } catch {
-      return -1;
+    } catch (error) {
+      if (holdsNoInbox(error)) return -1;
+      throw error;
     } finally {
       database.close();
     }
   };
 }
+
+/** `SQLITE_ERROR`: a table is missing, since all that there is stands in the log. */
+const holdsNoInbox = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB|ERROR$)/.test(sqliteCode(error));
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {

@@ -1,8 +1,11 @@
-import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { DatabaseLog, FileIdentity, StoreWarnings } from '../../../src/inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
+import { copiedSeqOf } from '../../../src/inbox/sqlite/open-database.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
+import { sentenceOf } from '../../../src/messages/find-message.ts';
 import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
@@ -50,4 +53,59 @@ it('goes on where the log is emptied once it is copied, as programs do that back
   }
   other.close();
   await inbox.close();
+});
+
+it.each([
+  [true, []],
+  [false, ['inbox-file-lost']],
+])(
+  'asks a disk that failed again what the emptied log means: all was copied: %s (seed 489650)',
+  (wasCopied, said) => {
+    const path = freshFile('inbox.db');
+    writeFileSync(path, 'database');
+    writeFileSync(`${path}-wal`, 'log');
+    let isCopied = (): boolean => wasCopied;
+    const warnings: string[] = [];
+    const health = new StoreWarnings(new FileIdentity(path), new DatabaseLog(path, () => isCopied()), {
+      location: path,
+      warn: ({ kind }) => warnings.push(kind),
+    });
+    health.verifyInPlace();
+    const disk = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
+    isCopied = () => {
+      throw disk;
+    };
+    truncateSync(`${path}-wal`);
+    const verified = (): unknown => {
+      try {
+        health.verifyInPlace();
+        return undefined;
+      } catch (error) {
+        return error;
+      }
+    };
+    for (const log of ['', 'log', 'a longer log']) {
+      writeFileSync(`${path}-wal`, log);
+      const error = verified();
+      expect(error).toBeInstanceOf(CannotStoreError);
+      expect(error).toMatchObject({ cause: disk });
+      expect(sentenceOf(error as Error)).toContain('I/O error');
+    }
+    expect(warnings).toEqual([]);
+    isCopied = () => wasCopied;
+    expect(verified() instanceof CannotStoreError).toBe(!wasCopied);
+    isCopied = () => !wasCopied;
+    expect(verified() instanceof CannotStoreError).toBe(!wasCopied);
+    expect(warnings).toEqual(said);
+  },
+);
+
+it('takes a database whose log holds all of it, or that is damaged without it, for one that was not copied; what cannot be read, for neither', async () => {
+  const path = freshFile('inbox.db');
+  const copiedSeq = await copiedSeqOf(path);
+  expect(() => copiedSeq()).toThrow();
+  for (const content of ['', 'no database'.repeat(1000)]) {
+    writeFileSync(path, content);
+    expect(copiedSeq()).toBe(-1);
+  }
 });
