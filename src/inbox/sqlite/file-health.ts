@@ -22,21 +22,22 @@ export class StoreWarnings {
   }
 
   /**
-   * Throws a `CannotStoreError` in every call after a file was deleted, replaced or cut: what is written would be lost; in one
-   * call alone where the disk does not tell that: the next one asks it again.
+   * Throws a `CannotStoreError`: in every call after a file was deleted, replaced or cut, since what is written would be lost;
+   * in this call alone where the disk cannot tell whether that happened.
    */
   verifyInPlace(): void {
     if (this.#gone === undefined) {
       const change = this.#change();
       if (change === undefined) return;
       const { location, warn } = this.#options;
+      if (change === 'unclear') throw cannotStore(location, { kind: 'store-log-unclear' }, undefined);
       this.#gone = cannotStore(location, { kind: 'store-file-changed', ...change }, undefined);
       warn({ kind: 'inbox-file-lost', ...change });
     }
     throw this.#gone;
   }
 
-  #change(): FileChange | undefined {
+  #change(): FileChange | 'unclear' | undefined {
     try {
       return this.#file.change() ?? this.#log.change();
     } catch (error) {
@@ -83,43 +84,68 @@ export class FileIdentity {
  * database is gone, and what is committed from then on lies behind a hole that no later opening reads over.
  */
 export class DatabaseLog {
+  readonly #database: string;
   readonly #path: string;
+  /** Opened once: a process at its limit of open files can still look at what it wrote. */
+  #file: number | undefined;
   readonly #isCopied: () => boolean;
   #size: number;
-  /** Since it was last asked successfully. */
+  /** It was found shorter, and whether all of it was copied before is still to be told. */
   #wasShorter = false;
+  /** What the database's own file was like when it last lacked something. */
+  #lackedIn: string | undefined;
 
   /** `isCopied`: whether the database's own file holds everything that was committed. Throws where that cannot be read. */
-  constructor(path: string, isCopied: () => boolean) {
-    this.#path = `${path}-wal`;
+  constructor(database: string, isCopied: () => boolean) {
+    this.#database = database;
+    this.#path = `${database}-wal`;
     this.#isCopied = isCopied;
     this.#size = sizeOf(this.#path);
   }
 
-  /** Throws where it cannot be read, and is asked the same again. */
-  change(): FileChange | undefined {
+  /** Throws where the disk does not tell; the next call looks at the same again. */
+  change(): FileChange | 'unclear' | undefined {
     const size = sizeOf(this.#path);
     if (size === this.#size && !this.#wasShorter) return undefined;
     this.#wasShorter ||= size < this.#size;
     // The database empties its log as well, once it is copied: in `prune` and `erase`, or for a program that backs it up.
-    const isCut = this.#wasShorter ? !this.#isCopied() : startsWithHole(this.#path);
+    if (this.#wasShorter) {
+      const state = stateOf(this.#database);
+      if (!this.#isCopied()) {
+        // A file that another program is copying a log into is not whole: only one that nobody writes shows what it lacks.
+        const isSame = state === this.#lackedIn;
+        this.#lackedIn = state;
+        return isSame ? { path: this.#path, change: 'cut' } : 'unclear';
+      }
+    }
+    const isCut = this.#startsWithHole();
     this.#size = size;
     this.#wasShorter = false;
+    this.#lackedIn = undefined;
     return isCut ? { path: this.#path, change: 'cut' } : undefined;
+  }
+
+  /** May be called again. */
+  close(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    if (file !== undefined) closeSync(file);
+  }
+
+  /** A log starts with a number that is not 0 (0x377f0682 or 0x377f0683). */
+  #startsWithHole(): boolean {
+    this.#file ??= openSync(this.#path, 'r');
+    const start = Buffer.alloc(4);
+    return readSync(this.#file, start, 0, start.length, 0) === start.length && start.readUInt32BE() === 0;
   }
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** A log starts with a number that is not 0 (0x377f0682 or 0x377f0683). */
-function startsWithHole(path: string): boolean {
-  const start = Buffer.alloc(4);
-  const file = openSync(path, 'r');
-  try {
-    return readSync(file, start) === start.length && start.readUInt32BE() === 0;
-  } finally {
-    closeSync(file);
-  }
+/** Changes with each write. */
+function stateOf(path: string): string {
+  const { size, mtimeNs } = statSync(path, { bigint: true });
+  return `${size} ${mtimeNs}`;
 }
 
 function identityOf(path: string): string | undefined {

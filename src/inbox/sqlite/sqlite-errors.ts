@@ -28,6 +28,10 @@ const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLI
 export const isUnreadable = (error: unknown): boolean =>
   isDamage(error) || /^SQLITE_IOERR_(READ|SHORT_READ|DATA|CORRUPTFS)/.test(sqliteCode(error));
 
+/** The file was read, and is damaged, of another kind, or lacks a table (`SQLITE_ERROR`). */
+export const isNoWholeInbox = (error: unknown): boolean =>
+  isDamage(error) || ['SQLITE_NOTADB', 'SQLITE_ERROR'].includes(sqliteCode(error));
+
 export function faultOf(path: string, error: unknown): StoreFault {
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };
   const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];

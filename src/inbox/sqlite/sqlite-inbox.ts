@@ -247,6 +247,7 @@ function sqliteInbox(
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();
       await endCheck();
+      log.close();
       database.close();
     },
   };

@@ -1,9 +1,21 @@
-import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import {
+  copyFileSync,
+  existsSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { processHost } from '../../../src/host.ts';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { BatchCommit } from '../../../src/inbox/sqlite/batch-commit.ts';
 import { DatabaseLog, FileIdentity, StoreWarnings } from '../../../src/inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { copiedSeqOf } from '../../../src/inbox/sqlite/open-database.ts';
+import { cannotWrite, isNoWholeInbox } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { sentenceOf } from '../../../src/messages/find-message.ts';
 import { until } from '../../support/until.ts';
@@ -55,57 +67,135 @@ it('goes on where the log is emptied once it is copied, as programs do that back
   await inbox.close();
 });
 
+/** The health of a database of which only the files are real, and whose own file is read by `isCopied`. */
+function healthOf(isCopied: () => boolean) {
+  const path = freshFile('inbox.db');
+  const logPath = `${path}-wal`;
+  writeFileSync(path, 'database');
+  writeFileSync(logPath, 'log');
+  const warnings: string[] = [];
+  const log = new DatabaseLog(path, isCopied);
+  onTestFinished(() => log.close());
+  const health = new StoreWarnings(new FileIdentity(path), log, {
+    location: path,
+    warn: ({ kind }) => warnings.push(kind),
+  });
+  const refusal = (): unknown => {
+    try {
+      health.verifyInPlace();
+      return undefined;
+    } catch (error) {
+      expect(error).toBeInstanceOf(CannotStoreError);
+      return error;
+    }
+  };
+  return { path, logPath, warnings, refusal };
+}
+
+const diskError = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
+
 it.each([
   [true, []],
   [false, ['inbox-file-lost']],
 ])(
   'asks a disk that failed again what the emptied log means: all was copied: %s (seed 489650)',
   (wasCopied, said) => {
-    const path = freshFile('inbox.db');
-    writeFileSync(path, 'database');
-    writeFileSync(`${path}-wal`, 'log');
-    let isCopied = (): boolean => wasCopied;
-    const warnings: string[] = [];
-    const health = new StoreWarnings(new FileIdentity(path), new DatabaseLog(path, () => isCopied()), {
-      location: path,
-      warn: ({ kind }) => warnings.push(kind),
-    });
-    health.verifyInPlace();
-    const disk = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
-    isCopied = () => {
-      throw disk;
+    let isCopied = (): boolean => {
+      throw diskError;
     };
-    truncateSync(`${path}-wal`);
-    const verified = (): unknown => {
-      try {
-        health.verifyInPlace();
-        return undefined;
-      } catch (error) {
-        return error;
-      }
-    };
+    const { logPath, warnings, refusal } = healthOf(() => isCopied());
+    expect(refusal()).toBeUndefined();
     for (const log of ['', 'log', 'a longer log']) {
-      writeFileSync(`${path}-wal`, log);
-      const error = verified();
-      expect(error).toBeInstanceOf(CannotStoreError);
-      expect(error).toMatchObject({ cause: disk });
-      expect(sentenceOf(error as Error)).toContain('I/O error');
+      writeFileSync(logPath, log);
+      const error = refusal() as Error;
+      expect(error.cause).toBe(diskError);
+      expect(sentenceOf(error)).toContain('I/O error');
     }
-    expect(warnings).toEqual([]);
     isCopied = () => wasCopied;
-    expect(verified() instanceof CannotStoreError).toBe(!wasCopied);
-    isCopied = () => !wasCopied;
-    expect(verified() instanceof CannotStoreError).toBe(!wasCopied);
+    if (!wasCopied) expect(sentenceOf(refusal() as Error)).toContain('is not known yet');
+    expect(warnings).toEqual([]);
+    expect(refusal() === undefined).toBe(wasCopied);
     expect(warnings).toEqual(said);
+    isCopied = () => !wasCopied;
+    expect(refusal() === undefined).toBe(wasCopied);
   },
 );
 
-it('takes a database whose log holds all of it, or that is damaged without it, for one that was not copied; what cannot be read, for neither', async () => {
+it('calls no log cut because of a file that another program is copying it into', () => {
+  let isCopied = false;
+  const { path, logPath, warnings, refusal } = healthOf(() => isCopied);
+  writeFileSync(logPath, '');
+  for (const time of [1, 2, 3]) {
+    utimesSync(path, time, time);
+    expect(sentenceOf(refusal() as Error)).toContain('is not known yet');
+  }
+  isCopied = true;
+  expect(refusal()).toBeUndefined();
+  expect(warnings).toEqual([]);
+});
+
+it.each([false, true])(
+  'finds the hole of a log that was cut and written on: shorter meanwhile: %s',
+  (isShort) => {
+    const { logPath, warnings, refusal } = healthOf(() => {
+      if (isShort) throw diskError;
+      return true;
+    });
+    if (isShort) {
+      truncateSync(logPath);
+      expect(refusal()).toMatchObject({ cause: diskError });
+      isShort = false;
+    }
+    writeFileSync(logPath, Buffer.alloc(100));
+    expect(refusal()).toBeDefined();
+    expect(warnings).toEqual(['inbox-file-lost']);
+  },
+);
+
+it('tells what was read from what the disk does not give', () => {
+  const failed = (code: string): Error => Object.assign(new Error(code), { code });
+  for (const code of ['SQLITE_CORRUPT', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB', 'SQLITE_ERROR'])
+    expect(isNoWholeInbox(failed(code))).toBe(true);
+  for (const code of [
+    'SQLITE_IOERR',
+    'SQLITE_IOERR_READ',
+    'SQLITE_IOERR_CORRUPTFS',
+    'SQLITE_CANTOPEN',
+    'EMFILE',
+    '',
+  ])
+    expect(isNoWholeInbox(failed(code))).toBe(false);
+});
+
+it('takes a database whose log holds all of it, or that is damaged without it, for one that was not copied', async () => {
   const path = freshFile('inbox.db');
   const copiedSeq = await copiedSeqOf(path);
-  expect(() => copiedSeq()).toThrow();
   for (const content of ['', 'no database'.repeat(1000)]) {
     writeFileSync(path, content);
     expect(copiedSeq()).toBe(-1);
   }
+});
+
+it('fails the steps of a transaction as a whole where the files cannot be looked at once it is committed', async () => {
+  const path = freshFile('inbox.db');
+  const Libsql = await loadLibsql();
+  const database = new Libsql(path, { timeout: 0 });
+  database.exec('CREATE TABLE taken (id)');
+  let looks = 0;
+  const commits = new BatchCommit({
+    database,
+    createWriter: () => ({ begin: () => undefined, end: () => undefined }),
+    clock: processHost().clock,
+    verify: () => {
+      looks += 1;
+      if (looks === 2) throw cannotWrite(path, diskError);
+    },
+    failure: (error) => error as Error,
+    isToRepeat: () => false,
+  });
+  const insert = (id: string) => commits.add(() => database.exec(`INSERT INTO taken VALUES ('${id}')`));
+  const settled = await Promise.allSettled(['a', 'b', 'c'].map(insert));
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(database.prepare('SELECT id FROM taken').all([])).toHaveLength(3);
+  database.close();
 });
