@@ -11,8 +11,6 @@ export type StoreFault =
   /** `detail`: in the words of the system. */
   | { readonly kind: 'store-other-fault'; readonly detail: string }
   | ({ readonly kind: 'store-file-changed' } & FileChange)
-  /** The database's log is shorter than it was, and its own file is being written: whether that holds all is not certain. */
-  | { readonly kind: 'store-log-unclear' }
   | DatabaseProblem;
 
 /** What happened to a file of an open inbox; `gone` is one that was deleted or moved. */

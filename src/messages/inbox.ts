@@ -71,8 +71,6 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   'postgres-cut': () => 'the connection was cut',
   'store-other-fault': ({ detail }) => detail,
   'store-file-changed': (found) => `${changeOf(found)} while in use`,
-  'store-log-unclear': () =>
-    'its log is shorter than it was, and whether all of it was copied is not known yet',
 };
 
 const tooFewCopies = ({ copies, wanted }: { copies: number; wanted: number }): Message => ({

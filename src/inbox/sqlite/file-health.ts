@@ -23,21 +23,20 @@ export class StoreWarnings {
 
   /**
    * Throws a `CannotStoreError`: in every call after a file was deleted, replaced or cut, since what is written would be lost;
-   * in this call alone where the disk cannot tell whether that happened.
+   * in this call alone where the disk does not tell whether that happened.
    */
   verifyInPlace(): void {
     if (this.#gone === undefined) {
       const change = this.#change();
       if (change === undefined) return;
       const { location, warn } = this.#options;
-      if (change === 'unclear') throw cannotStore(location, { kind: 'store-log-unclear' }, undefined);
       this.#gone = cannotStore(location, { kind: 'store-file-changed', ...change }, undefined);
       warn({ kind: 'inbox-file-lost', ...change });
     }
     throw this.#gone;
   }
 
-  #change(): FileChange | 'unclear' | undefined {
+  #change(): FileChange | undefined {
     try {
       return this.#file.change() ?? this.#log.change();
     } catch (error) {
@@ -81,48 +80,39 @@ export class FileIdentity {
 
 /**
  * The log of an open database. Where another program cuts it in place, what was committed since it was last copied into the
- * database is gone, and what is committed from then on lies behind a hole that no later opening reads over.
+ * database is gone, and what is committed from then on lies behind a hole that no later opening reads over. The database itself
+ * makes its log shorter only once all of it is copied: it empties it, and begins it anew with another pair of numbers in its
+ * head (https://sqlite.org/walformat.html).
  */
 export class DatabaseLog {
-  readonly #database: string;
   readonly #path: string;
-  /** Opened once: a process at its limit of open files can still look at what it wrote. */
-  #file: number | undefined;
   readonly #isCopied: () => boolean;
-  #size: number;
-  /** It was found shorter, and whether all of it was copied before is still to be told. */
-  #wasShorter = false;
-  /** What the database's own file was like when it last lacked something. */
-  #lackedIn: string | undefined;
+  /** Kept, so that a process at its limit of open files can still look at what it wrote. */
+  #file: number | undefined;
+  #seen: LogState;
 
   /** `isCopied`: whether the database's own file holds everything that was committed. Throws where that cannot be read. */
   constructor(database: string, isCopied: () => boolean) {
-    this.#database = database;
     this.#path = `${database}-wal`;
     this.#isCopied = isCopied;
-    this.#size = sizeOf(this.#path);
+    this.#seen = this.#state();
   }
 
   /** Throws where the disk does not tell; the next call looks at the same again. */
-  change(): FileChange | 'unclear' | undefined {
-    const size = sizeOf(this.#path);
-    if (size === this.#size && !this.#wasShorter) return undefined;
-    this.#wasShorter ||= size < this.#size;
-    // The database empties its log as well, once it is copied: in `prune` and `erase`, or for a program that backs it up.
-    if (this.#wasShorter) {
-      const state = stateOf(this.#database);
-      if (!this.#isCopied()) {
-        // A file that another program is copying a log into is not whole: only one that nobody writes shows what it lacks.
-        const isSame = state === this.#lackedIn;
-        this.#lackedIn = state;
-        return isSame ? { path: this.#path, change: 'cut' } : 'unclear';
-      }
+  change(): FileChange | undefined {
+    const state = this.#state();
+    const { size, salts } = this.#seen;
+    if (state.size === size && state.salts === salts) return undefined;
+    if (state.size === 0) {
+      const isCopied = this.#isCopied();
+      // The database's file is written from a log that is not empty: it may have been read half-way.
+      if (sizeOf(this.#path) > 0) return this.change();
+      if (!isCopied) return { path: this.#path, change: 'cut' };
+    } else if (state.salts === undefined || (state.size < size && state.salts === salts)) {
+      return { path: this.#path, change: 'cut' };
     }
-    const isCut = this.#startsWithHole();
-    this.#size = size;
-    this.#wasShorter = false;
-    this.#lackedIn = undefined;
-    return isCut ? { path: this.#path, change: 'cut' } : undefined;
+    this.#seen = state;
+    return undefined;
   }
 
   /** May be called again. */
@@ -132,21 +122,24 @@ export class DatabaseLog {
     if (file !== undefined) closeSync(file);
   }
 
-  /** A log starts with a number that is not 0 (0x377f0682 or 0x377f0683). */
-  #startsWithHole(): boolean {
+  #state(): LogState {
+    const size = sizeOf(this.#path);
+    if (size === 0) return { size, salts: undefined };
     this.#file ??= openSync(this.#path, 'r');
-    const start = Buffer.alloc(4);
-    return readSync(this.#file, start, 0, start.length, 0) === start.length && start.readUInt32BE() === 0;
+    const head = Buffer.alloc(24);
+    const isWhole = readSync(this.#file, head, 0, head.length, 0) === head.length;
+    // It starts with a number that is not 0 (0x377f0682 or 0x377f0683).
+    return { size, salts: isWhole && head.readUInt32BE() !== 0 ? head.toString('latin1', 16) : undefined };
   }
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-/** Changes with each write. */
-function stateOf(path: string): string {
-  const { size, mtimeNs } = statSync(path, { bigint: true });
-  return `${size} ${mtimeNs}`;
+/** `salts`: undefined where the log has no head, as one that was cut and is written on behind a hole. */
+interface LogState {
+  readonly size: number;
+  readonly salts: string | undefined;
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 function identityOf(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });

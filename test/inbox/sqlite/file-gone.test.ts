@@ -1,13 +1,4 @@
-import {
-  copyFileSync,
-  existsSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { processHost } from '../../../src/host.ts';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
@@ -67,12 +58,40 @@ it('goes on where the log is emptied once it is copied, as programs do that back
   await inbox.close();
 });
 
+it('takes nothing any more when a part of a log is cut off that was begun anew at its size', async () => {
+  const path = freshFile('inbox.db');
+  const warnings: string[] = [];
+  const inbox = await open(path, { warn: ({ kind }) => warnings.push(kind) });
+  const Libsql = await loadLibsql();
+  const other = new Libsql(path, { timeout: 0 });
+  for (const id of ['a', 'b', 'c']) await takeOne(inbox, arrivalOf({ id }));
+  const { size } = statSync(`${path}-wal`);
+  const restart = () => other.prepare('PRAGMA wal_checkpoint(RESTART)').all([])[0]?.['busy'] === 0;
+  await until(restart, 'the log to be begun anew');
+  await takeOne(inbox, arrivalOf({ id: 'd' }));
+  expect(statSync(`${path}-wal`).size).toBe(size);
+  expect(warnings).toEqual([]);
+  truncateSync(`${path}-wal`, 4096);
+  await expect(takeOne(inbox, arrivalOf({ id: 'e' }))).rejects.toThrow(CannotStoreError);
+  expect(warnings).toContain('inbox-file-lost');
+  other.close();
+});
+
+/** A log as the database begins it, with those numbers in its head. */
+const logWith = (salts: string, size: number): Buffer =>
+  Buffer.concat([
+    Buffer.from('377f0682', 'hex'),
+    Buffer.alloc(12),
+    Buffer.from(salts),
+    Buffer.alloc(size - 24),
+  ]);
+
 /** The health of a database of which only the files are real, and whose own file is read by `isCopied`. */
 function healthOf(isCopied: () => boolean) {
   const path = freshFile('inbox.db');
   const logPath = `${path}-wal`;
   writeFileSync(path, 'database');
-  writeFileSync(logPath, 'log');
+  writeFileSync(logPath, logWith('salts #1', 1000));
   const warnings: string[] = [];
   const log = new DatabaseLog(path, isCopied);
   onTestFinished(() => log.close());
@@ -89,7 +108,7 @@ function healthOf(isCopied: () => boolean) {
       return error;
     }
   };
-  return { path, logPath, warnings, refusal };
+  return { logPath, warnings, refusal };
 }
 
 const diskError = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
@@ -105,52 +124,58 @@ it.each([
     };
     const { logPath, warnings, refusal } = healthOf(() => isCopied());
     expect(refusal()).toBeUndefined();
-    for (const log of ['', 'log', 'a longer log']) {
-      writeFileSync(logPath, log);
+    truncateSync(logPath);
+    for (let times = 0; times < 3; times += 1) {
       const error = refusal() as Error;
       expect(error.cause).toBe(diskError);
       expect(sentenceOf(error)).toContain('I/O error');
     }
-    isCopied = () => wasCopied;
-    if (!wasCopied) expect(sentenceOf(refusal() as Error)).toContain('is not known yet');
     expect(warnings).toEqual([]);
+    isCopied = () => wasCopied;
     expect(refusal() === undefined).toBe(wasCopied);
-    expect(warnings).toEqual(said);
     isCopied = () => !wasCopied;
     expect(refusal() === undefined).toBe(wasCopied);
+    expect(warnings).toEqual(said);
   },
 );
 
 it('calls no log cut because of a file that another program is copying it into', () => {
-  let isCopied = false;
-  const { path, logPath, warnings, refusal } = healthOf(() => isCopied);
-  writeFileSync(logPath, '');
-  for (const time of [1, 2, 3]) {
-    utimesSync(path, time, time);
-    expect(sentenceOf(refusal() as Error)).toContain('is not known yet');
-  }
-  isCopied = true;
+  const { logPath, warnings, refusal } = healthOf(() => {
+    writeFileSync(logPath, logWith('salts #2', 500));
+    return false;
+  });
+  truncateSync(logPath);
   expect(refusal()).toBeUndefined();
   expect(warnings).toEqual([]);
 });
 
-it.each([false, true])(
-  'finds the hole of a log that was cut and written on: shorter meanwhile: %s',
-  (isShort) => {
-    const { logPath, warnings, refusal } = healthOf(() => {
-      if (isShort) throw diskError;
-      return true;
-    });
-    if (isShort) {
-      truncateSync(logPath);
-      expect(refusal()).toMatchObject({ cause: diskError });
-      isShort = false;
-    }
-    writeFileSync(logPath, Buffer.alloc(100));
-    expect(refusal()).toBeDefined();
-    expect(warnings).toEqual(['inbox-file-lost']);
-  },
-);
+it.each<[string, (path: string) => void, boolean]>([
+  ['grows', (path) => writeFileSync(path, logWith('salts #1', 2000)), false],
+  ['is begun anew', (path) => writeFileSync(path, logWith('salts #2', 1000)), false],
+  ['is emptied and begun anew', (path) => writeFileSync(path, logWith('salts #2', 500)), false],
+  ['loses its end', (path) => truncateSync(path, 500), true],
+  ['loses all but a part of its head', (path) => truncateSync(path, 20), true],
+  ['is written on behind a hole', (path) => writeFileSync(path, Buffer.alloc(2000)), true],
+  ['is shorter, and starts with a hole', (path) => writeFileSync(path, Buffer.alloc(500)), true],
+  ['is written anew with a hole', (path) => writeFileSync(path, Buffer.alloc(1000)), true],
+])('a log that %s', (_, happens, isCut) => {
+  const { logPath, warnings, refusal } = healthOf(() => true);
+  happens(logPath);
+  for (let times = 0; times < 2; times += 1) expect(refusal() !== undefined).toBe(isCut);
+  expect(warnings).toEqual(isCut ? ['inbox-file-lost'] : []);
+});
+
+it('takes a log that starts with a hole when it is opened for one that nothing was written to', () => {
+  const path = freshFile('inbox.db');
+  writeFileSync(`${path}-wal`, Buffer.alloc(1000));
+  const log = new DatabaseLog(path, () => true);
+  onTestFinished(() => log.close());
+  expect(log.change()).toBeUndefined();
+  writeFileSync(`${path}-wal`, logWith('salts #1', 1000));
+  expect(log.change()).toBeUndefined();
+  writeFileSync(`${path}-wal`, Buffer.alloc(1000));
+  expect(log.change()).toMatchObject({ change: 'cut' });
+});
 
 it('tells what was read from what the disk does not give', () => {
   const failed = (code: string): Error => Object.assign(new Error(code), { code });
