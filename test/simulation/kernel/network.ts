@@ -379,6 +379,7 @@ export function serverOn(
   server.prependListener('request', (request, response) => {
     noteAnswer(network, request, response);
     response.sendDate = false;
+    // As of a service that answers at once: what is late then is on its way.
     response.setHeader('date', new Date(network.now).toUTCString());
     const socket = response.socket as unknown as SimSocket | null;
     response.once('finish', () => {

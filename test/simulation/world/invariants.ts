@@ -185,10 +185,13 @@ interface AuditEnd {
   readonly settleMs: number;
 }
 
-/** An answer that takes longer says less of the service's clock than an audit asks for, in milliseconds. */
+/** In a run that takes longer, an answer may have taken too long to say how far the clocks are apart, in milliseconds. */
 const tellingMs = 60_000;
 
-/** Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so, or stored now. */
+/**
+ * Exit 0 or 7 of an audit: what it calls missing is, and what is missing is called so, or stored now; after a long run it may be
+ * called missing so far.
+ */
 export function checkAudit(truth: Truth, { run, code, now, stored, bodies, settleMs }: AuditEnd): void {
   const lines = run.process.stdout.split('\n').filter((line) => line !== '');
   const findings = lines.map((line) => JSON.parse(line) as Finding).filter(({ type }) => type === 'finding');
@@ -197,7 +200,7 @@ export function checkAudit(truth: Truth, { run, code, now, stored, bodies, settl
   if (falseAlarms.length > 0)
     throw new Violation('audit-is-true', `called missing, and stored before: ${some(falseAlarms)}`);
   const soFar = new Set(findings.filter(({ reason }) => reason === 'missing so far').map(({ id }) => id));
-  // A longer answer does not tell how far the clocks are apart: ages are judged by the one here.
+  // A run that does not know how far the clocks are apart judges ages by the one here.
   const settledHere =
     now - run.startedAt > tellingMs ? run.startedAt + run.clockErrorMs - settleMs : Infinity;
   const unseen = [...truth.leads.values()].filter(
