@@ -81,8 +81,8 @@ export class FileIdentity {
 /**
  * The log of an open database. Where another program cuts it in place, what was committed since it was last copied into the
  * database is gone, and what is committed from then on lies behind a hole that no later opening reads over. The database itself
- * makes its log shorter only once all of it is copied: it empties it, and begins it anew with another pair of numbers in its
- * head (https://sqlite.org/walformat.html).
+ * shortens its log only once all of it is copied: it empties it, or begins it anew, with other numbers in its head
+ * (https://sqlite.org/walformat.html), and cuts off what is left of the old one.
  */
 export class DatabaseLog {
   readonly #path: string;
@@ -100,19 +100,23 @@ export class DatabaseLog {
 
   /** Throws where the disk does not tell; the next call looks at the same again. */
   change(): FileChange | undefined {
-    const state = this.#state();
-    const { size, salts } = this.#seen;
-    if (state.size === size && state.salts === salts) return undefined;
-    if (state.size === 0) {
-      const isCopied = this.#isCopied();
+    const seen = this.#seen;
+    for (;;) {
+      const state = this.#state();
+      if (isSame(state, seen)) return undefined;
+      const isSameLog = state.salts !== undefined && state.salts === seen.salts;
+      const isShorter = state.size < seen.size;
+      // Another program may have begun it anew after its size was read, and before its head was.
+      if ((!isSameLog || isShorter) && !isSame(state, this.#state())) continue;
+      const isWithoutHead = state.size > 0 && state.salts === undefined;
+      const mayLack = state.size === 0 || (isSameLog && isShorter);
+      const isCut = isWithoutHead || (mayLack && !this.#isCopied());
       // The database's file is written from a log that is not empty: it may have been read half-way.
-      if (sizeOf(this.#path) > 0) return this.change();
-      if (!isCopied) return { path: this.#path, change: 'cut' };
-    } else if (state.salts === undefined || (state.size < size && state.salts === salts)) {
-      return { path: this.#path, change: 'cut' };
+      if (isCut && state.size === 0 && sizeOf(this.#path) > 0) continue;
+      if (isCut) return { path: this.#path, change: 'cut' };
+      this.#seen = state;
+      return undefined;
     }
-    this.#seen = state;
-    return undefined;
   }
 
   /** May be called again. */
@@ -132,6 +136,9 @@ export class DatabaseLog {
     return { size, salts: isWhole && head.readUInt32BE() !== 0 ? head.toString('latin1', 16) : undefined };
   }
 }
+
+const isSame = (one: LogState, other: LogState): boolean =>
+  one.size === other.size && one.salts === other.salts;
 
 /** `salts`: undefined where the log has no head, as one that was cut and is written on behind a hole. */
 interface LogState {
