@@ -80,9 +80,10 @@ export class FileIdentity {
 
 /**
  * The log of an open database. Where another program cuts it in place, what was committed since it was last copied into the
- * database is gone, and what is committed from then on lies behind a hole that no later opening reads over. The database itself
- * shortens its log only once all of it is copied: it empties it, or begins it anew, with other numbers in its head
- * (https://sqlite.org/walformat.html), and cuts off what is left of the old one.
+ * database is gone, and what is committed from then on lies behind a hole that no later opening reads over; what is left of it
+ * is copied over newer pages by then. The database itself empties its log once all of it is copied, or begins it anew, with
+ * other numbers in its head (https://sqlite.org/walformat.html). With a `journal_size_limit`, which `leads` does not set, it
+ * also cuts off what is behind the new one: that cannot be told from a loss, and is taken for one.
  */
 export class DatabaseLog {
   readonly #path: string;
@@ -108,9 +109,8 @@ export class DatabaseLog {
       const isShorter = state.size < seen.size;
       // Another program may have begun it anew after its size was read, and before its head was.
       if ((!isSameLog || isShorter) && !isSame(state, this.#state())) continue;
-      const isWithoutHead = state.size > 0 && state.salts === undefined;
-      const mayLack = state.size === 0 || (isSameLog && isShorter);
-      const isCut = isWithoutHead || (mayLack && !this.#isCopied());
+      const isCut =
+        state.size === 0 ? !this.#isCopied() : state.salts === undefined || (isSameLog && isShorter);
       // The database's file is written from a log that is not empty: it may have been read half-way.
       if (isCut && state.size === 0 && sizeOf(this.#path) > 0) continue;
       if (isCut) return { path: this.#path, change: 'cut' };
