@@ -1,12 +1,21 @@
-import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { execa } from 'execa';
 import { expect, it, onTestFinished } from 'vitest';
-import { processHost } from '../../../src/host.ts';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
-import { BatchCommit } from '../../../src/inbox/sqlite/batch-commit.ts';
 import { DatabaseLog, FileIdentity, StoreWarnings } from '../../../src/inbox/sqlite/file-health.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { copiedSeqOf } from '../../../src/inbox/sqlite/open-database.ts';
-import { cannotWrite, isNoWholeInbox } from '../../../src/inbox/sqlite/sqlite-errors.ts';
+import { isNoWholeInbox } from '../../../src/inbox/sqlite/sqlite-errors.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
 import { sentenceOf } from '../../../src/messages/find-message.ts';
 import { until } from '../../support/until.ts';
@@ -139,6 +148,19 @@ it.each([
   },
 );
 
+it('looks again at a log of which the disk does not give the head, and does not call it cut', () => {
+  const path = freshFile('inbox.db');
+  const logPath = `${path}-wal`;
+  const log = new DatabaseLog(path, () => false);
+  onTestFinished(() => log.close());
+  // Has a size and can be opened, and every read of it fails.
+  mkdirSync(logPath);
+  writeFileSync(`${logPath}/entry`, '');
+  for (let times = 0; times < 2; times += 1) expect(() => log.change()).toThrow('EISDIR');
+  rmSync(logPath, { recursive: true });
+  expect(log.change()).toBeUndefined();
+});
+
 it('calls no log cut because of a file that another program is copying it into', () => {
   const { logPath, warnings, refusal } = healthOf(() => {
     writeFileSync(logPath, logWith('salts #2', 500));
@@ -170,6 +192,43 @@ it('takes a log for whole that another program begins anew at its size, and not 
   expect(statSync(logPath).size).toBeLessThan(size);
   expect(log.change()).toEqual({ path: logPath, change: 'cut' });
   for (const database of [inbox, other]) database.close();
+});
+
+/** Commits for a second; in turn, the log is emptied, begun anew, or left as it is. */
+const writesAndCopies = `
+  const Libsql = require('libsql');
+  const database = new Libsql(process.argv[1], { timeout: 1000 });
+  database.exec('PRAGMA synchronous = OFF');
+  const end = Date.now() + 1000;
+  for (let writes = 0; Date.now() < end; writes += 1) {
+    database.exec(\`UPDATE counter SET seq = seq + 1, content = zeroblob(\${((writes % 5) + 1) * 9000})\`);
+    if (writes % 3 === 0) database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
+    else if (writes % 3 === 1) database.prepare('PRAGMA wal_checkpoint(RESTART)').all([]);
+  }
+  database.close();
+`;
+
+it('calls no log cut that is begun anew between the read of its size and that of its head', async () => {
+  const path = freshFile('inbox.db');
+  const Libsql = await loadLibsql();
+  const inbox = new Libsql(path, { timeout: 0 });
+  inbox.exec('PRAGMA journal_mode = WAL; CREATE TABLE counter (seq, content)');
+  inbox.exec('INSERT INTO counter VALUES (1, zeroblob(9000))');
+  const log = new DatabaseLog(path, () => true);
+  onTestFinished(() => log.close());
+  const other = execa(process.execPath, ['--input-type=commonjs', '--eval', writesAndCopies, path], {
+    reject: false,
+  });
+  onTestFinished(() => void other.kill());
+  const results: unknown[] = [];
+  void other.then((result) => results.push(result));
+  while (results.length === 0) {
+    for (let times = 0; times < 500; times += 1) expect(log.change()).toBeUndefined();
+    await setImmediate();
+  }
+  expect(results).toMatchObject([{ exitCode: 0 }]);
+  expect(inbox.prepare('SELECT seq FROM counter').all([])[0]?.['seq']).toBeGreaterThan(100);
+  inbox.close();
 });
 
 it.each<[string, (path: string) => void, boolean]>([
@@ -223,28 +282,4 @@ it('takes a database whose log holds all of it, or that is damaged without it, f
     writeFileSync(path, content);
     expect(copiedSeq()).toBe(-1);
   }
-});
-
-it('fails the steps of a transaction as a whole where the files cannot be looked at once it is committed', async () => {
-  const path = freshFile('inbox.db');
-  const Libsql = await loadLibsql();
-  const database = new Libsql(path, { timeout: 0 });
-  database.exec('CREATE TABLE taken (id)');
-  let looks = 0;
-  const commits = new BatchCommit({
-    database,
-    createWriter: () => ({ begin: () => undefined, end: () => undefined }),
-    clock: processHost().clock,
-    verify: () => {
-      looks += 1;
-      if (looks === 2) throw cannotWrite(path, diskError);
-    },
-    failure: (error) => error as Error,
-    isToRepeat: () => false,
-  });
-  const insert = (id: string) => commits.add(() => database.exec(`INSERT INTO taken VALUES ('${id}')`));
-  const settled = await Promise.allSettled(['a', 'b', 'c'].map(insert));
-  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  expect(database.prepare('SELECT id FROM taken').all([])).toHaveLength(3);
-  database.close();
 });
