@@ -32,7 +32,8 @@ it.each([
       renameSync(`${path}.copy`, path);
     },
   ],
-  ['deprived of its log', 'was deleted or moved', (path: string) => rmSync(`${path}-wal`)],
+  // The check at the opening makes the log anew where it comes late.
+  ['deprived of its log', /was (deleted or moved|replaced)/, (path: string) => rmSync(`${path}-wal`)],
   ['deprived of what its log holds', 'was cut', (path: string) => truncateSync(`${path}-wal`)],
 ])('takes nothing any more, and says it once, when its file is %s', async (_, what, happens) => {
   const path = freshFile('inbox.db');
@@ -47,7 +48,7 @@ it.each([
   for (const id of ['a', 'b']) {
     await expect(takeOne(inbox, arrivalOf({ id }))).rejects.toThrow(CannotStoreError);
   }
-  expect(warnings).toEqual([expect.stringContaining(what)]);
+  expect(warnings).toEqual([expect.stringMatching(what)]);
   expect(warnings[0]).toContain('503 until this receiver is restarted');
   expect(existsSync(path)).toBe(existed);
 });
