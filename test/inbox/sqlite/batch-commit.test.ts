@@ -3,9 +3,7 @@ import { processHost } from '../../../src/host.ts';
 import { BatchCommit } from '../../../src/inbox/sqlite/batch-commit.ts';
 import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { cannotWrite } from '../../../src/inbox/sqlite/sqlite-errors.ts';
-import { freshFile } from '../support.ts';
-
-const diskError = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
+import { diskError, freshFile } from '../support.ts';
 
 it('fails the steps of a transaction as a whole where the files cannot be looked at once it is committed', async () => {
   const path = freshFile('inbox.db');
