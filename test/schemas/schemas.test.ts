@@ -36,32 +36,6 @@ describe('files', () => {
     expect(validate(JSON.parse(text)), ajv.errorsText(validate.errors)).toBe(true);
   };
 
-  it.each([
-    ['baseline', 'baseline.json'],
-    ['bookmark', 'bookmark.json'],
-    ['checkpoint', 'export.ndjson.checkpoint'],
-    ['client-checkpoint', 'client.checkpoint'],
-    ['config', 'config.json'],
-    ['scheme', 'scheme.json'],
-    ['statement-signed', 'statement-signed.json'],
-  ])('a %s of the first release is what its schema says', (name, file) => {
-    valid(
-      `file.${name}`,
-      readFileSync(new URL(`../fixtures/releases/0.1.0/${file}`, import.meta.url), 'utf8'),
-    );
-  });
-
-  it('each line of a statement of the first release is', () => {
-    const text = readFileSync(
-      new URL('../fixtures/releases/0.1.0/statement.ndjson', import.meta.url),
-      'utf8',
-    );
-    for (const [i, line] of text.trimEnd().split('\n').entries()) {
-      const kind = line.startsWith('{"signature"') ? 'signature' : i === 0 ? 'header' : 'line';
-      valid(`file.statement-${kind}`, line);
-    }
-  });
-
   it('a configuration with settings of every kind is', async () => {
     const home = freshHome();
     const file = join(home, 'config/config.json');
