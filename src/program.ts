@@ -39,11 +39,6 @@ export const commands: readonly ListedCommand[] = [
     ],
     ['audit', 'is any lead missing?', () => import('./commands/audit/command.ts')],
     [
-      'statement',
-      'what was delivered, signed, and comparable without data',
-      () => import('./commands/statement/command.ts'),
-    ],
-    [
       'stats',
       'counts, bars and delays, and an alarm when they are off',
       () => import('./commands/stats/command.ts'),

@@ -18,14 +18,11 @@ import {
 import { listenSchema } from '../../src/commands/listen/output-schema.ts';
 import { sandboxSchema } from '../../src/commands/sandbox/output-schema.ts';
 import { sendSchema } from '../../src/commands/send/output-schema.ts';
-import { statementCompareSchema, statementVerifySchema } from '../../src/commands/statement/output-schema.ts';
-import { stateSchema } from '../../src/commands/statement/signing.ts';
 import { statsSchema } from '../../src/commands/stats/output-schema.ts';
 import { verifySchema } from '../../src/commands/verify/output-schema.ts';
 import { checkpointSchema as clientCheckpointSchema } from '../../src/library/client/lead-checkpoint.ts';
 import { configVersion } from '../../src/config/check-config.ts';
 import { errorSchema, versionSchema } from '../../src/output/everywhere-schema.ts';
-import { headerSchema, lineSchema, signatureSchema } from '../../src/statement/statement-format.ts';
 import { configSchema, schemeSchema } from './settings.ts';
 
 interface Declared {
@@ -49,8 +46,6 @@ export const declared: Readonly<Record<string, Declared>> = {
   listen: { version: 1, schema: listenSchema },
   sandbox: { version: 1, schema: sandboxSchema },
   send: { version: 1, schema: sendSchema },
-  'statement.compare': { version: 1, schema: statementCompareSchema },
-  'statement.verify': { version: 1, schema: statementVerifySchema },
   stats: { version: 1, schema: statsSchema },
   verify: { version: 1, schema: verifySchema },
   'file.baseline': { version: 1, schema: baselineSchema },
@@ -59,8 +54,4 @@ export const declared: Readonly<Record<string, Declared>> = {
   'file.client-checkpoint': { version: 1, schema: clientCheckpointSchema },
   'file.config': { version: configVersion, schema: configSchema },
   'file.scheme': { version: 1, schema: schemeSchema },
-  'file.statement-header': { version: 1, schema: headerSchema },
-  'file.statement-line': { version: 1, schema: lineSchema },
-  'file.statement-signature': { version: 1, schema: signatureSchema },
-  'file.statement-signed': { version: 1, schema: stateSchema },
 };

@@ -56,7 +56,6 @@ const lines: Readonly<Record<string, (receiver: string) => string>> = {
   sandbox: () => 'sandbox --port 0 --leads 3',
   send: (url) => `send ${url} --token secret --count 1`,
   show: () => 'show lead_1',
-  statement: () => 'statement key',
   stats: () => 'stats',
   verify: () => 'verify - --token secret',
 };

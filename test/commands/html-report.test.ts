@@ -279,20 +279,3 @@ describe('check --html', () => {
     expect(written()).not.toContain('<script');
   });
 });
-
-describe('statement --html', () => {
-  it('writes what the statement says beside it, without an id', async () => {
-    expect((await run('statement', 'key', 'acme.example')).exitCode).toBe(0);
-    const file = join(home, 'january.ndjson');
-    const words = ['--in', '2026-01', '--by', 'category', '-o', file, '--html', report];
-    expect((await run('statement', ...words)).exitCode).toBe(0);
-    expectReduced(written());
-    const text = textOf(written());
-    expect(text).toMatch(/Accepted\s+2\s/);
-    expect(text).toMatch(/2026-01-31\s+2\s/);
-    expect(text).not.toContain('lead_1');
-    for (const line of readFileSync(file, 'utf8').trimEnd().split('\n').slice(1, 3)) {
-      expect(text).toContain((JSON.parse(line) as { digest: string }).digest);
-    }
-  });
-});

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { adminProcess } from '../faults/admin-process.ts';
 import { fleetInbox } from '../faults/postgres/fleet.ts';
@@ -39,26 +38,9 @@ async function checkUnit(path: string): Promise<void> {
 
 const checks: readonly (readonly [ending: string, check: (path: string) => Promise<void>])[] = [
   ['.service', checkUnit],
-  [
-    'verify.py',
-    async (path) =>
-      expect(await said('python3', '-B', '-m', 'tokenize', join(docs, path))).toContain('ENDMARKER'),
-  ],
-  [
-    'statement.schema.json',
-    (path) => {
-      const isLine = new Ajv2020().compile(JSON.parse(readFileSync(join(docs, path), 'utf8')) as object);
-      const lines = readFileSync(join(docs, 'statement/vector.ndjson'), 'utf8').trimEnd().split('\n');
-      expect(lines.filter((line) => !isLine(JSON.parse(line)))).toEqual([]);
-      expect(isLine({ digest: 'a' })).toBe(false);
-      return Promise.resolve();
-    },
-  ],
-  // Of one statement, which is verified in test/commands/statement/.
   ...['koa.ts', 'nest.ts', 'next.ts', 'lambda.ts'].map(
     (name) => [`library/${name}`, () => Promise.resolve()] as const,
   ),
-  ...['vector.ndjson', 'vector.pub', 'vector.salt'].map((name) => [name, () => Promise.resolve()] as const),
   [
     'alerts.yaml',
     async (path) => expect(await said('promtool', 'check', 'rules', join(docs, path))).toContain('SUCCESS'),

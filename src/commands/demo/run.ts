@@ -66,7 +66,6 @@ const summary: readonly string[] = [
   '  leads listen         deliveries verified: one came twice, one was forged',
   '  leads audit          one lead was missing',
   '  audit --send-to      it was delivered again, and nothing is missing now',
-  '  leads statement      what came is signed; a list of theirs lacked one',
   '  leads sandbox        the service to try all of this with',
 ];
 

@@ -119,26 +119,6 @@ export async function tour(
   const { exitCode } = await listener.process.finished;
   check(exitCode === 0, `listen ended with ${exitCode ?? 'a signal'}`);
 
-  await printer.step(
-    'Statement: what came is signed, and compared with a list that lacks one; ids are digests.',
-  );
-  const month = new Date(context.clock.now()).toISOString().slice(0, 7);
-  const salt = ['--salt', 'partner.salt'];
-  const shown = async (argv: readonly string[], ends?: { readonly exitCode: number }): Promise<string[]> => {
-    await printer.command(`leads ${argv.join(' ')}`);
-    return lines(await runCommand(argv, ends));
-  };
-  await shown(['statement', 'key', 'us.example']);
-  await shown(['statement', 'salt', '-o', 'partner.salt']);
-  const made = await shown(['statement', '--in', month, ...salt, '-o', 'ours.ndjson']);
-  await printer.output(made.filter((line) => line.includes('signed')));
-  await printer.command(`head -n ${leadCount - 1} leads.ndjson > theirs.ndjson`);
-  const theirs = exported.stdout.split('\n').slice(0, leadCount - 1);
-  await writeFile(join(directories.workDir, 'theirs.ndjson'), `${theirs.join('\n')}\n`);
-  const compare = ['statement', 'compare', 'ours.ndjson', 'theirs.ndjson', ...salt];
-  const compared = await shown(compare, { exitCode: problemsFound });
-  await printer.output(compared);
-  check(/^only here +1$/m.test(compared.join('\n')), 'the lead that they lack was not found');
   await printer.success(`${leadCount} pulled, ${leadCount} received: no lead is missing, and none differs`);
   return { baseUrl, listen };
 }

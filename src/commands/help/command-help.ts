@@ -38,7 +38,6 @@ const guides: readonly (readonly [page: string, commands: readonly string[]])[] 
   ['exporting', ['login', 'list', 'export', 'api']],
   ['receiving', ['listen', 'inbox', 'inspect']],
   ['proving', ['send', 'check', 'verify', 'audit', 'stats', 'sandbox']],
-  ['statement', ['statement']],
   ['dialects', ['config', 'doctor']],
 ];
 

@@ -22,7 +22,6 @@ const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
     /^leads (inspect|listen .*--inspect)/,
     'reads in a thread of the built program; test/cli/inspect.test.ts does',
   ],
-  [/^leads statement (?!key acme)/, 'needs files of two sides; test/commands/statement has them'],
   [/^leads config edit/, 'opens an editor; test/commands/config.test.ts does'],
   [/^leads demo/, 'starts the built program many times; test/cli/demo.test.ts does'],
 ];

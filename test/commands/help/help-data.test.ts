@@ -87,8 +87,7 @@ describe('leads help --json', () => {
 
   it('tells of JSON output where a command has it, and nowhere else', () => {
     for (const { name, flags, output, schema } of all) {
-      // With --lead it has no other form.
-      const hasJson = name === 'statement verify' || flags.some((flag) => flag.name === '--json');
+      const hasJson = flags.some((flag) => flag.name === '--json');
       expect(output.length > 0, name).toBe(hasJson);
       // A lead has the fields that it came with.
       const isOurs = hasJson && output[0]?.fields.length !== 1;
