@@ -1,23 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-answer.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import type { Clock } from '../time/clock.ts';
-import { zoneNamed } from '../time/zone.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
 import type { InboxQueries } from './queries/query-types.ts';
 import type { Replayer } from './replay/replayer.ts';
 import type { InspectKeys } from './inspect-keys.ts';
-import { noToken, ticketPath, unwantedRequest } from './request-guard.ts';
-import {
-  verdicts,
-  type WireInbox,
-  type WireReplay,
-  type WireSave,
-  type WireSaved,
-  tokenHeader,
-} from './wire.ts';
+import { noToken, unwantedRequest } from './request-guard.ts';
+import { verdicts, type WireInbox, type WireReplay, tokenHeader } from './wire.ts';
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
 
 interface Route {
@@ -34,9 +25,7 @@ const routes = (): readonly Route[] => [
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/curl$/, answer: curlAnswer },
   { method: 'GET', path: /^\/api\/search$/, answer: searchAnswers() },
-  { method: 'GET', path: /^\/api\/diff$/, answer: diffAnswer },
   { method: 'GET', path: /^\/api\/charts$/, answer: chartsAnswer },
-  ...saveRoutes(),
   { method: 'GET', path: /^\/api\/counts$/, answer: countsAnswer },
   { method: 'GET', path: /^\/api\/events$/, answer: eventsAnswer },
   { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
@@ -151,13 +140,6 @@ async function curlAnswer(
     throw badRequest('The target is none of those that were named.');
   }
   return { status: 200, body: inInbox(await queries.curl(seq, url, receiver), seq) };
-}
-
-async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
-  const [left, right] = [query.required('left'), query.required('right')];
-  const body = await queries.diff(left, right);
-  if (body === undefined) throw new RequestProblem(notThere('One of the two deliveries'));
-  return { status: 200, body };
 }
 
 async function chartsAnswer({ queries, clock }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
@@ -292,86 +274,6 @@ const refusals = {
   wrong: 'The key is not the one of this server, which may have been started anew.',
 } as const;
 
-const mostTickets = 32;
-const ticketMs = 60_000;
-
-const fileTypes = {
-  html: 'text/html; charset=utf-8',
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv; charset=utf-8',
-};
-
-/** `POST /api/saves`, and what it leads to. */
-function saveRoutes(): readonly Route[] {
-  const tickets = new Map<string, { readonly query: WireSave; readonly until: number }>();
-  const take = (path: string, now: number): WireSave => {
-    const ticket = ticketPath.exec(path)?.[1] ?? '';
-    const found = tickets.get(ticket);
-    tickets.delete(ticket);
-    if (found !== undefined && found.until > now) return found.query;
-    const problem = 'This file was saved already, or too long ago: save it again on the page.';
-    throw new RequestProblem({ status: 404, code: 'not-found', problem });
-  };
-  return [
-    {
-      method: 'POST',
-      path: /^\/api\/saves$/,
-      answer({ clock }, { body }) {
-        const query = saveIn(parsed(body));
-        if (query === undefined) throw badRequest('The body must say what is to be saved.');
-        for (const [ticket, { until }] of tickets) {
-          if (until <= clock.steady() || tickets.size >= mostTickets) tickets.delete(ticket);
-        }
-        const ticket = randomBytes(32).toString('base64url');
-        tickets.set(ticket, { query, until: clock.steady() + ticketMs });
-        const answer: WireSaved = { path: `/api/saves/${ticket}` };
-        return { status: 200, body: answer };
-      },
-    },
-    {
-      method: 'GET',
-      path: ticketPath,
-      answer({ queries, clock, location, receiver }, { path }) {
-        const { form, verdicts, since, until, text, zone, personalData } = take(path, clock.steady());
-        const madeAt = clock.now();
-        const pieces = queries.save({
-          ...{ form, text, zone, madeAt, location, keepsPersonalData: personalData },
-          program: `leads ${receiver === undefined ? 'inspect' : 'listen'} ${LEADS_VERSION}`,
-          verdicts: verdicts.length === 0 ? undefined : verdicts,
-          since: since ?? undefined,
-          until: until ?? undefined,
-        });
-        const name = `leads-${new Date(madeAt).toISOString().slice(0, 10)}.${form}`;
-        return {
-          status: 200,
-          headers: { 'content-disposition': `attachment; filename="${name}"` },
-          stream: {
-            type: fileTypes[form],
-            write: (response, signal) => writeAll(pieces, (piece) => piece, response, signal),
-          },
-        };
-      },
-    },
-  ];
-}
-
-function saveIn(value: Json | undefined): WireSave | undefined {
-  if (!isObject(value)) return undefined;
-  const { form, verdicts: wanted, since, until, text, zone, personalData } = value;
-  const known = (['html', 'ndjson', 'csv'] as const).find((one) => one === form);
-  const isTime = (time: Json | undefined): time is number | null =>
-    time === null || (typeof time === 'number' && Number.isSafeInteger(time) && time >= 0);
-  if (known === undefined || !Array.isArray(wanted) || !isTime(since) || !isTime(until)) return undefined;
-  if (!wanted.every((one) => verdicts.some((verdict) => verdict === one))) return undefined;
-  if (typeof text !== 'string' || text.length > longestText) return undefined;
-  if (typeof zone !== 'string' || typeof personalData !== 'boolean') return undefined;
-  return {
-    ...{ form: known, since, until, text: text.trim(), personalData },
-    verdicts: verdicts.filter((verdict) => wanted.includes(verdict)),
-    zone: zoneNamed(zone) ?? 'UTC',
-  };
-}
-
 /** `POST /api/replays` */
 async function replayAnswer({ replays, feed }: ApiParts, { body }: ApiRequest): Promise<ApiAnswer> {
   const asked = replayIn(parsed(body));
@@ -424,12 +326,6 @@ class QueryValues {
     const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
     if (number >= least && number <= most) return number;
     throw badRequest(`The query's ${name} must be a whole number from ${least} to ${most}.`);
-  }
-
-  required(name: string): number {
-    const number = this.number(name);
-    if (number === undefined) throw badRequest(`The query lacks ${name}.`);
-    return number;
   }
 
   verdicts(): readonly VerdictKind[] | undefined {

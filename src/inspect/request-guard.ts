@@ -38,7 +38,7 @@ export function unwantedRequest(request: Head, keys: Pick<InspectKeys, 'isToken'
   if (isWrite && !isJson(request)) {
     return { status: 415, code: 'bad-request', problem: 'The content type must be application/json.' };
   }
-  if (isSession(request) || isTicket(request)) return undefined;
+  if (isSession(request)) return undefined;
   const [token = '', ...more] = headerValues(request, tokenHeader);
   return more.length === 0 && keys.isToken(token) ? undefined : noToken;
 }
@@ -54,11 +54,6 @@ const sessionPath = '/api/session';
 
 const isSession = ({ path }: Head): boolean => path === sessionPath;
 
-/** The path that a page was given is the key to that one file. */
-export const ticketPath = /^\/api\/saves\/([\w-]{43})$/;
-
-const isTicket = ({ method, path }: Head): boolean => method === 'GET' && ticketPath.test(path);
-
 const isJson = (request: Head): boolean => {
   const types = headerValues(request, 'content-type');
   return types.length === 1 && /^application\/json(\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
@@ -70,12 +65,12 @@ const foreignPage: ApiProblem = {
   problem: 'The request does not come from the page of this server.',
 };
 
-/** Nothing but our own files is loaded (an image may be a chart of the page), nothing is sent elsewhere, and no text becomes markup or script. */
+/** Nothing but our own files is loaded, nothing is sent elsewhere, and no text becomes markup or script. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' blob:",
+  "img-src 'self'",
   "connect-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",

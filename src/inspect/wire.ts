@@ -138,27 +138,6 @@ export type WireFound =
       readonly next: number | null;
     };
 
-/**
- * `POST /api/saves`: what the list shows as a file, answered by the path where it is to be had once, within a minute, by a
- * navigation: what a browser saves by itself carries no token, and is a stream from there to the disk.
- */
-export interface WireSave {
-  readonly form: 'html' | 'ndjson' | 'csv';
-  readonly verdicts: readonly WireVerdict[];
-  readonly since: number | null;
-  readonly until: number | null;
-  /** What is searched for; empty: nothing. */
-  readonly text: string;
-  /** In which a report shows times, such as `Europe/Madrid`. */
-  readonly zone: string;
-  /** Of a report: names, phones and e-mails whole. */
-  readonly personalData: boolean;
-}
-
-export interface WireSaved {
-  readonly path: string;
-}
-
 /** Of a body in hexadecimal, in bytes. */
 export const mostDumped = 8 * 1024;
 
@@ -227,24 +206,6 @@ export interface WireCurl {
   readonly command: string;
   /** That it has https, and nothing says how the delivery came. */
   readonly isHttpsAssumed: boolean;
-}
-
-/** `GET /api/diff?left=SEQ&right=SEQ`: of the two bodies, formatted, and of the headers, line by line. */
-export interface WireDiff {
-  readonly rows: readonly [left: WireRow, right: WireRow];
-  /** Dotted names of the fields with other values, at most 20. */
-  readonly fields: readonly string[];
-  readonly headers: readonly WireDiffLine[];
-  readonly body: readonly WireDiffLine[];
-  /** The bodies were too large to compare line by line: only the beginning was. */
-  readonly isCut: boolean;
-}
-
-/** Side by side: `left` and `right` of a row; null where that side has no such line. */
-export interface WireDiffLine {
-  readonly kind: 'same' | 'changed' | 'left' | 'right';
-  readonly left: string | null;
-  readonly right: string | null;
 }
 
 /** `GET /api/charts?since=&until=&buckets=`: at most 240 buckets of the same length; without `since` the window fits the last day. */

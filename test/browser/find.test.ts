@@ -185,32 +185,6 @@ inChromium('finding deliveries', (browser) => {
     await expectClean();
   });
 
-  it('finds what a delivery is compared with, and names both by person and time', async () => {
-    const { home, deliver } = await receiver();
-    for (const name of ['Needle First', ...'abcdefghijklmno'.split(''), 'Ada'])
-      await deliver(leadOf(`lead_${name}`, name));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
-    await page.locator('.row', { hasText: 'Ada' }).click();
-    await page.locator('.delivery').waitFor();
-    await page.keyboard.press('d');
-    const dialog = page.getByRole('dialog', { name: 'Compare with' });
-    await expect.poll(() => dialog.locator('.option').count()).toBe(10);
-    const field = dialog.getByRole('searchbox');
-    await field.fill('nobody of this name');
-    await dialog.getByText('Nothing found').waitFor();
-    await field.fill('needle');
-    await expect.poll(() => dialog.locator('.option-name').allTextContents()).toEqual(['Needle First']);
-    await field.press('Enter');
-    await page.locator('.compare').waitFor();
-    expect(new URL(page.url()).hash).toBe('#/1/17');
-    expect(await page.locator('.compare h2 button').allTextContents()).toEqual([
-      expect.stringMatching(/^Needle First\d\d:\d\d:\d\d$/),
-      expect.stringMatching(/^Ada\d\d:\d\d:\d\d$/),
-    ]);
-    await expectClean();
-  });
-
   it('filters to the time of a bar that is clicked', async () => {
     const { home, deliver } = await receiver();
     await deliver(leadOf('lead_1', 'Ada'));

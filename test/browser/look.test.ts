@@ -7,7 +7,7 @@ import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
 import { freshContext, shownPage } from './support/shown-page.ts';
 
-/** Every view, one after another: the list, then a rejected delivery, two compared, the dialogs and the charts. */
+/** Every view, one after another: the list, then a rejected delivery, a detail, the dialogs and the charts. */
 async function eachView(page: Page, look: (view: string) => Promise<void>): Promise<void> {
   const back = (): Promise<void> => page.keyboard.press('Escape');
   const open = async (text: string): Promise<void> => {
@@ -35,12 +35,6 @@ async function eachView(page: Page, look: (view: string) => Promise<void>): Prom
   await look('replay');
   await back();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await page.keyboard.press('d');
-  await page.getByRole('dialog').waitFor();
-  await look('compare with');
-  await page.keyboard.press('Enter');
-  await page.locator('.compare').waitFor();
-  await look('diff');
   await page.getByRole('button', { name: 'Charts' }).click();
   await page.locator('.chart svg').first().waitFor();
   await look('charts');

@@ -140,65 +140,6 @@ describe('audit --junit', () => {
   });
 });
 
-describe('inspect --html', () => {
-  it('writes all of the inbox with its rows, reduced unless it is asked for whole, and serves nothing', async () => {
-    const { exitCode, stdout, stderr } = await run('inspect', '--html', report);
-    expect([exitCode, stdout, stderr]).toEqual([0, '', `wrote ${report}\n`]);
-    expectReduced(written());
-    const text = textOf(written());
-    expect(text).toMatch(/Accepted\s+2\s+67%/);
-    expect(text).toMatch(/wrong_credential\s+1\s+100%/);
-    expect(text).toMatch(/2026-01-31 12:00:00\s+accepted\s+lead_1\s+A\. L\.\s+…234/);
-    expect(text).toMatch(/accepted\s+a…@…/);
-    expect(text).not.toContain(home);
-    expect((await run('inspect', '--html', report, '--personal-data')).exitCode).toBe(0);
-    expect(textOf(written())).toMatch(/lead_1\s+Ada Lovelace\s+\+1 555 000 1234\s+ada@example\.com/);
-    expect(written()).not.toContain('<script');
-    expect((await run('inspect', '--html', report, '--open')).exitCode).toBe(2);
-  });
-
-  it('is of --since and --until, and without them begins with the first delivery', async () => {
-    expect((await run('inspect', '--html', report)).exitCode).toBe(0);
-    expect(textOf(written())).toMatch(/from 2026-01-31 11:\d\d to 2026-01-31 12:/);
-    const window = ['--since', '2026-01-30', '--until', '2026-01-31'];
-    expect((await run('inspect', '--html', report, ...window)).exitCode).toBe(0);
-    expect(textOf(written())).toMatch(
-      /from 2026-01-30 00:00 to 2026-01-31 00:00[^]*No delivery that is still stored matches/,
-    );
-    const { exitCode, stderr } = await run('inspect', ...window);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('needs --html FILE')]);
-  });
-
-  it('says of how many leads the delay is not known, since they are not stored any more', async () => {
-    const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
-    const received = { delivery: deliveryOf('{"id":"dated"}', { receivedAt: now }) };
-    await inbox.take([{ ...arrivalOf({ id: 'dated' }, received), createdAt: now - 4_000 }]);
-    await inbox.close();
-    expect((await run('inbox', 'prune', '--before', '30m')).exitCode).toBe(0);
-    expect((await run('inspect', '--html', report)).exitCode).toBe(0);
-    expect(textOf(written())).toMatch(/Median delay\s+4\.0s\s+\d not known/);
-  });
-
-  it('counts all that came, also what is not stored any more, and shows the newest rows', async () => {
-    const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: new FakeClock(now) });
-    for (let i = 0; i < 12; i += 1) {
-      await inbox.reject(
-        Array.from({ length: 100 }, (_, n) => ({
-          delivery: deliveryOf(`{"id":"r${i}_${n}"}`, { receivedAt: now - 86_400_000 * i }),
-          rejection: rejection('stale_timestamp', 'it is old'),
-        })),
-      );
-    }
-    await inbox.close();
-    expect((await run('inspect', '--html', report)).exitCode).toBe(0);
-    const text = textOf(written());
-    expect(text).toMatch(/Deliveries\s+1,203\s/);
-    expect(text).toMatch(/Rejected\s+1,201\s+&gt; 99%, 1,000 kept/);
-    expect(text).toContain('The newest 1,000 of 1,203.');
-    expect(written().match(/<tr><td class="line"><bdi>[\d-]{10} \d\d:\d\d:\d\d</g)).toHaveLength(1_000);
-  });
-});
-
 describe('audit --html', () => {
   const audit = async (listed: readonly object[], status = 200, ...more: readonly string[]) => {
     const service = await scripted((_, response) => {

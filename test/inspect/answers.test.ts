@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type {
   WireCharts,
   WireDelivery,
-  WireDiff,
   WireFound,
   WirePage,
   WireRow,
@@ -250,34 +249,6 @@ describe('the command for a shell', () => {
       ['https://leads.example.com:8443/leads', false],
       ['http://leads.example.com/leads', false],
     ]);
-  });
-});
-
-describe('two deliveries', () => {
-  it('are compared field by field and line by line', async () => {
-    const page = await inspect();
-    await page.inbox.take([arrival('a', '{"id":"a","n":1.0,"x":[1,2]}')]);
-    await page.inbox.take([arrival('a', '{"x":[1,3],"n":1,"id":"a"}')]);
-    const diff = await asked<WireDiff>(page, 'diff?left=1&right=2');
-    expect(diff.fields).toEqual(['x.1']);
-    expect(diff.headers.every(({ kind }) => kind === 'same')).toBe(true);
-    const kinds = diff.body.map(({ kind, left, right }) => `${kind} ${left ?? '-'} ${right ?? '-'}`);
-    expect(kinds).toContain('same     1,     1,');
-    expect(kinds).toContain('changed     2     3');
-    expect(diff.body.flatMap(({ left }) => left ?? []).join('\n')).toBe(
-      '{\n  "id": "a",\n  "n": 1.0,\n  "x": [\n    1,\n    2\n  ]\n}',
-    );
-    expect((await page.get('/api/diff?left=1&right=9')).status).toBe(404);
-  });
-
-  it('are compared as far as that is quick, also when nothing is the same', async () => {
-    const page = await inspect();
-    const lines = (prefix: string) => JSON.stringify(Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`));
-    await page.inbox.take([arrival('a', lines('x')), arrival('b', lines('y')), arrival('c', 'no JSON')]);
-    const diff = await asked<WireDiff>(page, 'diff?left=1&right=2');
-    expect(diff.isCut).toBe(true);
-    expect(diff.body).toHaveLength(2000);
-    expect((await asked<WireDiff>(page, 'diff?left=1&right=3')).fields).toEqual([]);
   });
 });
 

@@ -5,14 +5,13 @@ export default command({
   name: 'inspect',
   summary: 'a page over the inbox, live',
   description:
-    'Serves a page over the inbox to this machine: live list, search, what was sent, why it was rejected, what differs, replay. Its address is secret: it holds a key.',
+    'Serves a page over the inbox to this machine: live list, what was sent, why it was rejected, replay. Its address is secret: it holds a key.',
   flags,
-  everyday: ['open', 'html', 'inbox', 'replayTo', 'scheme', 'secret'],
+  everyday: ['open', 'inbox', 'replayTo', 'scheme', 'secret'],
   examples: [
     'leads inspect --open',
     'leads inspect --replay-to http://localhost:3000/webhook',
     'leads inspect --inbox inbox.db --port 4040',
-    'leads inspect --html report.html',
   ],
   load: () => import('./run.ts'),
 });

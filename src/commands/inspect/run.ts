@@ -2,29 +2,20 @@ import { describeWarning } from '../../messages/command-line.ts';
 import { once } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import {
-  type InboxLocation,
-  isInboxThere,
-  locationText,
-  openInbox,
-  openInboxReader,
-} from '../../inbox/open-inbox.ts';
+import { type InboxLocation, isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
 import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
-import { resolveWindow } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
 import { openQueries, servePage } from './serve-page.ts';
-import { type InspectOptions, rejectContradictions } from './options.ts';
+import { type InspectOptions } from './options.ts';
 import { replaySigner, replayTargets } from './replay-targets.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
   const { clock, pid, messages, signal } = context;
   const settings = await context.settings();
   const location = await resolveInbox(options, settings, context);
   rejectMissing(location);
-  if (options.html !== undefined) return writeInboxReport(options.html, location, options, context);
   const { replayTo, port, open } = options;
   const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
   const targets = await replayTargets(replayTo, { signer, trustFlags: options, signal }, context);
@@ -56,32 +47,6 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   if (!signal.aborted) await once(signal, 'abort');
   await page.close();
   return 'done';
-}
-
-async function writeInboxReport(
-  path: string,
-  location: InboxLocation,
-  options: InspectOptions,
-  context: Context,
-): Promise<Outcome> {
-  const { clock, messages } = context;
-  const { zone } = await context.settings();
-  const { since, until } = resolveWindow({ ...options, in: undefined, zone }, clock.now(), messages);
-  const { checkReportPlace, writeReport } = await import('../flags/report-file.ts');
-  const { inboxReport } = await import('../../inspect/queries/inbox-report.ts');
-  await checkReportPlace(path);
-  const inbox = await openInboxReader({ location, clock });
-  try {
-    const report = await inboxReport(inbox, {
-      ...{ verdicts: undefined, since, until, text: undefined },
-      ...{ location: locationText(location), program: `leads inspect ${LEADS_VERSION}` },
-      ...{ madeAt: clock.now(), zone, keepsPersonalData: options.personalData },
-    });
-    await writeReport(path, report, context);
-    return 'done';
-  } finally {
-    await inbox.close();
-  }
 }
 
 function rejectMissing(location: InboxLocation): void {

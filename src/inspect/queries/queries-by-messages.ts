@@ -2,7 +2,7 @@ import { ConfigError, DataError, LeadsError, messageOf, type Problem } from '../
 import type { InboxQueries } from './query-types.ts';
 
 /** What is answered piece by piece. */
-const streams = ['search', 'save'] as const;
+const streams = ['search'] as const;
 type Stream = (typeof streams)[number];
 
 /** What has one answer. */
@@ -102,10 +102,8 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
     newestSeq: ask('newestSeq'),
     page: ask('page'),
     search: (query) => stream('search', query),
-    save: (query) => stream('save', query),
     delivery: ask('delivery'),
     body: ask('body'),
-    diff: ask('diff'),
     curl: ask('curl'),
     charts: ask('charts'),
     verdicts: ask('verdicts'),

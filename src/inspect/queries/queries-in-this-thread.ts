@@ -1,19 +1,14 @@
 import type { InboxReader, StoredDelivery, InboxQuery } from '../../inbox/inbox.ts';
 import { curlCommand } from '../../output/curl-command.ts';
-import { redacted, storedDelivery, deliverySummary } from '../../receiver/stored-deliveries.ts';
+import { redacted, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
 import { describeDelivery } from './describe-delivery.ts';
-import { diffDeliveries } from './diff-deliveries.ts';
-import type { InboxQueries, PageQuery, SaveQuery, ChartQuery } from './query-types.ts';
+import type { InboxQueries, PageQuery, ChartQuery } from './query-types.ts';
 import { searchInbox } from './search-inbox.ts';
 import { arrivedSince, InboxWatch } from './watch-inbox.ts';
 import type { WirePage, WireRow, WireBucket, WireCharts, WireCounts, WireVerdict } from '../wire.ts';
-import { rowOf, leadIn } from './delivery-row.ts';
-import { isObject } from '../../json/exact.ts';
-import type { ByteSink } from '../../output/records/record-types.ts';
-import { recordWriter } from '../../output/records/record-writer.ts';
-import { filteredDeliveries } from './filtered-deliveries.ts';
+import { rowOf } from './delivery-row.ts';
 import { DelayPercentiles } from '../../stats/receipt-counts.ts';
 
 /** Reads an inbox in this thread, in small steps. Closing it closes the inbox, unless that is somebody else's. */
@@ -26,13 +21,8 @@ export function queriesInThisThread(
     newestSeq: async () => (await inbox.extent()).newestSeq,
     page: (query) => listPage(inbox, query),
     search: (query) => searchInbox(inbox, query),
-    save: (query) => saveDeliveries(inbox, query),
     delivery: (seq) => describeDelivery(inbox, seq),
     body: async (seq) => (await storedDelivery(inbox, seq))?.body,
-    async diff(left, right) {
-      const [one, other] = [await storedDelivery(inbox, left), await storedDelivery(inbox, right)];
-      return one === undefined || other === undefined ? undefined : diffDeliveries(inbox, one, other);
-    },
     async curl(seq, url, receiver) {
       const delivery = await storedDelivery(inbox, seq);
       if (delivery === undefined) return undefined;
@@ -115,61 +105,6 @@ async function stateOf(
   if (lead.digest === undefined) return 'erased';
   return rows.some(({ verdict }) => verdict !== 'rejected') ? null : 'pruned';
 }
-
-/** Rows that are handed on at once. */
-const rowsAtOnce = 100;
-
-/** What a filter lets pass as a file, piece by piece; where nobody reads on it stops. */
-async function* saveDeliveries(
-  inbox: Pick<InboxReader, 'list' | 'search' | 'counts' | 'extent' | 'lackingTargets'>,
-  query: SaveQuery,
-): AsyncGenerator<Uint8Array> {
-  if (query.form === 'html') {
-    const { inboxReport } = await import('./inbox-report.ts');
-    const { reportHtml } = await import('../../report/report-html.ts');
-    yield Buffer.from(reportHtml(await inboxReport(inbox, query)));
-    return;
-  }
-  let pieces: Uint8Array[] = [];
-  const sink: ByteSink = {
-    write: (bytes) => Promise.resolve(void pieces.push(Uint8Array.from(bytes))),
-    end: () => Promise.resolve(),
-  };
-  const writer = await recordWriter(query.form, sink, { fields: query.form === 'csv' ? columns : undefined });
-  const written = (): Uint8Array => {
-    const piece = Buffer.concat(pieces);
-    pieces = [];
-    return piece;
-  };
-  let rows: Uint8Array[] = [];
-  const writeRows = async (): Promise<void> => {
-    await writer.write(rows.map((bytes) => ({ bytes })));
-    rows = [];
-  };
-  for await (const delivery of filteredDeliveries(inbox, query)) {
-    rows.push(Buffer.from(JSON.stringify({ ...deliverySummary(delivery), ...personOf(delivery) })));
-    if (rows.length < rowsAtOnce) continue;
-    await writeRows();
-    await writer.flush();
-    yield written();
-  }
-  await writeRows();
-  await writer.end();
-  yield written();
-}
-
-function personOf(delivery: StoredDelivery): Readonly<Record<string, unknown>> {
-  const lead = leadIn(delivery);
-  const contact = isObject(lead?.['contact']) ? lead['contact'] : {};
-  const { name = null, email = null, phone = null } = contact;
-  return { name, email, phone, category: lead?.['category'] ?? null };
-}
-
-/** As `leads inbox list --json` has them, and what the list shows of the lead. */
-const columns =
-  'number receivedAt verdict reason detail status leadId attempt source remote method path bytes differs name email phone category'.split(
-    ' ',
-  );
 
 interface Counts {
   readonly verdicts: Record<WireVerdict, number>;

@@ -4,13 +4,10 @@ import type {
   WireCounts,
   WireCurl,
   WireDelivery,
-  WireDiff,
   WireEvent,
   WireFound,
   WirePage,
   WireRow,
-  WireSave,
-  WireVerdict,
 } from '../wire.ts';
 
 export interface PageQuery extends Omit<InboxQuery, 'seq' | 'after'> {
@@ -21,29 +18,6 @@ export interface SearchQuery extends Omit<InboxQuery, 'seq' | 'leadId'> {
   readonly text: string;
   /** What `since:1h` in the text counts from. Default: the time of this machine. */
   readonly now?: number | undefined;
-}
-
-/** What the list shows. */
-export interface FilterQuery extends Pick<InboxQuery, 'since' | 'until'> {
-  readonly verdicts: readonly WireVerdict[] | undefined;
-  /** What is searched for; none: nothing. */
-  readonly text: string | undefined;
-}
-
-/** A report of what the list shows. */
-export interface ReportQuery extends FilterQuery {
-  /** Of the inbox, as it is shown. */
-  readonly location: string;
-  readonly program: string;
-  /** Milliseconds since the epoch. */
-  readonly madeAt: number;
-  readonly zone: string;
-  readonly keepsPersonalData: boolean;
-}
-
-/** What the list shows, to be kept in a file. */
-export interface SaveQuery extends ReportQuery {
-  readonly form: WireSave['form'];
 }
 
 export interface ChartQuery {
@@ -73,11 +47,9 @@ export interface InboxQueries {
   newestSeq(): Promise<number>;
   page(query: PageQuery): Promise<WirePage>;
   search(query: SearchQuery): AsyncIterable<WireFound>;
-  save(query: SaveQuery): AsyncIterable<Uint8Array>;
   delivery(seq: number): Promise<WireDelivery | undefined>;
   /** As it is stored. */
   body(seq: number): Promise<Uint8Array | undefined>;
-  diff(left: number, right: number): Promise<WireDiff | undefined>;
   /** `url`: where the command sends it; undefined: where it was sent to. `receiver`: how the one of this process listens. */
   curl(
     seq: number,

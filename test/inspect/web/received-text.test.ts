@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changedPart } from '../../../src/inspect/web/panes/diff-blocks.ts';
 import { jsonTokens, visibleParts } from '../../../src/inspect/web/text/text-parts.ts';
 
 const seen = (text: string): string =>
@@ -56,17 +55,5 @@ describe('the colours of a line of JSON', () => {
     jsonTokens('"'.repeat(200_000));
     jsonTokens(`"${'\\"'.repeat(100_000)}`);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
-  });
-});
-
-describe('the changed part of a line', () => {
-  it.each([
-    ['"name": "Ada"', '"name": "Grace"', ['"name": "', 'Ada', '"']],
-    ['aa', 'a', ['a', 'a', '']],
-    ['same', 'same', ['same', '', '']],
-    ['', 'x', ['', '', '']],
-    ['😀', '😁', ['', '😀', '']],
-  ])('of %j, which was %j', (text, other, expected) => {
-    expect(changedPart(text, other)).toEqual(expected);
   });
 });

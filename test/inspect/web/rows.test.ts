@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { diffBlocks } from '../../../src/inspect/web/panes/diff-blocks.ts';
 import { delayPlace, delayTicks, countTicks } from '../../../src/inspect/web/charts/scales.ts';
 import {
   keepNewest,
@@ -8,7 +7,7 @@ import {
   withNewer,
   withPage,
 } from '../../../src/inspect/web/state/rows.ts';
-import type { WireDiffLine, WireRow } from '../../../src/inspect/wire.ts';
+import type { WireRow } from '../../../src/inspect/wire.ts';
 import { rowOf, rowsOf } from './row-of.ts';
 
 const seqs = ({ rows }: { rows: readonly WireRow[] }): number[] => rows.map(({ seq }) => seq);
@@ -52,21 +51,6 @@ describe('rows', () => {
     const filter = { verdicts: ['accepted' as const], last: null, since: 4_000, until: 6_000 };
     expect([3, 4, 5, 6].filter((seq) => matches(filter, rowOf(seq)))).toEqual([4, 5]);
     expect(matches({ ...filter, verdicts: ['rejected'] }, rowOf(4))).toBe(false);
-  });
-});
-
-describe('a comparison', () => {
-  it('folds what is equal far from any difference', () => {
-    const same = (count: number): WireDiffLine[] =>
-      Array.from({ length: count }, (_, i) => ({ kind: 'same', left: `${i}`, right: `${i}` }));
-    const changed: WireDiffLine = { kind: 'changed', left: 'a', right: 'b' };
-    const blocks = diffBlocks([...same(20), changed, ...same(20)]);
-    expect(blocks.map(({ rows, isFolded }) => [rows.length, isFolded])).toEqual([
-      [17, true],
-      [7, false],
-      [17, true],
-    ]);
-    expect(diffBlocks([])).toEqual([]);
   });
 });
 

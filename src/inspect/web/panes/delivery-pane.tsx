@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { WireDelivery, WireResult } from '../../wire.ts';
 import { Button, Key, Time } from '../elements.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
-import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
+import { copyCurl, copyText, downloadBody, openReplay } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import {
@@ -132,9 +132,6 @@ function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
           onClick={() => void openReplay(model)}
         >
           Replay <Key name="r" />
-        </Button>
-        <Button class="button" aria-keyshortcuts="d" onClick={() => void openCompare(model)}>
-          Compare <Key name="d" />
         </Button>
         <Button class="button" aria-keyshortcuts="c" onClick={() => void copyCurl(model)}>
           Copy as curl <Key name="c" />

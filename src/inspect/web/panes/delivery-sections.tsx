@@ -5,7 +5,6 @@ import { Button, Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { copyText, openDelivery } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { go } from '../state/route.ts';
 import { shownCount, shownSize } from '../text/format.ts';
 import { Code, ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
@@ -59,13 +58,6 @@ export function LeadAttempts({ delivery }: { delivery: WireDelivery }): VNode | 
                 >
                   Open
                 </Button>
-                <Button
-                  class="link"
-                  aria-label={`Compare with delivery ${row.seq}`}
-                  onClick={() => go(orderedPair(seq, row.seq))}
-                >
-                  Compare
-                </Button>
               </span>
             )}
           </li>
@@ -73,11 +65,6 @@ export function LeadAttempts({ delivery }: { delivery: WireDelivery }): VNode | 
       </ol>
     </Section>
   );
-}
-
-/** The older one is on the left. */
-export function orderedPair(a: number, b: number): { view: 'compare'; left: number; right: number } {
-  return { view: 'compare', left: Math.min(a, b), right: Math.max(a, b) };
 }
 
 const formNames = { formatted: 'Formatted', raw: 'Raw', hex: 'Hex' } as const;

@@ -7,14 +7,8 @@ import { sentence } from '../text/format.ts';
 
 /** An arrow where the pane covers the list, a cross where it stands beside it. */
 export function ClosePane(): VNode {
-  const model = useModel();
   return (
-    <Button
-      class="button quiet close-pane"
-      aria-label="Back"
-      title="Back (Esc)"
-      onClick={() => closePane(model)}
-    >
+    <Button class="button quiet close-pane" aria-label="Back" title="Back (Esc)" onClick={() => closePane()}>
       <Icon>
         <path class="back" d="M9.5 3.5 5 8l4.5 4.5" />
         <path class="close" d="m4 4 8 8m0-8-8 8" />
@@ -34,7 +28,7 @@ export function PaneProblem({ problem, title }: { problem: Problem; title: strin
         <Button class="button" onClick={() => model.version.value++}>
           Try again
         </Button>
-        <Button class="button quiet" onClick={() => closePane(model)}>
+        <Button class="button quiet" onClick={() => closePane()}>
           Back to the list
         </Button>
       </div>

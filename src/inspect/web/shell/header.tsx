@@ -25,9 +25,6 @@ export function Header(): VNode {
       >
         Charts
       </Button>
-      <Button class="button quiet" onClick={() => (model.dialog.value = { name: 'save' })}>
-        Save
-      </Button>
       <Button
         class="button quiet"
         aria-label="Keys"

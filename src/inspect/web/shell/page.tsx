@@ -3,21 +3,12 @@ import { useEffect } from 'preact/hooks';
 import { ChartsPane } from '../charts/charts-pane.tsx';
 import { Dialogs } from '../dialogs/open-dialog.tsx';
 import { ListPane } from '../list/list-pane.tsx';
-import { ComparePane } from '../panes/compare-pane.tsx';
 import { DeliveryPane } from '../panes/delivery-pane.tsx';
 import { useModel, useValue, type PageModel } from '../state/page-model.ts';
 import { type Route, route } from '../state/route.ts';
 import { Header } from './header.tsx';
 import { ShortcutList, shortcuts } from './shortcuts.tsx';
-import {
-  closePane,
-  copyCurl,
-  openCompare,
-  openDelivery,
-  openReplay,
-  step,
-  toOldest,
-} from '../state/delivery-actions.ts';
+import { closePane, copyCurl, openDelivery, openReplay, step, toOldest } from '../state/delivery-actions.ts';
 
 /** The list, and beside it, or above it where there is no room, what the address names. */
 export function Page(): VNode {
@@ -46,13 +37,11 @@ export function Page(): VNode {
 const labels: Record<Route['view'], string> = {
   list: 'No delivery',
   delivery: 'Delivery',
-  compare: 'Comparison',
   charts: 'Charts',
 };
 
 function pane(current: Route): VNode {
   if (current.view === 'delivery') return <DeliveryPane seq={current.seq} />;
-  if (current.view === 'compare') return <ComparePane left={current.left} right={current.right} />;
   return current.view === 'charts' ? <ChartsPane /> : <NothingOpen />;
 }
 
@@ -106,12 +95,11 @@ const actions: Record<string, (model: PageModel) => unknown> = {
   '/': () => document.getElementById('search')?.focus(),
   '?': (model) => (model.dialog.value = { name: 'help' }),
   r: openReplay,
-  d: openCompare,
   c: copyCurl,
   ' ': (model) => model.togglePause(),
   Enter: (model) => model.selected.value !== null && (openDelivery(model, model.selected.value), true),
   Escape: (model) => {
-    if (route.value.view !== 'list') closePane(model);
+    if (route.value.view !== 'list') closePane();
     else if (model.search.state.value !== null) model.find('');
     else return false;
     return true;

@@ -15,7 +15,6 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: ['Space'], text: 'Pause the list, and go on' },
   { keys: ['Home', 'G'], text: 'Newest and oldest delivery' },
   { keys: ['r'], text: 'Replay the delivery' },
-  { keys: ['d'], text: 'Compare it with another one' },
   { keys: ['c'], text: 'Copy it as a curl command' },
   { keys: ['Esc'], text: 'Close what is open, stop a search' },
 ];

@@ -39,13 +39,7 @@ export async function toOldest(model: PageModel): Promise<void> {
 }
 
 /** Back to where this was opened from. */
-export function closePane(model: PageModel): void {
-  const { value: current } = route;
-  if (current.view === 'compare') {
-    const { left, right } = current;
-    openDelivery(model, model.selected.value === right ? right : left);
-    return;
-  }
+export function closePane(): void {
   go({ view: 'list' });
   focusOn('list');
 }
@@ -74,9 +68,6 @@ async function withCurrent(
 export const openReplay = (model: PageModel): Promise<void> =>
   withCurrent(model, (delivery) => void (model.dialog.value = { name: 'replay', delivery }));
 
-export const openCompare = (model: PageModel): Promise<void> =>
-  withCurrent(model, (delivery) => void (model.dialog.value = { name: 'compare', delivery }));
-
 /** Where the browser does not let the page write to the clipboard, the command is shown, to be copied by hand. */
 export const copyCurl = (model: PageModel): Promise<void> =>
   withCurrent(model, async ({ seq }) => {
@@ -101,23 +92,17 @@ async function isCopied(text: string): Promise<boolean> {
   }
 }
 
-/** `name`: where the answer names none. */
-export function saveFrom(url: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-}
-
-export function saveBlob(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  saveFrom(url, name);
-  // The browser reads it after the click.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
 /** A link cannot send the token: the body is fetched, and the link is to what was fetched. */
 export const downloadBody = (model: PageModel): Promise<void> =>
   withCurrent(model, async ({ seq }) =>
-    saveBlob(await model.api.blob(`/api/deliveries/${seq}/body`), `delivery-${seq}.txt`),
+    save(await model.api.blob(`/api/deliveries/${seq}/body`), `delivery-${seq}.txt`),
   );
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -50,9 +50,7 @@ class Announcer {
 
 export type OpenDialog =
   | { readonly name: 'help' }
-  | { readonly name: 'save' }
   | { readonly name: 'replay'; readonly delivery: WireDelivery }
-  | { readonly name: 'compare'; readonly delivery: WireDelivery }
   | ({ readonly name: 'curl' } & WireCurl);
 
 /** All that the parts of the page share. */

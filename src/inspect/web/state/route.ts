@@ -6,21 +6,16 @@ import { addressOf, filterIn, type ListFilter } from './rows.ts';
 export type Route =
   | { readonly view: 'list' }
   | { readonly view: 'delivery'; readonly seq: number }
-  | { readonly view: 'compare'; readonly left: number; readonly right: number }
   | { readonly view: 'charts' };
 
 function parseRoute(hash: string): Route {
-  const [, left, right] = /^#\/(\d{1,15})(?:\/(\d{1,15}))?(?:\?|$)/.exec(hash) ?? [];
-  if (left !== undefined && right !== undefined) {
-    return { view: 'compare', left: Number(left), right: Number(right) };
-  }
-  if (left !== undefined) return { view: 'delivery', seq: Number(left) };
+  const [, seq] = /^#\/(\d{1,15})(?:\?|$)/.exec(hash) ?? [];
+  if (seq !== undefined) return { view: 'delivery', seq: Number(seq) };
   return { view: /^#\/charts(?:\?|$)/.test(hash) ? 'charts' : 'list' };
 }
 
 function pathOf(route: Route): string {
   if (route.view === 'delivery') return `#/${route.seq}`;
-  if (route.view === 'compare') return `#/${route.left}/${route.right}`;
   return route.view === 'charts' ? '#/charts' : '#/';
 }
 

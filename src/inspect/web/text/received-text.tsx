@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../elements.tsx';
 import { shownSize } from './format.ts';
 import { jsonTokens, visibleParts, withNamedCharacters } from './text-parts.ts';
@@ -71,12 +71,6 @@ export function Code({ text, isJson, isTable = false, label, wanted = [] }: Code
     const [all, first] = [text.toLowerCase(), beginning.toLowerCase()];
     return wanted.some((word) => all.includes(word) && !first.includes(word));
   }, [isAsked, isLong, text, beginning, wanted.join(' ')]);
-  // Paper has no button for the rest.
-  useEffect(() => {
-    const showAll = (): void => setWhole(true);
-    addEventListener('beforeprint', showAll);
-    return () => removeEventListener('beforeprint', showAll);
-  }, []);
   const lines = useMemo(
     () => (isLong && isWhole ? drawBlocks(text) : drawLines(beginning, isJson)),
     [text, beginning, isJson, isLong, isWhole],
@@ -123,7 +117,7 @@ function drawLine(line: string, isJson: boolean): VNode {
 /** More of them in one line are not coloured. */
 const mostTokens = 400;
 
-export function coloured(line: string): (string | VNode)[] {
+function coloured(line: string): (string | VNode)[] {
   const tokens = jsonTokens(line);
   if (tokens.length > mostTokens) return shown(line);
   return tokens.map(({ kind, text }, i) => (
