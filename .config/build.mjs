@@ -87,10 +87,8 @@ const importedTogether = {
   'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
 };
 
-/** What `import()` loads in src/. */
-const loadedLate = ['libsql', 'libsql/promise'];
-// npm installs them: libsql is a native module with a binary for the user's platform, and the other is for few users.
-const external = [...loadedLate, 'jq-web'];
+// npm installs it: libsql is a native module with a binary for the user's platform.
+const external = ['libsql', 'libsql/promise'];
 
 const program = await bundled(
   'src/entry.ts',
@@ -114,8 +112,8 @@ const [library, required] = await Promise.all(
     bundled(
       libraryEntries,
       {
-        external: format === 'cjs' ? external.filter((name) => !loadedLate.includes(name)) : external,
-        plugins: [builtinsFromProcess, format === 'cjs' && requireLate(loadedLate)],
+        external: format === 'cjs' ? [] : external,
+        plugins: [builtinsFromProcess, format === 'cjs' && requireLate(external)],
         inject: { globalThis: [`${root}.config/own-globals.mjs`, 'ownGlobals'] },
       },
       {

@@ -14,15 +14,6 @@ export interface Output extends Writable {
   readonly columns?: number;
   /** The descriptor in which it ends; it holds on to no bytes that it has called back for. */
   readonly fd?: number | undefined;
-  /**
-   * Only of a stream that takes a write before it has left: resolves when all so far has, and rejects with a `LeadsError`
-   * where it cannot.
-   */
-  drain?(): Promise<void>;
-  /** Only of a stream whose content is changed first: as `drain`; rejects as well where some of it could not be changed. */
-  finish?(): Promise<void>;
-  /** Only of a stream whose content is changed first: whether a terminal shows what becomes of it. */
-  readonly isBeforeTerminal?: boolean;
 }
 
 /** What a process has used; it starts at some time in milliseconds since the epoch. */

@@ -66,6 +66,5 @@ const bug = (thrown: unknown): Texts => ({
 /** Read from the words themselves: the error may be that they could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   const format = argv.findLast((word, i) => argv[i - 1] === '--format' || word.startsWith('--format='));
-  const isJq = argv.some((word) => word === '--jq' || word.startsWith('--jq='));
-  return isJq || argv.includes('--json') || /^(--format=)?(json|ndjson|events|redacted)$/.test(format ?? '');
+  return argv.includes('--json') || /^(--format=)?(json|ndjson|events|redacted)$/.test(format ?? '');
 }

@@ -2,8 +2,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { bundled } from '../bundle.mjs';
 import { loadOnFirstUse, loadWithImporter } from '../bundler-plugins.mjs';
@@ -14,7 +12,6 @@ import { embeddedAddon } from './embedded-addon.mjs';
 import { installNode } from './node-package.mjs';
 
 const run = promisify(execFile);
-const require = createRequire(import.meta.url);
 const place = `${root}binary/`;
 const parts = `${root}.cache/binary/`;
 
@@ -23,8 +20,6 @@ const node = await installNode().catch((error) => {
   process.exit(1);
 });
 const { addon, plugin } = embeddedAddon();
-const jq = require.resolve('jq-web');
-const jqWasm = `${dirname(jq)}/jq.wasm`;
 
 const chunks = await bundled(
   'src/entry.ts',
@@ -39,7 +34,7 @@ if (chunks.length !== 1) throw new Error(`the bundle has ${chunks.length} files 
 const [{ code, moduleIds }] = chunks;
 const page = await bundledPage();
 const own = await readFile(`${root}LICENSE`, 'utf8');
-const licences = `${own}\n${await licencesOf([...moduleIds, ...page.moduleIds, jq, node.program])}`;
+const licences = `${own}\n${await licencesOf([...moduleIds, ...page.moduleIds, node.program])}`;
 const digest = createHash('sha256')
   .update(await readFile(addon))
   .digest('hex');
@@ -65,8 +60,6 @@ const config = {
   assets: {
     'addon.node': addon,
     'addon.sha256': `${parts}addon.sha256`,
-    'jq.js': jq,
-    'jq.wasm': jqWasm,
     'licences.txt': `${parts}licences.txt`,
     ...Object.fromEntries([...page.files.keys()].map((name) => [name, parts + name])),
   },

@@ -19,8 +19,8 @@ export type FileProblem = KindsOf<{
   'addon-not-loaded': { directory: string; why: string };
   'addon-altered': unknown;
   'page-not-installed': { path: string };
-  /** One that npm may be told to leave out. */
-  'package-not-installed': { name: string; version: string };
+  /** npm leaves it out under `--omit=optional`. */
+  'libsql-not-installed': { version: string };
   /** `what` was read, such as a bookmark. */
   'state-unreadable': { what: string; path: string; why: string };
   'state-of-newer-version': { what: string; path: string };

@@ -74,9 +74,9 @@ export const fileMessages: Messages<FileProblem> = {
     message: `the page is not installed: cannot read ${path}`,
     hint: () => 'install leads again; in a clone, run npm run build',
   }),
-  'package-not-installed': ({ name, version }) => ({
-    message: `the package ${name} is not installed, or not for this platform`,
-    hint: () => `npm install ${name}@${version}, with --global where leads was installed so`,
+  'libsql-not-installed': ({ version }) => ({
+    message: 'the package libsql is not installed, or not for this platform',
+    hint: () => `npm install libsql@${version}, with --global where leads was installed so`,
   }),
   'state-unreadable': ({ what, path, why }) => `cannot read the ${what} ${path}: ${why}`,
   'state-not-json': ({ what, path }) => ({ message: `the ${what} ${path} is not JSON`, hint: moveAway }),

@@ -7,11 +7,4 @@ export const outputMessages: Messages<OutputProblem> = {
     message: `the leads have more than ${most} different fields`,
     hint: (words) => `name the columns with ${words.option('fields')}`,
   }),
-  'jq-expression': ({ why }) => ({
-    option: 'jq',
-    message: why,
-    hint: () => "the language is jq's; quote the expression with '…' for the shell",
-  }),
-  'jq-failed': ({ why, others, documents }) =>
-    `jq: ${why}${others === 0 ? '' : ` (and ${others} more of ${documents} documents failed)`}`,
 };

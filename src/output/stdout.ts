@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { LeadsError, OutputError } from '../errors.ts';
+import { OutputError } from '../errors.ts';
 import { outputError } from '../files/output-error.ts';
 import type { Output } from '../host.ts';
 import type { OutputProblem } from './problems.ts';
@@ -88,14 +88,10 @@ export class StdoutWriter {
     this.#waiting = '';
     if (text === '' || this.#failed) return;
     this.#unsent += text.length;
-    const left = (error?: Error | null): void => {
-      this.#unsent -= text.length;
-      if (error) this.#fail(error instanceof LeadsError ? error : outputError(error, 'to stdout'));
-      if (this.#unsent === 0 || this.#failed) for (const resolve of this.#idle.splice(0)) resolve();
-    };
     this.#stream.write(text, (error) => {
-      if (error || this.#stream.drain === undefined) left(error);
-      else this.#stream.drain().then(() => left(), left);
+      this.#unsent -= text.length;
+      if (error) this.#fail(outputError(error, 'to stdout'));
+      if (this.#unsent === 0 || this.#failed) for (const resolve of this.#idle.splice(0)) resolve();
     });
   }
 

@@ -146,38 +146,31 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(behind.received).toHaveLength(2);
   });
 
-  /** Forms that print a line for each delivery, and nothing before. */
-  const onlyLeads = [[['--format', 'leads']], [['--jq', '.lead // empty']]];
+  /** It prints a line for each delivery, and nothing before. */
+  const onlyLeads = ['--token', 'secret', '--port', '0', '--format', 'leads'];
 
-  it.each(onlyLeads)(
-    '%j: finishes the delivery when the reader of stdout is gone, then ends with 141',
-    async (form) => {
-      const listener = await start(['--token', 'secret', '--port', '0', ...form]);
-      listener.child.stdout?.destroy();
-      const ended = new Promise((resolve) => listener.child.on('close', resolve));
-      expect(await curl(listener, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
-      expect(await ended).toBe(141);
-      expect(listener.stderr()).not.toContain(' at ');
-    },
-  );
+  it('finishes the delivery when the reader of stdout is gone, then ends with 141', async () => {
+    const listener = await start(onlyLeads);
+    listener.child.stdout?.destroy();
+    const ended = new Promise((resolve) => listener.child.on('close', resolve));
+    expect(await curl(listener, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
+    expect(await ended).toBe(141);
+    expect(listener.stderr()).not.toContain(' at ');
+  });
 
-  it.each(onlyLeads)(
-    '%j: ends on Ctrl-C although the reader of stdout stopped reading, with 8',
-    async (form) => {
-      const listener = await start(['--token', 'secret', '--port', '0', ...form]);
-      listener.child.stdout?.pause();
-      const file = join(listener.home, 'large.json');
-      for (const id of ['a', 'b']) {
-        writeFileSync(file, JSON.stringify({ id, text: 'x'.repeat(900_000) }));
-        expect(await curl(listener, `@${file}`)).toMatch(/ 200$/);
-      }
-      const exited = new Promise((resolve) => listener.child.once('exit', resolve));
-      listener.child.kill('SIGINT');
-      expect(await exited).toBe(8);
-      expect(listener.stderr()).toContain('its reader stopped reading');
-    },
-    20_000,
-  );
+  it('ends on Ctrl-C although the reader of stdout stopped reading, with 8', async () => {
+    const listener = await start(onlyLeads);
+    listener.child.stdout?.pause();
+    const file = join(listener.home, 'large.json');
+    for (const id of ['a', 'b']) {
+      writeFileSync(file, JSON.stringify({ id, text: 'x'.repeat(900_000) }));
+      expect(await curl(listener, `@${file}`)).toMatch(/ 200$/);
+    }
+    const exited = new Promise((resolve) => listener.child.once('exit', resolve));
+    listener.child.kill('SIGINT');
+    expect(await exited).toBe(8);
+    expect(listener.stderr()).toContain('its reader stopped reading');
+  }, 20_000);
 
   it('ends with 8 when stdout is a full disk', async () => {
     const listener = await start(['--token', 'secret', '--port', '0', '--format', 'events'], {

@@ -98,7 +98,6 @@ it('promise 11, pulled: a key that api-key-command prints shows up nowhere', asy
       ['api', '/api/leads'],
       ['api', '/api/leads', '--include'],
       ['api', '/api/leads', '--paginate'],
-      ['api', '/api/leads', '--jq', '.'],
       ['api', '/api/leads', '--method', 'POST'],
     ]) {
       const { stdout, stderr } = await leads([...argv, '--verbose', '--retries', '0'], { home });

@@ -17,7 +17,7 @@ function validatorOf(name: string): ValidateFunction | undefined {
 export function requireValidJson(argv: readonly string[], stdout: string, stderr: string): void {
   const typed = argv.join(' ');
   const isJson = /(^| )--json\b|--format[ =](json|ndjson|events|redacted)\b/.test(typed);
-  if (!isJson || /--jq|--help|--junit/.test(typed)) return;
+  if (!isJson || /--help|--junit/.test(typed)) return;
   const [command = '', below = ''] = argv;
   const isVersion = /^(--json )?(--version|-V)( |$)/.test(typed);
   const name = [isVersion ? 'version' : `${command}.${below}`, command].find(

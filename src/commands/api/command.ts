@@ -8,10 +8,10 @@ export default command({
     "Send one request to the service with the profile's key and print the answer's body as it came, on a terminal indented and without the key.\nGET and HEAD are tried again, other methods are not. No redirect is followed.",
   arguments: args,
   flags,
-  everyday: ['method', 'field', 'input', 'header', 'include', 'jq', 'paginate'],
+  everyday: ['method', 'field', 'input', 'header', 'include', 'paginate'],
   examples: [
     "leads api '/api/leads?limit=5'",
-    "leads api /api/leads --paginate --jq '.data[].id'",
+    "leads api /api/leads --paginate | jq '.data[].id'",
     "leads api '/api/leads?limit=1' --include",
   ],
   load: () => import('./run.ts'),

@@ -3,7 +3,7 @@ import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { jsonIn } from '../../json/exact.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { headerValue } from '../flags/flag-values.ts';
-import { jqFlag, rejectFirst } from '../flags/shared-flags.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
 
 /** A parameter of a call. */
 export interface Field {
@@ -52,7 +52,6 @@ export const flags = {
   input: { value: 'file', type: text, help: 'send this file as the body (- for stdin)' },
   header: { short: 'H', value: 'header', type: headerValue, repeatable: true, help: "'Name: value'" },
   include: { short: 'i', help: 'print the status line and the headers as well' },
-  ...jqFlag,
   paginate: { help: 'print every page of a list, each as it came' },
 } satisfies Flags;
 
@@ -74,10 +73,6 @@ export function rejectContradictions(options: ApiOptions): void {
     [
       input !== undefined && fields.length > 0,
       '--input and --field do not go together: each of them is the body',
-    ],
-    [
-      options.include && options.jq !== undefined,
-      '--include and --jq do not go together: headers are no JSON',
     ],
     [paginate && verb !== 'GET', `--paginate goes with GET, not with ${verb}`],
     [

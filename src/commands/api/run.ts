@@ -24,15 +24,12 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   const isAccepting = extraHeadersOf(service.dialect)['accept'] !== undefined;
   const call: Call = { method, url, headers: headersOf(options, body !== undefined, isAccepting), body };
   const printer = new AnswerPrinter(context);
-  // A filter is written for the answer that was hoped for; what an error says is in the message.
-  const isFiltered = options.jq !== undefined;
   if (paginate) {
     const params = requestParamsOf(service.account.baseUrl, service.dialect, url);
     const pages = rawPages(service, params, call.headers, context.signal);
     let page = await pages.next();
     for (; page.done !== true; page = await pages.next()) {
       const { answer, body: bytes } = page.value;
-      if (answer.failure !== undefined && isFiltered) continue;
       if (include) await printer.printHead(answer);
       await printer.printBody(answer, [bytes]);
     }
@@ -41,7 +38,6 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
     return 'done';
   }
   const answer = await rawCall(service, call, context.signal);
-  if (answer.failure !== undefined && isFiltered) throw answer.failure;
   if (include) await printer.printHead(answer);
   await printer.printBody(answer, answer.body);
   await printer.end();
@@ -115,14 +111,11 @@ async function requestBody(
 export class AnswerPrinter {
   readonly #stdout: Context['stdout'];
   readonly #isTerminal: boolean;
-  /** A terminal shows it, as it came or filtered. */
-  readonly #isShown: boolean;
   #endsLine = true;
 
   constructor({ stdout }: Pick<Context, 'stdout'>) {
     this.#stdout = stdout;
     this.#isTerminal = stdout.isTTY === true;
-    this.#isShown = this.#isTerminal || stdout.isBeforeTerminal === true;
   }
 
   /** Status line and headers as HTTP writes them, the key taken out. */
@@ -142,7 +135,7 @@ export class AnswerPrinter {
   async printBody({ headers, redactBody }: RawAnswer, body: RawAnswer['body']): Promise<void> {
     await this.#endLine();
     const draw = this.#isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
-    for await (const chunk of this.#isShown ? redactBody(body) : body) {
+    for await (const chunk of this.#isTerminal ? redactBody(body) : body) {
       if (chunk.length === 0) continue;
       this.#endsLine = chunk.at(-1) === 0x0a;
       await write(this.#stdout, draw === undefined ? chunk : draw.text(chunk));

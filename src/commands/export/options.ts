@@ -102,7 +102,7 @@ export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'not
 
 /** Throws a `UsageError` for flags that contradict each other; `terminal` is whether stdout is one. */
 export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
-  const { bom, bookmark, escape, fields, follow, format, gzip, jq, limit, output, overlap } = options;
+  const { bom, bookmark, escape, fields, follow, format, gzip, limit, output, overlap } = options;
   const isSheet = format === 'xlsx';
   const added = Object.entries({ resume: options.resume, bookmark, follow, gzip }).find(([, value]) => value);
   const forCsv = bom ? '--bom' : escape ? '--delimiter' : '--no-escape';
@@ -134,16 +134,6 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
       follows && format === 'csv' && fields === undefined && toStdout,
       '--follow with --format csv needs --fields',
       'the columns of leads that are still to come are not known',
-    ],
-    [
-      jq !== undefined && (!toStdout || gzip),
-      `--jq writes text to stdout: it does not go with ${toStdout ? '--gzip' : '-o FILE'}`,
-      'redirect it: > FILE',
-    ],
-    [
-      jq !== undefined && follows && bookmark !== undefined && format === 'json',
-      '--jq sees an array when it is complete: with --format json, --follow and --bookmark do not go together',
-      'use --format ndjson',
     ],
     [gzip && toStdout && terminal, '--gzip writes no text for a terminal', 'redirect it, or use -o FILE'],
   );

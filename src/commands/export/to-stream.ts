@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { Socket } from 'node:net';
 import type { Context } from '../../context.ts';
-import { DataError, InterruptedError, OutputError, UsageError } from '../../errors.ts';
+import { InterruptedError, OutputError, UsageError } from '../../errors.ts';
 import { writeBookmark } from './bookmark.ts';
 import { outputError, withOutputErrors } from '../../files/output-error.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
@@ -69,24 +69,10 @@ async function streamDestination(
   // The columns of a CSV file are known at the end only, and so is a workbook: until then nothing is written.
   const isWrittenAtEnd = format === 'xlsx' || (format === 'csv' && fields === undefined);
   let written = 0;
-  /** That the bookmark stays, for as long as this run goes on; ms. */
-  let saidAt = -Infinity;
   const saveBookmark = async (): Promise<void> => {
     if (bookmark === undefined || window === undefined) return;
     if (failure !== undefined) throw failure;
-    try {
-      await settle?.();
-    } catch (error) {
-      // All was written but what the filter of `--jq` did not make of some lead, which is exit 6 at the end.
-      if (!(error instanceof DataError && error.problem?.kind === 'jq-failed')) throw error;
-      const why = `the filter failed on a lead, ${String(error.problem['why'])}`;
-      const again = 'a run whose filter fails on none moves it, and what was written since comes again';
-      const now = context.clock.steady();
-      if (now - saidAt < sayAgainMs) return;
-      saidAt = now;
-      context.messages.warn(`the bookmark ${bookmark} stays where it is: ${why}; ${again}`);
-      return;
-    }
+    await settle?.();
     await writeBookmark(bookmark, window.bookmark(account));
   };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
@@ -130,9 +116,6 @@ async function streamDestination(
   };
 }
 
-/** Between two warnings that the bookmark stays; ms. */
-const sayAgainMs = 24 * 3_600_000;
-
 /** Where bytes go that cannot be taken back. */
 interface StreamOutput {
   readonly sink: ByteSink;
@@ -168,7 +151,6 @@ const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput
   sink: streamSink(stdout),
   isTerminal: stdout.isTTY === true,
   async settle() {
-    await stdout.finish?.();
     if (stdout.fd !== undefined) await syncFile(stdout.fd, 'the output');
   },
 });

@@ -117,15 +117,9 @@ export function command<A extends Arguments | undefined = undefined, F extends F
     arguments: args,
     flags,
     prepare(typed) {
-      const options = checkOptions(args, flags, withJson(flags, typed));
-      const run = async (context: Context): Promise<Outcome> =>
+      const options = checkOptions(args, flags, typed);
+      return async (context) =>
         (await load()).run((await withZone(flags, options, context)) as CheckedOptions<A, F>, context);
-      const { jq } = typed;
-      if (typeof jq !== 'string') return run;
-      return async (context) => {
-        const { runFiltered } = await import('../../output/jq/filtered-output.ts');
-        return runFiltered(jq, context, run);
-      };
     },
   };
 }
@@ -210,21 +204,4 @@ function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {
     values[target] = before ?? value;
   }
   return values;
-}
-
-const otherForms = ['table', 'csv', 'xlsx', 'pretty', 'text'];
-
-/** `--jq` means `--json`, unless the command's form is JSON anyway. Throws a `UsageError` beside a form that is not. */
-function withJson(flags: Flags, typed: TypedValues): TypedValues {
-  const format = flags['format'] as ValueFlag<unknown> | undefined;
-  if (typed['jq'] === undefined || format === undefined) return typed;
-  const named = typed['format'];
-  if (typeof named === 'string') {
-    if (!otherForms.includes(named) || format.type.parse(named) === undefined) return typed;
-    throw new UsageError(`--jq and --format ${named} do not go together`, {
-      hint: '--jq reads JSON: leave --format out',
-    });
-  }
-  const usual = format.default ?? format.type.choices?.[0] ?? '';
-  return otherForms.includes(usual) ? { ...typed, json: true } : typed;
 }

@@ -42,21 +42,12 @@ export const filterFlags = inGroup('Filters', {
 
 export type FilterOptions = OptionsOf<typeof filterFlags>;
 
-export const jqFlag = {
-  jq: {
-    value: 'expression',
-    type: text,
-    help: 'a filter of jq for each JSON document; texts come as they are; implies --json; arithmetic rounds, other numbers keep their digits',
-  },
-} satisfies Flags;
-
-/** `--format`, its short form `--json`, which means the first of `json` and `events` that the command has, and `--jq`. */
+/** `--format`, and its short form `--json`, which means the first of `json` and `events` that the command has. */
 export function formatFlags<const F extends string>(formats: readonly [F, ...F[]]) {
   const json: string = (formats as readonly string[]).includes('json') ? 'json' : 'events';
   return {
     format: { value: 'form', type: oneOf(formats), default: formats[0] as string },
     json: { help: `short for --format ${json}`, shortFor: ['format', json] },
-    ...jqFlag,
   } as const;
 }
 

@@ -5,8 +5,7 @@ import { ConfigError } from '../../errors.ts';
 import type { FileProblem } from '../problems.ts';
 
 /** What the executable file contains beside the program. */
-export type AssetName =
-  'addon.node' | 'addon.sha256' | 'jq.js' | 'jq.wasm' | 'licences.txt' | `inspect/${PageFileName}`;
+export type AssetName = 'addon.node' | 'addon.sha256' | 'licences.txt' | `inspect/${PageFileName}`;
 
 /** What the page of `leads inspect` consists of; the build writes it to dist/inspect/. */
 export type PageFileName = 'index.html' | 'app.js' | 'style.css' | 'icon.svg';

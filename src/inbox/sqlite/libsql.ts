@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
-import { packageError } from '../../files/optional-package.ts';
+import { ConfigError } from '../../errors.ts';
+import type { FileProblem } from '../../files/problems.ts';
 import type { Span } from '../../json/members.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 
@@ -35,6 +36,9 @@ interface AsyncDatabase {
 /** `timeout`: how long a transaction waits for another process's, in milliseconds, without an event loop. */
 type Opens<T> = new (path: string, options: { timeout: number }) => T;
 
+/** The version that this release is tested with; npm leaves the package out under `--omit=optional`. */
+export const libsqlVersion = '0.5.29';
+
 /** Loads the native module. Rejects with a `ConfigError` where it is not installed. */
 export const loadLibsql = (load: () => Promise<unknown> = () => import('libsql')): Promise<Opens<Database>> =>
   loaded(load);
@@ -45,7 +49,10 @@ async function loaded<T>(load: () => Promise<unknown>): Promise<T> {
   try {
     return ((await load()) as { readonly default: T }).default;
   } catch (error) {
-    throw packageError('libsql', error);
+    const { code } = Object(error) as { readonly code?: unknown };
+    if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const problem: FileProblem = { kind: 'libsql-not-installed', version: libsqlVersion };
+    throw new ConfigError(problem, { cause: error });
   }
 }
 

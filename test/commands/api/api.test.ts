@@ -267,7 +267,7 @@ describe('leads api', () => {
     expect(body).toBe('{}');
   });
 
-  it('shows no key on a terminal that the service quotes, filtered or not, and keeps every byte in a pipe', async () => {
+  it('shows no key on a terminal that the service quotes, and keeps every byte in a pipe', async () => {
     const { env } = await answering(({ headers }, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const { authorization = '' } = headers;
@@ -278,8 +278,7 @@ describe('leads api', () => {
     const printed = async (words: readonly string[], more: RunOptions = {}) =>
       (await leads(['api', '/x', ...words], { env, ...more })).stdout;
     expect(await printed([])).toBe(`{"got":"Bearer ${key}"}`);
-    expect(await printed(['--jq', '.got'])).toBe(`Bearer ${key}\n`);
-    for (const words of [[], ['--jq', '.got'], ['--paginate']]) {
+    for (const words of [[], ['--paginate']]) {
       const text = await printed(words, { terminal: 80 });
       expect(text).toContain('Bearer …');
       expect(text).not.toContain(key);

@@ -28,66 +28,23 @@ const unsyncable = '/proc/self/status';
 const options = () => ({ env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url }, home });
 
 describe('the bookmark of an export to stdout stays', () => {
-  it('where the filter fails on a lead', async () => {
-    const argv = ['export', '--bookmark', bookmark, '--jq'];
-    const failed = await leads([...argv, '.contact.email|ascii_downcase'], options());
-    expect([failed.exitCode, failed.stdout]).toEqual([6, 'anna@example.com\n']);
-    expect(failed.stderr).toContain(`the bookmark ${bookmark} stays where it is`);
-    expect(existsSync(bookmark)).toBe(false);
-    const mended = await leads([...argv, '.id'], options());
-    expect([mended.exitCode, mended.stdout]).toEqual([0, '1\n2\n']);
-    expect(existsSync(bookmark)).toBe(true);
-  });
-
-  it('where the filter fails on a lead while it is followed, which goes on', async () => {
-    const clock = new FakeClock();
-    const argv = ['export', '--follow', '10s', '--bookmark', bookmark, '--jq'];
-    const live = startLeads([...argv, '.contact.email|ascii_downcase'], { ...options(), clock });
-    const warnings = () => live.stderr.text().match(/warning: the bookmark \S+ stays where it is/g)?.length;
-    let polls = 0;
-    const poll = async (): Promise<void> => {
-      polls += 1;
-      await until(() => clock.sleeps.filter((ms) => ms === 10_000).length >= polls);
-    };
-    for (const day of [1, 2]) {
-      await poll();
-      clock.advance(10_000);
-      await poll();
-      expect(warnings()).toBe(day);
-      clock.advance(86_400_000);
-    }
-    await poll();
-    live.abort(new InterruptedError('SIGINT'));
-    const { exitCode, stdout } = await live.done;
-    expect([exitCode, stdout, existsSync(bookmark)]).toEqual([6, 'anna@example.com\n', false]);
-  });
-
-  it.each([[[]], [['--jq', '.id']]])('where its reader is gone: %j', async (filter) => {
-    const live = startLeads(['export', '--bookmark', bookmark, ...filter], options());
+  it('where its reader is gone', async () => {
+    const live = startLeads(['export', '--bookmark', bookmark], options());
     live.stdout.destroy();
     expect((await live.done).exitCode).toBe(141);
     expect(existsSync(bookmark)).toBe(false);
   });
 
-  it.runIf(existsSync(unsyncable)).each([[[]], [['--jq', '.id']]])(
-    'where the file behind stdout cannot be made durable: %j',
-    async (filter) => {
-      const fd = openSync(unsyncable, 'r');
-      const live = startLeads(['export', '--bookmark', bookmark, ...filter], options());
-      Object.assign(live.stdout, { fd });
-      const { exitCode, stderr } = await live.done;
-      closeSync(fd);
-      expect([exitCode, stderr]).toEqual([8, expect.stringContaining('fsync')]);
-      expect(live.stdout.text()).not.toBe('');
-      expect(existsSync(bookmark)).toBe(false);
-    },
-  );
-});
-
-it('--jq with an array that grows keeps no bookmark', async () => {
-  const argv = ['export', '--follow', '10s', '--format', 'json', '--jq', '.', '--bookmark', bookmark];
-  const { exitCode, stderr } = await leads(argv, options());
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('use --format ndjson')]);
+  it.runIf(existsSync(unsyncable))('where the file behind stdout cannot be made durable', async () => {
+    const fd = openSync(unsyncable, 'r');
+    const live = startLeads(['export', '--bookmark', bookmark], options());
+    Object.assign(live.stdout, { fd });
+    const { exitCode, stderr } = await live.done;
+    closeSync(fd);
+    expect([exitCode, stderr]).toEqual([8, expect.stringContaining('fsync')]);
+    expect(live.stdout.text()).not.toBe('');
+    expect(existsSync(bookmark)).toBe(false);
+  });
 });
 
 const lead = (id: string) => ({ id, createdAt: new Date(Date.now() - 60_000).toISOString() });

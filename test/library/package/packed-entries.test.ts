@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { beforeAll, expect, it } from 'vitest';
-import { optionalPackages } from '../../../src/files/optional-package.ts';
+import { libsqlVersion } from '../../../src/inbox/sqlite/libsql.ts';
 import { entries, projectWithPackage } from './installed-package.ts';
 
 const run = promisify(execFile);
@@ -125,18 +125,17 @@ it('answer 503 where the files of the receiver vanished under the process', asyn
 });
 
 it.each([
-  ['libsql', 'listen', ['listen', '--http', '--port', '0', '--token', 'a']],
-  ['libsql', 'demo', ['demo']],
-  ['libsql', 'inbox list', ['inbox', 'list', '--inbox', import.meta.filename]],
-  ['jq-web', 'inbox list', ['inbox', 'list', '--jq', '.']],
-] as const)('without %s, %s names what installs it and is exit 3', async (name, _, words) => {
+  ['listen', ['listen', '--http', '--port', '0', '--token', 'a']],
+  ['demo', ['demo']],
+  ['inbox list', ['inbox', 'list', '--inbox', import.meta.filename]],
+] as const)('without libsql, %s names what installs it and is exit 3', async (_, words) => {
   const leads = join(project, 'node_modules/leads-cli/bin/leads.js');
-  const env = { PATH: process.env['PATH'], HOME: join(project, `without-${name}`) };
+  const env = { PATH: process.env['PATH'], HOME: join(project, 'without-libsql') };
   const failed = await run(process.execPath, [leads, ...words], { env }).catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: 3, stdout: '' });
   const { stderr } = failed as { stderr: string };
   expect(stderr).toContain('is not installed, or not for this platform');
-  expect(stderr).toContain(`npm install ${name}@${optionalPackages[name]}, with --global`);
+  expect(stderr).toContain(`npm install libsql@${libsqlVersion}, with --global`);
 });
 
 it('without libsql, doctor says so of an inbox that is not there yet', async () => {
@@ -172,7 +171,7 @@ it.each(['import', 'require'] as const)(
     expect(JSON.parse(stdout)).toEqual([
       true,
       expect.stringContaining('the package libsql is not installed'),
-      expect.stringContaining(`npm install libsql@${optionalPackages.libsql}`),
+      expect.stringContaining(`npm install libsql@${libsqlVersion}`),
     ]);
   },
 );
