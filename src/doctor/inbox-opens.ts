@@ -3,7 +3,7 @@ import { access, constants, open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LeadsError, messageOf } from '../errors.ts';
 import { type InboxLocation, isInboxThere, openInboxReader } from '../inbox/open-inbox.ts';
-import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
+import { checkIntegrity } from '../inbox/sqlite/check-integrity.ts';
 import { loadLibsql } from '../inbox/sqlite/libsql.ts';
 import type { Clock } from '../time/clock.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
@@ -37,7 +37,7 @@ export async function checkInbox(
     if (!isInboxThere(location)) return of(kept({ kind: 'inbox-unmade', inbox: location }));
     await access(location, constants.R_OK | constants.W_OK);
     const newest = await readNewest(location, clock);
-    const damage = await (await checkIntegrity(location)).found;
+    const damage = await checkIntegrity(location);
     if (damage !== undefined) {
       return of(check.fail({ kind: 'inbox-file-damaged', inbox: location, damage }), newest);
     }

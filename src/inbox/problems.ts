@@ -26,7 +26,6 @@ export type InboxProblem =
   | { readonly kind: 'inbox-of-newer-version'; readonly inbox: string }
   | { readonly kind: 'inbox-is-empty-database'; readonly inbox: string }
   | { readonly kind: 'inbox-is-no-file'; readonly inbox: string }
-  | { readonly kind: 'recovered-file-exists'; readonly path: string }
   | { readonly kind: 'inbox-not-there'; readonly inbox: string }
   | { readonly kind: 'inbox-of-older-version'; readonly inbox: string }
   | { readonly kind: 'inbox-not-migrated'; readonly inbox: string }

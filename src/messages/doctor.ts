@@ -1,5 +1,6 @@
 import type { DoctorProblem, PagingAdvice, StatusField, VolatileStorage } from '../doctor/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
+import { saveDamaged } from './inbox.ts';
 import { messageIn, type Messages, type Words } from './message.ts';
 
 const elsewhere = (words: Words): string => `${words.option('inbox')} or LEADS_DATA_DIR`;
@@ -177,7 +178,7 @@ export const doctorMessages: Messages<DoctorProblem> = {
   }),
   'inbox-file-damaged': ({ inbox, damage }) => ({
     message: `${inbox} is damaged: ${damage}`,
-    hint: (words) => `'${words.command(`inbox recover --inbox ${inbox} -o NEW`)}' saves what it still holds`,
+    hint: () => saveDamaged(inbox),
   }),
   'database-without-inbox': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrate }),
   'partitions-missing': ({ months }) => ({ message: `missing for ${months.join(', ')}`, hint: migrate }),

@@ -13,8 +13,9 @@ import { type Message, messageIn, type Messages, updateLeads, type Words } from 
 const migrated = (words: Words): string =>
   `'${words.command('inbox migrate')}' with a role that may create tables makes it`;
 const otherFile = (words: Words): string => `name another file with ${words.option('inbox')}`;
-const recovered = (words: Words, path: string): string =>
-  `'${words.command(`inbox recover --inbox ${path} -o NEW`)}'`;
+/** The shell of SQLite reads around damaged pages. */
+export const saveDamaged = (path: string): string =>
+  `'sqlite3 ${path} .recover | sqlite3 NEW' saves what it still holds`;
 const passwordPlaces = (words: Words): string => `it is looked for in the URL, ${words.databasePassword}`;
 const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
 const isItRunning = (): string => 'is PostgreSQL running there?';
@@ -45,7 +46,7 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   }),
   'sqlite-damaged': ({ path }) => ({
     message: 'the database is damaged',
-    hint: (words) => `${recovered(words, path)} saves what it still holds`,
+    hint: () => saveDamaged(path),
   }),
   'sqlite-io-error': () => 'I/O error',
   'sqlite-not-opened': () => ({
@@ -261,8 +262,7 @@ const inboxWarnings: Messages<InboxWarning> = {
     'and what was stored before is only in the file that is gone',
   'inbox-damaged': ({ inbox, detail }) => ({
     message: `the inbox ${inbox} is damaged (${detail}): leads in the damaged part are answered 503`,
-    hint: (words) =>
-      `stop this receiver and run ${recovered(words, inbox)}, which saves what the inbox still holds`,
+    hint: () => `stop this receiver; then ${saveDamaged(inbox)}`,
     join: '; ',
   }),
   'inbox-holds-erased': ({ inbox, why }) => {
@@ -339,10 +339,6 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
     hint: otherFile,
   }),
   'inbox-is-no-file': ({ inbox }) => `cannot open the inbox ${inbox}: it is not a regular file`,
-  'recovered-file-exists': ({ path }) => ({
-    message: `${path} exists, and is not overwritten`,
-    hint: () => 'name a new file with -o',
-  }),
   'inbox-not-there': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrated }),
   'inbox-of-older-version': ({ inbox }) => ({
     message: `the inbox ${inbox} is of an older version of leads`,

@@ -44,8 +44,6 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
   'output-cut': ({ path, size, left }) =>
     `${path} was cut from ${size} to ${left} bytes by another program: leads written meanwhile may be gone from it; ` +
     'rotate it by renaming it',
-  'output-not-compared': ({ path, why }) =>
-    `${why}; what ${path} has of the leads on that part may be written to it again`,
   'pulled-without-id': ({ leads }) =>
     `${counted(leads, 'lead of the service has', 'leads of the service have')} no id: ` +
     `the backfill cannot take ${leads === 1 ? 'it' : 'them'} in`,

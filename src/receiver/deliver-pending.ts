@@ -4,7 +4,6 @@ import type { Receiver } from './create-receiver.ts';
 import type { PendingLead } from './deliver-to-targets.ts';
 import {
   asReceived,
-  besideDamaged,
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
@@ -59,15 +58,7 @@ export async function deliverPending(
   await Promise.all(
     groupByRequest(due).map(async (group) => {
       const leasedAt = clock.steady();
-      const parts = await besideDamaged(
-        group,
-        (some) => leaseAll(some, options),
-        ({ leadId }, error) => {
-          onUnreadable([leadId], error);
-          return [];
-        },
-      );
-      const leased = parts.flat();
+      const leased = await leaseAll(group, options);
       await redeliver(leased, leasedAt, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
     }),
   );

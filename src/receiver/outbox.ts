@@ -1,12 +1,5 @@
 import { LeadNotFoundError } from '../errors.ts';
-import type {
-  DueLead,
-  Inbox,
-  LackingTarget,
-  LeaseAnswer,
-  StoredDelivery,
-  TargetLease,
-} from '../inbox/inbox.ts';
+import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -27,14 +20,10 @@ import type { ReceiverNote, ReceiverProblem } from './problems.ts';
 import { restoreCredential } from './restore-credential.ts';
 import {
   asReceived,
-  besideDamaged,
   checkedLead,
   firstDeliveries,
-  isOfDamage,
-  isOfInbox,
   isUnreadable,
   storedDelivery,
-  storeFaultOf,
   type Unreadable,
 } from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
@@ -68,9 +57,6 @@ const shortestWaitMs = 1000;
 /** Leads that are tried at the same time, at most. */
 const mostAtOnce = 100;
 
-/** Leads that are passed over, at most, where none of those before them can be read. */
-const mostPassed = 5;
-
 /** Leads whose strikes are known, of each target: the oldest are forgotten. */
 const mostStruck = 1000;
 
@@ -86,8 +72,6 @@ interface Line {
   state: TargetState;
   /** By id of a lead, how often it failed at this target although that answered before. */
   readonly strikes: Map<string, number>;
-  /** Ids of leads that could not be read, as none that was read with them: those behind them are read next. */
-  readonly passed: Set<string>;
   /** When its next round begins, and what begins it at once. */
   waitsUntil: number;
   wake: AbortController;
@@ -113,7 +97,6 @@ export class Outbox {
           target,
           state: unseen,
           strikes: new Map(),
-          passed: new Set(),
           waitsUntil: 0,
           wake: new AbortController(),
           givenUp: 0,
@@ -217,8 +200,7 @@ export class Outbox {
     if (waitMs === Number.POSITIVE_INFINITY) return pollMs;
     // Half of what the target takes, so that a delivery never waits behind what is stored alone; one where it is down.
     const half = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
-    const limit = (outages > 0 ? mostAtOnce : half + mostPassed) + line.passed.size;
-    const due = await inbox.due(name, Math.max(now, next), limit);
+    const due = await inbox.due(name, Math.max(now, next), outages > 0 ? mostAtOnce : half);
     const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId, name));
     const first =
       outages > 0 ? probesOf(free, outages, { isFresh: freshMs <= 0, isKnown: pausedMs <= 0 }) : free;
@@ -231,7 +213,7 @@ export class Outbox {
 
   /** The first ones, so many at most. Resolves to false where others try them all. */
   async #tryAll(
-    { target, passed }: Line,
+    { target }: Line,
     due: readonly DueLead[],
     { most, isAnswering }: { readonly most: number; readonly isAnswering: boolean },
     receiver: Handing,
@@ -239,23 +221,13 @@ export class Outbox {
     // Before they are leased, since nobody renews the leases yet: what is erased meanwhile cannot be leased.
     const read: ReadLead[] = [];
     const together = new Map<string, ReadLead>();
-    const isUnread = (): boolean => read.every(({ stored }) => isOfInbox(stored));
-    const behind = due.filter(({ leadId }) => !passed.has(leadId));
-    for (const one of (behind.length > 0 ? behind : due).slice(0, most + mostPassed)) {
-      if ((read.length >= most && !isUnread()) || together.size >= mostTogether) break;
+    for (const one of due) {
+      if (read.length >= most || together.size >= mostTogether) break;
       if (together.has(one.leadId)) continue;
       const stored = await this.#stored(one);
       read.push({ one, stored });
       if (target.isWhole !== true || stored instanceof Error || stored.firstSeq === undefined) continue;
       for (const other of await this.#sharing(stored, target)) together.set(other.one.leadId, other);
-    }
-    const [first] = read;
-    const isInbox = first !== undefined && isUnread();
-    if (!isInbox || behind.length === 0 || passed.size >= step) passed.clear();
-    // Where none can be read, it is the inbox, and they stay due. It may be these alone: those behind them are read next.
-    if (isInbox) {
-      for (const { one } of read) passed.add(one.leadId);
-      throw first.stored as Error;
     }
     const { inbox, clock } = this.#options;
     const leasedAt = clock.steady();
@@ -264,14 +236,7 @@ export class Outbox {
     );
     const all = [...read, ...others];
     const leases = all.map(({ one: { leadId, seq } }): TargetLease => ({ leadId, seq, target: target.name }));
-    const answered = await besideDamaged<TargetLease, readonly (LeaseAnswer | undefined)[]>(
-      leases,
-      (some) => inbox.lease(some),
-      () => [undefined],
-    );
-    const answers = answered.flat();
-    // They stay due: those behind them are read next.
-    all.forEach(({ one }, i) => answers[i] === undefined && passed.add(one.leadId));
+    const answers = await inbox.lease(leases);
     const leased = all.filter((_, i) => answers[i]?.state === 'leased');
     const requests = new Map<number, StoredRequest>();
     const tries: Promise<void>[] = [];
@@ -299,11 +264,10 @@ export class Outbox {
   /** What is handed on of the first delivery of the lead that is kept: the very first one may be pruned. */
   async #stored({ leadId, seq }: DueLead): Promise<HandedOn | Unreadable> {
     const { inbox } = this.#options;
-    let own: HandedOn | undefined;
+    const stored = await storedDelivery(inbox, seq);
+    const own = stored && { ...stored, firstAt: stored.receivedAt };
+    if (own !== undefined && own.source !== 'backfill') return own;
     try {
-      const stored = await storedDelivery(inbox, seq);
-      own = stored && { ...stored, firstAt: stored.receivedAt };
-      if (own !== undefined && own.source !== 'backfill') return own;
       for (const { handedSeq, ...first } of await firstDeliveries(inbox, [leadId])) {
         const handed = handedSeq === own?.seq ? own : await storedDelivery(inbox, handedSeq);
         if (handed !== undefined)
@@ -312,8 +276,7 @@ export class Outbox {
       return own ?? new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      // What was fetched is better than nothing where a push of it is on a damaged page.
-      return own !== undefined && isOfDamage(error) ? own : error;
+      return error;
     }
   }
 
@@ -328,12 +291,7 @@ export class Outbox {
     const { inbox } = this.#options;
     const others: StoredDelivery[] = [];
     const ofRequest = { firstSeq, since: receivedAt, until: receivedAt + 1 };
-    try {
-      for await (const stored of inbox.list(ofRequest)) if (stored.leadId !== leadId) others.push(stored);
-    } catch (error) {
-      // The lead itself can be read, and is tried: the others follow when they are due.
-      if (!isUnreadable(error)) throw error;
-    }
+    for await (const stored of inbox.list(ofRequest)) if (stored.leadId !== leadId) others.push(stored);
     const ids = others.flatMap((stored) => stored.leadId ?? []);
     if (ids.length === 0) return [];
     const due = await inbox.due(name, Number.MAX_SAFE_INTEGER, ids.length, ids);
@@ -351,19 +309,13 @@ export class Outbox {
   /** Those that were fetched when they came first, in one question: of most requests that come again there is none. */
   async #fetched(pushed: ReadonlyMap<number, ReadDelivery>): Promise<readonly ReadLead[]> {
     if (pushed.size === 0) return [];
-    try {
-      const firsts = await this.#options.inbox.leadsBySeq([...pushed.keys()].slice(0, mostTogether));
-      return firsts.flatMap(({ seq, source, receivedAt }): ReadLead[] => {
-        const found = pushed.get(seq);
-        if (found === undefined || source !== 'backfill') return [];
-        const { one, stored } = found;
-        return [{ one, stored: { ...stored, seq, attempt: 1, firstAt: receivedAt } }];
-      });
-    } catch (error) {
-      // They follow when they are due.
-      if (!isUnreadable(error)) throw error;
-      return [];
-    }
+    const firsts = await this.#options.inbox.leadsBySeq([...pushed.keys()].slice(0, mostTogether));
+    return firsts.flatMap(({ seq, source, receivedAt }): ReadLead[] => {
+      const found = pushed.get(seq);
+      if (found === undefined || source !== 'backfill') return [];
+      const { one, stored } = found;
+      return [{ one, stored: { ...stored, seq, attempt: 1, firstAt: receivedAt } }];
+    });
   }
 
   /** Leads that came in one request go out in one. */
@@ -392,7 +344,7 @@ export class Outbox {
       await receiver.handOn(checked, pending, leasedAt);
     } catch (error) {
       // Where it is the inbox, they are due again once their leases end.
-      if (!isUnreadable(error) || isOfInbox(error)) throw error;
+      if (!isUnreadable(error)) throw error;
       await this.#putOff(target, leads, error, receiver);
     }
   }
@@ -416,7 +368,7 @@ export class Outbox {
       leadIds: leads.map(({ leadId }) => leadId),
       why: sentenceOf(error),
     });
-    const isOver = storeFaultOf(error) === undefined && leads.every(({ since }) => now - since >= giveUpMs);
+    const isOver = leads.every(({ since }) => now - since >= giveUpMs);
     const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
     await receiver.release(
       leads.map(({ leadId, seq, since }) => ({ leadId, seq, since, target: name, ...next })),
@@ -450,24 +402,16 @@ export class Outbox {
     const { inbox, note } = this.#options;
     const target = targetLabel(line.target.name);
     let newlyDead = givenUp;
-    let dead: number | undefined;
     const known: string[] = [];
-    try {
-      for (const leadId of unsure) {
-        const ask = (): Promise<readonly LackingTarget[]> => inbox.lackingTargets(leadId);
-        const [all] = await besideDamaged([leadId], ask, () => undefined);
-        const lacking = all?.filter((one) => one.target === target);
-        const isDead = lacking?.some((one) => one.dead) === true;
-        if (isDead) newlyDead += 1;
-        // One that is not given up may be so later: what was sent to the inbox may still be under way.
-        if (isDead || lacking?.length === 0) known.push(leadId);
-      }
-      dead = (await inbox.outstanding()).find((one) => one.target === target && one.wanted)?.dead;
-    } catch (error) {
-      // Where the inbox cannot be read it is not known how many are dead since earlier.
-      if (!isUnreadable(error)) throw error;
+    for (const leadId of unsure) {
+      const lacking = (await inbox.lackingTargets(leadId)).filter((one) => one.target === target);
+      const isDead = lacking.some((one) => one.dead);
+      if (isDead) newlyDead += 1;
+      // One that is not given up may be so later: what was sent to the inbox may still be under way.
+      if (isDead || lacking.length === 0) known.push(leadId);
     }
-    dead ??= newlyDead;
+    const outstanding = await inbox.outstanding();
+    const dead = outstanding.find((one) => one.target === target && one.wanted)?.dead ?? newlyDead;
     // They may have been begun anew since.
     if (newlyDead > 0 && dead > 0) note({ kind: 'given-up', target, leads: dead });
     for (const leadId of known) unsure.delete(leadId);

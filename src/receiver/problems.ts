@@ -49,6 +49,5 @@ export type ReceiverNote =
   /** Somebody else cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */
   | { readonly kind: 'output-cut'; readonly path: string; readonly size: number; readonly left: number }
   /** A part of the inbox cannot be read: of its leads it is not known which ones the file has. */
-  | { readonly kind: 'output-not-compared'; readonly path: string; readonly why: string }
   /** No inbox can hold them, since it tells leads apart by their ids. */
   | { readonly kind: 'pulled-without-id'; readonly leads: number };

@@ -1,6 +1,5 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
-import { CannotStoreError, type Inbox, type StoredDelivery } from '../inbox/inbox.ts';
-import type { InboxProblem, StoreFault } from '../inbox/problems.ts';
+import type { Inbox, StoredDelivery } from '../inbox/inbox.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
@@ -30,43 +29,8 @@ export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'attempt'> {
 export type Unreadable = DataError | LeadNotFoundError;
 
 export const isUnreadable = (error: unknown): error is Unreadable =>
-  error instanceof DataError || error instanceof LeadNotFoundError;
-
-/** Why the inbox could not do what was asked; undefined where something else failed. */
-export function storeFaultOf(error: unknown): StoreFault | undefined {
-  const isOfStore = error instanceof DataError || error instanceof CannotStoreError;
-  const problem = isOfStore ? (error.problem as InboxProblem | undefined) : undefined;
-  return problem?.kind === 'inbox-cannot-read' || problem?.kind === 'inbox-cannot-store'
-    ? problem.fault
-    : undefined;
-}
-
-/** A part of the inbox's file is damaged: the rest can be read. */
-export const isOfDamage = (error: unknown): boolean => storeFaultOf(error)?.kind === 'sqlite-damaged';
-
-/**
- * Does the work for all at once, or for each by itself where one is on a damaged page: that one holds no other, and `damaged`
- * says what it makes. Throws what fails otherwise.
- */
-export async function besideDamaged<One, Result>(
-  all: readonly One[],
-  work: (some: readonly One[]) => Promise<Result>,
-  damaged: (one: One, error: unknown) => Result,
-): Promise<readonly Result[]> {
-  try {
-    return [await work(all)];
-  } catch (error) {
-    if (!isOfDamage(error)) throw error;
-    const [one] = all;
-    if (one !== undefined && all.length === 1) return [damaged(one, error)];
-  }
-  const results: Result[] = [];
-  for (const one of all) results.push(...(await besideDamaged([one], work, damaged)));
-  return results;
-}
-
-/** It may be the inbox that cannot be read just now. */
-export const isOfInbox = (found: unknown): boolean => storeFaultOf(found) !== undefined && !isOfDamage(found);
+  error instanceof LeadNotFoundError ||
+  (error instanceof DataError && error.problem?.kind === 'delivery-without-lead');
 
 /** The ids of leads that are outstanding for some target, oldest first. */
 export async function pendingIds(inbox: Pick<Inbox, 'unsettled'>): Promise<readonly string[]> {

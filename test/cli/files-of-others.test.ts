@@ -1,10 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { execa } from 'execa';
 import { expect, it } from 'vitest';
-import { damagedInbox } from '../inbox/sqlite/damaged-inbox.ts';
-import { authorityOf, binary, environment, listenProcess } from '../support/listen-process.ts';
+import { authorityOf, listenProcess } from '../support/listen-process.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { asStranger, canBeStranger, stranger } from '../support/stranger.ts';
 
@@ -56,18 +53,3 @@ it.runIf(canBeStranger)(
     expect((await warningsOf(home)).join()).not.toContain('readable by others');
   },
 );
-
-it('a recovery succeeds in a directory that may be written and not listed', async ({ skip }) => {
-  const container = ['--user', '--map-user=54321', '--map-group=54321'];
-  if (spawnSync('unshare', [...container, 'true']).status !== 0)
-    return skip('containers are not allowed here');
-  const from = await damagedInbox('deliveries', 10);
-  const to = join(freshHome(), 'new.db');
-  chmodSync(dirname(to), 0o300);
-  const words = [binary, 'inbox', 'recover', '--inbox', from, '-o', to];
-  const { exitCode, stderr } = await execa('unshare', [...container, process.execPath, ...words], {
-    env: environment(freshHome()),
-    reject: false,
-  });
-  expect([exitCode, stderr]).toEqual([7, expect.stringContaining(`leads saved to ${to}`)]);
-});

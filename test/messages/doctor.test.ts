@@ -26,7 +26,7 @@ it.each<[DoctorProblem, string, string | undefined]>([
   [
     { kind: 'inbox-file-damaged', inbox: 'inbox.db', damage: 'a page is used twice' },
     'inbox.db is damaged: a page is used twice',
-    "'leads inbox recover --inbox inbox.db -o NEW' saves what it still holds",
+    "'sqlite3 inbox.db .recover | sqlite3 NEW' saves what it still holds",
   ],
   [
     { kind: 'database-without-inbox', inbox: database },

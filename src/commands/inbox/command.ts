@@ -6,7 +6,6 @@ import {
   listFlags,
   migrateFlags,
   pruneFlags,
-  recoverFlags,
   retryArgs,
   retryFlags,
   showArgs,
@@ -94,14 +93,6 @@ export default commandGroup({
         'leads inbox retry lead_123 --to http://localhost:3000/webhook',
       ],
       load: () => import('./retry.ts'),
-    }),
-    command({
-      name: 'recover',
-      summary: 'save what a damaged inbox still holds',
-      flags: recoverFlags,
-      exits: { 6: '', 7: 'something could not be saved' },
-      examples: ['leads inbox recover --inbox damaged.db -o recovered.db'],
-      load: () => import('./recover.ts'),
     }),
     command({
       name: 'migrate',

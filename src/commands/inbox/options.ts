@@ -72,19 +72,6 @@ export const retryFlags = {
 
 export type InboxRetryOptions = ArgumentsOf<typeof retryArgs> & OptionsOf<typeof retryFlags>;
 
-export const recoverFlags = {
-  ...inboxFlags,
-  output: {
-    short: 'o',
-    value: 'new',
-    type: text,
-    known: 'files',
-    help: 'the new inbox, which must not exist',
-  },
-} satisfies Flags;
-
-export type InboxRecoverOptions = OptionsOf<typeof recoverFlags>;
-
 export const migrateFlags = {
   print: { help: 'print the SQL instead, and change nothing' },
   acceptServer: { help: 'let receivers write to this server, though another one took newer leads' },

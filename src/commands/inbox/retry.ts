@@ -11,11 +11,9 @@ import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
 import { type Retried, retryDelivery, untried } from '../../receiver/retry-delivery.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import {
-  besideDamaged,
   firstDeliveries,
   type FirstDelivery,
   groupByRequest,
-  isOfDamage,
   isUnreadable,
   pendingIds,
 } from '../../receiver/stored-deliveries.ts';
@@ -69,15 +67,8 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
         const retrying = { target, inbox, clock, hasMoved: options.pending, sentenceOf };
         for (const leads of groupByRequest(found)) {
           signal.throwIfAborted();
-          const retry = async (): Promise<readonly Retried[]> => {
-            const results = await retryDelivery(leads, retrying);
-            if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
-            return results;
-          };
-          const results = await retry().catch((error: unknown) => {
-            if (!options.pending || !isOfDamage(error)) throw error;
-            return leads.map(({ leadId }) => untried(leadId, sentenceOf(error), clock.now()));
-          });
+          const results = await retryDelivery(leads, retrying);
+          if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
           for (const one of results) await done(one);
         }
         signal.throwIfAborted();
@@ -102,13 +93,7 @@ async function beginAnew(options: InboxRetryOptions, context: Context): Promise<
     const ids = await pendingIds(inbox);
     let begun = 0;
     for (let i = 0; i < ids.length; i += leadsAtOnce) {
-      const some = ids.slice(i, i + leadsAtOnce);
-      const counts = await besideDamaged(
-        some,
-        (leadIds) => inbox.beginAnew(leadIds),
-        () => 0,
-      );
-      for (const count of counts) begun += count;
+      begun += await inbox.beginAnew(ids.slice(i, i + leadsAtOnce));
     }
     return { begun, left: ids.length - begun };
   });
@@ -121,10 +106,7 @@ async function beginAnew(options: InboxRetryOptions, context: Context): Promise<
   else if (left === 0) messages.say('nothing is outstanding');
   if (left > 0) {
     const which = counted(left, 'lead does', 'leads do');
-    messages.note(
-      'left',
-      `${which} not begin anew: no delivery is kept, the target has had it meanwhile, or it is on a damaged page`,
-    );
+    messages.note('left', `${which} not begin anew: no delivery is kept, or the target has had it meanwhile`);
   }
   return 'done';
 }

@@ -117,8 +117,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   closers.push(() => opened.close(isOver));
   for (const [i, { to }] of definitions.entries()) {
     const isCut =
-      'output' in to &&
-      (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, { host, note, sentenceOf }));
+      'output' in to && (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host));
     // It has seen the file as it was.
     if (isCut) targets[i]?.reopen?.();
   }
@@ -320,11 +319,7 @@ function receiverFor(
   });
 }
 
-const alwaysSaid: ReadonlySet<ReceiverNote['kind']> = new Set([
-  'output-cut',
-  'output-not-compared',
-  'given-up',
-]);
+const alwaysSaid: ReadonlySet<ReceiverNote['kind']> = new Set(['output-cut', 'given-up']);
 
 /**
  * Once for each kind, cause, set of leads, or secret of a rotation; `alwaysSaid` each time, and also under `--quiet`.

@@ -33,8 +33,6 @@ interface BatchCommitOptions<Writer> {
   readonly verify: () => void;
   /** What the caller of a step that failed with this is told. */
   readonly failure: (error: unknown) => Error;
-  /** Whether the transaction that failed with this would be made with another writer. */
-  readonly isToRepeat: (error: unknown) => boolean;
   /** Told after each transaction how many steps shared it, without those in the background. */
   readonly onCommit?: ((steps: number) => void) | undefined;
 }
@@ -82,10 +80,6 @@ export class BatchCommit<Writer extends BatchWriter> {
     if (locked.length === 0) return;
     const failure = this.#transact(locked);
     if (failure === undefined) return;
-    if (this.#options.isToRepeat(failure.error)) {
-      await this.#commit(locked);
-      return;
-    }
     if (locked.length === 1 || isOfWholeDatabase(failure.error)) {
       this.#reject(locked, failure.error);
       return;

@@ -4,7 +4,6 @@ import type { HandedResult } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
 import { bytesOf, type Database, placeOf, sharedSeqOf, textOf, type Statements } from './libsql.ts';
-import { isUnreadable } from './sqlite-errors.ts';
 
 const noContent = { headers: [], body: new Uint8Array() };
 
@@ -242,11 +241,8 @@ export class NonceTable {
   /** In this transaction. */
   #bound = 0;
 
-  readonly #keepsExpired: boolean;
-
-  /** `startedAt`: the time when the clock that gives `steady` was at 0. `keepsExpired`: nothing is removed. */
-  constructor(sql: Statements, lifetimeMs: number, startedAt: number, keepsExpired: boolean) {
-    this.#keepsExpired = keepsExpired;
+  /** `startedAt`: the time when the clock that gives `steady` was at 0. */
+  constructor(sql: Statements, lifetimeMs: number, startedAt: number) {
     this.#sql = sql;
     this.#lifetimeMs = lifetimeMs;
     this.#startedAt = startedAt;
@@ -278,26 +274,18 @@ export class NonceTable {
     return Buffer.compare(bound['digest'] as Uint8Array, digest) === 0;
   }
 
-  /** Removes some of the expired ones. Inside a transaction, which a `DamagedExpiredError` ends. */
+  /** Removes some of the expired ones. Inside a transaction. */
   removeExpired(steady: number): void {
     if (this.#bound === 0) return;
     const now = Math.round(this.#startedAt + steady);
     this.#sql.run('UPDATE nonce_clock SET at = ?1 WHERE at < ?1', now);
-    if (this.#keepsExpired) return;
-    try {
-      this.#sql.run(
-        'DELETE FROM nonces WHERE nonce IN (SELECT nonce FROM nonces WHERE expires <= ? ORDER BY expires LIMIT ?)',
-        now,
-        this.#bound * noncesRemovedPerAdded,
-      );
-    } catch (cause) {
-      throw isUnreadable(cause) ? new DamagedExpiredError('expired nonces are damaged', { cause }) : cause;
-    }
+    this.#sql.run(
+      'DELETE FROM nonces WHERE nonce IN (SELECT nonce FROM nonces WHERE expires <= ? ORDER BY expires LIMIT ?)',
+      now,
+      this.#bound * noncesRemovedPerAdded,
+    );
   }
 }
-
-/** Expired nonces are damaged, on which no delivery depends: the transaction is to be run again without removing any. */
-export class DamagedExpiredError extends Error {}
 
 /** When the clock that gives `steady` now was at 0, on the clock of the nonces. */
 export const nonceClockStart = (database: Database, steady: number): number =>

@@ -4,8 +4,7 @@ import { messageOf } from '../../errors.ts';
 import { cannotStore, type CannotStoreError } from '../inbox.ts';
 import type { FileChange } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { loadLibsqlAsync, readOnlyUrl, textOf } from './libsql.ts';
-import { cannotWrite, isUnreadable, sqliteCode } from './sqlite-errors.ts';
+import { cannotWrite, isDamage, sqliteCode } from './sqlite-errors.ts';
 
 /** What the operator of a receiver has to know about the file, each said once. */
 export class StoreWarnings {
@@ -44,15 +43,11 @@ export class StoreWarnings {
     }
   }
 
-  damaged(detail: string): void {
-    if (this.#isDamageSaid) return;
-    this.#isDamageSaid = true;
-    this.#options.warn({ kind: 'inbox-damaged', inbox: this.#options.location, detail });
-  }
-
   /** Something failed with what the database threw. */
   failed(error: unknown): void {
-    if (isUnreadable(error)) this.damaged((error as Error).message);
+    if (this.#isDamageSaid || !isDamage(error)) return;
+    this.#isDamageSaid = true;
+    this.#options.warn({ kind: 'inbox-damaged', inbox: this.#options.location, detail: messageOf(error) });
   }
 }
 
@@ -211,40 +206,4 @@ export class DiskSpaceCheck {
       return false;
     }
   }
-}
-
-/** A check that takes longer stops, in milliseconds: of a large file only a part is looked at. */
-const longestMs = 1000;
-
-/** A check that goes on in a thread of its own. */
-export interface IntegrityCheck {
-  /** What is damaged, in the database's words; undefined when nothing was found. Never rejects. */
-  readonly found: Promise<string | undefined>;
-  stop(): void;
-}
-
-/** Looks for damage without keeping the event loop waiting. */
-export async function checkIntegrity(path: string): Promise<IntegrityCheck> {
-  const Libsql = await loadLibsqlAsync();
-  const database = new Libsql(readOnlyUrl(path), { timeout: 0 });
-  let isOver = false;
-  const stop = (): void => {
-    if (!isOver) database.interrupt();
-  };
-  const timer = setTimeout(stop, longestMs);
-  const check = async (): Promise<string | undefined> => {
-    try {
-      const statement = await database.prepare('PRAGMA quick_check(1)');
-      const [row] = await statement.all([]);
-      const result = textOf(row?.['quick_check']);
-      return result === 'ok' || result === '' ? undefined : result;
-    } catch (error) {
-      return /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error)) ? (error as Error).message : undefined;
-    } finally {
-      isOver = true;
-      clearTimeout(timer);
-      database.close();
-    }
-  };
-  return { found: check(), stop };
 }

@@ -22,11 +22,10 @@ export const sqliteCode = (error: unknown): string => {
 /** Another process has it in use, and may not a moment later. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error));
 
-const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
+export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
-/** The same of a file on a disk that fails: a part cannot be read, and the rest can. */
-export const isUnreadable = (error: unknown): boolean =>
-  isDamage(error) || /^SQLITE_IOERR_(READ|SHORT_READ|DATA|CORRUPTFS)/.test(sqliteCode(error));
+export const isNoDatabase = (error: unknown): boolean =>
+  isDamage(error) || sqliteCode(error) === 'SQLITE_NOTADB';
 
 /** The file was read, and is damaged, of another kind, or lacks a table (`SQLITE_ERROR`). */
 export const isNoWholeInbox = (error: unknown): boolean =>

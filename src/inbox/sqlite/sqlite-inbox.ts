@@ -4,16 +4,9 @@ import { DelayedSequencing, handedOut, leavesFrom, pauseMs } from '../ledger.ts'
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
-import { DamagedExpiredError, nonceClockStart } from './delivery-tables.ts';
+import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
-import {
-  checkIntegrity,
-  FileIdentity,
-  type IntegrityCheck,
-  DatabaseLog,
-  DiskSpaceCheck,
-  StoreWarnings,
-} from './file-health.ts';
+import { FileIdentity, DatabaseLog, DiskSpaceCheck, StoreWarnings } from './file-health.ts';
 import { LedgerTable } from './ledger-table.ts';
 import { type Database, textOf, Statements } from './libsql.ts';
 import {
@@ -26,7 +19,7 @@ import {
   overwriteFile,
   shrink,
 } from './open-database.ts';
-import { cannotOpen, cannotRead, cannotWrite, isBusy, isUnreadable, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, isBusy, sqliteCode } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
@@ -50,23 +43,16 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
   const database = await openDatabase(location, clock.now(), options.warn);
   try {
-    let damage: unknown;
-    try {
-      await removeDeadReceivers(database, pid, clock.now());
-    } catch (error) {
-      // Their leases end by themselves.
-      if (!isUnreadable(error)) throw error;
-      damage = error;
-    }
+    await removeDeadReceivers(database, pid, clock.now());
     const storedName = storedNamesOf(database);
     storeLabels(database, storedName, [...targets, ...(options.onDemand ?? [])]);
     const owner = await leaseOwner(pid);
     new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
     const copiedSeq = await copiedSeqOf(location);
     const nonceStart = nonceClockStart(database, clock.steady());
-    const opened = { storedName, owner, nonceClockStart: nonceStart, copiedSeq, damage };
+    const opened = { storedName, owner, nonceClockStart: nonceStart, copiedSeq };
     failWhereLocked(database);
-    return sqliteInbox(database, options, opened, await checkIntegrity(location));
+    return sqliteInbox(database, options, opened);
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -89,29 +75,19 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 function sqliteInbox(
   database: Database,
   options: StoreOptions,
-  opened: Omit<OpenedStore, 'keepsExpired'> & { readonly copiedSeq: () => number; readonly damage: unknown },
-  check: IntegrityCheck,
+  opened: OpenedStore & { readonly copiedSeq: () => number },
 ): Inbox {
   const { location, clock, onCommit } = options;
   const wanted = options.targets.map(opened.storedName);
   const room = new DiskSpaceCheck(location);
   let writer: SqliteWriter | undefined;
-  let keepsExpired = false;
   /** Of the newest delivery that this process has committed. */
   let committedSeq = 0;
   const log = new DatabaseLog(location, () => opened.copiedSeq() >= committedSeq);
   const warnings = new StoreWarnings(new FileIdentity(location), log, options);
-  warnings.failed(opened.damage);
-  void check.found.then((damage) => damage !== undefined && warnings.damaged(damage));
   const commits = new BatchCommit({
     database,
-    createWriter: () => (writer = new SqliteWriter(database, options, { ...opened, keepsExpired })),
-    isToRepeat(error) {
-      if (!(error instanceof DamagedExpiredError)) return false;
-      keepsExpired = true;
-      warnings.failed(error.cause);
-      return true;
-    },
+    createWriter: () => (writer = new SqliteWriter(database, options, opened)),
     clock,
     verify: () => warnings.verifyInPlace(),
     failure(error) {
@@ -124,11 +100,6 @@ function sqliteInbox(
       if (steps > 0) onCommit?.(steps);
     },
   });
-  /** It reads the whole file, which keeps the log as it is. */
-  const endCheck = async (): Promise<void> => {
-    check.stop();
-    await check.found;
-  };
   const add = <T>(step: (writer: SqliteWriter) => T): Promise<T> => commits.add(step);
   /** For what reads more than the leads that it names. */
   const addReading = <T>(step: (writer: SqliteWriter) => T): Promise<T> =>
@@ -136,11 +107,12 @@ function sqliteInbox(
       current.insertWaiting();
       return step(current);
     });
-  const outstanding = outstandingLeads(database, opened.owner, (error) => warnings.failed(error));
+  const outstanding = outstandingLeads(database, opened.owner);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return await Promise.resolve(read());
     } catch (cause) {
+      warnings.failed(cause);
       throw cannotRead(location, cause);
     }
   };
@@ -223,7 +195,6 @@ function sqliteInbox(
     async erase(erasure) {
       await sequenceAll();
       const places = [...outOfReach, ...handedOut(entered.statements())];
-      await endCheck();
       database.prepare('PRAGMA secure_delete = ON').all([]);
       const holding = await reading(() => bodiesWithIds(database, erasure.leadIds));
       const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
@@ -232,21 +203,20 @@ function sqliteInbox(
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
       return { ...counts, remains, outOfReach: places };
     },
-    async compact() {
-      await endCheck();
-      const failed = shrink(database);
-      if (failed === undefined) return undefined;
-      if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
-        return notOverwritten(location, failed);
-      }
-      throw cannotWrite(location, failed);
-    },
+    compact: () =>
+      Promise.resolve().then(() => {
+        const failed = shrink(database);
+        if (failed === undefined) return undefined;
+        if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
+          return notOverwritten(location, failed);
+        }
+        throw cannotWrite(location, failed);
+      }),
     async close() {
       await sequencing.close();
       // Where that cannot be written, the next one to open the inbox finds this receiver dead.
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();
-      await endCheck();
       log.close();
       database.close();
     },

@@ -53,8 +53,6 @@ export interface OpenedStore {
   readonly owner: string;
   readonly storedName: StoredName<string>;
   readonly nonceClockStart: number;
-  /** Expired nonces stay, since some of them are damaged. */
-  readonly keepsExpired: boolean;
 }
 
 /** Writes what `Inbox` names. Every method runs inside a transaction that the caller opened, from `begin` to `end`. */
@@ -79,7 +77,7 @@ export class SqliteWriter {
 
   constructor(database: Database, options: StoreOptions, opened: OpenedStore) {
     const { targets: wanted, leaseMs, nonceLifetimeMs } = options;
-    const { owner, storedName, nonceClockStart, keepsExpired } = opened;
+    const { owner, storedName, nonceClockStart } = opened;
     const sql = new Statements(database);
     this.#options = options;
     this.#sql = sql;
@@ -89,7 +87,7 @@ export class SqliteWriter {
     this.erased = new ErasedTable(database);
     this.ledger = new LedgerTable(sql);
     this.#shared = new SharedContentTable(sql);
-    this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart, keepsExpired);
+    this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart);
   }
 
   /** The number of the newest delivery. */

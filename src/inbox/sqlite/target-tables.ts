@@ -12,7 +12,6 @@ import {
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { longestLeaseMs } from '../store-options.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
-import { isUnreadable } from './sqlite-errors.ts';
 import { type Database, fromColumn, type Row, textOf, toColumn, type Statements } from './libsql.ts';
 
 interface TargetLeasesOptions {
@@ -172,14 +171,10 @@ export class TargetLeases {
 const triesOf = ({ lease, owner, tries }: Row, own: string): number =>
   Number(tries) + (Number(lease) > 0 && owner !== own ? 1 : 0);
 
-/**
- * Reads which leads a target has not had, by its stored name. `owner`: of this receiver. `onDamage` is told of each page that
- * cannot be read, since the leads on it are left out.
- */
+/** Reads which leads a target has not had, by its stored name. `owner`: of this receiver. */
 export function outstandingLeads(
   database: Database,
   owner: string,
-  onDamage: (error: unknown) => void,
 ): {
   readonly due: (
     target: string,
@@ -193,91 +188,37 @@ export function outstandingLeads(
   /** At most `outstandingPage` of them, those behind a lead, due or not; and the last lead that was looked at. */
   readonly page: (target: string, after: string) => { refs: readonly StoredRef[]; last: string | undefined };
 } {
-  /** What can be read where a page is damaged. */
-  const unlessDamaged = <T>(read: () => T, otherwise: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      onDamage(error);
-      return otherwise();
-    }
-  };
+  const columns = `lead, leads.seq, tries, owner, lease, since, ${freeAt} AS free_at`;
   const due = database.prepare(
-    `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at ${dueOf} LIMIT ?`,
+    `SELECT ${columns} FROM (SELECT * ${dueOf} LIMIT ?) CROSS JOIN leads ON id = lead ORDER BY free_at`,
   );
-  const seqs = database.prepare('SELECT seq FROM leads WHERE id = ?');
-  /** Each by itself, so that one on a damaged page holds no other. Undefined for a lead that is not there. */
-  const seqOf = (lead: string): number | undefined =>
-    unlessDamaged(
-      () => {
-        const [row] = seqs.all([lead]);
-        return row && Number(row['seq']);
-      },
-      () => 0,
-    );
-  // In the order of the index, without a look at the table.
-  const dueKeys = database.prepare(
-    `SELECT lead FROM work INDEXED BY due WHERE target = ? AND done = 0 AND dead = 0 LIMIT ${outstandingPage} OFFSET ?`,
+  const dueOfLead = database.prepare(
+    `SELECT ${columns} FROM work CROSS JOIN leads ON id = lead
+     WHERE lead = ? AND target = ? AND done = 0 AND dead = 0 AND ${freeAt} <= ?`,
   );
-  const dueRow = database.prepare(
-    `SELECT lead, tries, owner, lease, since, ${freeAt} AS free_at FROM work
-     WHERE lead = ? AND target = ? AND done = 0 AND dead = 0 AND due_at IS NOT NULL`,
-  );
-  /** Each by itself: none of one on a damaged page. */
-  const dueRowOf = (lead: string, target: string): readonly Row[] =>
-    unlessDamaged(
-      () => dueRow.all([lead, target]),
-      () => [],
-    );
-  const dueRowsOf = (leadIds: readonly string[], target: string, by: number): readonly Row[] =>
-    leadIds
-      .flatMap((leadId) => dueRowOf(toColumn(leadId), target))
-      .filter((row) => Number(row['free_at']) <= by)
-      .sort((a, b) => Number(a['free_at']) - Number(b['free_at']));
-  /** The same of all leads. */
-  const readableDue = (target: string, by: number, limit: number): readonly Row[] => {
-    const found: Row[] = [];
-    for (let looked = 0; ; looked += outstandingPage) {
-      const keys = dueKeys.all([target, looked]);
-      for (const { lead } of keys) {
-        const [row] = dueRowOf(textOf(lead), target);
-        if (row === undefined) continue;
-        if (Number(row['free_at']) > by) return found;
-        found.push(row);
-        if (found.length >= limit) return found;
-      }
-      if (keys.length < outstandingPage) return found;
-    }
-  };
-  const dueRows = (target: string, by: number, limit: number): readonly Row[] =>
-    unlessDamaged(
-      () => due.all([target, by, limit]),
-      () => readableDue(target, by, limit),
-    );
-  const refsOf = (rows: readonly Row[]): readonly (StoredRef & { readonly row: Row })[] =>
-    rows.flatMap((row) => {
-      const lead = textOf(row['lead']);
-      const seq = seqOf(lead);
-      return seq === undefined ? [] : [{ leadId: fromColumn(lead), seq, row }];
-    });
+  const dueRows = (target: string, by: number, limit: number, leadIds?: readonly string[]): readonly Row[] =>
+    leadIds === undefined
+      ? due.all([target, by, limit])
+      : leadIds
+          .flatMap((leadId) => dueOfLead.all([toColumn(leadId), target, by]))
+          .sort((a, b) => Number(a['free_at']) - Number(b['free_at']))
+          .slice(0, limit);
   const next = database.prepare(`SELECT ${freeAt} AS free_at ${dueOf} LIMIT 1`);
   const page = database.prepare(
-    `SELECT lead FROM work WHERE target = ? AND done = 0 AND lead > ? ORDER BY lead LIMIT ${outstandingPage}`,
+    `SELECT lead, seq FROM work CROSS JOIN leads ON id = lead
+     WHERE target = ? AND done = 0 AND lead > ? ORDER BY lead LIMIT ${outstandingPage}`,
   );
   return {
     due: (target, by, limit, leadIds) =>
-      refsOf(
-        leadIds === undefined ? dueRows(target, by, limit) : dueRowsOf(leadIds, target, by).slice(0, limit),
-      ).map(({ leadId, seq, row }): DueLead => {
-        const [since, dueAt] = [Number(row['since']), Number(row['free_at'])];
-        return { leadId, seq, tries: triesOf(row, owner), since, dueAt };
-      }),
+      dueRows(target, by, limit, leadIds).map((row): DueLead => ({
+        leadId: fromColumn(textOf(row['lead'])),
+        seq: Number(row['seq']),
+        tries: triesOf(row, owner),
+        since: Number(row['since']),
+        dueAt: Number(row['free_at']),
+      })),
     next(target) {
-      const [row] = unlessDamaged(
-        () => next.all([target, Number.MAX_SAFE_INTEGER]),
-        () => readableDue(target, Number.MAX_SAFE_INTEGER, 1),
-      );
+      const [row] = next.all([target, Number.MAX_SAFE_INTEGER]);
       return row && Number(row['free_at']);
     },
     targets: () =>
@@ -287,8 +228,8 @@ export function outstandingLeads(
         .map((row) => textOf(row['name'])),
     page(target, after) {
       const rows = page.all([target, after]);
+      const refs = rows.map((row) => ({ leadId: fromColumn(textOf(row['lead'])), seq: Number(row['seq']) }));
       const last = rows.at(-1);
-      const refs = refsOf(rows).map(({ leadId, seq }) => ({ leadId, seq }));
       return { refs, last: last && textOf(last['lead']) };
     },
   };

@@ -14,7 +14,7 @@ import { syncDirectory } from '../../files/replace.ts';
 import type { Inbox, StoredDelivery, StoredRef, TargetLease } from '../../inbox/inbox.ts';
 import { type IdField, readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
-import { asReceived, isOfDamage, isOfInbox, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
+import { asReceived, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
 import { lostLines } from './lost-lines.ts';
 import type { Target, TargetResult } from './target.ts';
 
@@ -214,21 +214,11 @@ async function repair(
   path: string,
   inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
   idField: IdField,
-  { host, note, sentenceOf }: Pick<AppendTargetOptions, 'host' | 'note' | 'sentenceOf'>,
+  host?: string,
 ): Promise<boolean> {
   const target = appendTargetName(path, host);
   const outstanding = new Map<string, StoredRef>();
-  /** What a damaged part of the inbox holds can neither be known nor marked. */
-  const besideDamage = (work: Promise<unknown>): Promise<unknown> =>
-    work.catch((error: unknown) => {
-      if (!isOfDamage(error)) throw error;
-      note({ kind: 'output-not-compared', path, why: sentenceOf(error) });
-    });
-  await besideDamage(
-    (async () => {
-      for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
-    })(),
-  );
+  for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
   if (outstanding.size === 0) return false;
   const file = await open(path, 'r+');
   try {
@@ -251,7 +241,7 @@ async function repair(
       for (const { leadId } of written) outstanding.delete(leadId);
       if (written.length > 0) {
         await file.datasync();
-        await besideDamage(inbox.settle(written));
+        await inbox.settle(written);
       }
       last = Buffer.from(lines.at(-1)?.bytes ?? []);
     }
@@ -288,7 +278,7 @@ async function beginsLead(
       for await (const bytes of leadBytesOf(leadId, seq, inbox))
         if (part.equals(bytes.subarray(0, part.length))) return true;
     } catch (error) {
-      if (!isUnreadable(error) || isOfInbox(error)) throw error;
+      if (!isUnreadable(error)) throw error;
     }
   }
   return false;

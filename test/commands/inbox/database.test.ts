@@ -126,14 +126,6 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     expect(run.stderr).toContain('1 lead does not begin anew');
   });
 
-  test('is not what recover is for', async () => {
-    const run = await leads(['inbox', 'recover', '-o', 'new.db'], { env });
-    expect(run).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining("'leads inbox recover' is for files") as string,
-    });
-  });
-
   test('is named by a command line, with a note where a password stands in it, and shown without', async () => {
     const run = await leads(['inbox', 'list', '--inbox', url]);
     expect(run.stderr).toContain('can be seen by other users of this machine');

@@ -7,7 +7,6 @@ import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
 import { type App, answering, appInEachTest } from '../listen/app.ts';
 import { listenInEachTest, token } from '../listen/support.ts';
-import { damagedInbox, ids, sharingIds } from '../../inbox/sqlite/damaged-inbox.ts';
 
 const start = listenInEachTest();
 const startApp = appInEachTest();
@@ -305,25 +304,5 @@ describe('what is outstanding', () => {
       {},
     ]);
     database.close();
-  });
-
-  it('is delivered beside a damaged page of the deliveries, whose leads are said', async () => {
-    const path = await damagedInbox('deliveries', 10, true);
-    const mended = await app(200);
-    const run = await leads(['inbox', 'retry', '--pending', '--to', mended.url, '--inbox', path, '--json']);
-    expect(run.exitCode).toBe(7);
-    const results = JSON.parse(run.stdout) as { ok: boolean; answer: string }[];
-    const failed = results.filter(({ ok }) => !ok);
-    expect(results).toHaveLength(ids.length + sharingIds.length);
-    expect(failed.length).toBeGreaterThan(0);
-    expect(failed.length).toBeLessThan(100);
-    expect(failed.every(({ answer }) => answer.includes('the database is damaged'))).toBe(true);
-  });
-
-  it('begins anew beside a damaged page of what is outstanding', async () => {
-    const path = await damagedInbox('work', 2, true);
-    const run = await leads(['inbox', 'retry', '--pending', '--inbox', path]);
-    expect(run.stderr).toContain('1,379 leads begin anew');
-    expect(run.stderr).toContain('21 leads do not begin anew');
   });
 });

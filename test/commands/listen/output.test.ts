@@ -82,9 +82,7 @@ describe('--output', () => {
       settle: () => Promise.resolve([]),
       list: async function* () {},
     };
-    await expect(
-      repairOutputFile(scratch(), inbox, plainId, { note: () => undefined, sentenceOf: String }),
-    ).rejects.toThrow(OutputError);
+    await expect(repairOutputFile(scratch(), inbox, plainId)).rejects.toThrow(OutputError);
   });
 
   it('appends each accepted lead once over several runs', async () => {
@@ -127,14 +125,13 @@ describe('--output', () => {
     const listed = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","listed":1}') });
     await inbox.take([{ ...listed, source: 'backfill' }]);
     await inbox.take([arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","pushed":1}') })]);
-    const options = { note: () => undefined, sentenceOf: String };
     for (const [part, isCut] of [
       ['{"id":"a","l', true],
       ['{"id":"a","p', true],
       ['{"id":"a","x', false],
     ] as const) {
       writeFileSync(file, `{"id":"b"}\n${part}`);
-      expect(await repairOutputFile(file, inbox, plainId, options)).toBe(isCut);
+      expect(await repairOutputFile(file, inbox, plainId)).toBe(isCut);
       expect(readFileSync(file, 'utf8')).toBe(`{"id":"b"}\n${isCut ? '' : part}`);
     }
     await inbox.close();

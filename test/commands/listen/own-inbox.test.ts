@@ -1,14 +1,12 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
-import { damagedInbox, ids } from '../../inbox/sqlite/damaged-inbox.ts';
-import { deliveryOf, freshFile } from '../../inbox/support.ts';
+import { deliveryOf } from '../../inbox/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
-import { answering, startApp } from './app.ts';
 import { type Listener, listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
@@ -145,39 +143,3 @@ describe('listen --retain', () => {
     expect(await shown()).toBe('{"id":"new"}\n');
   });
 });
-
-it('listens to an inbox where what is outstanding is damaged, and says that', async () => {
-  const listener = await start(['--inbox', await damagedInbox('work', 2, true)]);
-  expect((await listener.post({ id: 'a' })).status).toBe(200);
-  expect(listener.stderr.text()).toContain('what is outstanding is not known');
-});
-
-it('hands on what is outstanding beside a damaged page of it', async () => {
-  const app = await startApp(answering(200));
-  onTestFinished(() => app.close());
-  const inbox = await damagedInbox('work', 2, true, undefined, `forward ${app.url}/`);
-  const listener = await start(['--inbox', inbox, '--forward-to', app.url]);
-  const had = (): number => new Set(app.received.map(({ body }) => body.toString())).size;
-  await until(() => {
-    listener.clock.advance(1000);
-    return had() > 900;
-  }, 'the leads on other pages');
-});
-
-it.each(['work', 'undone', 'leads', 'deliveries'])(
-  'listens with --output to an inbox with a damaged page of %s, and says that leads may be written again',
-  async (table) => {
-    const output = freshFile('leads.ndjson');
-    const written = ids.filter((_, i) => i % 2 === 0).map((id) => JSON.stringify({ id }));
-    writeFileSync(output, [...written, '{"id":"lead-1951'].join('\n'));
-    const inbox = await damagedInbox(table, 2, true, undefined, `output ${output}`);
-    const listener = await start(['--inbox', inbox, '--output', output]);
-    expect((await listener.post({ id: 'a' })).status).toBe(200);
-    const lines = readFileSync(output, 'utf8').split('\n');
-    expect(lines).toContain('{"id":"a"}');
-    expect(lines.filter((line) => line === '{"id":"lead-1951')).toHaveLength(table === 'undone' ? 1 : 0);
-    expect(listener.stderr.text()).toContain(
-      `what ${output} has of the leads on that part may be written to it again`,
-    );
-  },
-);

@@ -20,7 +20,6 @@ it('fails the steps of a transaction as a whole where the files cannot be looked
       if (looks === 2) throw cannotWrite(path, diskError);
     },
     failure: (error) => error as Error,
-    isToRepeat: () => false,
   });
   const insert = (id: string) => commits.add(() => database.exec(`INSERT INTO taken VALUES ('${id}')`));
   const settled = await Promise.allSettled(['a', 'b', 'c'].map(insert));

@@ -1,17 +1,15 @@
+import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { inWords } from '../../support/in-words.ts';
 import { describeWarning } from '../../../src/messages/command-line.ts';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { DamagedExpiredError, NonceTable } from '../../../src/inbox/sqlite/delivery-tables.ts';
-import { type DatabaseLog, type FileIdentity, StoreWarnings } from '../../../src/inbox/sqlite/file-health.ts';
-import { type Database, loadLibsql, Statements } from '../../../src/inbox/sqlite/libsql.ts';
+import { describe, expect, it } from 'vitest';
+import { checkIntegrity } from '../../../src/inbox/sqlite/check-integrity.ts';
+import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
 import { shrink } from '../../../src/inbox/sqlite/open-database.ts';
-import { isUnreadable } from '../../../src/inbox/sqlite/sqlite-errors.ts';
-import { outstandingLeads, storedNamesOf } from '../../../src/inbox/sqlite/target-tables.ts';
 import { until } from '../../support/until.ts';
-import { clock, open, takeOne } from '../stores.ts';
+import { open, takeOne } from '../stores.ts';
 import { all, arrivalOf, freshFile } from '../support.ts';
-import { damagedInbox, ids, sharingIds } from './damaged-inbox.ts';
+import { damagedInbox, ids } from './damaged-inbox.ts';
 
 it('with a damaged page refuses the leads on that page alone, and says once how to save the rest', async () => {
   const path = await damagedInbox('leads', 3);
@@ -27,19 +25,25 @@ it('with a damaged page refuses the leads on that page alone, and says once how 
   }
   await until(() => warnings.length > 0, 'the warning');
   expect(warnings).toHaveLength(1);
-  expect(warnings[0]).toContain(`leads inbox recover --inbox ${path} -o NEW`);
+  expect(warnings[0]).toContain(`sqlite3 ${path} .recover | sqlite3 NEW`);
 });
 
-it('is checked as soon as it is opened, before any delivery', async () => {
-  const path = await damagedInbox('deliveries', 10);
-  const warnings: string[] = [];
-  const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
-  await until(() => warnings.length > 0, 'the warning');
-  expect(warnings[0]).toContain('is damaged');
+it('is refused to who reads the damaged page, and takes new leads', async () => {
+  const inbox = await open(await damagedInbox('deliveries', 10));
   expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
   await expect(inWords(all(inbox.list({})))).rejects.toThrow(
     /cannot read the inbox .*: the database is damaged/,
   );
+});
+
+it('is found damaged by a check of its pages, as a whole one and one of another kind are not', async () => {
+  expect(await checkIntegrity(await damagedInbox('deliveries', 10))).toMatch(/page/);
+  const whole = freshFile('inbox.db');
+  await (await open(whole)).close();
+  expect(await checkIntegrity(whole)).toBeUndefined();
+  const other = freshFile('inbox.db');
+  writeFileSync(other, 'no database'.repeat(1000));
+  expect(await checkIntegrity(other)).toContain('not a database');
 });
 
 async function execute(path: string, sql: string): Promise<void> {
@@ -57,7 +61,7 @@ describe('an inbox that an erasure did not write anew', () => {
     const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
     expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
     expect(warnings.filter((text) => text.includes('a copy of what was erased'))).toEqual([
-      expect.stringMatching(/what was erased: .*: the database is damaged; 'leads inbox recover /),
+      expect.stringMatching(/what was erased: .*: the database is damaged; 'sqlite3 .* \.recover /),
     ]);
   });
 
@@ -118,101 +122,21 @@ it.each([
   expect([found, stays ?? '', isFile]).toEqual([undefined, '', false]);
 });
 
-it('counts what a failing disk does not give as damaged', () => {
-  const failed = (code: string): Error => Object.assign(new Error(code), { code });
-  expect(isUnreadable(failed('SQLITE_IOERR_READ'))).toBe(true);
-  expect(isUnreadable(failed('SQLITE_CORRUPT'))).toBe(true);
-  expect(isUnreadable(failed('SQLITE_BUSY'))).toBe(false);
-  expect(isUnreadable(failed('SQLITE_IOERR_WRITE'))).toBe(false);
+it('is not opened where what is outstanding is damaged', async () => {
+  await expect(inWords(open(await damagedInbox('work', 2, ['forward http://a.test/'])))).rejects.toThrow(
+    /cannot open the inbox .*: the database is damaged/,
+  );
 });
 
-it('says so of a part that the disk does not give, and refuses no delivery for expired nonces there', () => {
-  const failed = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
-  const said: string[] = [];
-  const warn = ({ kind }: { kind: string }) => void said.push(kind);
-  const unchanged = { change: () => undefined } as unknown as FileIdentity & DatabaseLog;
-  new StoreWarnings(unchanged, unchanged, { location: 'inbox.db', warn }).failed(failed);
-  expect(said).toEqual(['inbox-damaged']);
-  const database: Database = {
-    inTransaction: true,
-    exec: () => undefined,
-    prepare: (sql) => ({
-      all: () => [],
-      get: () => undefined,
-      run() {
-        if (sql.startsWith('DELETE')) throw failed;
-        return { changes: 0 };
-      },
-    }),
-    close: () => undefined,
-  };
-  const nonces = new NonceTable(new Statements(database), 1000, 0, false);
-  nonces.look(['n']);
-  expect(() => nonces.removeExpired(1)).toThrow(DamagedExpiredError);
-});
-
-it('opens where what is outstanding is damaged, says so, and takes leads', async () => {
-  const path = await damagedInbox('work', 2, true);
+it('says that it is damaged where that is found when what is due is read', async () => {
+  const target = 'forward http://a.test/';
   const warnings: string[] = [];
-  const inbox = await open(path, {
-    targets: ['forward http://a.test/'],
-    warn: (found) => warnings.push(describeWarning(found)),
-  });
-  expect(await takeOne(inbox, arrivalOf({ id: 'new' }))).toMatchObject({ kind: 'pending' });
-  expect(warnings).toEqual([expect.stringContaining('is damaged')]);
-});
-
-it('takes each delivery whose nonce is fresh where those that are expired are damaged', async () => {
-  const path = await damagedInbox('nonces', 0, true);
-  const inbox = await open(path, { nonceLifetimeMs: 60_000 });
-  clock.advance(3_600_000);
-  for (const id of ['z1', 'z2', 'z3']) {
-    expect(await takeOne(inbox, arrivalOf({ id }, { nonce: `z nonce of ${id}` }))).toMatchObject({
-      kind: 'accepted',
-    });
+  const path = await damagedInbox('leads', 3, [target]);
+  const inbox = await open(path, { targets: [target], warn: ({ kind }) => warnings.push(kind) });
+  for (let round = 0; round < 2; round += 1) {
+    await expect(inWords(inbox.due(target, Number.MAX_SAFE_INTEGER, 2000))).rejects.toThrow(
+      /the database is damaged/,
+    );
   }
-});
-
-it('names what is due beside a lead that is on a damaged page of the ids, and that one without its delivery', async () => {
-  const path = await damagedInbox('leads', 3, true);
-  const target = 'forward http://a.test/';
-  const inbox = await open(path, { targets: [target] });
-  const due = await inbox.due(target, clock.now(), 2000);
-  expect(due.map(({ leadId }) => leadId).sort()).toEqual(ids);
-  const damaged = due.filter(({ seq }) => seq === 0).map(({ leadId, seq }) => ({ leadId, seq, target }));
-  expect(damaged.length).toBeGreaterThan(5);
-  expect(damaged.length).toBeLessThan(100);
-  await inbox.lease(damaged);
-  await expect(all(inbox.list({ leadId: damaged[0]?.leadId }))).rejects.toThrow();
-  await inbox.release(damaged.map((lease) => ({ ...lease, retryAt: clock.now() + 1000 })));
-  expect(await inbox.due(target, clock.now(), 2000)).toEqual(due.filter(({ seq }) => seq !== 0));
-});
-
-it('says so of a part of what is due that was damaged since it was opened', async () => {
-  const Libsql = await loadLibsql();
-  const database = new Libsql(await damagedInbox('work', 0, true), { timeout: 0 });
-  onTestFinished(() => database.close());
-  const damage: unknown[] = [];
-  const { due, next } = outstandingLeads(database, '', (error) => damage.push(error));
-  const target = storedNamesOf(database)('forward http://a.test/');
-  expect(due(target, clock.now(), 2000).length).toBeLessThan(ids.length + sharingIds.length);
-  const found = damage.length;
-  expect(found).toBeGreaterThan(0);
-  expect(next(target)).toBe(1);
-  expect(damage.length).toBeGreaterThan(found);
-});
-
-it('names what is due beside leads on a damaged page of what is outstanding, earliest first', async () => {
-  const path = await damagedInbox('work', 0, true);
-  const target = 'forward http://a.test/';
-  const inbox = await open(path, { targets: [target] });
-  expect(await inbox.nextDueAt(target)).toBe(1);
-  const due = await inbox.due(target, clock.now(), 2000);
-  const named = due.map(({ leadId }) => leadId).filter((id) => ids.includes(id));
-  expect(named.length).toBeGreaterThan(900);
-  expect(named.length).toBeLessThan(ids.length);
-  expect(named).toEqual(ids.filter((id) => named.includes(id)));
-  expect(await inbox.due(target, clock.now(), 2)).toEqual(due.slice(0, 2));
-  expect(await inbox.due(target, 0, 2)).toEqual([]);
-  await inbox.lease(due.map((one) => ({ ...one, target })));
+  expect(warnings).toEqual(['inbox-damaged']);
 });

@@ -2,7 +2,6 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
-import { leads } from '../../support/run.ts';
 import { clock, open, takeOne } from '../stores.ts';
 import { all, arrivalOf, deliveryOf, freshFile } from '../support.ts';
 
@@ -53,12 +52,4 @@ it('knows its leads again, wherever in a body they are now', async () => {
     differs: ['n'],
   });
   expect(await takeOne(inbox, arrivalOf({ id: 'accepted' }))).toMatchObject({ differs: undefined });
-});
-
-it('is recovered as it is', async () => {
-  const to = freshFile('recovered.db');
-  const run = await leads(['inbox', 'recover', '--inbox', copied(), '-o', to]);
-  expect(run).toMatchObject({ exitCode: 0, stderr: `107 deliveries of 5 leads saved to ${to}\n` });
-  const inbox = await open(to);
-  expect(await all(inbox.leads({}))).toHaveLength(4);
 });

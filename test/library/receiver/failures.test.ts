@@ -15,7 +15,6 @@ import {
 } from '../../../src/library/receiver.ts';
 import { errorText } from '../../../src/library/receiver/checked-options.ts';
 import { sign } from '../../../src/library/webhook.ts';
-import { damagedInbox } from '../../inbox/sqlite/damaged-inbox.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const choice = { scheme: 'github', secrets: 'octo' } as const;
@@ -75,7 +74,7 @@ test('a hint names options in place of flags', async () => {
 });
 
 test('a command that helps stays as it is in a hint', async () => {
-  const hint = "'leads inbox recover --inbox /data/leads.db -o NEW' saves what it still holds";
+  const hint = "'sqlite3 /data/leads.db .recover | sqlite3 NEW' saves what it still holds";
   const damaged = new CannotStoreError('the database is damaged', { hint });
   const { receiver, errors } = start({ inbox: inboxWith({ take: () => Promise.reject(damaged) }) });
   expect(await deliver(receiver, { id: 'a' })).toBe(503);
@@ -195,16 +194,4 @@ test('a verifier that throws for each forgery is told of once a minute', async (
     told.push(errors.length);
   }
   expect(told).toEqual([1, 1, 1, 2, 2]);
-});
-
-test('what is outstanding is handed over beside a damaged page of it', async () => {
-  const path = await damagedInbox('work', 2, true, undefined, 'call onLead');
-  const had: string[] = [];
-  const { errors } = start({
-    inbox: fileInbox(path),
-    onLead: ({ id }) => void had.push(id),
-    retryEveryMs: 60_000,
-  });
-  await expect.poll(() => had.length + new Set(errors.map(([, id]) => id)).size).toBe(1400);
-  expect(had.length).toBeGreaterThan(1300);
 });

@@ -21,12 +21,10 @@ it('knows the leads of a file by the field that is their id, and those from befo
     list: ({ seq = 0 }) =>
       each([{ seq, body: Buffer.from(bodies[seq] ?? ''), headers: [] } as object as StoredDelivery]),
   };
-  await repairOutputFile(path, inbox, idFieldNamed('uuid'), silent);
+  await repairOutputFile(path, inbox, idFieldNamed('uuid'));
   expect(settled).toEqual(['a', 'b']);
   expect(readFileSync(path, 'utf8')).toBe(`${written.join('\n')}\n`);
 });
-
-const silent = { note: () => undefined, sentenceOf: String };
 
 async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* await Promise.resolve(values);
