@@ -47,8 +47,7 @@ export const configSchema = z.object({
 });
 
 const partSchema = (part: (typeof schemePartKeys)[number]): z.core.$ZodType => {
-  const { values, isList } = schemeParts[part];
-  if (isList === true) return z.union([z.string(), z.array(z.string())]);
+  const { values } = schemeParts[part];
   return values === undefined ? z.string() : z.enum([...values]);
 };
 

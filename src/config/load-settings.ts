@@ -86,8 +86,8 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
 
 /** What earlier releases keep beside the name of the scheme. */
 function formerSchemeOptions(webhook: NonNullable<Profile['webhook']>): StoredSchemeOptions {
-  const { tolerance, tokenHeader, headerPrefix, require, custom } = webhook;
-  return { tolerance, tokenHeader, headerPrefix, require, ...custom };
+  const { tolerance, tokenHeader, headerPrefix, custom } = webhook;
+  return { tolerance, tokenHeader, headerPrefix, ...custom };
 }
 
 /** The profile that flag or environment names. */

@@ -128,8 +128,6 @@ function problemSentence(found: Found): string {
       return `It matches under the scheme '${found.scheme}', and the scheme here is '${found.here}'.`;
     case 'other-brand':
       return `It matches under the scheme 'standard-webhooks' with its headers named ${found.brand}-….`;
-    case 'covers-less':
-      return 'The signature matches, but covers less than is required here.';
     case 'secret-sent':
       return `The secret itself came in the header ${found.header}${behindWord(found.isWhole)}: it was sent as a token, and nothing was signed with it.`;
     case 'token-elsewhere':

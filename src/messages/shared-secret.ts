@@ -19,7 +19,7 @@ type SecretProblem = Extract<
 >;
 
 /** What is wrong with a secret that both sides have. */
-export const secretMessages: Messages<Exclude<SecretProblem, { kind: 'jwk-without-secret' }>> = {
+export const secretMessages: Messages<SecretProblem> = {
   'empty-secret': () => 'the webhook secret is empty',
   'secret-of-key-pair': () =>
     'the webhook secret is a key of a pair, and this scheme signs with a shared secret',

@@ -38,10 +38,9 @@ export const webhookMessages: Messages<WebhookProblem> = {
   'scheme-signs-no-time': ({ scheme }) => `tolerance: the scheme '${scheme}' signs no time`,
   'not-a-header-name': ({ name }) => `'${name}' is not the name of a header`,
   ...secretMessages,
-  'jwk-without-secret': () => 'the JWK holds no secret',
   'unreadable-key': onlySentence(
     'the key cannot be read',
-    'it must be a PEM or JWK of an Ed25519, P-256 or RSA key, or a shared secret',
+    'it must be a PEM or JWK of an Ed25519, P-256 or RSA key',
   ),
   'unreadable-webhook-key': onlySentence(
     'the webhook key is not an Ed25519 key in base64',
@@ -49,18 +48,13 @@ export const webhookMessages: Messages<WebhookProblem> = {
   ),
   'key-halves-differ': () => 'the two halves of the private key do not belong together',
   'key-for-another-algorithm': ({ algorithm, type, bits }) => {
-    const rsa = bits === undefined ? undefined : `an RSA key of ${bits} bits`;
-    const key = rsa ?? (type === undefined ? 'a shared secret' : `of type '${type}'`);
+    const key = bits === undefined ? `of type '${type}'` : `an RSA key of ${bits} bits`;
     return {
       message: `the key is ${key}, and ${algorithm} needs another`,
       hint: () => `give ${keysOf[algorithm]}`,
     };
   },
   'key-not-of-algorithm': ({ algorithm }) => `the key does not belong to the algorithm ${algorithm}`,
-  'unsupported-key': ({ type }) => ({
-    message: `a key of type '${type}' is not supported`,
-    hint: () => 'use an Ed25519 or P-256 key, an RSA key of at least 2048 bits, or a shared secret',
-  }),
   'public-key-cannot-sign': onlySentence('a public key verifies but cannot sign', 'use the private key'),
   'body-not-signed': ({ content }) =>
     `the signed content '${content}' does not cover {body}: anybody could change the lead`,
@@ -96,17 +90,5 @@ export const webhookMessages: Messages<WebhookProblem> = {
   'prefixes-overlap': () => ({
     message: 'the time and the signature in one header need prefixes that differ',
     hint: () => 'such as t= and v1=',
-  }),
-  'component-not-sent': ({ names }) => ({
-    message: `what is sent here has no ${names.join(' and ')} that a signature could cover`,
-    hint: () => 'leave out of require what only another sender can sign',
-  }),
-  'digest-not-required': ({ require }) => ({
-    message: 'a signature that need not cover the digest of the body proves nothing about the lead',
-    hint: () => `add digest to require: ${require.join(',')}`,
-  }),
-  'unknown-component': ({ name, known }) => ({
-    message: `'${name}' is no component that the signature of a request can be required to cover`,
-    hint: () => `it may be one of ${known.join(', ')}, or the name of a header`,
   }),
 };

@@ -245,9 +245,4 @@ export const presets: readonly (Preset & { readonly name: PresetName })[] = Obje
 );
 
 /** Every scheme, apart from the code that signs and verifies: help names them and loads nothing else. */
-export const schemeNames: readonly string[] = [
-  'token',
-  ...presets.map(({ name }) => name),
-  'rfc9421',
-  'custom',
-];
+export const schemeNames: readonly string[] = ['token', ...presets.map(({ name }) => name), 'custom'];

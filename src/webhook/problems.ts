@@ -4,7 +4,7 @@ import type { Algorithm, SecretEncoding } from './scheme-options.ts';
 /** What is wrong with a scheme, its options, or a secret. */
 export type WebhookProblem =
   | KindsOf<Record<'scheme-is-no-object' | 'empty-secret' | 'empty-token' | 'unsendable-token', unknown>>
-  | KindsOf<Record<'jwk-without-secret' | 'unreadable-key' | 'unreadable-webhook-key', unknown>>
+  | KindsOf<Record<'unreadable-key' | 'unreadable-webhook-key', unknown>>
   | KindsOf<Record<'key-halves-differ' | 'public-key-cannot-sign' | 'two-time-sources', unknown>>
   | KindsOf<Record<'custom-without-header' | 'format-without-time' | 'prefixes-overlap', unknown>>
   | KindsOf<{
@@ -19,22 +19,18 @@ export type WebhookProblem =
       /** A public key, or a key in PEM. */
       'secret-of-key-pair': unknown;
       'secret-not-encoded': { encoding: SecretEncoding };
-      /** `type`: undefined for a shared secret; `bits`: of an RSA key that is too short. */
+      /** `bits`: of an RSA key that is too short. */
       'key-for-another-algorithm': {
         algorithm: Algorithm;
-        type: string | undefined;
+        type: string;
         bits: number | undefined;
       };
       'key-not-of-algorithm': { algorithm: Algorithm };
-      'unsupported-key': { type: string };
       'body-not-signed': { content: string };
       'unknown-slot': { slot: string; known: readonly string[] };
       'signed-not-sent': { part: 'timestamp' | 'nonce' };
       'sent-not-signed': { part: 'timestamp' | 'nonce' };
       'headers-not-apart': { scheme: 'custom' | 'token' };
-      'component-not-sent': { names: readonly string[] };
-      'digest-not-required': { require: readonly string[] };
-      'unknown-component': { name: string; known: readonly string[] };
     }>;
 
 export const configError = (problem: WebhookProblem, details?: ErrorDetails): ConfigError =>

@@ -1,4 +1,4 @@
-/** Names of RFC 9421, section 3.3, where it has one. `-der`: the ECDSA signature as ASN.1 instead of r and s alone. */
+/** `-der`: the ECDSA signature is ASN.1 instead of r and s alone. */
 export const algorithms = [
   'hmac-sha256',
   'hmac-sha384',
@@ -61,8 +61,6 @@ export interface SchemeOptions extends CustomOptions {
   readonly headerPrefix?: string | undefined;
   /** Of `meta`: the verify token that its registration brings; a secret. */
   readonly verifyToken?: string | undefined;
-  /** Of `rfc9421`: what a signature must cover. Default method, target and digest. */
-  readonly require?: readonly string[] | undefined;
   /** The receiver's URL as its senders know it, for schemes that sign it. */
   readonly publicUrl?: URL | undefined;
 }
@@ -75,8 +73,6 @@ interface Part {
   readonly of: readonly string[];
   /** Every value that it may have, where these can be listed. */
   readonly values?: readonly string[];
-  /** The names of several things. */
-  readonly isList?: true;
   readonly help: string;
 }
 
@@ -93,11 +89,6 @@ export const schemeParts: Readonly<Record<PartKey, Part>> = {
   verifyToken: {
     of: ['meta'],
     help: 'the verify token that is typed in at the registration, whose GET is answered then',
-  },
-  require: {
-    of: ['rfc9421'],
-    isList: true,
-    help: 'what a signature must cover: digest, and any of method, target and components (default: method,target,digest)',
   },
   signatureHeader: { of: custom, help: 'header that holds the signature' },
   signatureHeaders: {
@@ -138,7 +129,7 @@ export const schemeParts: Readonly<Record<PartKey, Part>> = {
   },
   nonceHeader: { of: timed, help: 'header that holds the nonce or delivery id' },
   secretEncoding: {
-    of: ['custom', 'rfc9421'],
+    of: custom,
     values: secretEncodings,
     help: `of a shared secret: ${secretEncodings.join(', ')} (default: utf8)`,
   },

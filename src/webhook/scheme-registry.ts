@@ -2,7 +2,6 @@ import { Secret } from '../secret.ts';
 import { asymmetricKey } from './crypto/asymmetric-key.ts';
 import { configError } from './problems.ts';
 import { presets, schemeNames } from './presets.ts';
-import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
 import type { Scheme } from './scheme.ts';
 import { type Rejected, rejected } from './delivery-answer.ts';
 import { presetScheme } from './schemes/preset-scheme.ts';
@@ -39,7 +38,6 @@ function make(name: string, options: SchemeOptions): Scheme {
       ? plain
       : timedToken(plain, options, tolerance);
   }
-  if (name === 'rfc9421') return rfc9421(tolerance, options.secretEncoding ?? 'utf8', options.require);
   if (name === 'custom') return custom(options, tolerance);
   const preset = presets.find((known) => known.name === name);
   if (preset !== undefined) {
@@ -182,11 +180,8 @@ export function readSchemeDefinition(json: unknown): SchemeDefinition {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw configError({ kind: 'scheme-is-no-object' });
   }
-  const { version = 1, scheme: name = 'custom', tolerance, publicUrl, require, ...others } = json as Members;
+  const { version = 1, scheme: name = 'custom', tolerance, publicUrl, ...parts } = json as Members;
   if (version !== 1) throw configError({ kind: 'scheme-of-newer-version', version: String(version) });
-  // A list may be written as one text, as in the settings of earlier releases.
-  const list = typeof require === 'string' ? require.split(',').map((part) => part.trim()) : require;
-  const parts = list === undefined ? others : { ...others, require: list };
   if (typeof name !== 'string' || !schemeNames.includes(name)) {
     throw configError({ kind: 'unknown-scheme', name: String(name), known: schemeNames });
   }
@@ -226,11 +221,7 @@ export function schemePartsOf(
 }
 
 function partValue(part: PartKey, value: unknown): unknown {
-  const { values, isList } = schemeParts[part];
-  if (isList === true) {
-    if (Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '')) return value;
-    throw wrongPart(part, 'a list of texts');
-  }
+  const { values } = schemeParts[part];
   if (typeof value !== 'string' || (value === '' && part !== 'prefix')) throw wrongPart(part, 'a text');
   if (values?.includes(value) === false)
     throw wrongPart(part, values.join(', ').replace(/^(.*), /, '$1 or '));

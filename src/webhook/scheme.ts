@@ -11,8 +11,6 @@ export interface Key {
   readonly material: KeyObject;
   /** Of a public or private key: the code for it comes with it. */
   readonly pair?: PairSignatures | undefined;
-  /** The name by which a sender refers to this key (`keyid`), where the scheme has one and the key states it. */
-  readonly id?: string | undefined;
 }
 
 /** Signs with a private key, and checks with a public one. */
@@ -43,8 +41,6 @@ export interface Authentic {
   readonly key: number;
   /** Signed time in milliseconds, when the scheme has one. */
   readonly timestamp?: number | undefined;
-  /** Signed time in milliseconds at which the signature expires, when the sender set one. */
-  readonly expires?: number | undefined;
   /** Signed value that may be used for one body only, when the scheme has one. */
   readonly nonce?: string | undefined;
 }

@@ -22,7 +22,6 @@ function recipeOf(one: Case): Readonly<Record<string, unknown>> {
   const toleranceSeconds = one.scheme.toleranceMs === undefined ? null : one.scheme.toleranceMs / 1000;
   if (name === 'token')
     return { kind: 'token', tokenHeader: one.scheme.credentialHeaders[0], toleranceSeconds };
-  if (name === 'rfc9421') return { kind: 'rfc9421', toleranceSeconds };
   const { signedContent, toleranceMs: _ms, ...given } = options;
   const { timestampPrefix } = given;
   const isTimed = (options.timestampHeader ?? timestampPrefix) !== undefined;
@@ -63,7 +62,6 @@ function receiversKey(secret: string): string {
 
 const algorithmOf = (one: Case): string => {
   if (one.name.endsWith('v1a') || one.name.endsWith('ed25519')) return 'ed25519';
-  if (one.name.startsWith('rfc9421')) return one.name.slice('rfc9421 '.length);
   const { algorithm } = recipeOf(one);
   return typeof algorithm === 'string' ? algorithm : 'none';
 };

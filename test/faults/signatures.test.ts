@@ -85,7 +85,7 @@ function* forgeries({ scheme, coversBody }: Case, honest: ReturnType<typeof deli
 test('promise 3: no secret and no expected signature leaves the process', async () => {
   const chosen = full
     ? cases
-    : cases.filter((one) => /^(token|svix|stripe|rfc9421 hmac|custom everything)/.test(one.name));
+    : cases.filter((one) => /^(token|svix|stripe|custom everything)/.test(one.name));
   let searched = 0;
   for (const one of chosen) {
     const receiver = await overhear([...one.flags, '--verbose', '--explain'], one.secret);

@@ -1,4 +1,4 @@
-import { createSecretKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
@@ -57,17 +57,6 @@ test.each(sharedSecretCases)('$name: a public key is never taken for a shared se
       continue;
     }
     expect(type, form).toBe('public');
-  }
-});
-
-test('a message signature that is made of a public key alone is rejected', () => {
-  const scheme = schemeNamed('rfc9421');
-  for (const form of ['base64', 'hex', 'base64url', 'bytes']) {
-    const known = publicKeys[form] ?? new Secret('');
-    const forged = { ...keyOf(scheme, 'any'), material: createSecretKey(Buffer.from(known.reveal())) };
-    const arrived = delivered(scheme.sign(outgoing(), forged, now));
-    const found = checkDelivery(arrived, { path: undefined, scheme, keys: [scheme.key(known)] }, now);
-    expect(found, form).toMatchObject({ status: 401, reason: 'wrong_credential' });
   }
 });
 

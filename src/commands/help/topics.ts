@@ -42,11 +42,6 @@ const schemesTopic = {
     ['token', 'x-webhook-token: the shared token itself; nothing is signed'],
     ...presets.map((preset): Row => [preset.name, describe(preset)]),
     [
-      'rfc9421',
-      'signature-input and signature: HTTP Message Signatures over method, target and content-digest; secret: a shared ' +
-        'secret, or an Ed25519, P-256 or RSA key in PEM or JWK',
-    ],
-    [
       'custom',
       'any other service, as JSON: \'{"signatureHeader":"X-Signature","prefix":"sha256="}\', or a file that holds it',
     ],

@@ -16,7 +16,6 @@ export default command({
     {
       what: 'one document',
       fields: members('ok scheme reason checks wouldMatch explanation tried form at notes'),
-      sometimes: ['base'],
     },
   ],
   examples: [

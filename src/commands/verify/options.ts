@@ -66,12 +66,6 @@ export const flags = {
   }),
   ...inGroup('What is printed', {
     ...formatFlags(['text', 'json']),
-    showBase: { help: 'of rfc9421: the signature base' },
-    theirBase: {
-      value: 'file',
-      type: text,
-      help: 'of rfc9421: the base that the sender signed; the first component that differs is named',
-    },
   }),
 } satisfies Flags;
 

@@ -10,7 +10,7 @@ export const verifySchema = z.object({
   checks: z.readonly(
     z.array(
       z.object({
-        name: z.enum(['secret', 'header', 'signature', 'token', 'time', 'now', 'base']),
+        name: z.enum(['secret', 'header', 'signature', 'token', 'time', 'now']),
         /** Null where it cannot be checked. */
         ok: z.nullable(z.boolean()),
         detail: z.string(),
@@ -37,8 +37,6 @@ export const verifySchema = z.object({
   at: z.iso.datetime(),
   /** What the capture does not hold exactly, and what a receiver would reject besides. */
   notes: z.readonly(z.array(z.string())),
-  /** The signature base of RFC 9421, where it is asked for. */
-  base: z.optional(z.string()),
 });
 
 export type Report = z.output<typeof verifySchema>;

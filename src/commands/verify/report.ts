@@ -25,7 +25,7 @@ export const redact = (text: string, secrets: readonly Secret[]): string =>
 /** The report without the secrets, wherever a part of the capture stands in it. */
 export function redactReport(report: Report, secrets: readonly Secret[]): Report {
   const clean = (text: string): string => redact(text, secrets);
-  const { checks, wouldMatch, explanation, form, notes, base } = report;
+  const { checks, wouldMatch, explanation, form, notes } = report;
   return {
     ...report,
     checks: checks.map((check) => ({ ...check, detail: clean(check.detail) })),
@@ -39,7 +39,6 @@ export function redactReport(report: Report, secrets: readonly Secret[]): Report
     explanation: explanation === null ? null : clean(explanation),
     form: clean(form),
     notes: notes.map(clean),
-    ...(base !== undefined && { base: clean(base) }),
   };
 }
 
@@ -64,9 +63,6 @@ export async function printText(report: Report, head: string, context: Context):
   }
   for (const note of report.notes)
     out.push(`${yellow(marks.warn)} ${'note'.padEnd(11)} ${lines(note, indent).join('\n')}`);
-  if (report.base !== undefined) {
-    out.push('signature base:', ...report.base.split('\n').map((line) => `  ${drawn(line)}`));
-  }
   const { ok, reason, wouldMatch, explanation, tried } = report;
   if (ok === true) out.push(bold(green('genuine')));
   else if (ok === null) out.push(bold(yellow('cannot be shown')));

@@ -1,10 +1,9 @@
 import { createSecretKey } from 'node:crypto';
 import { type Capture, targetOf } from '../../capture/capture.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { DataError, UsageError, ConfigError } from '../../errors.ts';
-import { type Secret, withoutSecrets } from '../../secret.ts';
+import { DataError, ConfigError } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
-import { compareBases, messageBase } from './message-base.ts';
 import { writeJson } from '../../output/stdout.ts';
 import {
   resolveSchemeSecrets,
@@ -12,7 +11,7 @@ import {
   type LeadPlace,
   leadPlaceOf,
 } from '../flags/resolve-scheme.ts';
-import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from './open-capture.ts';
+import { bodyAsAsked, openCapture, rejectConflicts, textOf } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import type { Check, Report } from './output-schema.ts';
 import { printText, redact, redactReport } from './report.ts';
@@ -48,26 +47,18 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     withheld.length > 0
       ? withoutCredential(delivery, scheme, withheld)
       : examine(delivery, secrets, times, context.platform);
-  const { base, checks } = await signedBase(options, scheme.name, delivery, resolved.secrets, context);
   const place = leadPlaceOf(await context.settings());
   const isWhole = verdict.ok === true && capture.body !== undefined;
   const further = isWhole ? furtherRejection(delivery, secrets, { at, place }) : undefined;
-  const { ok, reason, wouldMatch, explanation, tried } = verdict;
   const report: Report = {
-    ok,
+    ...verdict,
     scheme: scheme.name,
-    reason,
-    checks: [...verdict.checks, ...checks],
-    wouldMatch,
-    explanation,
-    tried,
     form: textOf(capture.form),
     at: new Date(at).toISOString(),
     notes: [
       ...[...capture.notes, ...notes].map(({ found }) => textOf(found)),
       ...(further === undefined ? [] : [further]),
     ],
-    ...(base !== undefined && { base }),
   };
   const shown = redactReport(report, resolved.secrets);
   if (options.format === 'json') await writeJson(context.stdout, shown, 2);
@@ -126,43 +117,7 @@ const withheldError = (names: readonly string[]): DataError =>
     },
   );
 
-/** What `--show-base` and `--their-base` ask for; nothing where neither is given. Without the secrets, if it holds one. */
-async function signedBase(
-  { showBase, theirBase }: VerifyOptions,
-  scheme: string,
-  delivery: Delivery,
-  secrets: readonly Secret[],
-  context: Context,
-): Promise<{ readonly base?: string; readonly checks: readonly Check[] }> {
-  if (!showBase && theirBase === undefined) return { checks: [] };
-  if (scheme !== 'rfc9421') {
-    throw new UsageError(
-      `--${showBase ? 'show' : 'their'}-base belongs to --scheme rfc9421, and the scheme is '${scheme}'`,
-    );
-  }
-  const found = messageBase(delivery);
-  if (found?.base === undefined) {
-    const detail =
-      found === undefined
-        ? 'there is no signature base: signature-input and signature name no signature that can be read'
-        : `there is no signature base: ${found.missing ?? 'a component'} is not in the request`;
-    return { checks: [{ name: 'base', ok: false, detail }] };
-  }
-  // Before they are compared: what is shown of a long line may end in the middle of a secret.
-  const redact = (bytes: Buffer): Buffer =>
-    Buffer.from(withoutSecrets(bytes.toString('latin1'), secrets, '[redacted]'), 'latin1');
-  const ours = redact(found.base);
-  const base = ours.toString('utf8');
-  if (theirBase === undefined) return { base, checks: [] };
-  const difference = compareBases(ours, redact(await readBounded(theirBase, 'the base', context)));
-  const check: Check =
-    difference === undefined
-      ? { name: 'base', ok: true, detail: 'theirs is the same: the keys differ, or the algorithms' }
-      : { name: 'base', ok: false, detail: difference };
-  return { ...(showBase && { base }), checks: [check] };
-}
-
-type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme' | 'base'>;
+type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme'>;
 
 /**
  * Whether a delivery is genuine, check by check, as `listen` would check it, and what it would match where it is not.
@@ -226,7 +181,7 @@ function credentialChecks(
   keys: readonly Key[],
 ): readonly Check[] {
   const name = scheme.name === 'token' ? 'token' : 'signature';
-  const header = scheme.credentialHeaders.slice(0, scheme.name === 'rfc9421' ? 2 : 1).join(' and ');
+  const [header = ''] = scheme.credentialHeaders;
   const present: Check = { name: 'header', ok: true, detail: `${header} came once and can be read` };
   if (verification.ok) return [present, { name, ok: true, detail: matchDetail(verification, keys) }];
   const { reason, detail } = verification;

@@ -5,7 +5,7 @@ import type { Lead } from './lead.ts';
 import type { Fitted, LeadSchema } from './lead-schema.ts';
 
 /** How a delivery is authenticated; `leads help schemes` says what each of them signs. */
-export type SchemeName = 'token' | PresetName | 'rfc9421';
+export type SchemeName = 'token' | PresetName;
 
 /** A scheme with options of its own. */
 export type SchemeDefinition =
@@ -14,7 +14,6 @@ export type SchemeDefinition =
       'tokenHeader' | 'timestampHeader' | 'timestampFormat' | 'nonceHeader'
     >)
   | ({ readonly name: 'standard-webhooks' } & Pick<SchemeOptions, 'headerPrefix'>)
-  | ({ readonly name: 'rfc9421' } & Pick<SchemeOptions, 'require' | 'secretEncoding'>)
   | ({ readonly name: 'custom'; readonly signatureHeader: string } & Omit<CustomOptions, 'signatureHeader'>)
   | ({ readonly name: 'meta' } & Pick<SchemeOptions, 'verifyToken'>)
   | { readonly name: SchemeName };

@@ -1,11 +1,11 @@
-import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
 import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 import { pairSignatures } from './pair-signature.ts';
-import { decodeRaw, kindOf, takesKey, secretBytes, toBase64 } from './signature.ts';
+import { decodeRaw, kindOf, takesKey, secretBytes } from './signature.ts';
 
 /**
  * Reads the key of one asymmetric algorithm: a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64 its DER, the 32 bytes
@@ -15,18 +15,15 @@ import { decodeRaw, kindOf, takesKey, secretBytes, toBase64 } from './signature.
 export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   const text = secret.reveal();
   if (text.trim() === '') throw configError({ kind: 'empty-secret' });
-  const { material, id } = namesItsKind(secret)
-    ? readKey(text)
-    : { material: readRaw(secret.revealBytes() ?? decodeRaw(text)), id: undefined };
+  const material = namesItsKind(secret) ? readKey(text) : readRaw(secret.revealBytes() ?? decodeRaw(text));
   const kind = kindOf(material);
-  if (takesKey(algorithm, kind)) return { secret, material, pair: pairSignatures, id };
+  if (takesKey(algorithm, kind)) return { secret, material, pair: pairSignatures };
   const { asymmetricKeyType, asymmetricKeyDetails } = material;
   const isShortRsa = kind === undefined && asymmetricKeyType?.startsWith('rsa') === true;
   throw configError({
     kind: 'key-for-another-algorithm',
     algorithm,
-    type:
-      kind === 'secret' ? undefined : (asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown'),
+    type: asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown',
     bits: isShortRsa ? (asymmetricKeyDetails?.modulusLength ?? 0) : undefined,
   });
 }
@@ -53,17 +50,8 @@ function readDer(key: Buffer): KeyObject {
   }
 }
 
-/** A key as it was written down, and what a JWK says of it. */
-export interface ReadKey {
-  readonly material: KeyObject;
-  /** A JWK's `kid`. */
-  readonly id?: string | undefined;
-  /** A JWK's `alg`. */
-  readonly alg?: string | undefined;
-}
-
 /** Whether a secret has the form of a key that says itself what it is: PEM, JWK, `whpk_…` or `whsk_…`; as bytes, PEM. */
-export const namesItsKind = (secret: Secret): boolean =>
+const namesItsKind = (secret: Secret): boolean =>
   secret.revealBytes() === undefined
     ? /^\s*\{|-----BEGIN |^\s*wh[sp]k_/.test(secret.reveal())
     : secret.reveal().includes('-----BEGIN ');
@@ -72,31 +60,20 @@ export const namesItsKind = (secret: Secret): boolean =>
  * Reads a PEM, a JWK, `whpk_…` or `whsk_…` (Standard Webhooks). Throws a `ConfigError` for anything else, and for a key
  * that is damaged: it must not be taken for a shared secret.
  */
-export function readKey(text: string): ReadKey {
+function readKey(text: string): KeyObject {
   const trimmed = text.trim();
   if (trimmed.startsWith('{')) return readJwk(trimmed);
-  if (/^wh[sp]k_/.test(trimmed)) return { material: readWebhookKey(trimmed) };
+  if (/^wh[sp]k_/.test(trimmed)) return readWebhookKey(trimmed);
   // In an environment variable, a PEM is often one line with \n for its line breaks.
   const pem = trimmed.replaceAll('\\n', '\n');
-  const make = (): KeyObject =>
-    pem.includes('PRIVATE KEY-----') ? createPrivateKey(pem) : createPublicKey(pem);
-  return { material: attempt(make) };
+  return attempt(() => (pem.includes('PRIVATE KEY-----') ? createPrivateKey(pem) : createPublicKey(pem)));
 }
 
-function readJwk(text: string): ReadKey {
-  const jwk = attempt(() => JSON.parse(text) as Record<string, unknown>);
-  const [id, alg] = [textOf(jwk['kid']), textOf(jwk['alg'])];
-  if (jwk['kty'] !== 'oct') {
-    const input = { key: jwk, format: 'jwk' } as const;
-    const make = (): KeyObject => (jwk['d'] === undefined ? createPublicKey(input) : createPrivateKey(input));
-    return { material: attempt(make), id, alg };
-  }
-  const bytes = typeof jwk['k'] === 'string' ? secretBytes(toBase64(jwk['k']), 'base64') : undefined;
-  if (bytes === undefined || bytes.length === 0) throw configError({ kind: 'jwk-without-secret' });
-  return { material: createSecretKey(bytes), id, alg };
-}
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const readJwk = (text: string): KeyObject =>
+  attempt(() => {
+    const input = { key: JSON.parse(text) as JsonWebKey, format: 'jwk' } as const;
+    return input.key.d === undefined ? createPublicKey(input) : createPrivateKey(input);
+  });
 
 /** `whpk_` and the 32 bytes of a public key in base64, or `whsk_` and a private key, perhaps with its public half. */
 function readWebhookKey(text: string): KeyObject {
@@ -107,7 +84,7 @@ function readWebhookKey(text: string): KeyObject {
   throw configError({ kind: 'unreadable-webhook-key' });
 }
 
-export function ed25519Public(bytes: Buffer): KeyObject {
+function ed25519Public(bytes: Buffer): KeyObject {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') };
   return attempt(() => createPublicKey({ key: jwk, format: 'jwk' }));
 }
@@ -115,7 +92,7 @@ export function ed25519Public(bytes: Buffer): KeyObject {
 /** The bytes before the seed of a private key in PKCS #8 (RFC 8410, section 7). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-export const ed25519Private = (seed: Buffer): KeyObject =>
+const ed25519Private = (seed: Buffer): KeyObject =>
   createPrivateKey({ key: Buffer.concat([pkcs8, seed]), format: 'der', type: 'pkcs8' });
 
 /** The seed and the public key behind it, as libsodium keeps a private key. */

@@ -6,7 +6,7 @@ import type { Algorithm } from '../scheme-options.ts';
 export const pairSignatures: PairSignatures = {
   verifier(algorithm, key, parts) {
     const signed = Buffer.concat(parts);
-    // RFC 9421 says 64 bytes, and some libraries take the most that fits: both are as safe.
+    // Senders choose 64 bytes or the most that fits: both are as safe.
     const [hash, input] = keyInput(algorithm, key, constants.RSA_PSS_SALTLEN_AUTO);
     return (signature) => verify(hash, signed, input, signature);
   },

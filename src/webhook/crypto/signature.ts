@@ -192,7 +192,7 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
 }
 
 /** The public key that a secret is in DER (SPKI, PKCS #1 or a certificate): as bytes, in hex or in base64. */
-export function publicDer(secret: Secret): KeyObject | undefined {
+function publicDer(secret: Secret): KeyObject | undefined {
   const bytes = secret.revealBytes() ?? decodeRaw(secret.reveal().replace(/^\s*whsec_/, ''));
   // Each is a sequence in ASN.1, and no key is shorter.
   if (bytes[0] !== 0x30 || bytes.length < 44) return undefined;
@@ -217,7 +217,7 @@ export function decodeRaw(text: string): Uint8Array {
 }
 
 /** base64url with the characters of base64. */
-export const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
+const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
 
 /** The key's bytes; undefined for a secret that is not in this encoding. */
 export function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {

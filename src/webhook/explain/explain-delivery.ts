@@ -11,7 +11,6 @@ import { type Finding, Search, type SecretChange, type Fix } from './finding.ts'
 import { customFix, searchSignature } from './search-signature.ts';
 import { keyForms, secretForms, isChanged, type KeyForm } from './secret-forms.ts';
 import { equalInConstantTime } from '../crypto/signature.ts';
-import type { MessageKey } from '../rfc9421/authenticate-message.ts';
 
 /** What a rejected delivery would have matched, and how many combinations were tried. */
 export interface Explanation {
@@ -160,7 +159,7 @@ function explainTime(
   now: number,
   search: Search,
 ): Finding | undefined {
-  const { timestamp, expires } = authentic;
+  const { timestamp } = authentic;
   if (timestamp === undefined || checkTimestamp(authentic, scheme.toleranceMs, now).ok) return undefined;
   const inUnit = (unit: TimestampFormat, read: TimestampFormat): Finding => {
     const here = scheme.name;
@@ -173,8 +172,7 @@ function explainTime(
   return {
     what: { kind: timestamp > now ? 'time-ahead' : 'time-past' },
     // Behind all years that can be written down no `--at` names it.
-    captureFix:
-      (expires !== undefined && now >= expires) || timestamp > lastTime ? undefined : { signedAt: timestamp },
+    captureFix: timestamp > lastTime ? undefined : { signedAt: timestamp },
   };
 }
 
@@ -311,7 +309,7 @@ function explainSecretForm(
   const symmetric = keys.filter((key) => key.material.type === 'secret' && scheme.name !== 'token');
   const form = symmetric
     .flatMap((key) => secretForms(key.secret))
-    .find(({ key }) => search.matches(scheme, delivery, [asKeyOf(scheme, key)]));
+    .find(({ key }) => search.matches(scheme, delivery, [key]));
   if (form === undefined) return undefined;
   return {
     what: { kind: 'secret-form', secret: form.secret },
@@ -319,18 +317,10 @@ function explainSecretForm(
   };
 }
 
-/** Message signatures also want to know which algorithms a key is for. */
-function asKeyOf(scheme: Scheme, key: Key): Key {
-  if (scheme.name !== 'rfc9421') return key;
-  const messageKey: MessageKey = { ...key, algorithms: ['hmac-sha256'] };
-  return messageKey;
-}
-
 function fixFor(form: KeyForm, delivery: Delivery, scheme: Scheme, search: Search): Fix | undefined {
   const { name } = scheme;
   const fix = { here: name, secret: form.secret };
   if (isChanged(form) && readsAs(form, scheme)) return fix;
-  if (name === 'rfc9421') return { ...fix, options: { secretEncoding: form.encoding } };
   // A preset fixes how its secret is read: the same recipe as a custom scheme lets it be said.
   const match = searchSignature(delivery, [form], search);
   return match && customFix(match, name);
@@ -366,7 +356,7 @@ function explainOtherScheme(
       fix: { here: scheme.name, scheme: name },
     };
   }
-  return explainBrand(delivery, scheme, matches) ?? explainCoverage(scheme, matches);
+  return explainBrand(delivery, scheme, matches);
 }
 
 /** Standard Webhooks under a vendor's own names of the headers. */
@@ -386,15 +376,6 @@ function explainBrand(
         what: { kind: 'other-brand', brand },
         fix: { here: here.name, scheme: 'standard-webhooks', options: { headerPrefix: brand } },
       };
-}
-
-/** A message signature that covers less than is required here. */
-function explainCoverage(scheme: Scheme, matches: (scheme: Scheme) => boolean): Finding | undefined {
-  if (scheme.name !== 'rfc9421') return undefined;
-  const require = [['method', 'digest'], ['target', 'digest'], ['digest']].find((parts) =>
-    matches(schemeNamed('rfc9421', { require: parts })),
-  );
-  return require && { what: { kind: 'covers-less' }, fix: { here: scheme.name, options: { require } } };
 }
 
 function keyFor(scheme: Scheme, secret: Secret): readonly Key[] {

@@ -23,7 +23,6 @@ export type Found =
       'secret-form': { secret: SecretChange };
       'other-scheme': { scheme: string; here: string };
       'other-brand': { brand: string };
-      'covers-less': unknown;
       /** `isWhole`: nothing stood before the token, such as a word. */
       'secret-sent': { header: string; isWhole: boolean };
       'token-elsewhere': { header: string; isWhole: boolean; own: string };

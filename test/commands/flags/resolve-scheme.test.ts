@@ -148,8 +148,6 @@ test.each([
 });
 
 test('other schemes have keys of their own', async () => {
-  const rfc = json({ scheme: 'rfc9421', require: ['digest', 'content-type'] });
-  expect(await resolve(['--secret', 's', '--scheme', rfc])).toMatchObject({ name: 'rfc9421' });
   const named = await resolve(['--token', 't', '--scheme', '{"scheme":"token","tokenHeader":"X-Key"}']);
   expect(named.scheme.sign(message, named.scheme.key(secret), 0)).toEqual([['x-key', 'stored-secret']]);
   const branded = json({ scheme: 'standard-webhooks', headerPrefix: 'Acme' });
@@ -167,8 +165,7 @@ test.each([
   ['an empty text', json({ signatureHeader: '' })],
   ['an unknown scheme', json({ scheme: 'none' })],
   ['a secret', json({ signatureHeader: 'X-Sig', secret: 's' })],
-  ['a key of another scheme', json({ scheme: 'stripe', require: 'digest' })],
-  ['an empty name in a list', json({ scheme: 'rfc9421', require: 'a,,b' })],
+  ['a key of another scheme', json({ scheme: 'stripe', headerPrefix: 'acme' })],
   ['no such file', '/no/such/file'],
 ])('a scheme that is %s is a usage error', async (_, given) => {
   await expect(resolve(['--secret', 's', '--scheme', given])).rejects.toThrow(UsageError);
@@ -181,7 +178,6 @@ test('a secret in a scheme is told where it belongs', async () => {
 
 test.each([
   ['token', 't', { scheme: 'token', tokenHeader: 'X Key' }],
-  ['secret', 's', { scheme: 'rfc9421', require: 'method,target' }],
   ['secret', 'whsec_AQIDBA==', { scheme: 'standard-webhooks', headerPrefix: 'a b' }],
   ['secret', 's', {}],
 ])('a scheme that cannot work is a configuration error: --%s %s %j', async (flag, given, scheme) => {

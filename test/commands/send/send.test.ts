@@ -149,12 +149,6 @@ test.each([
   ['a header of ours', 'http://localhost:1/', ['--header', 'Content-Length: 5'], /Content-Length/],
   ['a header that is none', 'http://localhost:1/', ['--header', 'a\nb: c'], /is no header/],
   ['leads and secret from one stdin', 'http://localhost:1/', ['--lead', '-', '--token-file', '-'], /stdin/],
-  [
-    'a component that it does not send',
-    'http://localhost:1/',
-    ['--scheme', '{"scheme":"rfc9421","require":"digest,x-tenant"}', '--secret', 's'],
-    /no x-tenant/,
-  ],
   ['an unknown form of --dry-run', 'http://localhost:1/', ['--dry-run=wget'], /curl, http/],
 ])('%s is a usage error', async (_, url, argv, message) => {
   const run = await send(url, argv);

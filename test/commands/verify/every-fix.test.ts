@@ -103,15 +103,7 @@ const named: fc.Arbitrary<Side> = fc.oneof(
   })),
 );
 
-const message: fc.Arbitrary<Side> = fc
-  .record({
-    require: maybe(fc.constantFrom(['digest'], ['method', 'digest'], ['method', 'target', 'digest'])),
-    secretEncoding: maybe(fc.constantFrom(...secretEncodings)),
-    toleranceMs: maybe(fc.constant(60_000)),
-  })
-  .map((options) => ({ name: 'rfc9421', options }));
-
-const side = fc.oneof(custom, custom, named, named, token, message);
+const side = fc.oneof(custom, custom, named, named, token);
 
 const hexSecret = '00ff10aa00ff10aa41424344';
 const secrets = [
@@ -292,7 +284,6 @@ const findings: readonly (readonly [says: string, situation: Partial<Situation>]
       secret: secrets[6] ?? '',
     },
   ],
-  ['covers less', { sender: plain('rfc9421', { require: ['digest'] }), receiver: plain('rfc9421') }],
   ['sent as a token', { sender: plain('token'), receiver: plain('github') }],
   [
     'came in the header x-key',
