@@ -4,7 +4,6 @@ import {
   filterFlags,
   formatFlags,
   receiverUrl,
-  reportFlags,
   rejectFirst,
   trustFlags,
   inboxFlags,
@@ -89,7 +88,6 @@ export const flags = {
       type: writtenFile,
       help: 'write a JUnit file for a CI server; a test for each class',
     },
-    ...reportFlags,
   }),
   ...deliveryFlags,
 } satisfies Flags;
@@ -104,10 +102,6 @@ export function rejectContradictions(options: AuditCommandOptions): void {
     isGiven(key, options[key as keyof RepairFlagOptions]),
   );
   rejectFirst(
-    [
-      options.personalData && options.html === undefined,
-      '--personal-data is about the report: it needs --html FILE',
-    ],
     [
       takeIn && received !== undefined,
       '--take-in and --received do not go together',

@@ -96,7 +96,7 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
 const richerText = ({ richerFields }: AuditSummary): string =>
   `only the list has ${richerFields.slice(0, 3).join(', ')}${richerFields.length > 3 ? ' and others' : ''}`;
 
-export function windowText({ window: { since, until } }: AuditSummary): string {
+function windowText({ window: { since, until } }: AuditSummary): string {
   const from = since === null ? '' : `from ${minutes(since)}`;
   return `created ${[from, `until ${until === null ? 'now' : minutes(until)}`].join(' ').trim()}`;
 }

@@ -7,7 +7,7 @@ import { ConfigError, DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
-import { checkReportPlace, writeReport } from '../flags/report-file.ts';
+import { checkReportPlace } from '../flags/report-file.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import {
@@ -23,7 +23,6 @@ import {
   writeJunitOfFailure,
   doubtsOf,
 } from './print.ts';
-import { auditReport, failedAuditReport } from './audit-report.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
 import {
   type ComparedSides,
@@ -50,9 +49,8 @@ import { openOnceThere } from '../flags/wait-for-database.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
-  if (options.html !== undefined) await checkReportPlace(options.html);
   if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
-  const plan = await withFilesOfFailure(options, context, () => openRepair(options, context));
+  const plan = await withJunitOfFailure(options, context, () => openRepair(options, context));
   const { watch } = options;
   return watch === undefined
     ? auditRound(options, plan, context)
@@ -67,10 +65,10 @@ async function auditRound(
 ): Promise<Outcome> {
   const { messages, clock } = context;
   const startedAt = clock.now();
-  const opened = await withFilesOfFailure(options, context, () => openAudit(options, context));
+  const opened = await withJunitOfFailure(options, context, () => openAudit(options, context));
   const { audit, received, filter, progress } = opened;
   try {
-    const repaired = await withFilesOfFailure(options, context, async () => {
+    const repaired = await withJunitOfFailure(options, context, async () => {
       await runToItsEnd(opened, context);
       progress.clear();
       noteFilters(audit.matcher, messages);
@@ -88,11 +86,6 @@ async function auditRound(
       if (options.junit !== undefined) {
         const times = { startedAt, ms: clock.now() - startedAt };
         await writeJunit(options.junit, audit, summary, repaired, { ...times, doubt });
-      }
-      if (options.html !== undefined) {
-        const { zone = 'UTC', personalData: keepsPersonalData } = options;
-        const how = { madeAt: clock.now(), zone, isOver, keepsPersonalData };
-        await writeReport(options.html, await auditReport(audit, summary, repaired, how), context);
       }
     }
     if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);
@@ -340,11 +333,12 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
 }
 
 /**
- * Runs a step of an audit that ends before there is a report. Where the step throws, the files say so, except that Ctrl-C at
- * `--watch` leaves there what the last round wrote. Throws what the step throws, also where a file cannot be written.
+ * Runs a step of an audit that ends before there is a report. Where the step throws, the file of `--junit` says so, except
+ * that Ctrl-C at `--watch` leaves there what the last round wrote. Throws what the step throws, also where the file cannot be
+ * written.
  */
-async function withFilesOfFailure<T>(
-  { junit, html, watch, zone = 'UTC' }: Pick<AuditCommandOptions, 'junit' | 'html' | 'watch' | 'zone'>,
+async function withJunitOfFailure<T>(
+  { junit, watch }: Pick<AuditCommandOptions, 'junit' | 'watch'>,
   { clock, signal, messages }: Pick<Context, 'clock' | 'signal' | 'messages'>,
   step: () => Promise<T>,
 ): Promise<T> {
@@ -353,14 +347,10 @@ async function withFilesOfFailure<T>(
     return await step();
   } catch (error) {
     const isEndOfWatch = watch !== undefined && signal.aborted;
-    const warn = (problem: unknown): void => messages.warn(sentenceOf(problem));
     if (junit !== undefined && !isEndOfWatch) {
       const times = { startedAt, ms: clock.now() - startedAt };
+      const warn = (problem: unknown): void => messages.warn(sentenceOf(problem));
       await writeJunitOfFailure(junit, error, times).catch(warn);
-    }
-    if (html !== undefined && !isEndOfWatch) {
-      const report = failedAuditReport(sentenceOf(error), clock.now(), zone);
-      await writeReport(html, report, { messages }).catch(warn);
     }
     throw error;
   }

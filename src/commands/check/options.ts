@@ -1,7 +1,7 @@
 import { text } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
-import { formatFlags, htmlFlag, rejectFirst, trustFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { formatFlags, rejectFirst, trustFlags, schemeFlags } from '../flags/shared-flags.ts';
 import { header } from '../send/send-values.ts';
 
 export const flags = {
@@ -40,7 +40,6 @@ export const flags = {
   ...inGroup('Output', {
     ...formatFlags(['pretty', 'json']),
     junit: { value: 'file', type: writtenFile, help: 'write the results for CI servers as well' },
-    ...htmlFlag,
   }),
   ...trustFlags,
 } satisfies Flags;
@@ -48,10 +47,10 @@ export const flags = {
 export type CheckOptions = OptionsOf<typeof flags> & { readonly url: URL | undefined };
 
 /** Throws a `UsageError` without a URL, and for a command that only lists and writes results. */
-export function rejectContradictions({ list, junit, html, writeBaseline, url }: CheckOptions): void {
+export function rejectContradictions({ list, junit, writeBaseline, url }: CheckOptions): void {
   rejectFirst(
     [
-      list && (junit ?? html ?? writeBaseline) !== undefined,
+      list && (junit ?? writeBaseline) !== undefined,
       '--list sends nothing, and there are no results to write',
     ],
     [

@@ -1,6 +1,5 @@
 import { groupOf, levels, type Probe } from '../../check/probe.ts';
 import type { Context } from '../../context.ts';
-import { withoutCommands } from '../../output/github.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { renderTable } from '../../output/table.ts';
 import {
@@ -70,8 +69,7 @@ export async function prettyPrinter(
       if (report.name !== lastOf.get(report.group)) return;
       const text = groupText(report.group, group, style);
       group = [];
-      // The runner reads stdout as well, and the receiver's answers are in it.
-      await write(stdout, context.env['GITHUB_ACTIONS'] ? withoutCommands(text) : text);
+      await write(stdout, text);
     },
     end: (summary) => write(stdout, `${summaryLines(summary, colours, width).join('\n')}\n`),
   };
@@ -163,7 +161,7 @@ function summaryLines(summary: Summary, colours: Palette, width: number): string
   ];
 }
 
-export const unprovenText = (count: number): string =>
+const unprovenText = (count: number): string =>
   `${counted(count, 'probe was', 'probes were')} answered 429: what must hold there is not known to hold`;
 
 /** In the form in which bash writes them out: `leads-check-k3f9x2-{1,2,{5..9}}`. */

@@ -14,14 +14,12 @@ import { writeWhole } from '../../files/replace.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
-import { checkReportPlace, writeJunitFile, writeReport } from '../flags/report-file.ts';
+import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import { type CheckOptions, rejectContradictions } from './options.ts';
 import { acceptedText, jsonPrinter, prettyPrinter, showCatalogue, inOrderOf } from './print.ts';
 import { type DescribedReport, describeReport, summarize, type Summary } from './report.ts';
-import { annotation, appendToSummary, markdownTable } from '../../output/github.ts';
-import { write } from '../../output/stdout.ts';
 
 /** No receiver holds a run for longer than this beyond the time-out of one probe, in milliseconds. */
 const wholeRunMs = 60_000;
@@ -41,7 +39,6 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
   const baseline = options.baseline === undefined ? undefined : await readBaseline(options.baseline);
   if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
   if (options.writeBaseline !== undefined) await checkReportPlace(options.writeBaseline, 'write-baseline');
-  if (options.html !== undefined) await checkReportPlace(options.html);
   const mayWrite = target.isLocal || options.allowWrites;
   const probes = withPrecondition(selected, mayWrite);
   const { timeoutMs } = settings;
@@ -87,12 +84,7 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     const summary = summarize(reports, { baseline, strict: options.strict, session, startedAt });
     const inOrder = probes.flatMap(({ name }) => described.get(name) ?? []);
     await printer.end(summary);
-    await reportToGithub(url.href, summary, inOrder, context);
     await writeResults(summary, inOrder, options, baseline, context);
-    if (options.html !== undefined) {
-      const { checkReport } = await import('./check-report.ts');
-      await writeReport(options.html, checkReport(url.href, summary, inOrder), context);
-    }
     if (!mayWrite) noteWhatIsOpen(context.messages);
     return summary.isInOrder || options.writeBaseline !== undefined ? 'done' : 'problems';
   } catch (error) {
@@ -175,49 +167,6 @@ function hintFor(code: string): string | undefined {
     return 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine';
   }
   return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
-}
-
-/**
- * Where GitHub Actions runs this: an annotation for each failure and each reason for exit 7, on stderr, since stdout is data,
- * and a table on the page of the step. Throws an `OutputError`.
- */
-async function reportToGithub(
-  target: string,
-  summary: Summary,
-  described: readonly DescribedReport[],
-  { env, stderr }: Pick<Context, 'env' | 'stderr'>,
-): Promise<void> {
-  const counting = new Set(summary.failures.map(({ probe }) => probe.name));
-  if (env['GITHUB_ACTIONS']) {
-    for (const { name, result, expected, detail, hint } of described) {
-      if (result !== 'fail' && !counting.has(name)) continue;
-      const level = counting.has(name) ? 'error' : 'warning';
-      const message = `expected ${expected}; ${detail}${hint === null ? '' : `\n${hint}`}`;
-      await write(stderr, `${annotation(level, `leads check ${name}`, message)}\n`);
-    }
-  }
-  const page = env['GITHUB_STEP_SUMMARY'];
-  if (page) await appendToSummary(page, summaryPage(target, summary, described));
-}
-
-function summaryPage(
-  target: string,
-  { counts, accepted }: Summary,
-  described: readonly DescribedReport[],
-): string {
-  const { pass, fail, warn, skip } = counts;
-  const rows = described
-    .filter(({ result }) => result !== 'pass')
-    .map(({ name, level, result, expected, detail }) => [name, level, result, expected, detail]);
-  return [
-    '### leads check\n',
-    markdownTable(
-      ['receiver', 'passed', 'failed', 'warnings', 'skipped'],
-      [[target, ...[pass, fail, warn, skip].map(String)]],
-    ),
-    ...(rows.length === 0 ? [] : [markdownTable(['probe', 'level', 'result', 'expected', 'seen'], rows)]),
-    `${acceptedText(accepted)}\n`,
-  ].join('\n');
 }
 
 /**

@@ -1,16 +1,12 @@
 import { open } from 'node:fs/promises';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
 import { writeWhole } from '../../files/replace.ts';
 import { junitDocument, type TestSuite } from '../../output/junit.ts';
-import type { Report } from '../../report/report.ts';
-import { reportBeginning, reportHtml } from '../../report/report-html.ts';
 
 /** What a file of a flag is called, and how one of an earlier run begins. */
 const kinds = {
-  html: { name: 'report', isOne: (text: string) => text.startsWith(reportBeginning) },
   junit: {
     name: 'JUnit report',
     // Behind instructions and comments; a byte order mark counts as white space.
@@ -24,15 +20,12 @@ const kinds = {
 } as const;
 
 /** Before any work. Throws a `UsageError` for a file that is there and is none of that kind, and an `OutputError`. */
-export async function checkReportPlace(
-  path: string,
-  flag: keyof typeof kinds = 'html',
-): Promise<{ readonly isThere: boolean }> {
+export async function checkReportPlace(path: string, flag: keyof typeof kinds): Promise<void> {
   const place = await findOutputPlace(path);
-  if (place.kind !== 'file' || place.mode === undefined) return { isThere: false };
+  if (place.kind !== 'file' || place.mode === undefined) return;
   const beginning = await withOutputErrors(path, () => beginningOf(place.path));
   const { name, isOne } = kinds[flag];
-  if (beginning === '' || isOne(beginning)) return { isThere: beginning !== '' };
+  if (beginning === '' || isOne(beginning)) return;
   throw new UsageError(`${path} exists and is no ${name}: it is not overwritten`, {
     hint: `name another file with --${flag}, or remove it`,
   });
@@ -53,15 +46,4 @@ async function beginningOf(path: string): Promise<string> {
 export async function writeJunitFile(path: string, suite: TestSuite): Promise<void> {
   await checkReportPlace(path, 'junit');
   await writeWhole(path, junitDocument(suite));
-}
-
-/** Writes `--html FILE`, and says so; a report that is there is replaced. Throws as `checkReportPlace` does. */
-export async function writeReport(
-  path: string,
-  report: Report,
-  { messages }: Pick<Context, 'messages'>,
-): Promise<void> {
-  const { isThere } = await checkReportPlace(path);
-  await writeWhole(path, reportHtml(report));
-  messages.say(`${isThere ? 'replaced' : 'wrote'} ${path}`);
 }

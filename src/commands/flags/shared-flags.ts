@@ -1,7 +1,7 @@
 import { oneOf, text, timeZone, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { type Flags, inGroup, type OptionsOf, flagName } from './flag.ts';
-import { condition, fieldList, httpUrl, pointInTime, stretch, writtenFile, secret } from './flag-values.ts';
+import { condition, fieldList, httpUrl, pointInTime, stretch, secret } from './flag-values.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 
@@ -108,17 +108,6 @@ export type InboxFlags = OptionsOf<typeof inboxFlags>;
 
 export const acceptIncompleteFlag = {
   acceptIncomplete: { help: 'take what came, although the service does not show that it is everything' },
-} satisfies Flags;
-
-/** A report for people: the same on every command that has one. */
-export const htmlFlag = {
-  html: { value: 'file', type: writtenFile, help: 'write a report to hand on, one HTML file' },
-} satisfies Flags;
-
-/** On those whose report may show what belongs to a person. */
-export const reportFlags = {
-  ...htmlFlag,
-  personalData: { help: 'with --html: names, phones and e-mails whole, not initials and last digits' },
 } satisfies Flags;
 
 export const fieldsFlag = {

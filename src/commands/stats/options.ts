@@ -5,7 +5,6 @@ import {
   acceptIncompleteFlag,
   filterFlags,
   formatFlags,
-  reportFlags,
   rejectFirst,
   type InboxFlags,
 } from '../flags/shared-flags.ts';
@@ -71,7 +70,6 @@ export const flags = {
     help: "exit 7 unless all of it holds, such as 'gap<30m,duplicate<5%,p95<10s'",
   },
   ...formatFlags(['table', 'json', 'csv']),
-  ...reportFlags,
   ...acceptIncompleteFlag,
   ...filterFlags,
 } satisfies Flags;
@@ -86,11 +84,10 @@ export const inboxFlagsOf = ({ inbox }: StatsOptions): InboxFlags => ({ inbox: i
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: StatsOptions): void {
-  const { compare, since, expect = [], acceptIncomplete, status, html, personalData } = options;
+  const { compare, since, expect = [], acceptIncomplete, status } = options;
   const receives = countsReceived(options);
   const receiving = expect.find(({ measure }) => measure !== 'total');
   rejectFirst(
-    [personalData && html === undefined, '--personal-data is about the report: it needs --html FILE'],
     [
       compare !== undefined && (since ?? options.in) === undefined,
       '--compare previous needs --since or --in: the previous window is as long as this one',

@@ -15,9 +15,8 @@ export interface Window {
   readonly until: number | undefined;
 }
 
-/** What is to be counted, with times resolved against one `now` (ms). */
+/** The counts to make; every time is resolved against the same moment. */
 export interface StatsPlan {
-  readonly now: number;
   readonly window: Window;
   /** The window's end, or now where that is earlier; ms since the epoch. */
   readonly end: number;
@@ -54,7 +53,6 @@ export function planStats(
       ? usualFacets(dialect)
       : options.by.map((path) => ({ key: path, title: path, paths: [path] }));
   return {
-    now,
     window: { since, until },
     end: Math.min(until ?? now, now),
     previous,

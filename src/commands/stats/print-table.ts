@@ -61,13 +61,13 @@ function headLines({ current, previous }: CountedWindows, { width, colours, zone
   return [...lines, ...wrap(before, width)];
 }
 
-export function windowText({ since, until }: Window, zone: string): string {
+function windowText({ since, until }: Window, zone: string): string {
   if (until === undefined) return since === undefined ? 'so far' : `since ${minute(since, zone)} ${zone}`;
   if (since === undefined) return `before ${minute(until, zone)} ${zone}`;
   return `from ${minute(since, zone)} to ${minute(until, zone)} ${zone}`;
 }
 
-export const minute = (ms: number, zone: string): string =>
+const minute = (ms: number, zone: string): string =>
   formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
 
 function facetSections(windows: CountedWindows, top: number, style: ChartStyle): string[][] {

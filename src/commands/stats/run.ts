@@ -9,7 +9,6 @@ import { listLeads } from '../../service/listing/lead-pages.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
-import { checkReportPlace, writeReport } from '../flags/report-file.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import { sayChecked } from './figure-text.ts';
@@ -19,8 +18,6 @@ import { type CountedWindows, countedWindows, isPrevious, planStats, type StatsP
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
   const { clock, messages } = context;
-  const { html } = options;
-  if (html !== undefined) await checkReportPlace(html);
   const { dialect } = await context.settings();
   const plan = planStats(options, dialect, clock.now(), messages);
   const counted = await countWindows(options, plan, context);
@@ -29,10 +26,6 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   noteBounds(counted, context);
   const isAlarm = checked !== undefined && context.globals.quiet && options.format === 'table';
   if (!isAlarm) await print(options, counted, checked, context);
-  if (html !== undefined) {
-    const { statsReport } = await import('./stats-report.ts');
-    await writeReport(html, statsReport(counted, checked ?? [], options, plan.now), context);
-  }
   sayChecked(checked ?? [], messages);
   return checked?.every(({ holds }) => holds) === false ? 'problems' : 'done';
 }

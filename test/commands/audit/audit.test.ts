@@ -726,11 +726,9 @@ describe('an audit of a list that does not reach back far enough', () => {
       expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 6 });
       expect(stderr).toContain(`or ask for no older leads than came: --since ${since}; or take`);
       expect(await report(['--since', since])).toMatchObject({ exitCode: 0, summary: { pulled: count - 1 } });
-      const [html, xml] = [join(home, 'audit.html'), join(home, 'audit.xml')];
-      const accepted = await report(['--accept-incomplete', '--html', html, '--junit', xml]);
+      const xml = join(home, 'audit.xml');
+      const accepted = await report(['--accept-incomplete', '--junit', xml]);
       expect(accepted).toMatchObject({ exitCode: 0, summary: { pulled: count, byClass: { extra: null } } });
-      expect(readFileSync(html, 'utf8')).toContain('No missing lead was found; the list may be incomplete');
-      expect(readFileSync(html, 'utf8')).toContain('the service does not show that its list is complete');
       expect(readFileSync(xml, 'utf8').match(/<skipped /g)).toHaveLength(7);
       page = page.reverse();
       expect((await audit()).stderr).not.toContain('--since');

@@ -247,3 +247,14 @@ describe('leads stats --inbox', () => {
     expect(document().total).toBe(15);
   });
 });
+
+it('says how many leads are not in the total, since their deliveries were pruned', async () => {
+  const home = await filled();
+  expect((await stats(home)).stderr).not.toContain('was removed');
+  expect((await leads(['inbox', 'prune', '--before', '30m'], { home, clock })).exitCode).toBe(0);
+  const { exitCode, stderr } = await stats(home);
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringContaining('note: 2 leads whose delivery was removed: not in the total'),
+  ]);
+});
