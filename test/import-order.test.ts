@@ -14,7 +14,7 @@ const tiers: readonly (readonly string[])[] = [
   ['host'],
   ['lead'],
   ['webhook', 'files', 'statement'],
-  ['service', 'inbox', 'http', 'tls', 'output', 'report', 'config', 'capture'],
+  ['service', 'inbox', 'http', 'tls', 'output', 'config', 'capture'],
   ['context'],
   ['receiver', 'sender'],
   ['sandbox', 'check', 'audit', 'doctor', 'stats'],
@@ -28,7 +28,7 @@ const tiers: readonly (readonly string[])[] = [
   ['entry'],
 ];
 
-const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture', 'statement', 'report'];
+const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture', 'statement'];
 
 /** Modules that reach outside the process: not for the pure folders. */
 const impure =

@@ -112,7 +112,7 @@ function share(count: number, of: number): string {
   return `${percent.toFixed(percent === 100 ? 0 : 2)}%`;
 }
 
-export const rowOf = (
+const rowOf = (
   { class: kind, id, createdAt, receivedAt, fields, reason }: Finding,
   settled: string | undefined,
 ): string[] => [
@@ -249,7 +249,7 @@ export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' 
   problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);
 
 /** Each class in a few words. */
-export const meanings: Readonly<Record<FindingClass, string>> = {
+const meanings: Readonly<Record<FindingClass, string>> = {
   test: 'sent by leads send or leads check',
   refused: 'came and was rejected',
   missing: 'pulled, never received',

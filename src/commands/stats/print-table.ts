@@ -67,8 +67,7 @@ function windowText({ since, until }: Window, zone: string): string {
   return `from ${minute(since, zone)} to ${minute(until, zone)} ${zone}`;
 }
 
-const minute = (ms: number, zone: string): string =>
-  formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
+const minute = (ms: number, zone: string): string => formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
 
 function facetSections(windows: CountedWindows, top: number, style: ChartStyle): string[][] {
   return rankedFacets(windows, top)
