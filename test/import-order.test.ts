@@ -13,7 +13,7 @@ const tiers: readonly (readonly string[])[] = [
   ['json', 'time'],
   ['host'],
   ['lead'],
-  ['webhook', 'files', 'statement'],
+  ['webhook', 'files'],
   ['service', 'inbox', 'http', 'tls', 'output', 'config', 'capture'],
   ['context'],
   ['receiver', 'sender'],
@@ -28,7 +28,7 @@ const tiers: readonly (readonly string[])[] = [
   ['entry'],
 ];
 
-const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture', 'statement'];
+const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture'];
 
 /** Modules that reach outside the process: not for the pure folders. */
 const impure =

@@ -3,7 +3,6 @@ import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
 import type { TakenKind, Verdict } from './decide-verdict.ts';
-import type { Ledger } from './ledger.ts';
 import type { InboxProblem, NotOverwritten, OutOfReach, StoreFault } from './problems.ts';
 import type {
   HandedResult,
@@ -229,8 +228,6 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * now; undefined when it was.
    */
   compact(): Promise<NotOverwritten | undefined>;
-  /** Left out by a store that has none. */
-  readonly ledger?: Ledger;
   close(): Promise<void>;
 }
 

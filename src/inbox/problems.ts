@@ -60,7 +60,6 @@ export type InboxWarning =
   /** An erasure could not overwrite what it deleted, and neither could this opening. */
   | { readonly kind: 'inbox-holds-erased'; readonly inbox: string; readonly why: NotOverwritten }
   | { readonly kind: 'inbox-months-missing' }
-  | { readonly kind: 'ledger-forbidden'; readonly inbox: string }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
   | { readonly kind: 'inbox-term-not-kept'; readonly path: string; readonly detail: string }
   /** Though there are standbys, or other hosts in the URL. */
@@ -193,10 +192,4 @@ type DatabaseUrlProblem =
 
 /** Where the data of a store may also be, and where nothing can be erased from here. */
 export type OutOfReach =
-  | 'snapshots'
-  | 'archives'
-  | 'rows-still-seen'
-  | 'free-space'
-  | 'rows-of-another-owner'
-  | 'rows-not-vacuumed'
-  | 'statements';
+  'snapshots' | 'archives' | 'rows-still-seen' | 'free-space' | 'rows-of-another-owner' | 'rows-not-vacuumed';

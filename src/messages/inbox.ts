@@ -278,11 +278,6 @@ const inboxWarnings: Messages<InboxWarning> = {
     hint: (words) => `run '${words.command('inbox migrate')}' with the role that owns it`,
     join: ': ',
   }),
-  'ledger-forbidden': ({ inbox }) => ({
-    message: `leads are stored, and not entered in the ledger: the role may not write its tables in ${inbox}`,
-    hint: () => 'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES to it, with the role that owns them',
-    join: ': ',
-  }),
   'inbox-months-failed': ({ fault }) =>
     `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
   'inbox-term-not-kept': ({ path, detail }) =>
@@ -389,5 +384,4 @@ export const outOfReachTexts: Readonly<Record<OutOfReach, string>> = {
     "free space in the database's own files, until it is used again or VACUUM FULL writes them anew",
   'rows-of-another-owner': 'its dead rows go with VACUUM, which only the owner of the tables may run',
   'rows-not-vacuumed': 'VACUUM failed: its dead rows go when the database runs it by itself',
-  statements: 'statements that were handed out, with a keyed digest of the id',
 };

@@ -124,7 +124,8 @@ ${block(sql`BEGIN
   RETURN NULL;
 END`)} $count$;
 CREATE TRIGGER removed_counted AFTER DELETE ON ${schema}.deliveries REFERENCING OLD TABLE AS gone
-  FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.count_removed();`,
+  FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.count_removed();
+REVOKE ALL ON FUNCTION ${schema}.count_removed() FROM PUBLIC;`,
 };
 
 /** Counts the rows of `deliveries` that are in `gone`, or takes them back where they stay. */
@@ -133,47 +134,18 @@ export const countRemoved = (schema: Sql, gone: Sql, doStay = false): Sql =>
     least(attempt, ${integerLiteral(mostAttemptsCounted)}), pg_backend_pid(), ${new Sql([doStay ? '-' : ''])}count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
   ON CONFLICT (minute, verdict, reason, source, attempt, backend) DO UPDATE SET count = known.count + excluded.count`;
 
-/**
- * The ledger of the leads (`inbox/ledger.ts`). Leads that were pruned before are entered first: their deliveries do not say
- * where they are. An erasure deletes the salt of its leads, whichever release does it and whatever its role may do, once
- * nobody is entering them.
- */
-const ledger: Migration = {
-  writableFrom: 1,
-  statements: (schema) => sql`
-CREATE TABLE ${schema}.ledger (
-  one boolean PRIMARY KEY DEFAULT true CHECK (one), origin text NOT NULL, size int8 NOT NULL, parts bytea NOT NULL,
-  seq int8 NOT NULL, pruned_after bytea, supersedes text
-);
-INSERT INTO ${schema}.ledger VALUES (true, ${newOrigin}, 0, '', 0, '', NULL);
-CREATE TABLE ${schema}.leaves (position int8 PRIMARY KEY, seq int8 NOT NULL UNIQUE, leaf bytea NOT NULL, salt bytea);
-CREATE TABLE ${schema}.statements (since int8 NOT NULL, until int8 NOT NULL, made_at int8 NOT NULL);
-CREATE FUNCTION ${schema}.forget_salt() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $forget$
-${block(sql`BEGIN
-  PERFORM FROM ${schema}.ledger FOR UPDATE;
-  UPDATE ${schema}.leaves SET salt = NULL WHERE seq = NEW.seq;
-  RETURN NULL;
-END`)} $forget$;
-CREATE TRIGGER lead_erased AFTER INSERT ON ${schema}.erased FOR EACH ROW EXECUTE FUNCTION ${schema}.forget_salt();
-REVOKE ALL ON FUNCTION ${schema}.forget_salt(), ${schema}.count_removed() FROM PUBLIC;
-${grantAsOnIds(schema, ['ledger', 'leaves', 'statements'])}`,
-};
-
-/** What the roles of receivers may do with `ids`, they may do with tables that a step adds. */
-function grantAsOnIds(schema: Sql, tables: readonly [string, ...string[]]): Sql {
-  const [first, ...rest] = tables.map((table) => qualifiedName(schema, table));
-  const names = rest.reduce((all, name) => sql`${all} || ', ' || ${name}`, first ?? sql``);
-  return sql`DO $grant$
+/** What the roles of receivers may do with `ids`, they may do with a table that a step adds. */
+const grantAsOnIds = (schema: Sql, table: string): Sql =>
+  sql`DO $grant$
 ${block(sql`DECLARE
   held record;
 BEGIN
   FOR held IN SELECT privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
     FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE pg_class.oid = ${qualifiedName(schema, 'ids')}::regclass
   LOOP
-    EXECUTE format('GRANT %s ON %s TO %s', held.privilege_type, ${names}, held.role);
+    EXECUTE format('GRANT %s ON %s TO %s', held.privilege_type, ${qualifiedName(schema, table)}, held.role);
   END LOOP;
 END`)} $grant$;`;
-}
 
 /** Which servers took the writes, one after another (`write/server-terms.ts`); `timeline`: theirs, eight hex digits. */
 const terms: Migration = {
@@ -181,14 +153,11 @@ const terms: Migration = {
   statements: (schema) => sql`
 CREATE TABLE ${schema}.terms (number int8 PRIMARY KEY, id uuid NOT NULL, timeline text NOT NULL, is_accepted boolean NOT NULL);
 INSERT INTO ${schema}.terms SELECT 1, gen_random_uuid(), ${timeline}, false;
-${grantAsOnIds(schema, ['terms'])}`,
+${grantAsOnIds(schema, 'terms')}`,
 };
 
 /** The release before goes on with statements of its own. */
 const functions: Migration = { writableFrom: 1, statements: writeFunctions };
 
-/** The name of a ledger that begins. */
-export const newOrigin: Sql = sql`'leads-ledger/' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16)`;
-
 /** `meta.version` counts those that a schema has had. */
-export const migrations: readonly Migration[] = [first, tries, counts, ledger, terms, functions];
+export const migrations: readonly Migration[] = [first, tries, counts, terms, functions];

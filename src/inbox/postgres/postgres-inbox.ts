@@ -1,7 +1,6 @@
 import { slept } from '../../time/clock.ts';
 import type { TakenKind } from '../decide-verdict.ts';
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
-import { handedOut } from '../ledger.ts';
 import { heartbeatAgainMs, heartbeatEveryMs, leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
@@ -22,7 +21,6 @@ import {
 } from './store-context.ts';
 import { Confirmations } from './write/unconfirmed-commits.ts';
 import { eraseFromDatabase } from './write/erase.ts';
-import { PostgresLedger } from './write/ledger.ts';
 import { pruneDeliveries } from './write/prune.ts';
 import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
@@ -83,7 +81,7 @@ function postgresInbox(
   copies: CopiesWatch,
 ): Inbox {
   const { connections, schema, guard, owner, receiver, nonceClock, storedName, options } = context;
-  const { clock, onCommit, redact, warn } = options;
+  const { clock, onCommit, redact } = options;
   const wanted = [...context.wanted.values()];
   const known = new Map<string, ReadonlySet<number>>();
   const end = new AbortController();
@@ -146,9 +144,6 @@ function postgresInbox(
         }
       }
     });
-  const ledger = new PostgresLedger(context, { clock, warn });
-  // What one that was killed has left.
-  ledger.soon();
   const watched = copies.run(connections, clock, end.signal);
   // By itself: for a week there may be no delivery.
   const heartbeats = (async () => {
@@ -162,14 +157,10 @@ function postgresInbox(
   let rejectedWaiting = 0;
   return {
     ...postgresReader(context, { wanted, owner }),
-    async take(arrivals) {
+    take(arrivals) {
       months.check(connections);
-      const results = await written(() => takeQueue.add(takeWork(arrivals, redact)));
-      // Once it is visible to the transaction that enters it.
-      ledger.soon();
-      return results;
+      return written(() => takeQueue.add(takeWork(arrivals, redact)));
     },
-    ledger,
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
       const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');
@@ -202,22 +193,11 @@ function postgresInbox(
     backlog: () => read(() => backlogOf(context, { wanted })),
     pool: () => connections.pool(),
     copies: () => copies.copies,
-    prune: (before) =>
-      written(async () => {
-        await ledger.sequenceVisible();
-        return pruneDeliveries(context, before);
-      }),
-    erase: (erasure) =>
-      written(async () => {
-        await ledger.sequenceVisible();
-        const places = handedOut(await ledger.statements());
-        const erased = await eraseFromDatabase(context, erasure);
-        return { ...erased, outOfReach: [...erased.outOfReach, ...places] };
-      }),
+    prune: (before) => written(() => pruneDeliveries(context, before)),
+    erase: (erasure) => written(() => eraseFromDatabase(context, erasure)),
     // The database does that by itself (autovacuum), and while others write.
     compact: () => Promise.resolve(undefined),
     async close() {
-      await ledger.close();
       end.abort();
       // One that says that this receiver runs ends before it is removed.
       await Promise.all([takeQueue.flush(), leaseQueue.flush(), heartbeats]);

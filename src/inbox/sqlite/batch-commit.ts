@@ -21,7 +21,6 @@ interface Step<Writer> {
   readonly reject: (error: Error) => void;
   /** When it gives up waiting for a lock, by the steady clock. */
   readonly deadline: number;
-  readonly isBackground: boolean;
 }
 
 interface BatchCommitOptions<Writer> {
@@ -33,7 +32,7 @@ interface BatchCommitOptions<Writer> {
   readonly verify: () => void;
   /** What the caller of a step that failed with this is told. */
   readonly failure: (error: unknown) => Error;
-  /** Told after each transaction how many steps shared it, without those in the background. */
+  /** Told after each transaction how many steps shared it. */
   readonly onCommit?: ((steps: number) => void) | undefined;
 }
 
@@ -58,15 +57,12 @@ export class BatchCommit<Writer extends BatchWriter> {
     this.#options = options;
   }
 
-  /**
-   * Resolves with what `run` returned once it is durable; rejects with the `failure` of it or of its transaction. In the
-   * background it waits for no transaction of another process.
-   */
-  add<T>(run: (writer: Writer) => T, arrivals = nothing, isBackground = false): Promise<T> {
+  /** Resolves with what `run` returned once it is durable; rejects with the `failure` of it or of its transaction. */
+  add<T>(run: (writer: Writer) => T, arrivals = nothing): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const deadline = this.#options.clock.steady() + (isBackground ? 0 : lockWaitMs);
+      const deadline = this.#options.clock.steady() + lockWaitMs;
       const settle = { resolve: resolve as Step<Writer>['resolve'], reject };
-      this.#queue.add({ arrivals, run, ...settle, deadline, isBackground });
+      this.#queue.add({ arrivals, run, ...settle, deadline });
     });
   }
 
@@ -121,7 +117,7 @@ export class BatchCommit<Writer extends BatchWriter> {
       writer.end();
       database.exec('COMMIT');
       verify();
-      onCommit?.(steps.reduce((count, { isBackground }) => (isBackground ? count : count + 1), 0));
+      onCommit?.(steps.length);
       steps.forEach(({ resolve }, i) => resolve(results[i]));
       return undefined;
     } catch (error) {

@@ -7,7 +7,7 @@ import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.t
 export const applicationId = 0x6c656164;
 
 /** How many migrations there are. */
-export const currentVersion = 7;
+export const currentVersion = 6;
 
 /** How many migrations a database has had. Only reads; throws as `migrate` does. */
 export function versionOf(database: Database, path: string): number {

@@ -100,17 +100,6 @@ const migrations: readonly Migration[] & { readonly length: typeof currentVersio
       )
       .run([now]);
   },
-  // Leads that were pruned before are entered first: their deliveries do not say where they are.
-  (database) =>
-    database.exec(`
-  CREATE TABLE ledger (
-    origin TEXT NOT NULL, size INTEGER NOT NULL, parts BLOB NOT NULL, seq INTEGER NOT NULL, pruned_after TEXT, supersedes TEXT
-  );
-  INSERT INTO ledger VALUES ('leads-ledger/' || lower(hex(randomblob(8))), 0, x'', 0, '', NULL);
-  CREATE TABLE leaves (position INTEGER PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, leaf BLOB NOT NULL, salt BLOB);
-  CREATE TABLE statements (since INTEGER NOT NULL, until INTEGER NOT NULL, made_at INTEGER NOT NULL);
-  CREATE TRIGGER lead_erased AFTER INSERT ON erased BEGIN UPDATE leaves SET salt = NULL WHERE seq = NEW.seq; END;
-  `),
 ];
 
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */

@@ -1,13 +1,11 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
 import type { OutOfReach } from '../problems.ts';
-import { DelayedSequencing, handedOut, leavesFrom, pauseMs } from '../ledger.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
 import { FileIdentity, DatabaseLog, DiskSpaceCheck, StoreWarnings } from './file-health.ts';
-import { LedgerTable } from './ledger-table.ts';
 import { type Database, textOf, Statements } from './libsql.ts';
 import {
   failWhereLocked,
@@ -97,7 +95,7 @@ function sqliteInbox(
     },
     onCommit(steps) {
       committedSeq = writer?.seq ?? 0;
-      if (steps > 0) onCommit?.(steps);
+      onCommit?.(steps);
     },
   });
   const add = <T>(step: (writer: SqliteWriter) => T): Promise<T> => commits.add(step);
@@ -116,36 +114,10 @@ function sqliteInbox(
       throw cannotRead(location, cause);
     }
   };
-  const entered = new LedgerTable(new Statements(database));
-  const sequenceNext = (writer: SqliteWriter): boolean => {
-    writer.insertWaiting();
-    return writer.ledger.sequence();
-  };
-  // Where another process writes, deliveries are the ones that wait for it.
-  const sequencing = new DelayedSequencing(clock, async () =>
-    (await commits.add(sequenceNext, [], true)) ? pauseMs : undefined,
-  );
-  // What one that was killed has left.
-  sequencing.soon();
-  const sequenceAll = async (): Promise<void> => {
-    for (let isMore = true; isMore;) isMore = await add(sequenceNext);
-  };
   let rejectedWaiting = 0;
   return {
     ...sqliteReader(database, { location, wanted, owner: opened.owner }),
-    take(arrivals) {
-      sequencing.soon();
-      return commits.add((writer) => writer.take(arrivals), arrivals);
-    },
-    ledger: {
-      sequence: sequenceAll,
-      head: () => reading(() => entered.head()),
-      leaves: () => leavesFrom((position) => reading(() => entered.leaves(position))),
-      leavesOf: (seqs) => reading(() => entered.leavesOf(seqs)),
-      restart: (supersedes) => add((writer) => writer.ledger.restart(supersedes)),
-      statements: () => reading(() => entered.statements()),
-      addStatement: (made) => add((writer) => writer.ledger.addStatement(made)),
-    },
+    take: (arrivals) => commits.add((writer) => writer.take(arrivals), arrivals),
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
       const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');
@@ -188,20 +160,15 @@ function sqliteInbox(
       await room.check();
     },
     backlog: () => readBacklog(database, wanted),
-    async prune(before) {
-      await sequenceAll();
-      return pruneDeliveries(database, before, addReading);
-    },
+    prune: (before) => pruneDeliveries(database, before, addReading),
     async erase(erasure) {
-      await sequenceAll();
-      const places = [...outOfReach, ...handedOut(entered.statements())];
       database.prepare('PRAGMA secure_delete = ON').all([]);
       const holding = await reading(() => bodiesWithIds(database, erasure.leadIds));
       const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
-      if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach: places };
+      if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach };
       const remains = await overwriteFile(database, location, clock);
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
-      return { ...counts, remains, outOfReach: places };
+      return { ...counts, remains, outOfReach };
     },
     compact: () =>
       Promise.resolve().then(() => {
@@ -213,7 +180,6 @@ function sqliteInbox(
         throw cannotWrite(location, failed);
       }),
     async close() {
-      await sequencing.close();
       // Where that cannot be written, the next one to open the inbox finds this receiver dead.
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();

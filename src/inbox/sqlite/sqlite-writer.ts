@@ -43,7 +43,6 @@ import {
   trimRepeats,
 } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
-import { LedgerTable } from './ledger-table.ts';
 import { type Database, toColumn, Statements } from './libsql.ts';
 import { RunningReceiver, TargetLeases } from './target-tables.ts';
 
@@ -59,7 +58,6 @@ export interface OpenedStore {
 export class SqliteWriter {
   readonly leases: TargetLeases;
   readonly erased: ErasedTable;
-  readonly ledger: LedgerTable;
   readonly receiver: RunningReceiver;
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #sql: Statements;
@@ -85,7 +83,6 @@ export class SqliteWriter {
     this.receiver = new RunningReceiver(sql, owner);
     this.leases = new TargetLeases(sql, { wanted, owner, leaseMs, storedName });
     this.erased = new ErasedTable(database);
-    this.ledger = new LedgerTable(sql);
     this.#shared = new SharedContentTable(sql);
     this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart);
   }

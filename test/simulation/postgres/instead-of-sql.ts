@@ -96,14 +96,6 @@ export class MonthsAhead {
   check = (): void => undefined;
 }
 
-/** Of `write/ledger.ts`: its statements are not simulated. */
-export class PostgresLedger {
-  soon = (): void => undefined;
-  close = (): Promise<void> => Promise.resolve();
-  sequenceVisible = (): Promise<void> => Promise.resolve();
-  statements = (): Promise<readonly never[]> => Promise.resolve([]);
-}
-
 const labelOf = ({ targets }: Tables, target: string): string =>
   textOfBytes(targets.get(target) ?? Buffer.of());
 

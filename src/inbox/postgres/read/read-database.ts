@@ -42,28 +42,17 @@ const lockNumbers = 2 ** 31;
  * The locks of a primary are not seen on a standby: there, and nowhere else, a reader may pass a number.
  */
 export async function horizon(database: OpenedSchema): Promise<number> {
-  return horizonIn(await ask(database, horizonQuestions(database))).last;
-}
-
-export interface Horizon {
-  readonly last: number;
-  /** The last number that was drawn: a greater one where a transaction is under way. */
-  readonly drawn: number;
-}
-
-/** What `horizonIn` finds it in. */
-export function horizonQuestions({ schema, lockKey }: OpenedSchema): Sql {
+  const { schema, lockKey } = database;
   const lastDrawn = sql`SELECT last_value FROM ${schema}.delivery_numbers;`;
-  return sql`${lastDrawn} SELECT objid::int8 AS part FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted
+  const [before = [], locks = [], after = []] = await ask(
+    database,
+    sql`${lastDrawn} SELECT objid::int8 AS part FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted
       AND database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
-      AND classid = ${lockKey}::oid AND objsubid = 2 AND objid::int8 < ${lockNumbers}; ${lastDrawn}`;
-}
-
-export function horizonIn([before = [], locks = [], after = []]: readonly Rows[]): Horizon {
+      AND classid = ${lockKey}::oid AND objsubid = 2 AND objid::int8 < ${lockNumbers}; ${lastDrawn}`,
+  );
   const lastNow = numberOf(after[0]?.['last_value']);
   const locked = locks.map(({ part }) => lastNow - ((lastNow - numberOf(part)) % lockNumbers));
-  const last = Math.min(numberOf(before[0]?.['last_value']), ...locked);
-  return { last, drawn: lastNow };
+  return Math.min(numberOf(before[0]?.['last_value']), ...locked);
 }
 
 /** A text that was stored as bytes. */

@@ -242,7 +242,7 @@ async function vacuumTables(
   const isAll = deliveries === 'all';
   const some = isAll ? [] : deliveries;
   const contents = some.map((name) => name.replace(/^deliveries/, 'contents'));
-  const wanted = [...some, ...contents, 'outstanding', 'dropped_repeats', 'leaves'].map((name) => utf8(name));
+  const wanted = [...some, ...contents, 'outstanding', 'dropped_repeats'].map((name) => utf8(name));
   const [tables = []] = await connection.run(
     sql`SELECT relname, pg_catalog.pg_has_role(relowner, 'USAGE') AS is_mine FROM pg_catalog.pg_class AS c
       JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
