@@ -14,7 +14,7 @@ export type StoreFault =
   | DatabaseProblem;
 
 /** What happened to a file of an open inbox; `gone` is one that was deleted or moved. */
-export type FileChange = { readonly path: string; readonly change: 'gone' | 'replaced' | 'cut' };
+export type FileChange = { readonly path: string; readonly change: 'gone' | 'replaced' };
 
 /** What an inbox was asked that it cannot do. `inbox`: its path, or the URL of its database without password. */
 export type InboxProblem =

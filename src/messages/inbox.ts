@@ -20,7 +20,7 @@ const passwordPlaces = (words: Words): string => `it is looked for in the URL, $
 const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
 const isItRunning = (): string => 'is PostgreSQL running there?';
 
-const changes = { gone: 'deleted or moved', replaced: 'replaced', cut: 'cut' } as const;
+const changes = { gone: 'deleted or moved', replaced: 'replaced' } as const;
 const changeOf = ({ path, change }: FileChange): string => `${path} was ${changes[change]}`;
 
 const around =

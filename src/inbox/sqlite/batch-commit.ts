@@ -28,7 +28,7 @@ interface BatchCommitOptions<Writer> {
   /** Called again after a transaction that failed, since its statements may not work any more. */
   readonly createWriter: () => Writer;
   readonly clock: Clock;
-  /** Asked before and after each transaction: throws a `CannotStoreError` when the file is not in place any more. */
+  /** Asked after each transaction: throws a `CannotStoreError` when the file is not in place any more. */
   readonly verify: () => void;
   /** What the caller of a step that failed with this is told. */
   readonly failure: (error: unknown) => Error;
@@ -87,10 +87,9 @@ export class BatchCommit<Writer extends BatchWriter> {
 
   /** Begins a transaction. Returns the steps that could wait so long; none when it could not begin. */
   async #begin(steps: readonly Step<Writer>[]): Promise<readonly Step<Writer>[]> {
-    const { database, clock, verify } = this.#options;
+    const { database, clock } = this.#options;
     for (let waiting = steps; ;) {
       try {
-        verify();
         database.exec('BEGIN IMMEDIATE');
         return waiting;
       } catch (error) {

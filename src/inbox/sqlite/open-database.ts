@@ -8,7 +8,7 @@ import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts'
 import { hasLog, notAFile, versionOf } from './database-file.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
 import { migrate } from './migrations.ts';
-import { cannotOpen, faultOf, isBusy, isNoWholeInbox, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;
@@ -78,25 +78,6 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
   } catch (error) {
     throw error instanceof ConfigError ? error : cannotOpen(path, error);
   }
-}
-
-/**
- * Reads the number of the newest delivery from the database's own file, without its log; -1 where that file alone is no whole
- * inbox. Throws what the database throws where the file cannot be read, which tells nothing of what it holds.
- */
-export async function copiedSeqOf(path: string): Promise<() => number> {
-  const Libsql = await loadLibsql();
-  return () => {
-    const database = new Libsql(immutableUrl(path), { timeout: 0 });
-    try {
-      return Number(database.prepare('SELECT seq FROM counter').get([])?.['seq'] ?? -1);
-    } catch (error) {
-      if (isNoWholeInbox(error)) return -1;
-      throw error;
-    } finally {
-      database.close();
-    }
-  };
 }
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */

@@ -27,10 +27,6 @@ export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWit
 export const isNoDatabase = (error: unknown): boolean =>
   isDamage(error) || sqliteCode(error) === 'SQLITE_NOTADB';
 
-/** The file was read, and is damaged, of another kind, or lacks a table (`SQLITE_ERROR`). */
-export const isNoWholeInbox = (error: unknown): boolean =>
-  isDamage(error) || ['SQLITE_NOTADB', 'SQLITE_ERROR'].includes(sqliteCode(error));
-
 export function faultOf(path: string, error: unknown): StoreFault {
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };
   const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];

@@ -5,14 +5,13 @@ import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
-import { FileIdentity, DatabaseLog, DiskSpaceCheck, StoreWarnings } from './file-health.ts';
+import { DiskSpaceCheck, FileIdentity, StoreWarnings } from './file-health.ts';
 import { type Database, textOf, Statements } from './libsql.ts';
 import {
   failWhereLocked,
   isOverwriteDue,
   notOverwritten,
   openDatabase,
-  copiedSeqOf,
   openReadOnly,
   overwriteFile,
   shrink,
@@ -46,9 +45,8 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
     storeLabels(database, storedName, [...targets, ...(options.onDemand ?? [])]);
     const owner = await leaseOwner(pid);
     new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
-    const copiedSeq = await copiedSeqOf(location);
     const nonceStart = nonceClockStart(database, clock.steady());
-    const opened = { storedName, owner, nonceClockStart: nonceStart, copiedSeq };
+    const opened = { storedName, owner, nonceClockStart: nonceStart };
     failWhereLocked(database);
     return sqliteInbox(database, options, opened);
   } catch (error) {
@@ -70,22 +68,14 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 }
 
 /** The default store: an embedded database, one transaction a batch, ids unique in the database itself. */
-function sqliteInbox(
-  database: Database,
-  options: StoreOptions,
-  opened: OpenedStore & { readonly copiedSeq: () => number },
-): Inbox {
+function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedStore): Inbox {
   const { location, clock, onCommit } = options;
   const wanted = options.targets.map(opened.storedName);
   const room = new DiskSpaceCheck(location);
-  let writer: SqliteWriter | undefined;
-  /** Of the newest delivery that this process has committed. */
-  let committedSeq = 0;
-  const log = new DatabaseLog(location, () => opened.copiedSeq() >= committedSeq);
-  const warnings = new StoreWarnings(new FileIdentity(location), log, options);
+  const warnings = new StoreWarnings(new FileIdentity(location), options);
   const commits = new BatchCommit({
     database,
-    createWriter: () => (writer = new SqliteWriter(database, options, opened)),
+    createWriter: () => new SqliteWriter(database, options, opened),
     clock,
     verify: () => warnings.verifyInPlace(),
     failure(error) {
@@ -93,10 +83,7 @@ function sqliteInbox(
       room.failed(error);
       return cannotWrite(location, error);
     },
-    onCommit(steps) {
-      committedSeq = writer?.seq ?? 0;
-      onCommit?.(steps);
-    },
+    onCommit,
   });
   const add = <T>(step: (writer: SqliteWriter) => T): Promise<T> => commits.add(step);
   /** For what reads more than the leads that it names. */
@@ -183,7 +170,6 @@ function sqliteInbox(
       // Where that cannot be written, the next one to open the inbox finds this receiver dead.
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();
-      log.close();
       database.close();
     },
   };

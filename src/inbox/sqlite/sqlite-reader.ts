@@ -93,7 +93,7 @@ function changesOf(
   statements: Statements,
   location: string,
 ): Pick<StoreQueries, 'changeMark' | 'extent' | 'outcomeMarks'> {
-  const file = new FileIdentity(location, [location]);
+  const file = new FileIdentity(location);
   /** A file that is gone can still be read by those who have it open, and never changes again. */
   const verifyInPlace = (): void => {
     const change = file.change();

@@ -87,11 +87,6 @@ export class SqliteWriter {
     this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart);
   }
 
-  /** The number of the newest delivery. */
-  get seq(): number {
-    return this.#seq;
-  }
-
   /** Numbers are read from the database, since another receiver may have added some. `arrivals`: all that are to be taken. */
   begin(now: number, arrivals: readonly Arrival[]): void {
     this.#now = now;

@@ -300,32 +300,6 @@ function commitStepOf(sql: string, inTransaction: boolean): CommitStep | undefin
   return isWriting && !inTransaction ? 'statement' : undefined;
 }
 
-/** The same with promises, as of the module libsql/promise. */
-export function promisedDatabaseModule(process: SimProcess, rules: DatabaseRules): unknown {
-  const Blocking = databaseModule(process, rules) as new (path: string) => RealDatabase & { close(): void };
-  const { disk } = process.machine;
-  class SimPromisedDatabase {
-    readonly #database: InstanceType<typeof Blocking>;
-    readonly #path: string;
-    constructor(path: string) {
-      this.#database = new Blocking(path);
-      this.#path = path;
-    }
-    async prepare(sql: string) {
-      const path = this.#path;
-      const statement = await disk.later(process, 'prepare', path, () => this.#database.prepare(sql));
-      return { all: (values: unknown) => disk.later(process, 'query', path, () => statement.all(values)) };
-    }
-    interrupt(): void {
-      // Every query here ends at once.
-    }
-    close(): void {
-      this.#database.close();
-    }
-  }
-  return SimPromisedDatabase;
-}
-
 const messages = {
   SQLITE_FULL: 'database or disk is full',
   SQLITE_IOERR: 'disk I/O error',

@@ -1,11 +1,6 @@
 import type { Script } from 'node:vm';
 import { type CommandRules, Commands } from './commands.ts';
-import {
-  databaseModule,
-  type DatabaseRules,
-  powerLossOfDatabases,
-  promisedDatabaseModule,
-} from './database.ts';
+import { databaseModule, type DatabaseRules, powerLossOfDatabases } from './database.ts';
 import type { Disk } from './disk.ts';
 import type { Network } from './network.ts';
 import { nodeRequire, type SimProcess } from './process.ts';
@@ -48,7 +43,6 @@ export class Machine {
   /** What a process gets for a module that is neither node's nor simulated in process.ts. */
   moduleFor(name: string, process: SimProcess): unknown {
     if (name === 'libsql') return databaseModule(process, this.#databaseRules);
-    if (name === 'libsql/promise') return promisedDatabaseModule(process, this.#databaseRules);
     return nodeRequire(name);
   }
 
