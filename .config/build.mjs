@@ -11,7 +11,6 @@ import { bundledPage, pageFolder } from './page.mjs';
 import { writeWhole } from './write-whole.mjs';
 
 const dist = `${root}dist/`;
-const schemaFolder = 'schemas/';
 
 /**
  * What is loaded together stands in one file, with all that it imports: each file costs every start 0.15 ms. Without
@@ -130,28 +129,17 @@ requireModules(loadedTogether, program);
 requireModules(importedTogether, library);
 requireLeftOut([...program, ...library]);
 
-const schemas = await bundled(
-  `${root}.config/schemas/json-schemas.ts`,
-  { external },
-  { format: 'esm', codeSplitting: false },
-);
-const { jsonSchemas } = await import(`data:text/javascript,${encodeURIComponent(schemas[0].code)}`);
-
 const page = await bundledPage();
 
 const chunks = [...program, ...library, ...required];
 const licences = await licencesOf([...chunks.flatMap((chunk) => chunk.moduleIds), ...page.moduleIds]);
 const files = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
 for (const [name, text] of page.files) files.set(name, { code: text, isEntry: false });
-for (const [name, schema] of jsonSchemas('open')) {
-  files.set(`${schemaFolder}${name}.json`, { code: `${JSON.stringify(schema, null, 2)}\n`, isEntry: false });
-}
 files.set('THIRD-PARTY-LICENSES.txt', { code: licences, isEntry: false });
 
 // The program may run during a build. A chunk's name changes with its content, so no chunk that a running program has
 // yet to load is overwritten. Entries are written after the chunks that they name, and old files are removed last.
-for (const folder of [libraryFolder, pageFolder, schemaFolder])
-  await mkdir(dist + folder, { recursive: true });
+for (const folder of [libraryFolder, pageFolder]) await mkdir(dist + folder, { recursive: true });
 for (const isEntry of [false, true]) {
   for (const [name, file] of files) if (file.isEntry === isEntry) await writeWhole(dist + name, file.code);
 }

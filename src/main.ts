@@ -1,4 +1,3 @@
-import type { Version } from './output/everywhere-schema.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Texts } from './service/client/service.ts';
 import type { Host } from './host.ts';
@@ -37,8 +36,8 @@ async function immediateAnswer(argv: readonly string[], host: Host): Promise<str
   const isVersion = argv.includes('--version') || argv.includes('-V');
   if (isVersion && argv.length === 2 && argv.includes('--json')) {
     const { nodeVersion: node, platform } = host;
-    const said: Version = { version: LEADS_VERSION, node, platform, singleFile: LEADS_SINGLE_FILE };
-    return `${JSON.stringify(said)}\n`;
+    const version = { version: LEADS_VERSION, node, platform, singleFile: LEADS_SINGLE_FILE };
+    return `${JSON.stringify(version)}\n`;
   }
   return isVersion && argv.length === 1 ? `${LEADS_VERSION}\n` : undefined;
 }

@@ -1,7 +1,6 @@
 import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
-import type { ErrorLine } from './output/everywhere-schema.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
 
 type Texts = Pick<LeadsError, 'message' | 'hint'>;
@@ -19,8 +18,7 @@ export async function report(
   if (wantsJson(argv)) {
     const { code, status, requestId } =
       failure instanceof LeadsError ? failure : { code: 'bug', status: undefined, requestId: undefined };
-    const said: ErrorLine = { error: { code, message, hint, status, requestId } };
-    const json = JSON.stringify(said);
+    const json = JSON.stringify({ error: { code, message, hint, status, requestId } });
     stderr.write(`${stderr.isTTY === true ? escapeJson(json) : json}\n`);
   } else {
     stderr.write(`error: ${sanitize(message)}\n`);

@@ -4,7 +4,7 @@ import { readJsonState } from '../files/json-state.ts';
 import type { CheckProblem } from './problems.ts';
 import type { ProbeReport } from './run-probes.ts';
 
-export const baselineSchema = z.object({
+const baselineSchema = z.object({
   /** A file that a person wrote may leave it out. */
   version: z.optional(z.literal(1)),
   /** Names of probes. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { describeProgram } from '../../src/commands/help/help-data.ts';
-import type { CommandData } from '../../src/commands/help/output-schema.ts';
+import type { CommandData } from '../../src/commands/help/help-data.ts';
 import { settingKeys } from '../../src/config/setting-keys.ts';
 import { commands } from '../../src/program.ts';
 import { leads } from '../support/run.ts';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ProgramData } from '../../src/commands/help/output-schema.ts';
+import type { ProgramData } from '../../src/commands/help/help-data.ts';
 
 const root = new URL('../../', import.meta.url);
 const paths = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)];

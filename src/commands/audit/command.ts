@@ -38,7 +38,6 @@ export default command({
     ],
   },
   exits: { ...serviceExits, 7: 'a lead is not the same on both sides, and was not repaired' },
-  schema: 'audit',
   output: [
     {
       what: 'one for each lead that is not the same on both sides',

@@ -14,7 +14,6 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output/terminal/terminal.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import type { AuditLine, AuditSummary } from './output-schema.ts';
 import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../help/layout.ts';
@@ -195,8 +194,7 @@ export async function printJson(
   { stdout }: Pick<Context, 'stdout'>,
 ): Promise<void> {
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
-  const print = (line: AuditLine): Promise<void> =>
-    writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
+  const print = (line: object): Promise<void> => writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
   for await (const finding of audit.findings()) {
     const reason = finding.reason && reasonText(finding.reason);
     await print({ type: 'finding', ...finding, reason });
@@ -205,6 +203,9 @@ export async function printJson(
   await writer.end();
 }
 
+/** The last line of `--json`. */
+export type AuditSummary = ReturnType<typeof summarize>;
+
 export function summarize(
   {
     counts: { pulled, received, matched, backfilled, richer, byClass, horizon, withoutId },
@@ -212,7 +213,7 @@ export function summarize(
   }: Pick<Audit, 'counts' | 'richerFields'>,
   { since, until }: Pick<LeadFilter, 'since' | 'until'>,
   repaired = 0,
-): AuditSummary {
+) {
   const lost = (byClass.missing ?? 0) + (byClass.refused ?? 0);
   const settled = matched + lost;
   return {

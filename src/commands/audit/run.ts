@@ -1,6 +1,5 @@
 import { isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
-import type { AuditSummary } from './output-schema.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { Audit } from '../../audit/audit.ts';
 import { ConfigError, DataError, ServiceError } from '../../errors.ts';
@@ -11,6 +10,7 @@ import { checkReportPlace } from '../flags/report-file.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import {
+  type AuditSummary,
   horizonDoubt,
   printJson,
   printMissing,

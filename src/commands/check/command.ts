@@ -16,7 +16,6 @@ export default command({
     5: 'the receiver could not be reached',
     7: 'a must fails or is answered 429, or with --strict a should',
   },
-  schema: 'check',
   output: [
     {
       what: 'one for each probe',

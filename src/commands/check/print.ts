@@ -14,7 +14,6 @@ import {
 import { counted } from '../../output/terminal/progress.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { wrap } from '../help/layout.ts';
-import type { CheckLine } from './output-schema.ts';
 import type { DescribedReport, Summary } from './report.ts';
 
 /** Writes reports to stdout, in the order of the probes. */
@@ -43,7 +42,7 @@ export function inOrderOf(
 
 /** `--json`: one object a line, the last one the summary. */
 export function jsonPrinter(target: string, { stdout }: Pick<PrintContext, 'stdout'>): ReportPrinter {
-  const line = (value: CheckLine): Promise<void> => writeJson(stdout, value);
+  const line = (value: object): Promise<void> => writeJson(stdout, value);
   return {
     probe: line,
     end: ({ counts, accepted }) => line({ type: 'summary', target, ...counts, accepted }),

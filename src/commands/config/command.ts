@@ -30,7 +30,6 @@ export default commandGroup({
       name: 'list',
       summary: 'the settings in force and where each comes from',
       flags: listFlags,
-      schema: 'config.list',
       output: [{ what: 'one for each setting', fields: ['key', 'value', 'from'] }],
       examples: ['leads config list', 'leads config list --json'],
       load: async () => ({ run: (await import('./show-settings.ts')).listSettings }),
@@ -76,7 +75,6 @@ export default commandGroup({
       summary: 'the stored profiles, and which is in use',
       flags: listFlags,
       allowsNewProfile: true,
-      schema: 'config.profiles',
       output: [{ what: 'one for each profile', fields: ['name', 'current', 'baseUrl', 'hasKey'] }],
       examples: ['leads config profiles'],
       subcommands: [

@@ -10,8 +10,14 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
-import type { EffectiveSetting, StoredProfile } from './output-schema.ts';
 import { didYouMean } from '../../messages/suggest.ts';
+
+/** One setting of `config list`; a secret shows its last four characters only. */
+interface EffectiveSetting {
+  readonly key: string;
+  readonly value: string;
+  readonly from: 'flag' | 'environment' | 'profile' | 'default';
+}
 
 interface ListOptions {
   readonly format: string;
@@ -90,14 +96,12 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
   const { stdout, paths, messages } = context;
   const { profile: current } = await context.settings();
   const stored = readConfig(paths.configDir).profiles ?? {};
-  const profiles = Object.entries(stored).map(
-    ([name, { baseUrl, apiKey, apiKeyCommand }]): StoredProfile => ({
-      name,
-      current: name === current,
-      baseUrl: baseUrl === undefined ? null : withoutPassword(baseUrl),
-      hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
-    }),
-  );
+  const profiles = Object.entries(stored).map(([name, { baseUrl, apiKey, apiKeyCommand }]) => ({
+    name,
+    current: name === current,
+    baseUrl: baseUrl === undefined ? null : withoutPassword(baseUrl),
+    hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
+  }));
   if (format === 'json') {
     await writeJson(stdout, profiles, 2);
     return 'done';

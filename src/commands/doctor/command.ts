@@ -26,7 +26,6 @@ export default command({
   flags,
   everyday: ['learn', 'dryRun', 'port', 'inbox', 'json'],
   exits: { ...serviceExits, 7: 'a check fails' },
-  schema: 'doctor',
   output: [
     { what: 'one for each check', type: 'check', fields: ['name', 'result', 'detail', 'hint'] },
     {

@@ -36,7 +36,6 @@ import type { ErrorWords } from '../../service/problems.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
 import { problemSentence } from '../../messages/find-message.ts';
-import type { DoctorLine } from './output-schema.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { wrap } from '../help/layout.ts';
@@ -312,7 +311,7 @@ type PrintContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
 
 /** `--json`: one object a line, the last one the summary. */
 function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPrinter {
-  const line = (value: DoctorLine): Promise<void> => writeJson(stdout, value);
+  const line = (value: object): Promise<void> => writeJson(stdout, value);
   return {
     async group(_title, results) {
       for (const { name, result, detail, hint } of results.map(inWords)) {
@@ -418,7 +417,14 @@ function alike(results: readonly CheckInWords[]): Alike[] {
 const shown = (value: unknown): string =>
   typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 
-type DoctorSummary = Omit<Extract<DoctorLine, { type: 'summary' }>, 'type'>;
+interface DoctorSummary extends Readonly<Record<CheckOutcome, number>> {
+  /** Requests that asked the service for its dialect. */
+  readonly requests: number;
+  /** Keys that `--learn` found. */
+  readonly learnt: number;
+  /** Keys that `--learn` wrote; null where none was to be written. */
+  readonly written: number | null;
+}
 
 const countOf = (results: readonly CheckResult[], outcome: CheckOutcome): number =>
   results.filter(({ result }) => result === outcome).length;

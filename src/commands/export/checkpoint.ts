@@ -9,7 +9,7 @@ import type { ExportOptions } from './options.ts';
 const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });
 
 /** Where an interrupted export continues: everything that it says of the partial file is on disk. */
-export const checkpointSchema = z.object({
+const checkpointSchema = z.object({
   version: z.literal(1),
   /** When the first attempt began: relative times count from here; ms. */
   startedAt: z.number(),

@@ -61,8 +61,6 @@ export interface CommandSpec {
   readonly exits?: OwnExits;
   /** Of the JSON forms, in the order in which they are printed. */
   readonly output?: readonly OutputRecord[];
-  /** The name of the JSON Schema of it in the package. */
-  readonly schema?: string;
   /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
@@ -92,7 +90,6 @@ type CommandTexts = Pick<
   | 'allowsNewProfile'
   | 'exits'
   | 'output'
-  | 'schema'
   | 'insteadOfFormerFlags'
 >;
 

@@ -15,12 +15,11 @@ import {
   type ValueFlag,
 } from '../flags/flag.ts';
 import { usage } from './command-help.ts';
-import type { CommandData, FlagData, ProgramData } from './output-schema.ts';
 import { programSummary, topicNames } from './root-help.ts';
 import { describeTopic, environmentVariables } from './topics.ts';
 
 /** `leads help --json`: the whole program as data, from which man pages and tables are made. */
-export const describeProgram = async (commands: readonly ListedCommand[]): Promise<ProgramData> => ({
+export const describeProgram = async (commands: readonly ListedCommand[]) => ({
   name: 'leads',
   version: LEADS_VERSION,
   summary: programSummary,
@@ -37,13 +36,19 @@ export const describeProgram = async (commands: readonly ListedCommand[]): Promi
   ),
 });
 
+export type ProgramData = Awaited<ReturnType<typeof describeProgram>>;
+
+export interface CommandData extends ReturnType<typeof describeSpec> {
+  readonly commands: readonly CommandData[];
+}
+
 /** What a declaration says, as data; `path` is the command's whole name, such as `config set`. */
 export const describeCommand = (path: string, spec: CommandSpec): CommandData => ({
   ...describeSpec(path, spec),
   commands: spec.subcommands.map((child) => describeCommand(`${path} ${child.name}`, child)),
 });
 
-const describeSpec = (path: string, spec: CommandSpec): Omit<CommandData, 'commands'> => ({
+const describeSpec = (path: string, spec: CommandSpec) => ({
   name: path,
   summary: spec.summary,
   description: spec.description ?? '',
@@ -53,7 +58,6 @@ const describeSpec = (path: string, spec: CommandSpec): Omit<CommandData, 'comma
   listing: spec.listing ?? null,
   exitCodes: spec.prepare === undefined ? [] : exitsOf(spec),
   output: (spec.output ?? []).map(describeRecord),
-  schema: spec.schema === undefined ? null : `dist/schemas/${spec.schema}.json`,
   examples: spec.examples,
 });
 
@@ -75,10 +79,9 @@ const describeRecord = ({ what, type, fields, sometimes = [] }: OutputRecord) =>
 });
 
 /** In the order of their declaration. */
-const describeFlags = (flags: Flags): FlagData[] =>
-  Object.entries(flags).map(([key, flag]) => describeFlag(key, flag));
+const describeFlags = (flags: Flags) => Object.entries(flags).map(([key, flag]) => describeFlag(key, flag));
 
-function describeFlag(key: string, flag: Flag): FlagData {
+function describeFlag(key: string, flag: Flag) {
   const { short, help = '', group = 'Options' } = flag;
   const { eitherWay, shortFor } = isSwitch(flag) ? flag : {};
   const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;

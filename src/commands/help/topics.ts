@@ -3,7 +3,6 @@ import { exitCodes } from '../../exit-codes.ts';
 import { handshakes, presets, vendorSecrets } from '../../webhook/presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
-import type { TopicData } from './output-schema.ts';
 import type { TopicName } from './root-help.ts';
 
 /** The environment variables that are read. */
@@ -162,7 +161,7 @@ const topics = {
   targets: targetsTopic,
 } satisfies Readonly<Record<TopicName, Topic>>;
 
-export function describeTopic(name: TopicName): TopicData {
+export function describeTopic(name: TopicName) {
   const { about, rows, tables, after = '', examples = [] }: Topic = topics[name];
   return { name, about, rows: rows(), tables: tables?.() ?? [], after, examples };
 }

@@ -33,7 +33,6 @@ export default commandGroup({
       flags: listFlags,
       everyday: ['verdict', 'since', 'limit', 'json', 'inbox'],
       exits: { 6: '' },
-      schema: 'inbox.list',
       output: [{ what: 'one for each delivery', fields: summaryFields }],
       examples: ['leads inbox list', 'leads inbox list --verdict rejected --since 1h --json'],
       load: () => import('./list.ts'),
@@ -45,7 +44,6 @@ export default commandGroup({
       flags: showFlags,
       everyday: ['number', 'raw', 'json', 'inbox'],
       exits: { 6: '', 7: 'there is no such delivery' },
-      schema: 'inbox.show',
       output: [
         {
           what: 'one for each delivery',
@@ -80,7 +78,6 @@ export default commandGroup({
       flags: retryFlags,
       everyday: ['pending', 'to', 'json'],
       exits: { 6: '', 7: 'the address did not take a lead' },
-      schema: 'inbox.retry',
       output: [
         {
           what: 'one for each lead',
@@ -132,7 +129,6 @@ export default commandGroup({
       flags: eraseFlags,
       everyday: ['email', 'phone', 'id', 'dryRun', 'yes'],
       exits: { 6: '', 7: 'nothing of that person was found' },
-      schema: 'inbox.erase',
       output: [
         {
           what: 'one document',

@@ -5,16 +5,12 @@ import { utf8 } from '../../json/bytes.ts';
 import { deliverySummary, isoText } from '../../receiver/stored-deliveries.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Output } from '../../host.ts';
-import type { DeliveryDetails, DeliverySummary, RetriedLead } from './output-schema.ts';
 
 /**
  * The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in
  * `bodyBase64`. `lacking`: targets that have not had the lead.
  */
-export function deliveryDetails(
-  delivery: StoredDelivery,
-  lacking: readonly LackingTarget[],
-): DeliveryDetails {
+export function deliveryDetails(delivery: StoredDelivery, lacking: readonly LackingTarget[]) {
   const body = Buffer.from(delivery.body);
   return {
     ...deliverySummary(delivery),
@@ -34,7 +30,8 @@ export function deliveryDetails(
     })),
     headers: delivery.headers,
     lead: delivery.place === undefined ? undefined : utf8(leadBytes(body, delivery.place)),
-    ...(isUtf8(body) ? { body: body.toString('utf8') } : { bodyBase64: body.toString('base64') }),
+    body: isUtf8(body) ? body.toString('utf8') : undefined,
+    bodyBase64: isUtf8(body) ? undefined : body.toString('base64'),
   };
 }
 
@@ -42,8 +39,7 @@ export function deliveryDetails(
 export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output) {
   const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
   return {
-    write: (record: DeliverySummary | DeliveryDetails | RetriedLead) =>
-      writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
+    write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
     end: () => writer.end(),
   };
 }

@@ -10,7 +10,6 @@ import { writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { InboxEraseOptions } from './options.ts';
-import type { ErasedDocument } from './output-schema.ts';
 import { withInbox, withInboxReader } from './with-inbox.ts';
 
 /** Shorter numbers would be found in too much. */
@@ -203,7 +202,7 @@ async function printJson(
           },
     remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
     outOfReach: [...everywhere, ...(erased === undefined ? [] : placesOf(erased))],
-  } satisfies ErasedDocument);
+  });
 }
 
 function sayElsewhere({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 'messages'>): void {

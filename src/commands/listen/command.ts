@@ -24,7 +24,6 @@ export default command({
     'json',
   ],
   exits: { 7: '--count was not reached' },
-  schema: 'listen',
   output: [
     {
       what: 'the first line',
@@ -37,6 +36,11 @@ export default command({
       type: 'delivery',
       fields: members('receivedAt verdict reason status durationMs leadId remote attempt source lead'),
       sometimes: members('detail leadNumber leadCount firstAt differs warnings handed explanation'),
+    },
+    {
+      what: 'the same with --format redacted',
+      type: 'delivery',
+      fields: members('receivedAt verdict reason status durationMs leadId attempt'),
     },
     {
       what: 'one for each round of --backfill',

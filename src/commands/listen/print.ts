@@ -13,7 +13,6 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
-import type { DeliveryLine, ListenLine, RedactedLine, Tally } from './output-schema.ts';
 
 /**
  * What a run prints: data to stdout in the form of `--format`, the count of deliveries and requests to stderr. Its duration
@@ -161,6 +160,12 @@ export interface Listening {
   readonly admin?: string | undefined;
 }
 
+/** How many deliveries had each verdict. */
+interface Tally extends Record<AnsweredDelivery['verdict'], number> {
+  /** Of the rejected ones. */
+  readonly reasons: Record<string, number>;
+}
+
 /** One form of stdout: the text for each thing that happens, empty for nothing. */
 interface Printer {
   listening(listening: Listening): string;
@@ -204,14 +209,14 @@ function isoTimes(): (ms: number) => string {
 function eventsPrinter(isTerminal: boolean): Printer {
   const iso = isoTimes();
   const line = (json: string): string => `${isTerminal ? escapeJson(json) : json}\n`;
-  const whole = (event: ListenLine): string => line(JSON.stringify(event));
+  const whole = (event: object): string => line(JSON.stringify(event));
   return {
     listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
       whole({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin }),
     delivery(event) {
       const { verdict, reason, detail, status, durationMs, leadId, remote, attempt } = event;
       const { position, source, differs, warnings, targetResults, explanation } = event;
-      const told: DeliveryLine = {
+      const record = JSON.stringify({
         type: 'delivery',
         receivedAt: iso(event.receivedAt),
         verdict,
@@ -230,8 +235,7 @@ function eventsPrinter(isTerminal: boolean): Printer {
         warnings: warnings === undefined || warnings.length === 0 ? undefined : warnings,
         handed: targetResults === undefined || targetResults.length === 0 ? undefined : targetResults,
         explanation,
-      };
-      const record = JSON.stringify(told);
+      });
       const lead = event.lead === undefined ? 'null' : utf8(event.lead);
       return line(`${record.slice(0, -1)},"lead":${lead}}`);
     },
@@ -251,9 +255,9 @@ function redactedPrinter(): Printer {
   return {
     ...eventsPrinter(true),
     delivery({ receivedAt, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
-      const at = { type: 'delivery', receivedAt: iso(receivedAt) } as const;
-      const told: RedactedLine = { ...at, verdict, reason, status, durationMs, leadId, attempt };
-      return `${escapeJson(JSON.stringify(told))}\n`;
+      const at = { type: 'delivery', receivedAt: iso(receivedAt) };
+      const record = { ...at, verdict, reason, status, durationMs, leadId, attempt };
+      return `${escapeJson(JSON.stringify(record))}\n`;
     },
   };
 }

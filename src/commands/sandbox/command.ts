@@ -29,7 +29,6 @@ export default command({
       ['host, port, tls', 'where it listens'],
     ],
   },
-  schema: 'sandbox',
   output: [
     {
       what: 'the first line',

@@ -14,7 +14,6 @@ import type { LoggedRequest } from '../../sandbox/requests.ts';
 import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
 import { explainFailure } from '../../messages/sender.ts';
-import type { ReadyLine, SandboxSummary } from './output-schema.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
@@ -113,10 +112,7 @@ function readyBanner(
 }
 
 /** One JSON object for scripts: the same, in fields. */
-function readyRecord(
-  { url, port, accounts: states }: Sandbox,
-  accounts: readonly [Account, ...Account[]],
-): ReadyLine {
+function readyRecord({ url, port, accounts: states }: Sandbox, accounts: readonly [Account, ...Account[]]) {
   const shown = ({ showsKey, apiKeys, seed, webhooks }: Account, i: number) => ({
     apiKey: showsKey ? apiKeys[0] : undefined,
     leads: states[i]?.leads.size ?? 0,
@@ -131,7 +127,7 @@ function readyRecord(
 }
 
 /** What the sandbox did, as a record. */
-function summaryRecord({ accounts }: Sandbox): SandboxSummary {
+function summaryRecord({ accounts }: Sandbox) {
   const sum = (of: (account: SandboxState) => number): number =>
     accounts.reduce((total, account) => total + of(account), 0);
   return {
@@ -149,7 +145,7 @@ function summaryRecord({ accounts }: Sandbox): SandboxSummary {
 }
 
 /** The same as one line. */
-function summaryLine(record: SandboxSummary): string {
+function summaryLine(record: ReturnType<typeof summaryRecord>): string {
   const { leads, requests, attempts, acknowledged, pending } = record;
   const parts = [
     counted(leads, 'lead'),

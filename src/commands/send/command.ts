@@ -11,7 +11,6 @@ export default command({
   flags,
   everyday: ['sample', 'id', 'token', 'scheme', 'secret', 'dryRun', 'json'],
   exits: { ...serviceExits, 7: 'a delivery was not acknowledged' },
-  schema: 'send',
   output: [
     {
       what: 'one for each attempt',

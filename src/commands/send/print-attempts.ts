@@ -13,7 +13,6 @@ import type { Attempt } from '../../sender/sender.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Secret } from '../../secret.ts';
 import { explainFailure } from '../../messages/sender.ts';
-import type { AttemptLine, SendLine, SendSummary } from './output-schema.ts';
 
 /** Makes the text of stdout, whole lines. */
 interface AttemptPrinter {
@@ -32,7 +31,7 @@ export async function attemptPrinter(
 ): Promise<AttemptPrinter> {
   const { stdout } = context;
   if (format === 'json') {
-    const line = (record: SendLine): string => {
+    const line = (record: object): string => {
       const json = JSON.stringify(record);
       return `${stdout.isTTY === true ? escapeJson(json) : json}\n`;
     };
@@ -53,7 +52,7 @@ export async function attemptPrinter(
   };
 }
 
-function attemptRecord(attempt: TimedAttempt['attempt'], latencyMs: number, answer: string): AttemptLine {
+function attemptRecord(attempt: TimedAttempt['attempt'], latencyMs: number, answer: string) {
   const { delivery, number, result, retryInMs } = attempt;
   return {
     type: 'attempt',
@@ -106,12 +105,14 @@ function attemptLine(
 /** `0.8ms`, `41ms`, `1.2s`. */
 const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` : formatDuration(ms));
 
+type SendSummary = ReturnType<typeof sendSummary>;
+
 /** What a run did. */
 export function sendSummary(
   tally: RunTally,
   { started, late, startingMs }: DeliveryRunResult,
   openLoop: boolean,
-): SendSummary {
+) {
   const { attempts, acknowledged, failed, byStatus, latency, service } = tally;
   return {
     type: 'summary',

@@ -11,7 +11,6 @@ export default command({
   flags,
   everyday: ['since', 'in', 'by', 'bucket', 'inbox', 'expect', 'json'],
   exits: { ...serviceExits, 7: 'what --expect says does not hold' },
-  schema: 'stats',
   output: [
     {
       what: 'one document',

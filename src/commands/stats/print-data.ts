@@ -1,17 +1,16 @@
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { CountedWindow, CountedWindows, Window } from './plan.ts';
-import type { StatsDocument, StatsFigures } from './output-schema.ts';
 import { rankedFacets, rankedMatrix } from './ranked.ts';
 
 export function statsDocument(
   counted: CountedWindows,
   checked: readonly CheckedExpectation[] | undefined,
   top: number,
-): StatsDocument {
+) {
   const { current, previous } = counted;
   const facets = rankedFacets(counted, top);
-  const document = (one: CountedWindow, column: 'count' | 'before'): StatsFigures => ({
+  const document = (one: CountedWindow, column: 'count' | 'before') => ({
     window: isoWindow(one.window),
     total: one.leads.total,
     undated: one.leads.undated,
@@ -39,7 +38,7 @@ export function statsDocument(
   };
 }
 
-function matrixOf(one: CountedWindow, top: number): Pick<StatsFigures, 'matrix'> {
+function matrixOf(one: CountedWindow, top: number) {
   const matrix = rankedMatrix(one, top, top);
   if (matrix === undefined) return {};
   const { rows, columns, cells } = matrix;
@@ -50,7 +49,7 @@ function matrixOf(one: CountedWindow, top: number): Pick<StatsFigures, 'matrix'>
   return { matrix: Object.fromEntries(rows.map((row, i) => [row, rowOf(cells[i] ?? [])])) };
 }
 
-function receiptsOf(receipts: ReceiptFigures): StatsFigures['inbox'] {
+function receiptsOf(receipts: ReceiptFigures) {
   const { received, accepted, duplicate, pending, rejected, other, backfilled } = receipts;
   return {
     received,
@@ -67,7 +66,7 @@ function receiptsOf(receipts: ReceiptFigures): StatsFigures['inbox'] {
   };
 }
 
-const isoWindow = ({ since, until }: Window): StatsFigures['window'] => ({
+const isoWindow = ({ since, until }: Window) => ({
   since: since === undefined ? null : iso(since),
   until: until === undefined ? null : iso(until),
 });

@@ -11,7 +11,6 @@ export default command({
   flags,
   everyday: ['scheme', 'secret', 'token', 'id', 'header', 'url', 'json'],
   exits: { 6: 'the capture cannot be read', 7: 'the delivery is not genuine' },
-  schema: 'verify',
   output: [
     {
       what: 'one document',

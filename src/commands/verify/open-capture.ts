@@ -95,7 +95,7 @@ const mostBytes = 64 * 1024 * 1024;
  * A file, or stdin for `-`, read up to a limit: what is larger is no capture. Throws a `DataError` for what is too large or
  * cannot be read. `what` names it in the error.
  */
-export async function readBounded(
+async function readBounded(
   file: string,
   what: string,
   { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,

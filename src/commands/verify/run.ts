@@ -13,8 +13,7 @@ import {
 } from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, rejectConflicts, textOf } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
-import type { Check, Report } from './output-schema.ts';
-import { printText, redact, redactReport } from './report.ts';
+import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 import { explanationText } from '../../messages/explanations.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { describe } from '../../messages/command-line.ts';

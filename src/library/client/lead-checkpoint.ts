@@ -12,7 +12,7 @@ export interface Checkpoint {
   readonly version: 1;
 }
 
-export const checkpointSchema = z.object({
+const checkpointSchema = z.object({
   version: z.literal(1),
   /** When the iteration first started: relative times count from here; ms. */
   startedAt: z.number(),

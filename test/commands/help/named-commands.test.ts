@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { describeProgram } from '../../../src/commands/help/help-data.ts';
-import type { CommandData } from '../../../src/commands/help/output-schema.ts';
+import type { CommandData } from '../../../src/commands/help/help-data.ts';
 import { commands } from '../../../src/program.ts';
 
 const withBelow = (command: CommandData): CommandData[] => [command, ...command.commands.flatMap(withBelow)];

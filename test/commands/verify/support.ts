@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Report } from '../../../src/commands/verify/output-schema.ts';
+import type { Report } from '../../../src/commands/verify/report.ts';
 import { leads, type Run, type RunOptions } from '../../support/run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'leads-verify-'));
