@@ -34,7 +34,7 @@ export interface Host {
   readonly clock: Clock;
   /** Gives a number in [0, 1). */
   readonly random: () => number;
-  /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
+  /** Aborted by Ctrl-C, SIGTERM, SIGHUP and the end of a process that keeps a channel to this one, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   /** Calls on SIGHUP, which ends only a process on a terminal. Gives what takes the listener back. */
   readonly onHangup: (listener: () => void) => () => void;
@@ -50,7 +50,7 @@ export interface Host {
   readonly killGroup: (leader: number) => void;
   /** What this process has used so far. */
   readonly resources: () => ResourceUsage;
-  /** The words that start this program once more, for `demo`. */
+  /** The words that start this program once more. */
   readonly program: readonly [command: string, ...args: string[]];
 }
 
@@ -77,6 +77,11 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
       controller.abort(interrupted);
     });
   }
+  // A process that started this one with a channel, and ended: nobody needs this one any more.
+  process.once('disconnect', () => {
+    if (!controller.signal.aborted) controller.abort(new InterruptedError('SIGTERM'));
+  });
+  process.channel?.unref();
   return {
     signal: controller.signal,
     onHangup(listener) {

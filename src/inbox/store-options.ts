@@ -15,8 +15,6 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** Every target that this receiver hands each new lead to. */
   readonly targets: readonly string[];
-  /** Targets that are handed a lead when an operator asks for it, and want none. */
-  readonly onDemand?: readonly string[] | undefined;
   /** How long a lease on a target holds when its receiver goes away, in milliseconds. */
   readonly leaseMs: number;
   /** How long a nonce is good for one body only, in milliseconds; a later delivery with it fails its timestamp check. */

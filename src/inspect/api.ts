@@ -78,7 +78,6 @@ type ApiAnswer = Answer | StreamedAnswer;
 interface ApiParts {
   /** Path of the file, `:memory:`, or the URL of the database without its password. */
   readonly location: string;
-  readonly receiver: 'http' | 'https' | undefined;
   readonly keys: InspectKeys;
   readonly queries: InboxQueries;
   readonly feed: EventFeed;
@@ -92,11 +91,10 @@ const mostRows = 200;
 const defaultBuckets = 60;
 const mostBuckets = 240;
 
-async function inboxAnswer({ location, receiver, queries, replays }: ApiParts): Promise<ApiAnswer> {
+async function inboxAnswer({ location, queries, replays }: ApiParts): Promise<ApiAnswer> {
   const newestSeq = await queries.newestSeq();
   const program = `leads ${LEADS_VERSION}`;
-  const isReceiving = receiver !== undefined;
-  const body: WireInbox = { location, newestSeq, targets: replays.targets, isReceiving, program };
+  const body: WireInbox = { location, newestSeq, targets: replays.targets, program };
   return { status: 200, body };
 }
 
@@ -130,16 +128,8 @@ async function bodyAnswer({ queries }: ApiParts, { seq }: ApiRequest): Promise<A
   };
 }
 
-async function curlAnswer(
-  { queries, replays, receiver }: ApiParts,
-  { query, seq }: ApiRequest,
-): Promise<ApiAnswer> {
-  const target = query.text('target');
-  const url = target === undefined ? undefined : replays.urlOf(target);
-  if (target !== undefined && url === undefined) {
-    throw badRequest('The target is none of those that were named.');
-  }
-  return { status: 200, body: inInbox(await queries.curl(seq, url, receiver), seq) };
+async function curlAnswer({ queries }: ApiParts, { seq }: ApiRequest): Promise<ApiAnswer> {
+  return { status: 200, body: inInbox(await queries.curl(seq), seq) };
 }
 
 async function chartsAnswer({ queries, clock }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
@@ -278,7 +268,7 @@ const refusals = {
 async function replayAnswer({ replays, feed }: ApiParts, { body }: ApiRequest): Promise<ApiAnswer> {
   const asked = replayIn(parsed(body));
   if (asked === undefined) {
-    throw badRequest('The body must be {"seq": a number, "target": a text, "body": a text or none}.');
+    throw badRequest('The body must be {"seq": a number, "target": a text}.');
   }
   try {
     return { status: 200, body: await replays.replay(asked) };
@@ -289,10 +279,9 @@ async function replayAnswer({ replays, feed }: ApiParts, { body }: ApiRequest): 
 
 function replayIn(value: Json | undefined): WireReplay | undefined {
   if (!isObject(value)) return undefined;
-  const { seq, target, body } = value;
-  if (!Number.isSafeInteger(seq) || typeof seq !== 'number' || typeof target !== 'string') return undefined;
-  if (body === undefined || body === null) return { seq, target };
-  return typeof body === 'string' ? { seq, target, body } : undefined;
+  const { seq, target } = value;
+  const isReplay = Number.isSafeInteger(seq) && typeof seq === 'number' && typeof target === 'string';
+  return isReplay ? { seq, target } : undefined;
 }
 
 function parsed(body: Uint8Array): Json | undefined {

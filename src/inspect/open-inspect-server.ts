@@ -2,10 +2,10 @@ import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { InspectKeys } from './inspect-keys.ts';
-import { foreignHost, ownHosts, securityHeaders, unwantedRequest } from './request-guard.ts';
+import { foreignHost, ownHosts, securityHeaders } from './request-guard.ts';
 import { EventFeed } from './event-feed.ts';
 import { apiAnswers } from './api.ts';
-import { problemAnswer, rejectionAnswer, rejectionOf } from './request-problem.ts';
+import { problemAnswer, rejectionAnswer } from './request-problem.ts';
 import type { InboxQueries } from './queries/query-types.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { keyParameter } from './wire.ts';
@@ -17,8 +17,8 @@ import { acceptsGzip } from '../http/server/plain-server.ts';
 /** What a client may cost: the page of one person, in a few tabs. */
 const limits = {
   connections: 512,
-  bodyBytes: 4 * 1024 * 1024,
-  bufferedBytes: 16 * 1024 * 1024,
+  bodyBytes: 16 * 1024,
+  bufferedBytes: 1024 * 1024,
 } as const;
 
 /** Answers under way get so long at the end, in milliseconds. */
@@ -27,14 +27,10 @@ const lastAnswersMs = 500;
 export interface InspectServerOptions {
   /** On 127.0.0.1; 0: any free one. */
   readonly port: number;
-  /** The option of the run that names the port, for errors about it. */
-  readonly portOption: string;
   readonly location: string;
   /** Closed with the server, and where it cannot be opened. */
   readonly queries: InboxQueries;
   readonly replays: Replayer;
-  /** How a receiver of this process listens, which stores into the same inbox; undefined: there is none. */
-  readonly receiver: 'http' | 'https' | undefined;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
   /** Gives the files of the page. Default: as the build wrote them. */
   readonly pageFile?: ReadPageFile | undefined;
@@ -86,16 +82,11 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const server = await openHttpsServer({
     host: '127.0.0.1',
     port: options.port,
-    addressOption: options.portOption,
+    addressOption: 'port',
     tls: undefined,
     limits,
     clock,
     headers: securityHeaders,
-    // Before a large body is received.
-    checkHead: (head) => {
-      const unwanted = foreignHost(head, hosts) ?? unwantedRequest(head, keys);
-      return unwanted && rejectionOf(unwanted);
-    },
     rejectionAnswer,
     handle,
     onError,

@@ -2,7 +2,6 @@ import type { RequestRejection } from '../http/problems.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { describe } from '../messages/command-line.ts';
 import { inWords } from '../messages/http.ts';
-import { rejection, type Rejection } from '../webhook/delivery-answer.ts';
 import type { WireProblem } from './wire.ts';
 
 /** Why a request is not answered as it asks. */
@@ -41,21 +40,11 @@ export function inboxFailed(error: unknown): ApiProblem {
   return { status: 503, code: 'inbox-failed', problem, ...(hint !== undefined && { hint }) };
 }
 
-/** A problem that is known before the request is complete. */
-export const rejectionOf = ({ status, problem }: ApiProblem): Rejection =>
-  rejection(reasons[status] ?? 'malformed_request', problem);
-
 /** Answers a request that the HTTP server rejected. */
 export function rejectionAnswer(rejected: RequestRejection): Answer {
   const { status, detail: problem } = inWords(rejected);
   return problemAnswer({ status, code: codes[status] ?? 'bad-request', problem });
 }
-
-const reasons: Readonly<Record<number, Rejection['reason']>> = {
-  401: 'missing_credential',
-  403: 'foreign_host',
-  415: 'wrong_content_type',
-};
 
 const codes: Readonly<Record<number, WireProblem['code']>> = {
   401: 'no-token',

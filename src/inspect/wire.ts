@@ -54,16 +54,12 @@ export interface WireInbox {
   readonly newestSeq: number;
   /** Where a delivery may be replayed to: what was named on the command line, in that order. */
   readonly targets: readonly WireTarget[];
-  /** `listen --inspect`: the receiver runs in this process. */
-  readonly isReceiving: boolean;
   readonly program: string;
 }
 
 export interface WireTarget {
   /** Such as `forward http://localhost:3000/webhook`. */
   readonly name: string;
-  /** On this machine: the only ones that an edited delivery goes to. */
-  readonly isLocal: boolean;
   /** How deliveries are signed for it, such as `svix`; null: not at all. */
   readonly scheme: string | null;
 }
@@ -200,7 +196,7 @@ export interface WireResult {
   readonly at: number;
 }
 
-/** `GET /api/deliveries/SEQ/curl` with the target's name as `target`, or without for where it was sent to */
+/** `GET /api/deliveries/SEQ/curl` */
 export interface WireCurl {
   /** For a POSIX shell, ready to paste. */
   readonly command: string;
@@ -258,16 +254,12 @@ export interface WireReplay {
   readonly seq: number;
   /** One of `WireInbox.targets`. */
   readonly target: string;
-  /** Another body in place of the stored one: goes to a target on this machine only, with an id of its own. */
-  readonly body?: string;
 }
 
 export interface WireReplayed {
   readonly ok: boolean;
   readonly answer: string;
   readonly durationMs: number;
-  /** The id under which it was sent: another one where the body was edited. */
-  readonly leadId: string | null;
   /** The target from which the lead is not outstanding any more; null where it was not. */
   readonly settled: string | null;
 }

@@ -319,7 +319,7 @@ export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
 }
 
 /** The field of a lead that holds this id: `id` where it does, or where none does. */
-export function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
+function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
   const document = readDocument(bytes);
   const members = document.ok ? membersAt(document.json, document.start) : [];
   const fields = [plainId, ...members.map(({ name }) => idFieldNamed(name))];

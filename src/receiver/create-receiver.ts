@@ -111,8 +111,6 @@ export interface Receiver {
   isDispatching(leadId: string, target?: string): boolean;
   /** Of `TargetDeliverer`, for leases that somebody else asked for. */
   readonly release: TargetDeliverer['release'];
-  /** Of `TargetDeliverer`, for one lead that is handed on at somebody's wish. */
-  readonly handAlone: TargetDeliverer['handAlone'];
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
   handleRejected(delivery: Delivery, rejection: Rejection): Promise<DeliveryAnswer>;
   /**
@@ -448,7 +446,6 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (...asked) => dispatcher.isDispatching(...asked),
     release: (leases) => dispatcher.release(leases),
-    handAlone: (lease, hand) => dispatcher.handAlone(lease, hand),
     events,
     followed: () => following.idle(),
     idle: async () => {

@@ -210,32 +210,6 @@ export class TargetDeliverer {
     );
   }
 
-  /**
-   * What somebody else hands to the target: its lease is kept meanwhile, and a delivery of the lead shares what comes of it.
-   * Resolves to undefined, and hands over nothing, where the lead is on its way already.
-   */
-  async handAlone<T extends { readonly isSettled: boolean }>(
-    lease: TargetLease,
-    hand: () => Promise<T>,
-  ): Promise<T | undefined> {
-    const { leadId, target } = lease;
-    if (this.isDispatching(leadId)) return undefined;
-    const end = this.#leases.keep(lease, this.#clock.steady(), () => undefined);
-    const given = hand();
-    const ended = (isTaken: boolean) => ({ isTaken, kind: 'pending' }) as const;
-    const handed = given.then(
-      ({ isSettled }) => ended(isSettled),
-      () => ended(false),
-    );
-    this.#setInFlight(leadId, target, handed);
-    try {
-      return await given;
-    } finally {
-      end();
-      this.#noteReleased([lease]);
-    }
-  }
-
   /** `release` of all leases that the leads came with. */
   async giveBack(leads: readonly PendingLead[]): Promise<void> {
     await this.release(

@@ -168,22 +168,4 @@ inChromium('the keyboard alone', (browser) => {
     expect(await page.evaluate(() => getSelection()?.toString())).toMatch(/^curl /);
     await expectClean();
   });
-
-  it('edits a body before it is sent, under a new id', async () => {
-    const { url: target, bodies } = await replayTarget();
-    const { page, expectClean } = await openedDelivery(
-      () => freshContext(browser()),
-      ['--replay-to', target],
-    );
-    await page.keyboard.press('r');
-    await page.getByLabel('Edit the body first').check();
-    const editor = page.getByRole('textbox', { name: 'Body' });
-    await editor.fill((await editor.inputValue()).replace('Ada', 'Edited'));
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('.replay-outcome', { hasText: 'Taken' }).waitFor();
-    const sent = JSON.parse(bodies[0] ?? '') as { id: string; contact: { name: string } };
-    expect(sent.contact.name).toBe('Edited');
-    expect(sent.id).not.toBe('lead_1');
-    await expectClean();
-  });
 });

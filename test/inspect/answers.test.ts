@@ -220,8 +220,8 @@ describe('the command for a shell', () => {
     }
   });
 
-  it('names the scheme that a proxy says, or the one of the receiver that was asked itself', async () => {
-    const page = await inspect({ receiver: 'http' });
+  it('names the scheme that a proxy says', async () => {
+    const page = await inspect();
     const hosts = [
       [['Host', '127.0.0.1:8080']],
       [['Host', 'leads.example.com']],
@@ -244,7 +244,7 @@ describe('the command for a shell', () => {
       }),
     );
     expect(addresses).toEqual([
-      ['http://127.0.0.1:8080/leads', false],
+      ['https://127.0.0.1:8080/leads', true],
       ['https://leads.example.com/leads', true],
       ['https://leads.example.com:8443/leads', false],
       ['http://leads.example.com/leads', false],

@@ -248,36 +248,23 @@ describe('replay, attacked', () => {
     ]) {
       const answer = await page.post('/api/replays', { ...asked, target });
       expect([answer.status, problemOf(answer.text)], target).toEqual([403, 'forbidden']);
-      const curl = await page.get(`/api/deliveries/1/curl?target=${encodeURIComponent(target)}`);
-      expect(curl.status, target).toBe(400);
     }
     expect([...app.received, ...elsewhere.received]).toEqual([]);
     const described = JSON.parse((await page.get('/api/inbox')).text) as WireInbox;
-    expect(described.targets).toEqual([{ name: asked.target, isLocal: true, scheme: null }]);
+    expect(described.targets).toEqual([{ name: asked.target, scheme: null }]);
     await app.close();
     await elsewhere.close();
   });
 
   it('refuses a body that is too large, from anybody', async () => {
     const { app, page } = await open();
-    const body = 'x'.repeat(5 * 1024 * 1024);
+    const body = 'x'.repeat(100 * 1024);
     const line = (headers: readonly string[]) =>
       ['POST /api/replays HTTP/1.1', `Host: 127.0.0.1:${page.server.port}`, ...headers, '', ''].join('\r\n');
     const length = `Content-Length: ${body.length}`;
     const own = [`Origin: ${page.origin}`, 'Content-Type: application/json', `${tokenHeader}: ${page.token}`];
     expect(statuses(await raw(page.server.port, line([length, ...own])))).toEqual([413]);
-    // Before its body comes.
-    expect(statuses(await raw(page.server.port, line(['Content-Length: 100000'])))).toEqual([403]);
-    // The page of another run has to learn why, however large its edited body is.
-    const unknown = await send(
-      `${page.origin}/api/replays`,
-      {
-        method: 'POST',
-        headers: { origin: page.origin, 'content-type': 'application/json', [tokenHeader]: 'old' },
-      },
-      'x'.repeat(100_000),
-    );
-    expect([unknown.status, problemOf(unknown.text)]).toEqual([401, 'no-token']);
+    expect(statuses(await raw(page.server.port, line(['Content-Length: 100000'])))).toEqual([413]);
     expect(problemOf((await page.get(`/api/inbox?${'x'.repeat(20_000)}`)).text)).toBe('bad-request');
     expect(app.received).toEqual([]);
     await app.close();

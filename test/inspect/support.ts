@@ -8,7 +8,7 @@ import { type InspectServer, openInspectServer } from '../../src/inspect/open-in
 import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
 import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
 import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
-import { Replayer, type ReplayerOptions } from '../../src/inspect/replay/replayer.ts';
+import { Replayer } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
 import { type Clock, systemClock } from '../../src/time/clock.ts';
@@ -41,10 +41,8 @@ interface AnswerOptions {
 interface InspectOptions {
   readonly inbox?: Inbox;
   readonly targets?: readonly ReplayTarget[];
-  readonly handAlone?: ReplayerOptions['handAlone'];
   readonly queries?: (inbox: Inbox) => InboxQueries;
   readonly clock?: Clock;
-  readonly receiver?: 'http' | 'https';
 }
 
 /** Over an inbox in memory unless one is given; closed after the test. */
@@ -53,16 +51,13 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
   if (options.inbox === undefined) onTestFinished(() => inbox.close());
   const server = await openInspectServer({
     port: 0,
-    portOption: 'port',
     location: inbox.location,
     queries: options.queries?.(inbox) ?? queriesInThisThread(inbox),
     replays: new Replayer({
       targets: options.targets ?? [],
       useInbox: (_, use) => use(inbox),
-      handAlone: options.handAlone,
       clock: systemClock,
     }),
-    receiver: options.receiver,
     clock: options.clock ?? systemClock,
     pageFile: (name) => Buffer.from(`the file ${name} ${'.'.repeat(2000)}`),
     onError: (error) => {
@@ -130,7 +125,6 @@ export const targetAt = (url: string, signer?: Signer): ReplayTarget =>
     signer,
     proxy: undefined,
     timeoutMs: 5_000,
-    loopbackCa: undefined,
     now: () => Date.now(),
     signal: new AbortController().signal,
   });

@@ -73,9 +73,7 @@ export const receiverUrl = urlWithoutCredentials(
 /** Where deliveries may be replayed to: the same on every command that serves the page over the inbox. */
 export const replayToFlag = {
   value: 'url',
-  type: urlWithoutCredentials(
-    'leave it out of the URL; leads listen --inspect --forward-to URL takes one that holds them, and offers it for replays',
-  ),
+  type: urlWithoutCredentials('leave it out of the URL: the page shows it'),
   repeatable: true,
   help: 'let the page send stored deliveries there once more, and nowhere else',
 } as const;

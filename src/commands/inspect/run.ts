@@ -1,37 +1,52 @@
-import { describeWarning } from '../../messages/command-line.ts';
 import { once } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { type InboxLocation, isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
-import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
+import {
+  type InboxLocation,
+  isInboxThere,
+  locationText,
+  openInbox,
+  openInboxReader,
+} from '../../inbox/open-inbox.ts';
+import { queriesInThisThread } from '../../inspect/queries/queries-in-this-thread.ts';
+import { replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
+import { describeWarning } from '../../messages/command-line.ts';
+import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
+import type { Signer } from '../../sender/sign-request.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
+import { resolveTarget } from '../flags/resolve-target.ts';
 import { openOnceThere } from '../flags/wait-for-database.ts';
-import { openQueries, servePage } from './serve-page.ts';
-import { type InspectOptions } from './options.ts';
-import { replaySigner, replayTargets } from './replay-targets.ts';
+import type { InspectOptions } from './options.ts';
+import { servePage } from './serve-page.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
   const { clock, pid, messages, signal } = context;
   const settings = await context.settings();
+  const { timeoutMs } = settings;
   const location = await resolveInbox(options, settings, context);
   rejectMissing(location);
-  const { replayTo, port, open } = options;
-  const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
-  const targets = await replayTargets(replayTo, { signer, trustFlags: options, signal }, context);
-  const queries = await openOnceThere(location, () => openQueries(location, clock), context);
+  const signer = await replaySigner(options, context);
+  const targets = await Promise.all(
+    options.replayTo.map(async (url) => {
+      const { proxy, trust } = await resolveTarget(url, options, context);
+      return replayTarget({ url, proxy, trust, signer, timeoutMs, now: () => clock.now(), signal });
+    }),
+  );
+  const reader = await openOnceThere(location, () => openInboxReader({ location, clock }), context);
   const replays = new Replayer({
     targets,
     // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.
     async useInbox(target, use) {
       // Fails where another file is at this place by now: its numbers are those of other leads.
-      await queries.newestSeq();
+      await reader.extent();
       const inbox = await openInbox({
         location,
         clock,
         pid,
         targets: [target.name],
-        leaseMs: unrenewedLeaseMs(settings.timeoutMs),
+        leaseMs: unrenewedLeaseMs(timeoutMs),
         warn: (found) => messages.warn(describeWarning(found)),
       });
       try {
@@ -42,17 +57,28 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     },
     clock,
   });
-  const place = { location: locationText(location), queries, replays, receiver: undefined };
-  const page = await servePage({ ...place, port, portOption: 'port', open }, context);
+  const queries = queriesInThisThread(reader, () => reader.close());
+  const { port, open } = options;
+  const page = await servePage({ location: locationText(location), queries, replays, port, open }, context);
   if (!signal.aborted) await once(signal, 'abort');
   await page.close();
   return 'done';
 }
 
+/** As `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */
+async function replaySigner(options: InspectOptions, context: Context): Promise<Signer | undefined> {
+  const { webhookScheme, webhookToken } = await context.settings();
+  const { replayTo, scheme, token, tokenFile, secret, secretFile, verify } = options;
+  const isNamed =
+    [token, tokenFile, secret, secretFile].some((list) => list.length > 0) ||
+    [scheme, webhookScheme, webhookToken].some((one) => one !== undefined);
+  return replayTo.length > 0 && isNamed && verify ? resolveSigner(options, context) : undefined;
+}
+
 function rejectMissing(location: InboxLocation): void {
   if (location === ':memory:') {
     throw new UsageError('an inbox in memory is of one process: there is nothing to inspect', {
-      hint: "'leads listen --inspect --inbox :memory:' shows it",
+      hint: 'name a file: --inbox FILE',
     });
   }
   if (isInboxThere(location)) return;

@@ -4,15 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
-import { type InboxLocation, openInboxReader } from '../../inbox/open-inbox.ts';
 import {
   type InspectServer,
   type InspectServerOptions,
   openInspectServer,
 } from '../../inspect/open-inspect-server.ts';
-import type { InboxQueries } from '../../inspect/queries/query-types.ts';
-import { queriesInThisThread } from '../../inspect/queries/queries-in-this-thread.ts';
-import type { Clock } from '../../time/clock.ts';
 
 interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onNextUrl' | 'onWrongKey'> {
   readonly open: boolean;
@@ -112,25 +108,3 @@ const redirect = (url: string): string =>
 
 const withoutSecrets = (env: Context['env']): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEADS_')));
-
-/**
- * Reads a file in a thread of its own. A database is on another machine or another process, and waiting for it stops
- * nothing. The executable file reads in this thread: it would load its database's code a second time, and two copies of
- * SQLite in one process break each other's locks.
- */
-export async function openQueries(location: InboxLocation, clock: Clock): Promise<InboxQueries> {
-  if (typeof location !== 'string' || LEADS_SINGLE_FILE) {
-    const inbox = await openInboxReader({ location, clock });
-    return queriesInThisThread(inbox, () => inbox.close());
-  }
-  const { startQueryThread } = await import('../../inspect/queries/query-thread.ts');
-  const queries = startQueryThread(location);
-  try {
-    // Fails now where the inbox cannot be opened.
-    await queries.newestSeq();
-    return queries;
-  } catch (error) {
-    await queries.close();
-    throw error;
-  }
-}

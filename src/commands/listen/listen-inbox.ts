@@ -63,7 +63,6 @@ export async function openListenInbox(
     openInbox({
       ...inboxRequirements(verifier, targets),
       ...{ location, clock, pid, warn, onCommit, givenUp },
-      onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort

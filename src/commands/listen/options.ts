@@ -143,7 +143,7 @@ export const flags = {
       type: wholeNumber(0, 65_535),
       bare: '0',
       otherwise: 'off',
-      help: 'serve it on 127.0.0.1; the address that is printed holds a key',
+      help: 'serve it on 127.0.0.1 from a process of its own; the address that is printed holds a key',
     },
     replayTo: { ...replayToFlag, help: `${replayToFlag.help} but to --forward-to` },
   }),

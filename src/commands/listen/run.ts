@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context, Outcome } from '../../context.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
@@ -78,6 +78,11 @@ function rejectContradictions(flags: ListenOptions): void {
       flags.replayTo.length > 0 && flags.inspect === undefined,
       '--replay-to needs --inspect, which serves the page that replays',
     ],
+    [
+      flags.inspect !== undefined && flags.inbox === '@-',
+      '--inspect reads the inbox from a process of its own, and stdin gives its URL to one only',
+      'name a file: --inbox @FILE',
+    ],
   );
 }
 
@@ -93,6 +98,11 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   /** Aborts what the targets have in flight, and what the inbox would try again. */
   const abort = new AbortController();
   const named = await namedInbox(flags, settings, context);
+  if (flags.inspect !== undefined && named === ':memory:') {
+    throw new UsageError('--inspect reads the inbox from a process of its own, which sees none in memory', {
+      hint: 'name a file: --inbox FILE',
+    });
+  }
   const host = typeof named === 'object' ? hostname() : undefined;
   const targets: Target[] = [];
   closers.push(context.onHangup(() => targets.forEach((target) => target.reopen?.())));
@@ -182,7 +192,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   });
   if (flags.inspect !== undefined) {
     const { startInspect } = await import('./start-inspect.ts');
-    const page = await startInspect(session, receiver, flags.inspect);
+    const page = await startInspect(session, flags.inspect);
     closeStopped(() => page.close());
   }
   const server = await openServer(session, receiver);

@@ -1,93 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { proxyFor } from '../../http/client/http-client.ts';
-import { queriesInThisThread } from '../../inspect/queries/queries-in-this-thread.ts';
-import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
-import { Replayer } from '../../inspect/replay/replayer.ts';
-import type { Receiver } from '../../receiver/create-receiver.ts';
-import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
-import { authorityFor } from '../../tls/local-authority.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
-import { replayTargets } from '../inspect/replay-targets.ts';
-import { openQueries, servePage } from '../inspect/serve-page.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
+import { rejectUnableToSign } from '../../sender/sign-request.ts';
+import type { Key, Verifier } from '../../webhook/scheme.ts';
+import type { ListenOptions } from './options.ts';
 import type { ListenSession } from './session.ts';
-import type { TargetDefinition } from './targets.ts';
 
-/** `--inspect`: serves the page over the receiver's inbox until it is closed. */
-export async function startInspect(
-  { flags, context, verifier, definitions, inbox, location, stop: { signal } }: ListenSession,
-  receiver: Pick<Receiver, 'events' | 'handAlone'>,
-  port: number,
-) {
-  const signer = signerOf(verifier);
-  const trustFlags = { ca: undefined, insecure: false };
-  const targets = [
-    ...(await forwards(definitions, signer, context, signal)),
-    ...(await replayTargets(flags.replayTo, { signer, trustFlags, signal }, context)),
-  ];
-  // What is in memory has no other reader.
-  const queries =
-    location === ':memory:' ? queriesInThisThread(inbox) : await openQueries(location, context.clock);
-  const replays = new Replayer({
-    targets,
-    useInbox: (_, use) => use(inbox),
-    handAlone: receiver.handAlone,
-    clock: context.clock,
+/** The page gets what a busy receiver leaves of the processor. */
+const niceness = 15;
+
+/** The page has this long to end, in milliseconds. */
+const endingMs = 5_000;
+
+/**
+ * `--inspect`: starts `leads inspect` over the receiver's inbox as a process of its own, and resolves when that has printed its
+ * address. The page ends when it is closed, and when this process ends in whatever way. Throws what kept it from starting.
+ */
+export async function startInspect(session: ListenSession, port: number) {
+  const { context, stop } = session;
+  const { program, messages, stderr } = context;
+  const [command, ...words] = program;
+  const child = spawn(command, [...words, ...pageWords(session, port)], {
+    env: pageEnvironment(session),
+    // The closed channel tells the page that this process ended.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  const place = {
-    ...{ location: inbox.location, queries, replays },
-    receiver: flags.http ? ('http' as const) : ('https' as const),
+  lowerPriority(child, messages);
+  const lines = createInterface(child.stderr as Readable);
+  // The event `close` does not come after `disconnect`.
+  const ended = Promise.all([once(child, 'exit'), once(lines, 'close')]).then(([[code]]) => code as unknown);
+  const disconnect = (): void => {
+    if (child.connected) child.disconnect();
   };
-  const page = await servePage({ ...place, port, portOption: 'inspect', open: false }, context);
-  const unsubscribe = receiver.events.subscribe(() => page.wake());
+  stop.signal.addEventListener('abort', disconnect, { once: true });
+  const firstLines: string[] = [];
+  let isStarted = false;
+  const started = new Promise<void>((resolve) => {
+    lines.on('line', (line) => {
+      if (!isStarted) firstLines.push(line);
+      else stderr.write(`${line}\n`);
+      if (isStarted || !line.includes('/#key=')) return;
+      isStarted = true;
+      stderr.write(`${firstLines.join('\n')}\n`);
+      resolve();
+    });
+  });
+  await Promise.race([started, ended]);
+  if (!isStarted && !stop.signal.aborted) throw startError(firstLines, await ended);
+  void ended.then((code) => {
+    if (stop.signal.aborted) return;
+    messages.warn(`the page of --inspect ended with ${String(code)}: deliveries are received without it`);
+  });
   return {
     async close(): Promise<void> {
-      unsubscribe();
-      await page.close();
+      const timer = setTimeout(() => child.kill('SIGKILL'), endingMs);
+      disconnect();
+      await ended;
+      clearTimeout(timer);
     },
   };
 }
 
-/** The apps that leads are forwarded to, at the addresses under which the inbox knows them. */
-async function forwards(
-  definitions: readonly TargetDefinition[],
-  signer: Signer | undefined,
-  context: Context,
-  signal: AbortSignal,
-): Promise<readonly ReplayTarget[]> {
-  const { clock, env, paths } = context;
-  const { timeoutMs } = await context.settings();
-  const targets: ReplayTarget[] = [];
-  for (const { to, keepPath, where } of definitions) {
-    if (!('forward' in to)) continue;
-    const loopbackCa = await authorityFor(to.forward, paths.dataDir);
-    const target = replayTarget({
-      ...{ url: to.forward, keepPath: keepPath ? { urlSaidBy: where } : undefined },
-      ...{ signer, timeoutMs, loopbackCa, signal },
-      proxy: proxyFor(to.forward, env),
-      now: () => clock.now(),
-    });
-    targets.push(target);
-  }
-  return targets;
+/** Its error names the flag of `leads inspect`, so the hint is left out. */
+function startError(lines: readonly string[], code: unknown): Error {
+  const reason = lines.find((line) => line.startsWith('error: ')) ?? `error: it ended with ${String(code)}`;
+  const message = `the page of --inspect did not start: ${reason.slice('error: '.length)}`;
+  return code === 2 ? new UsageError(message) : new ConfigError(message);
 }
 
-/** The receiver's own secret signs where it can: what an app gets is then signed as what it gets from the service. */
-function signerOf(verifier: Verifier): Signer | undefined {
-  const { scheme, keys } = verifier;
-  const [key] = keys;
+/** Other users of the machine can read these words, so that no secret is among them. */
+function pageWords({ flags, context, verifier }: ListenSession, port: number): readonly string[] {
+  const { profile, timeout, verbose, quiet, color } = context.globals;
+  const targets = replayAddresses(flags);
+  return [
+    'inspect',
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(timeout === undefined ? [] : ['--timeout', timeout]),
+    ...(verbose ? ['--verbose'] : []),
+    ...(quiet ? ['--quiet'] : []),
+    ...(color ? [] : ['--no-color']),
+    ...['--port', String(port)],
+    ...targets.flatMap((url) => ['--replay-to', url.href]),
+    ...(targets.length === 0 ? [] : schemeWords(flags, verifier)),
+  ];
+}
+
+/** The targets that this command line names, without those whose address holds a password. */
+const replayAddresses = ({ forwardTo, replayTo }: ListenOptions): readonly URL[] => [
+  ...forwardTo.filter(({ username, password }) => username === '' && password === ''),
+  ...replayTo,
+];
+
+function schemeWords({ scheme, token, tokenFile }: ListenOptions, verifier: Verifier): readonly string[] {
+  if (signingKey(verifier) === undefined) return ['--no-verify'];
+  const name = scheme ?? (token.length + tokenFile.length > 0 ? 'token' : undefined);
+  return name === undefined ? [] : ['--scheme', name];
+}
+
+/** The receiver's own secret signs replays where it can, as the service signs what it delivers. */
+function signingKey({ scheme, keys: [key] }: Verifier): Key | undefined {
   if (key === undefined) return undefined;
   try {
     rejectUnableToSign(scheme, key);
-    return {
-      scheme,
-      get key() {
-        return verifier.keys[0];
-      },
-    };
+    return key;
   } catch (error) {
     // A public key verifies only, and a scheme may sign what we do not send.
     if (error instanceof ConfigError || error instanceof UsageError) return undefined;
     throw error;
+  }
+}
+
+function pageEnvironment({ flags, context, verifier, location }: ListenSession): NodeJS.ProcessEnv {
+  const { env } = context;
+  const key = replayAddresses(flags).length === 0 ? undefined : signingKey(verifier);
+  const secretName = verifier.scheme.name === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
+  return {
+    ...env,
+    LEADS_INBOX: typeof location === 'string' ? location : (flags.inbox ?? env['LEADS_INBOX']),
+    ...(key !== undefined && { [secretName]: key.secret.reveal() }),
+  };
+}
+
+function lowerPriority({ pid }: ChildProcess, messages: Context['messages']): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, niceness);
+  } catch (error) {
+    // A sandbox may refuse the call, and the page works without it.
+    messages.verbose(`the page of --inspect keeps its priority: ${sentenceOf(error)}`);
   }
 }

@@ -34,7 +34,7 @@ export async function openPostgresInbox(
   location: DatabaseLocation,
   options: Omit<StoreOptions, 'location'>,
 ): Promise<Inbox> {
-  const { clock, pid, targets, onDemand = [], warn } = options;
+  const { clock, pid, targets, warn } = options;
   const opened = await openSchema(location, { now: clock.now(), warn });
   const { connections, schema } = opened;
   try {
@@ -45,8 +45,7 @@ export async function openPostgresInbox(
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
       const owner = bytesOfText(await leaseOwner(pid));
       const receiver = new RunningReceiver(schema, owner, targets.map(storedName));
-      const labelled = [...targets, ...onDemand];
-      const labels = labelled.length > 0 ? storeLabels(schema, storedName, labelled) : undefined;
+      const labels = targets.length > 0 ? storeLabels(schema, storedName, targets) : undefined;
       if (labels !== undefined) await connection.run(statements(labels, receiver.seen(clock.now())));
       const nonceClock = await NonceClock.open(connection, schema, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));

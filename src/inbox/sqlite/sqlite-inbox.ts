@@ -42,7 +42,7 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   try {
     await removeDeadReceivers(database, pid, clock.now());
     const storedName = storedNamesOf(database);
-    storeLabels(database, storedName, [...targets, ...(options.onDemand ?? [])]);
+    storeLabels(database, storedName, targets);
     const owner = await leaseOwner(pid);
     new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
     const nonceStart = nonceClockStart(database, clock.steady());

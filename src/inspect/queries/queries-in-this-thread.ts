@@ -23,12 +23,11 @@ export function queriesInThisThread(
     search: (query) => searchInbox(inbox, query),
     delivery: (seq) => describeDelivery(inbox, seq),
     body: async (seq) => (await storedDelivery(inbox, seq))?.body,
-    async curl(seq, url, receiver) {
+    async curl(seq) {
       const delivery = await storedDelivery(inbox, seq);
       if (delivery === undefined) return undefined;
-      const { isHttpsAssumed, ...to } =
-        url === undefined ? addressOf(delivery, receiver) : { url, isHttpsAssumed: false };
-      return { command: curlOfDelivery(delivery, to.url), isHttpsAssumed };
+      const { url, isHttpsAssumed } = addressOf(delivery);
+      return { command: curlOfDelivery(delivery, url), isHttpsAssumed };
     },
     charts: (query) => countCharts(inbox, query),
     verdicts: (query) => countVerdicts(inbox, query),
@@ -43,12 +42,12 @@ const placeholder = 'https://receiver.example';
 
 /**
  * Where a delivery was sent to. Of a rejected one anybody chose the host, to whom a person might send credentials. Whether it
- * came with TLS is what a proxy says of it; without one, a host with a port is the receiver itself.
+ * came with TLS is what a proxy says of it.
  */
-function addressOf(
-  { verdict, path, headers }: StoredDelivery,
-  receiver: 'http' | 'https' | undefined,
-): { readonly url: string; readonly isHttpsAssumed: boolean } {
+function addressOf({ verdict, path, headers }: StoredDelivery): {
+  readonly url: string;
+  readonly isHttpsAssumed: boolean;
+} {
   const own = path.startsWith('/') ? path : '/';
   const header = (name: string): string =>
     headers.find(([known]) => known.toLowerCase() === name)?.[1].toLowerCase() ?? '';
@@ -60,8 +59,7 @@ function addressOf(
     /^\s*(https?)\b/.exec(header('x-forwarded-proto')) ??
     /\bproto="?(https?)\b/.exec(header('forwarded')) ??
     [];
-  const scheme = said ?? (/:\d+$/.test(host) ? receiver : undefined);
-  return { url: `${scheme ?? 'https'}://${host}${own}`, isHttpsAssumed: scheme === undefined };
+  return { url: `${said ?? 'https'}://${host}${own}`, isHttpsAssumed: said === undefined };
 }
 
 /** The delivery as a command for a shell. Credentials are not stored: `$CREDENTIAL` stands for each. */

@@ -40,7 +40,7 @@ export interface Changes {
 }
 
 /**
- * What the page asks of an inbox, in this thread or in another one. A delivery that is not there is undefined. Rejects with
+ * What the page asks of an inbox. A delivery that is not there is undefined. Rejects with
  * an error of `errors.ts` when the inbox cannot be read.
  */
 export interface InboxQueries {
@@ -50,12 +50,8 @@ export interface InboxQueries {
   delivery(seq: number): Promise<WireDelivery | undefined>;
   /** As it is stored. */
   body(seq: number): Promise<Uint8Array | undefined>;
-  /** `url`: where the command sends it; undefined: where it was sent to. `receiver`: how the one of this process listens. */
-  curl(
-    seq: number,
-    url: string | undefined,
-    receiver: 'http' | 'https' | undefined,
-  ): Promise<WireCurl | undefined>;
+  /** A command that sends it to where it was sent to. */
+  curl(seq: number): Promise<WireCurl | undefined>;
   charts(query: ChartQuery): Promise<WireCharts>;
   verdicts(query: Pick<InboxQuery, 'since' | 'until'>): Promise<WireCounts>;
   since(after: number): Promise<Arrived>;

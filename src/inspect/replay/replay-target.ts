@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { isLoopback } from '../../config/base-url.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
-import { replayHeader, splitCredentials } from '../../receiver/targets/forward-request.ts';
+import { replayHeader } from '../../receiver/targets/forward-request.ts';
 import { problemSentence } from '../../messages/find-message.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -12,19 +11,14 @@ import type { WireTarget } from '../wire.ts';
 export interface ReplayTarget {
   readonly target: Target;
   readonly wire: WireTarget;
-  /** Without credentials. */
-  readonly url: string;
 }
 
 export interface ReplayTargetOptions {
   readonly url: URL;
-  readonly keepPath?: { readonly urlSaidBy: string } | undefined;
   /** Without a key, and where it is undefined, deliveries are sent unsigned. */
   readonly signer: Signer | undefined;
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
-  /** Our own authority as PEM, trusted for loopback. */
-  readonly loopbackCa: string | undefined;
   readonly trust?: TlsTrust | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -34,18 +28,16 @@ export interface ReplayTargetOptions {
 
 /** Sends what was received as it came, with a new signature and with the mark of a replay. */
 export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): ReplayTarget {
-  const { url, keepPath, proxy, timeoutMs, loopbackCa, trust, signal } = options;
-  const { bare } = splitCredentials(url);
+  const { url, proxy, timeoutMs, trust, signal } = options;
   const target = forwardTarget({
     url,
-    keepPath,
     // The inbox does not keep which scheme verified a delivery.
     scheme: undefined,
     proxy,
     timeoutMs,
     bestEffort: false,
     keepBody: false,
-    loopbackCa,
+    loopbackCa: undefined,
     trust,
     now,
     sentenceOf: problemSentence,
@@ -58,10 +50,8 @@ export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): 
   });
   return {
     target,
-    url: bare.href,
     wire: {
       name: target.name,
-      isLocal: isLoopback(url.hostname),
       scheme: signer?.key === undefined ? null : signer.scheme.name,
     },
   };

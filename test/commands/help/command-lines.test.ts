@@ -18,10 +18,7 @@ import { until } from '../../support/until.ts';
 /** These are parsed only. */
 const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
   [/postgres:\/\//, 'needs a database on that host; test/inbox/postgres has one'],
-  [
-    /^leads (inspect|listen .*--inspect)/,
-    'reads in a thread of the built program; test/cli/inspect.test.ts does',
-  ],
+  [/^leads (inspect|listen .*--inspect)/, 'serves a page; test/cli/inspect.test.ts does'],
   [/^leads config edit/, 'opens an editor; test/commands/config.test.ts does'],
   [/^leads demo/, 'starts the built program many times; test/cli/demo.test.ts does'],
 ];

@@ -24,10 +24,6 @@ it('a receiver whose inbox is elsewhere needs no data directory', async () => {
   const retried = await leads(['inbox', 'retry', 'a', '--inbox', inbox, '--to', url], { env });
   expect(retried).toMatchObject({ exitCode: 0 });
   expect(received).toHaveLength(2);
-  const shown = await listen(['--http', '--inbox', ':memory:', '--forward-to', url, '--inspect', '0'], {
-    env,
-  });
-  await shown.stop();
 });
 
 it.each(['listen', 'retry'])(

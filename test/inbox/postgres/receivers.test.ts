@@ -1,8 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
-import { clock, open, takeOne } from '../stores.ts';
-import { arrivalOf } from '../support.ts';
+import { clock, open } from '../stores.ts';
 import { inboxIn } from './database.ts';
 
 const address = await sharedPostgres();
@@ -42,12 +41,4 @@ describe.skipIf(address === undefined)('a receiver that gets no delivery', () =>
       expect(await database.query('SELECT FROM S.receivers')).toHaveLength(isKept ? 1 : 0);
     },
   );
-
-  it('needs no target that it hands each lead to, beside one that only the page replays to', async () => {
-    if (address === undefined) throw new Error('no database');
-    const database = inboxIn(address);
-    const inbox = await open(database.location(), { targets: [], onDemand: ['forward http://a/'] });
-    expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
-    expect(await database.query('SELECT FROM S.receivers')).toHaveLength(0);
-  });
 });

@@ -49,34 +49,3 @@ export function Dialog({ title, children }: { title: string; children: Component
     </dialog>
   );
 }
-
-/** A group of options in a dialog, of which one is chosen. */
-export const Options = ({ title, children }: { title: string; children: ComponentChildren }): VNode => (
-  <fieldset class="options">
-    <legend>{title}</legend>
-    {children}
-  </fieldset>
-);
-
-interface OptionProps {
-  /** The same for all options of a dialog. */
-  readonly of: string;
-  readonly isChosen: boolean;
-  readonly onChoose: () => void;
-  /** Gets the focus when the dialog opens. */
-  readonly isFocused?: boolean;
-  readonly children: ComponentChildren;
-}
-
-export const Option = ({ of, isChosen, onChoose, isFocused = false, children }: OptionProps): VNode => (
-  <label class="option">
-    <input
-      type="radio"
-      name={of}
-      checked={isChosen}
-      onChange={onChoose}
-      data-focus-first={isFocused ? true : undefined}
-    />
-    {children}
-  </label>
-);

@@ -82,11 +82,9 @@ function ListState({ list, search }: { list: ListStateValue; search: SearchState
     <div class="list-state" id="list" tabIndex={-1}>
       <h2>No deliveries yet</h2>
       <p>They appear here the moment they arrive.</p>
-      {!model.inbox.isReceiving && (
-        <p>
-          Nothing receives in this process: start <code>leads listen</code> with this inbox.
-        </p>
-      )}
+      <p>
+        Nothing receives in this process: <code>leads listen</code> does.
+      </p>
     </div>
   );
 }

@@ -9,11 +9,11 @@ import { ReceivedText } from '../text/received-text.tsx';
 export function Header(): VNode {
   const model = useModel();
   const { view } = useValue(route);
-  const { location, isReceiving } = model.inbox;
+  const { location } = model.inbox;
   return (
     <header class="header">
       <Mark />
-      <h1>{isReceiving ? 'leads listen' : 'leads inspect'}</h1>
+      <h1>leads inspect</h1>
       <p class="location" title={location}>
         <ReceivedText text={location} />
       </p>
