@@ -285,8 +285,6 @@ export interface InboxMonitor {
   backlog(): Promise<readonly Backlog[]>;
   /** Left out by a store that has no connections. */
   pool?(): ConnectionPool;
-  /** Servers that have a lead on disk when it is acknowledged; left out by a store that is a file. */
-  copies?(): number;
 }
 
 /** What is to be erased. */

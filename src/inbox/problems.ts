@@ -61,15 +61,6 @@ export type InboxWarning =
   | { readonly kind: 'inbox-holds-erased'; readonly inbox: string; readonly why: NotOverwritten }
   | { readonly kind: 'inbox-months-missing' }
   | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
-  | { readonly kind: 'inbox-term-not-kept'; readonly path: string; readonly detail: string }
-  /** Though there are standbys, or other hosts in the URL. */
-  | {
-      readonly kind: 'inbox-in-one-copy';
-      readonly inbox: string;
-      readonly standbys: number;
-      readonly hosts: number;
-    }
-  | { readonly kind: 'inbox-in-too-few-copies'; readonly copies: number; readonly wanted: number }
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
   /** `settings`: the names of those that have it do so. */
   | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }
@@ -86,13 +77,7 @@ export type WeakSslMode = 'disable' | 'require' | 'verify-ca';
 
 /** Why a socket gave no answer. */
 export type SocketFaultKind =
-  | 'connect time-out'
-  | 'no TLS'
-  | 'closed'
-  | 'answer time-out'
-  | 'unknown authentication'
-  | 'unproven server'
-  | 'unconfirmed copy';
+  'connect time-out' | 'no TLS' | 'closed' | 'answer time-out' | 'unknown authentication' | 'unproven server';
 
 /** What is wrong with the connection to a database. `host`: host and port. */
 export type DatabaseProblem =
@@ -144,25 +129,7 @@ export type DatabaseProblem =
       readonly detail: string;
     }
   | { readonly kind: 'database-unencrypted'; readonly host: string }
-  /** Of a lead, when it is acknowledged. */
-  | { readonly kind: 'database-too-few-copies'; readonly copies: number; readonly wanted: number }
-  | TermProblem
   | DatabaseUrlProblem;
-
-/** That the server is not the one that has the newest leads. */
-export type TermProblem =
-  | {
-      readonly kind: 'database-behind-term';
-      readonly host: string;
-      readonly term: number;
-      readonly seen: number;
-    }
-  | {
-      readonly kind: 'database-of-lower-timeline';
-      readonly host: string;
-      readonly timeline: string;
-      readonly seen: string;
-    };
 
 export const isDatabaseProblem = (found: Problem): found is DatabaseProblem =>
   found.kind.startsWith('database-');

@@ -74,12 +74,6 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   'store-file-changed': (found) => `${changeOf(found)} while in use`,
 };
 
-const tooFewCopies = ({ copies, wanted }: { copies: number; wanted: number }): Message => ({
-  message: `the database has a lead on ${copies === 1 ? 'one server' : `${copies} servers`} when it is acknowledged, and the URL asks for copies=${wanted}`,
-  hint: () => 'name synchronous standbys in its synchronous_standby_names',
-  join: '; ',
-});
-
 const socketFaults = {
   'connect time-out': (seconds: number) => `no answer in ${seconds} s`,
   'no TLS': () => 'it does not offer TLS',
@@ -87,7 +81,6 @@ const socketFaults = {
   'answer time-out': (seconds: number) => `a statement was not answered in ${seconds} s`,
   'unknown authentication': () => 'it asks for an authentication other than a password (SCRAM-SHA-256, MD5)',
   'unproven server': () => 'it does not prove that it knows the password',
-  'unconfirmed copy': () => 'it committed with a warning, as when the wait for a standby is cancelled',
 } as const;
 
 const unreachable = {
@@ -112,9 +105,6 @@ const urlOf = (what: string, hint?: string): Message => ({
   message: `the URL of the database ${what}`,
   hint: hint === undefined ? undefined : () => hint,
 });
-
-const acceptance: Message['hint'] = (words) =>
-  `stop a primary that was replaced; where this one is right, let receivers write to it by '${words.command('inbox migrate')} --accept-server'`;
 
 const databaseMessages: Messages<DatabaseProblem> = {
   'database-socket-failed': ({ fault, seconds }) => socketFaults[fault](seconds),
@@ -143,15 +133,6 @@ const databaseMessages: Messages<DatabaseProblem> = {
   'database-user-rejected': ({ host, user, detail }) => ({
     message: `the database on ${host} does not let user '${user}' in: ${detail}`,
     hint: () => 'pg_hba.conf of the server says who may connect from where, and whether with TLS',
-  }),
-  'database-too-few-copies': tooFewCopies,
-  'database-behind-term': ({ host, term, seen }) => ({
-    message: `the database on ${host} is not the one that took the newest leads: it has term ${term} of the inbox, and another server term ${seen}`,
-    hint: acceptance,
-  }),
-  'database-of-lower-timeline': ({ host, timeline, seen }) => ({
-    message: `the database on ${host} was restored or upgraded: its timeline is ${timeline}, and was ${seen}`,
-    hint: acceptance,
   }),
   'database-is-another': () => ({
     message: 'the URL differs in more than user and password, and a receiver stays with its inbox',
@@ -280,18 +261,10 @@ const inboxWarnings: Messages<InboxWarning> = {
   }),
   'inbox-months-failed': ({ fault }) =>
     `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
-  'inbox-term-not-kept': ({ path, detail }) =>
-    `which server took the newest leads is forgotten when this receiver ends, since ${path} cannot be written: ${detail}`,
   'postgres-without-full-pages': ({ inbox }) =>
     `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
   'database-parameters-ignored': ({ names }) =>
     `${names.join(', ')} in the URL of the database has no effect here`,
-  'inbox-in-too-few-copies': tooFewCopies,
-  'inbox-in-one-copy': ({ inbox, standbys, hosts }) => ({
-    message: `a lead that is answered 200 is on one server only, though ${inbox} has ${standbys > 0 ? 'standbys' : `${hosts} hosts`}: leads are lost when another one takes over`,
-    hint: () => 'set synchronous_standby_names there, and copies=2 in the URL',
-    join: '; ',
-  }),
   'postgres-logs-values': ({ inbox, settings }) => ({
     message: `the database of ${inbox} writes what people sent into its log: ${settings} is not off`,
     hint: () => 'set the lengths to 0 there, and pgaudit.log_parameter to off',

@@ -46,23 +46,6 @@ const checks: readonly (readonly [ending: string, check: (path: string) => Promi
     async (path) => expect(await said('promtool', 'check', 'rules', join(docs, path))).toContain('SUCCESS'),
   ],
   [
-    'dashboard.json',
-    async (path) => {
-      const { panels } = JSON.parse(readFileSync(join(docs, path), 'utf8')) as {
-        panels: { targets: { expr: string }[] }[];
-      };
-      const rules = panels.flatMap(({ targets }, i) =>
-        targets.map(
-          ({ expr }, k) => `      - record: panel:${i}_${k}\n        expr: ${JSON.stringify(expr)}\n`,
-        ),
-      );
-      const folder = mkdtempSync(join(tmpdir(), 'leads-dashboard-'));
-      const text = `groups:\n  - name: dashboard\n    rules:\n${rules.join('')}`;
-      writeFileSync(join(folder, 'rules.yaml'), text.replaceAll('$__rate_interval', '1m'));
-      expect(await said('promtool', 'check', 'rules', join(folder, 'rules.yaml'))).toContain('SUCCESS');
-    },
-  ],
-  [
     'compose.yaml',
     async (path) =>
       expect(await said('docker-compose', '--file', join(docs, path), 'config')).toContain('receiver-2'),
@@ -128,7 +111,7 @@ it.each(files)('its own checker takes docs/%s', async (path) => {
 
 const address = await sharedPostgres();
 
-it.skipIf(address === undefined)('every series and label of dashboard and alerts is exported', async () => {
+it.skipIf(address === undefined)('every series and label of the alerts is exported', async () => {
   if (address === undefined) return;
   const inbox = fleetInbox(address);
   // Nobody answers there.
@@ -139,14 +122,10 @@ it.skipIf(address === undefined)('every series and label of dashboard and alerts
     const metrics = (await receiver.admin('/metrics')).text;
     const series = new Set(metrics.match(/^leads_\w+/gm));
     const labels = new Set(metrics.match(/(?<=[{,])\w+(?==")/g));
-    const texts = ['fleet/dashboard.json', 'operating/alerts.yaml'].map((path) =>
-      readFileSync(join(docs, path), 'utf8'),
-    );
-    const named = texts.join().match(/\bleads_\w+/g) ?? [];
+    const text = readFileSync(join(docs, 'operating/alerts.yaml'), 'utf8');
+    const named = text.match(/\bleads_\w+/g) ?? [];
     expect(named.filter((name) => !series.has(name))).toEqual([]);
-    const grouped = [...texts.join().matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, by = '']) =>
-      by.split(/,\s*/),
-    );
+    const grouped = [...text.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, by = '']) => by.split(/,\s*/));
     expect(grouped.filter((label) => !labels.has(label) && label !== 'instance')).toEqual([]);
   } finally {
     await receiver.end('SIGKILL');

@@ -43,7 +43,6 @@ export async function resolveInbox(
   const options = {
     env,
     platform: context.platform,
-    dataDir: resolve(paths.dataDir),
     warn: (found: InboxWarning) => messages.warn(describeWarning(found)),
   };
   const location = { ...databaseLocation(named, options), file };

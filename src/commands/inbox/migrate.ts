@@ -14,7 +14,6 @@ import {
 import { checkServer } from '../../inbox/postgres/open-schema.ts';
 import { cannotOpen } from '../../inbox/postgres/postgres-errors.ts';
 import { identifier } from '../../inbox/postgres/sql.ts';
-import { acceptServer } from '../../inbox/postgres/write/server-terms.ts';
 import { write } from '../../output/stdout.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxMigrateOptions } from './options.ts';
@@ -40,7 +39,7 @@ export async function run(options: InboxMigrateOptions, context: Context): Promi
 async function migrateSchema(
   connection: Connection,
   location: DatabaseLocation,
-  { print: isPrinted, acceptServer: isAccepted }: InboxMigrateOptions,
+  { print: isPrinted }: InboxMigrateOptions,
   { stdout, messages, clock }: Context,
 ): Promise<void> {
   const { url, shown } = location;
@@ -51,13 +50,9 @@ async function migrateSchema(
   const options = { schema, now: clock.now() };
   if (!isPrinted) {
     say(await migrate(connection, options), shown, messages);
-    if (!isAccepted) return;
-    await connection.run(acceptServer(schema));
-    messages.say('receivers that saw another server take newer leads write to this one from now on');
     return;
   }
-  const planned = await plannedMigration(connection, options);
-  const statements = isAccepted ? `${planned}${acceptServer(schema).text}\n` : planned;
+  const statements = await plannedMigration(connection, options);
   if (statements === '') messages.say('the schema is up to date: nothing is to be done');
   else await write(stdout, statements);
 }

@@ -74,7 +74,6 @@ export type InboxRetryOptions = ArgumentsOf<typeof retryArgs> & OptionsOf<typeof
 
 export const migrateFlags = {
   print: { help: 'print the SQL instead, and change nothing' },
-  acceptServer: { help: 'let receivers write to this server, though another one took newer leads' },
   ...inboxFlags,
 } satisfies Flags;
 

@@ -29,8 +29,7 @@ export async function startAdmin(session: ListenSession) {
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
       const outstanding = backlogFamilies(await backlog(), names, clock.now());
-      const copies = inbox.copies === undefined ? [] : [gauge(acknowledgementCopies, inbox.copies())];
-      return [gauge(inboxUp, 1), ...outstanding, ...copies];
+      return [gauge(inboxUp, 1), ...outstanding];
     } catch (error) {
       messages.note('backlog', `the metrics lack what is outstanding: ${sentenceOf(error)}`);
       return [gauge(inboxUp, 0)];
@@ -71,11 +70,6 @@ export async function startAdmin(session: ListenSession) {
     },
   };
 }
-
-const acknowledgementCopies = {
-  name: 'leads_acknowledgement_copies',
-  help: 'Database servers that have a lead on disk when it is answered 200, as it was last read.',
-};
 
 export const inboxUp = {
   name: 'leads_inbox_up',

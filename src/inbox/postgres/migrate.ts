@@ -6,7 +6,6 @@ import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { faultOf, isConflict, isForbidden, isLocked, isMadeByAnother, isMissing } from './postgres-errors.ts';
 import { type Migration, migrations } from './migrations.ts';
-import { requireNewestServer, type WriteGuard } from './write/write-guard.ts';
 import {
   integerLiteral,
   bytesOfName,
@@ -332,7 +331,6 @@ const againMs = 3_600_000;
 
 interface MonthsAheadOptions {
   readonly schema: Sql;
-  readonly guard: WriteGuard;
   readonly clock: Pick<Clock, 'now'>;
   readonly warn: StoreOptions['warn'];
 }
@@ -374,10 +372,7 @@ export class MonthsAhead {
     if (now < this.#nextAt || monthOf(now).name === this.#month) return;
     this.#nextAt = now + againMs;
     connections
-      .use(async (connection) => {
-        await requireNewestServer(connection, this.#options.guard);
-        await this.add(connection);
-      })
+      .use((connection) => this.add(connection))
       .catch((error: unknown) => {
         // The deliveries of now find that out as well.
         if (error instanceof DatabaseUnavailableError) return;

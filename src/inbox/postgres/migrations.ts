@@ -1,6 +1,5 @@
 import { createdAtNotKept } from '../delivery-record.ts';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
-import { timeline } from './write/server-terms.ts';
 import { writeFunctions } from './write-functions.ts';
 import { block, identifier, integerLiteral, qualifiedName, Sql, sql } from './sql.ts';
 
@@ -134,30 +133,8 @@ export const countRemoved = (schema: Sql, gone: Sql, doStay = false): Sql =>
     least(attempt, ${integerLiteral(mostAttemptsCounted)}), pg_backend_pid(), ${new Sql([doStay ? '-' : ''])}count(*) FROM ${gone} GROUP BY 1, 2, 3, 4, 5
   ON CONFLICT (minute, verdict, reason, source, attempt, backend) DO UPDATE SET count = known.count + excluded.count`;
 
-/** What the roles of receivers may do with `ids`, they may do with a table that a step adds. */
-const grantAsOnIds = (schema: Sql, table: string): Sql =>
-  sql`DO $grant$
-${block(sql`DECLARE
-  held record;
-BEGIN
-  FOR held IN SELECT privilege_type, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END AS role
-    FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE pg_class.oid = ${qualifiedName(schema, 'ids')}::regclass
-  LOOP
-    EXECUTE format('GRANT %s ON %s TO %s', held.privilege_type, ${qualifiedName(schema, table)}, held.role);
-  END LOOP;
-END`)} $grant$;`;
-
-/** Which servers took the writes, one after another (`write/server-terms.ts`); `timeline`: theirs, eight hex digits. */
-const terms: Migration = {
-  writableFrom: 1,
-  statements: (schema) => sql`
-CREATE TABLE ${schema}.terms (number int8 PRIMARY KEY, id uuid NOT NULL, timeline text NOT NULL, is_accepted boolean NOT NULL);
-INSERT INTO ${schema}.terms SELECT 1, gen_random_uuid(), ${timeline}, false;
-${grantAsOnIds(schema, 'terms')}`,
-};
-
 /** The release before goes on with statements of its own. */
 const functions: Migration = { writableFrom: 1, statements: writeFunctions };
 
 /** `meta.version` counts those that a schema has had. */
-export const migrations: readonly Migration[] = [first, tries, counts, terms, functions];
+export const migrations: readonly Migration[] = [first, tries, counts, functions];

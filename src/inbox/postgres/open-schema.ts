@@ -2,12 +2,8 @@ import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../inbox.ts';
 import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { copiesColumns, copiesWarning } from './acknowledgement-copies.ts';
 import { connect } from './connection/connect.ts';
-import { ServerTerms } from './write/server-terms.ts';
-import { requireNewestServer, type WriteGuard } from './write/write-guard.ts';
 import type { Connection } from './connection/database-connections.ts';
-import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
@@ -37,11 +33,8 @@ interface WriteOptions {
  * Opens the schema to write: creates it, or brings it up to date, where the role may. Throws a `ConfigError` when it
  * cannot be used as it is, and no lead would be safe in it.
  */
-export async function openSchema(
-  location: DatabaseLocation,
-  { now, warn }: WriteOptions,
-): Promise<OpenedSchema> {
-  const prepare = async (connection: Connection, schema: Sql): Promise<void> => {
+export function openSchema(location: DatabaseLocation, { now, warn }: WriteOptions): Promise<OpenedSchema> {
+  return opened(location, async (connection, schema) => {
     await checkServer(connection, location, warn);
     const found = await schemaVersion(connection, schema);
     if (found !== undefined) requireUsable(found, location.shown);
@@ -49,19 +42,7 @@ export async function openSchema(
     await checkTables(connection, schema, location.shown);
     await checkFunctions(connection, schema, location.shown);
     requireRights(await connection.run(rightsQuestion(schema)), schema, location.shown);
-  };
-  for (let hosts = location.url.hosts.length; ; hosts -= 1) {
-    const found = await opened(location, prepare, location.termsDirectory);
-    try {
-      await found.connections.use((connection) => requireNewestServer(connection, found.guard));
-      return found;
-    } catch (error) {
-      await found.connections.close();
-      // The next one goes to another host, if the URL has one.
-      if (hosts === 1 || !(error instanceof DatabaseUnavailableError))
-        throw cannotOpen(location.shown, error);
-    }
-  }
+  });
 }
 
 /** Opens the schema for reading only, which changes nothing. Throws as `openSchema` does. */
@@ -82,7 +63,6 @@ export async function openPostgresReader(location: DatabaseLocation): Promise<In
 async function opened(
   location: DatabaseLocation,
   prepare: (connection: Connection, schema: Sql) => Promise<void>,
-  directory?: string,
 ): Promise<OpenedSchema> {
   const connections = await connect(location);
   try {
@@ -94,16 +74,7 @@ async function opened(
       );
       const [row] = rows;
       const targetKey = bytesOf(row?.['target_key']);
-      const { warn } = location;
-      const guard: WriteGuard = {
-        copies: location.url.copies,
-        schema,
-        terms: await ServerTerms.open({ schema, key: targetKey, directory, warn }),
-        avoid(host) {
-          location.avoidedHosts = [...location.avoidedHosts.filter((one) => one !== host), host];
-        },
-      };
-      return { connections, schema, guard, lockKey: numberOf(row?.['lock_key']), targetKey };
+      return { connections, schema, lockKey: numberOf(row?.['lock_key']), targetKey };
     });
   } catch (error) {
     await connections.close();
@@ -131,13 +102,12 @@ const oldestServer = 140_000;
 /** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
 export async function checkServer(
   connection: Connection,
-  place: DatabaseLocation,
+  { shown: location }: DatabaseLocation,
   warn: StoreOptions['warn'],
 ): Promise<void> {
-  const location = place.shown;
   const [rows = []] = await connection.run(sql`SELECT current_setting('server_version_num')::int4 AS number,
     current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-    current_setting('full_page_writes') AS full_page_writes, ${copiesColumns},
+    current_setting('full_page_writes') AS full_page_writes,
     concat_ws(', ', ${loggingSetting(
       sql`current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_statement') IN ('mod', 'all')
         OR current_setting('log_min_duration_statement') <> '-1' OR current_setting('log_min_duration_sample') <> '-1'
@@ -165,8 +135,6 @@ export async function checkServer(
   if (row['full_page_writes'] === 'off') {
     warn({ kind: 'postgres-without-full-pages', inbox: location });
   }
-  const copies = copiesWarning(row, place);
-  if (copies !== undefined) warn(copies);
   const logging = textOf(row['logging']);
   if (logging !== '') warn({ kind: 'postgres-logs-values', inbox: location, settings: logging });
 }
@@ -195,8 +163,8 @@ export async function checkTables(connection: Connection, schema: Sql, location:
 async function checkFunctions(connection: Connection, schema: Sql, location: string): Promise<void> {
   const [rows = []] = await connection.run(sql`SELECT FROM pg_catalog.pg_proc AS p
     JOIN pg_catalog.pg_namespace AS n ON n.oid = pronamespace
-    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND proname = 'begin_1'
-      AND position(${own(`FROM ${schema.text}.terms`)}::text IN prosrc) > 0`);
+    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND proname = 'store_1'
+      AND position(${own(`INTO ${schema.text}.deliveries`)}::text IN prosrc) > 0`);
   if (rows.length > 0) return;
   throw new ConfigError({
     kind: 'inbox-schema-renamed',
@@ -210,7 +178,7 @@ export const rightsQuestion = (schema: Sql): Sql =>
   sql`SELECT quote_ident(current_user) AS role, relname AS name, CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END AS type
     FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
       ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass,
-      ${qualifiedName(schema, 'unconfirmed')}::regclass, ${qualifiedName(schema, 'terms')}::regclass)
+      ${qualifiedName(schema, 'unconfirmed')}::regclass)
     AND NOT CASE relkind
       WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
       ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')

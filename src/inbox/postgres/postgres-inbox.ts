@@ -4,14 +4,13 @@ import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
 import { heartbeatAgainMs, heartbeatEveryMs, leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
-import { copiesColumns, CopiesWatch } from './acknowledgement-copies.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
 import { cannotOpen, cannotRead, cannotWrite, isOfData } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
-import { bytesOfText, hexOf, sql, statements } from './sql.ts';
+import { bytesOfText, hexOf, statements } from './sql.ts';
 import {
   NonceClock,
   removeDeadReceivers,
@@ -26,7 +25,7 @@ import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } fro
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { LostAnswerError, TransactionQueue } from './write/transaction-queue.ts';
-import { commit } from './write/write-guard.ts';
+import { commit } from './write/transaction.ts';
 import { WriteCheck } from './write/write-check.ts';
 
 /** Throws a `ConfigError`, or that the database cannot be reached. */
@@ -39,7 +38,7 @@ export async function openPostgresInbox(
   const { connections, schema } = opened;
   try {
     return await connections.use(async (connection) => {
-      const months = new MonthsAhead({ schema, guard: opened.guard, clock, warn });
+      const months = new MonthsAhead({ schema, clock, warn });
       await months.add(connection);
       await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
@@ -52,8 +51,7 @@ export async function openPostgresInbox(
       const notes = () => [nonceClock.note(schema)];
       const names = { storedName, wanted, owner };
       const context = { ...opened, ...names, isProbe: false, receiver, nonceClock, notes, options };
-      const [[row = {}] = []] = await connection.run(sql`SELECT ${copiesColumns}`);
-      return postgresInbox(context, months, new CopiesWatch(row, location, warn));
+      return postgresInbox(context, months);
     });
   } catch (error) {
     await connections.close();
@@ -77,17 +75,15 @@ const leaseSize = 2000;
 function postgresInbox(
   context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> },
   months: MonthsAhead,
-  copies: CopiesWatch,
 ): Inbox {
-  const { connections, schema, guard, owner, receiver, nonceClock, storedName, options } = context;
+  const { connections, schema, owner, receiver, nonceClock, storedName, options } = context;
   const { clock, onCommit, redact } = options;
   const wanted = [...context.wanted.values()];
   const known = new Map<string, ReadonlySet<number>>();
   const end = new AbortController();
-  const takeConfirmations = new Confirmations(schema, guard.terms, known);
+  const takeConfirmations = new Confirmations(schema, known);
   const takeQueue = new TransactionQueue({
     connections,
-    guard,
     confirmations: takeConfirmations,
     planOf: (works) => new TakePlan(works, context, takeConfirmations),
     sizeOf: sizeOfWork,
@@ -96,10 +92,9 @@ function postgresInbox(
     onCommit,
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
-  const leaseConfirmations = new Confirmations(schema, guard.terms, known);
+  const leaseConfirmations = new Confirmations(schema, known);
   const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
     connections,
-    guard,
     confirmations: leaseConfirmations,
     planOf: (works) => new LeasePlan(works, context, leaseConfirmations),
     sizeOf: ({ leases }) => leases.length * leaseSize,
@@ -143,12 +138,11 @@ function postgresInbox(
         }
       }
     });
-  const watched = copies.run(connections, clock, end.signal);
   // By itself: for a week there may be no delivery.
   const heartbeats = (async () => {
     let pauseMs = heartbeatEveryMs;
     while (receiver.handsOn && (await slept(clock, pauseMs, end.signal))) {
-      const [note] = await Promise.allSettled([commit(context, receiver.seen(clock.now()))]);
+      const [note] = await Promise.allSettled([commit(connections, receiver.seen(clock.now()))]);
       // Behind an outage of hours it would count as ended.
       pauseMs = note.status === 'fulfilled' ? heartbeatEveryMs : heartbeatAgainMs;
     }
@@ -191,7 +185,6 @@ function postgresInbox(
     checkWritable: () => written(() => writeCheck.run()),
     backlog: () => read(() => backlogOf(context, { wanted })),
     pool: () => connections.pool(),
-    copies: () => copies.copies,
     prune: (before) => written(() => pruneDeliveries(context, before)),
     erase: (erasure) => written(() => eraseFromDatabase(context, erasure)),
     // The database does that by itself (autovacuum), and while others write.
@@ -207,9 +200,8 @@ function postgresInbox(
         nonceClock.note(schema, true),
       );
       // Where that cannot be written, others find out later that this receiver has ended.
-      await Promise.allSettled([commit(context, last)]);
+      await Promise.allSettled([commit(connections, last)]);
       await connections.close();
-      await watched;
     },
   };
 }

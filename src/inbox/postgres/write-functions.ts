@@ -1,8 +1,6 @@
 import { block, integerLiteral, qualifiedName, Sql, sql, statements } from './sql.ts';
 import { longestLeaseMs } from '../store-options.ts';
 import { databaseTime } from './store-context.ts';
-import { timeline } from './write/server-terms.ts';
-import { settings } from './write/transaction.ts';
 import { isLost } from './write/unconfirmed-commits.ts';
 
 /**
@@ -11,21 +9,11 @@ import { isLost } from './write/unconfirmed-commits.ts';
  * its schema. What one does is never changed: a later release adds one of another name, and this one goes on calling these.
  */
 export const writeFunctions = (schema: Sql): Sql =>
-  statements(
-    ...[
-      begin(schema),
-      confirm(schema),
-      take(schema),
-      store(schema),
-      note(schema),
-      leased(schema),
-      settle(schema),
-    ],
-  );
+  statements(...[confirm(schema), take(schema), store(schema), note(schema), leased(schema), settle(schema)]);
 
 /** Their names. */
 export const writeFunctionNames = [
-  ...['begin_1', 'confirm_1', 'take_1', 'store_1', 'note_1', 'leased_1', 'settle_1'],
+  ...['confirm_1', 'take_1', 'store_1', 'note_1', 'leased_1', 'settle_1'],
 ] as const;
 
 const text = (part: string): Sql => new Sql([part]);
@@ -42,7 +30,7 @@ GRANT EXECUTE ON FUNCTION ${schema}.${text(head.slice(0, head.indexOf('(')))} TO
 
 /**
  * For functions that search tables which grow. A plan that was made while a table was empty is kept, and would read all of it
- * later: whatever the statistics say, rows are looked up by their keys. (`begin_1` turns off compiling, which the estimated
+ * later: whatever the statistics say, rows are looked up by their keys. (A transaction turns off compiling, which the estimated
  * cost of such plans would bring about.)
  */
 const byKeys =
@@ -51,34 +39,13 @@ const byKeys =
 /** A query that gives its rows as JSON, or null. */
 const rows = (query: Sql): Sql => sql`(SELECT json_agg(given) FROM (${query}) AS given)`;
 
-const isSeen = text('(seen_id IS NULL OR id = seen_id OR (is_accepted AND number > seen_number))');
-
-/**
- * Begins a guarded transaction: makes its settings, which hold for the statements behind this one, and gives the terms.
- * `seen_id`: of the term that was seen, or null.
- */
-const begin = (schema: Sql): Sql =>
-  created(
-    schema,
-    'begin_1(seen_id uuid, seen_number int8) RETURNS json',
-    sql`DECLARE
-  made text;
-BEGIN
-  made := ${settings};
-  RETURN json_build_object('terms', ${rows(sql`SELECT current_setting('synchronous_standby_names') AS standby_names,
-    number AS term, id AS term_id, timeline AS term_timeline, ${isSeen} AS continues,
-    ${timeline} AS timeline FROM ${schema}.terms`)});
-END`,
-  );
-
-/** Says that the answer to a queue's last COMMIT came, where the server continues the term that was seen. */
+/** Says that the answer to a queue's last COMMIT came. */
 const confirm = (schema: Sql): Sql =>
   created(
     schema,
-    'confirm_1(queue uuid, seen_id uuid, seen_number int8) RETURNS void',
+    'confirm_1(queue uuid) RETURNS void',
     sql`BEGIN
-  UPDATE ${schema}.unconfirmed SET seqs = '{}' WHERE lane = queue AND seqs <> '{}'
-    AND EXISTS (SELECT FROM ${schema}.terms WHERE ${isSeen});
+  UPDATE ${schema}.unconfirmed SET seqs = '{}' WHERE lane = queue AND seqs <> '{}';
 END`,
   );
 

@@ -2,19 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
 import { Confirmations } from '../../../src/inbox/postgres/write/unconfirmed-commits.ts';
-import { ServerTerms } from '../../../src/inbox/postgres/write/server-terms.ts';
 import { TransactionQueue } from '../../../src/inbox/postgres/write/transaction-queue.ts';
 import { identifier, sql } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const commitMs = 10;
 const schema = identifier('s');
-const terms = await ServerTerms.open({
-  schema,
-  key: Buffer.of(1),
-  directory: undefined,
-  warn: () => undefined,
-});
 
 /** A queue whose transactions take `commitMs`, and the row of another receiver's. */
 function queueBeside(
@@ -30,21 +23,19 @@ function queueBeside(
   const batches: number[] = [];
   let calls = 0;
   const connection: Connection = {
-    host: '',
     run({ text }) {
       calls += 1;
       // Behind what the only transaction asks and writes.
       if (calls === 3 && confirm !== undefined) return confirm();
-      const guard = JSON.stringify({ terms: [{ standby_names: '', term: 1, continues: true }] });
       if (text.includes('confirm_1')) notes.push(text);
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
       const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
       const answers = JSON.stringify({ unconfirmed: other === undefined ? null : [row] });
-      return Promise.resolve([[{ guard }], [{ answers }]]);
+      return Promise.resolve([[{ settings: '' }], [{ answers }]]);
     },
   };
-  const confirmations = new Confirmations(schema, { continues: sql`true`, seen: sql`NULL, NULL` });
+  const confirmations = new Confirmations(schema);
   const queue = new TransactionQueue<number, number>({
     connections: {
       ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },
@@ -52,7 +43,6 @@ function queueBeside(
       close: () => Promise.resolve(),
     },
     confirmations,
-    guard: { copies: 1, schema, terms, avoid: () => undefined },
     planOf: (works) => ({
       question: sql``,
       decide: () => Promise.resolve({ kind: 'write', statements: sql``, results: works, accepted }),

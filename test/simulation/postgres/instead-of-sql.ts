@@ -17,7 +17,7 @@ import { sumBacklog } from '../../../src/inbox/inbox.ts';
 import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { storedIds } from '../../../src/inbox/postgres/erased-rows.ts';
-import { cannotOpen, cannotRead } from '../../../src/inbox/postgres/postgres-errors.ts';
+import { cannotRead } from '../../../src/inbox/postgres/postgres-errors.ts';
 import { type OpenedSchema, resultsIn } from '../../../src/inbox/postgres/read/read-database.ts';
 import {
   bytesOfText,
@@ -28,8 +28,6 @@ import {
   textOfBytes,
 } from '../../../src/inbox/postgres/sql.ts';
 import type { StoreContext } from '../../../src/inbox/postgres/store-context.ts';
-import { ServerTerms } from '../../../src/inbox/postgres/write/server-terms.ts';
-import { requireNewestServer, type WriteGuard } from '../../../src/inbox/postgres/write/write-guard.ts';
 import type { InboxQuery } from '../../../src/inbox/query-types.ts';
 import { storeReader, type StoreReader } from '../../../src/inbox/store-reader.ts';
 import { readAnswer } from '../../../src/inbox/target-answer.ts';
@@ -54,35 +52,15 @@ const keyOf = (leadId: string): string => hexOf(bytesOfText(leadId));
 
 const textIn = (hex: string): string => textOfBytes(Buffer.from(hex, 'hex'));
 
-async function opened(location: DatabaseLocation, directory?: string): Promise<OpenedSchema> {
-  const connections = await connect(location);
-  const schema = identifier(connections.schema);
-  const { warn } = location;
-  try {
-    const terms = await ServerTerms.open({ schema, key, directory, warn });
-    const guard: WriteGuard = { copies: 1, schema, terms, avoid: () => undefined };
-    return { connections, schema, guard, lockKey: 1, targetKey: key };
-  } catch (error) {
-    await connections.close();
-    throw cannotOpen(location.shown, error);
-  }
-}
-
 /** Of `open-schema.ts`. */
 export async function openSchema(location: DatabaseLocation): Promise<OpenedSchema> {
-  const found = await opened(location, location.termsDirectory);
-  try {
-    await found.connections.use((connection) => requireNewestServer(connection, found.guard));
-    return found;
-  } catch (error) {
-    await found.connections.close();
-    throw cannotOpen(location.shown, error);
-  }
+  const connections = await connect(location);
+  return { connections, schema: identifier(connections.schema), lockKey: 1, targetKey: key };
 }
 
 /** Of `open-schema.ts`. */
 export const openPostgresReader = async (location: DatabaseLocation): Promise<InboxReader> =>
-  postgresReader(await opened(location));
+  postgresReader(await openSchema(location));
 
 /** Of `open-schema.ts`. */
 export const rightsQuestion = (): Sql => sql`SELECT 'the role has its rights' AS said;`;

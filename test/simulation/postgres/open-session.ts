@@ -24,7 +24,6 @@ export interface AskingConnection extends Connection {
 
 /** In place of the session that speaks PostgreSQL's protocol. */
 class Session implements AskingConnection {
-  readonly host = '127.0.0.1:5432';
   readonly url: DatabaseUrl;
   readonly #link: PostgresLink;
   #isWaiting = false;

@@ -29,9 +29,7 @@ export function execute({ text, parameters }: SentStatement, work: Working): rea
   const call = functions[name];
   if (call !== undefined) {
     const answer = call(argumentsIn(text, values), work);
-    return [
-      { [/\) AS guard$/.test(text) ? 'guard' : name]: answer === undefined ? '' : JSON.stringify(answer) },
-    ];
+    return [{ [name]: answer === undefined ? '' : JSON.stringify(answer) }];
   }
   const [, run] = others.find(([start]) => start.test(text)) ?? [];
   if (run === undefined) throw new Error(`the simulated database does not know: ${text}`);
@@ -149,19 +147,6 @@ function noteAccepted(queue: Value | undefined, accepted: Value | undefined, wor
 type Function = (given: readonly Value[], work: Working) => object | undefined;
 
 const functions: Readonly<Record<string, Function>> = {
-  begin_1: () => ({
-    terms: [
-      {
-        standby_names: '',
-        term: 1,
-        term_id: '00000000-0000-4000-8000-000000000001',
-        term_timeline: '00000001',
-        continues: true,
-        timeline: '00000001',
-      },
-    ],
-  }),
-
   confirm_1([queue], { tables, changes }) {
     const row = tables.unconfirmed.get(queue as string);
     if (row !== undefined)
@@ -479,7 +464,7 @@ const others: readonly Other[] = [
   [/^SET LOCAL/, nothing],
   [/^SELECT pg_sleep/, nothing],
   [/^SELECT 'the role has its rights'/, nothing],
-  [/^SELECT current_setting\('synchronous_standby_names'\)/, () => [{ standby_names: '', standbys: '0' }]],
+  [/^SELECT concat\(set_config/, () => [{ settings: '' }]],
   [
     /^SELECT DISTINCT encode\(owner, 'hex'\) AS owner FROM "leads"\.outstanding/,
     (_, { tables }) =>

@@ -3,9 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
-  chmodSync,
-  cpSync,
-  readdirSync,
   mkdtempSync,
   openSync,
   closeSync,
@@ -13,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type PostgresAddress, superuser } from './address.ts';
@@ -73,7 +70,12 @@ export class Cluster {
       if (process.env['CI'] === undefined) return undefined;
       throw new Error('no PostgreSQL for this platform, and CI is set: its tests must not be skipped');
     }
-    const { place, watching } = newPlace();
+    const place = mkdtempSync(join(sharedTmpdir(), 'leads-postgres-'));
+    const watching = spawn('sh', ['-c', watcher, 'sh', place], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+    });
     const programs = runnableBinaries(binaries, join(place, 'install'));
     giveAway(place);
     const password = randomBytes(12).toString('hex');
@@ -103,33 +105,6 @@ export class Cluster {
     await cluster.start();
     await cluster.#createRoles();
     return cluster;
-  }
-
-  /**
-   * A standby of that name, which follows this server. It begins with a copy of the files, for which this one is shut down and
-   * started again.
-   */
-  async standby(name: string): Promise<Cluster> {
-    await this.shutDown();
-    const { place, watching } = newPlace();
-    const data = join(place, 'data');
-    cpSync(join(this.#place, 'data'), data, { recursive: true });
-    // The copy of a folder has the mode of a new one in some versions of node, and PostgreSQL refuses what others may read.
-    chmodSync(data, 0o700);
-    const conninfo = `host=${this.#place} port=${this.address.port} user=postgres application_name=${name}`;
-    appendFileSync(
-      join(data, 'postgresql.conf'),
-      `unix_socket_directories = '${place}'\nprimary_conninfo = '${conninfo}'\n`,
-    );
-    writeFileSync(join(data, 'standby.signal'), '');
-    for (const path of [place, ...readdirSync(place, { recursive: true, encoding: 'utf8' })]) {
-      giveAway(join(place, relative(place, resolve(place, path))));
-    }
-    const address = { ...this.address, port: await freePort(), socketDirectory: place };
-    const standby = new Cluster(address, this.#programs, watching);
-    await this.start();
-    await standby.start();
-    return standby;
   }
 
   /** What the server said. */
@@ -233,16 +208,6 @@ export class Cluster {
     await sql`create database leads owner leads`;
     await sql.end();
   }
-}
-
-function newPlace(): { readonly place: string; readonly watching: ChildProcess } {
-  const place = mkdtempSync(join(sharedTmpdir(), 'leads-postgres-'));
-  const watching = spawn('sh', ['-c', watcher, 'sh', place], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-    cwd: '/',
-  });
-  return { place, watching };
 }
 
 const environment = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };

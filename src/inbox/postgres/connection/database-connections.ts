@@ -3,8 +3,6 @@ import type { Rows, Sql } from '../sql.ts';
 
 /** A connection that nothing else uses meanwhile. */
 export interface Connection {
-  /** With its port, as a person writes it. */
-  readonly host: string;
   /**
    * Sends statements as one message, and gives the rows of each that has some, in order. `answerMs`: how long they may go
    * without a byte of answer; default 5,000.

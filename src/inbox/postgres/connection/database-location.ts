@@ -25,10 +25,6 @@ export interface DatabaseLocation {
   readonly file?: string | undefined;
   /** As it is shown: without password, and without parameters that name files. */
   readonly shown: string;
-  /** Where the newest term of each inbox is kept (`write/server-terms.ts`); undefined: in memory only. */
-  readonly termsDirectory: string | undefined;
-  /** Hosts of the URL that must not be written to; the one that was found to be so last is at the end. */
-  avoidedHosts: readonly string[];
   /** Says what the operator has to know of the connection. */
   readonly warn: StoreOptions['warn'];
 }
@@ -38,13 +34,12 @@ interface LocationOptions {
   readonly platform: string;
   /** As `insecure=true` in the URL. */
   readonly allowsPlain?: boolean;
-  readonly dataDir?: string;
   readonly warn: StoreOptions['warn'];
 }
 
 /** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
 export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
-  const { env, platform, allowsPlain, dataDir, warn } = options;
+  const { env, platform, allowsPlain, warn } = options;
   const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
   const shown = shownUrl(url);
   for (const host of url.hosts.filter((one) => !isLocal(one))) {
@@ -62,8 +57,6 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
       file: { path: env['PGPASSFILE'] || usualFile(env, platform), hasMode: platform !== 'win32' },
     },
     shown,
-    avoidedHosts: [],
-    termsDirectory: dataDir === undefined ? undefined : join(dataDir, 'terms'),
     warn,
   };
 }

@@ -39,8 +39,6 @@ export interface DatabaseUrl {
   readonly options: string | undefined;
   /** Names of parameters that say nothing to this program. */
   readonly ignored: readonly string[];
-  /** Servers that must have a lead on disk before it is acknowledged. */
-  readonly copies: number;
   /** A receiver that starts before its database waits for it. */
   readonly isWaitedFor: boolean;
   /** `sslmode=disable` is meant for other machines, too. */
@@ -51,7 +49,6 @@ const wrong = (found: DatabaseProblem): ConfigError => new ConfigError(found);
 
 const parameterNames = [
   'schema',
-  'copies',
   'wait',
   'host',
   'port',
@@ -73,9 +70,6 @@ const parameterNames = [
 const ignoredNames =
   /^(channel_binding|keepalives(_idle|_interval|_count)?|tcp_user_timeout|load_balance_hosts|gssencmode|krbsrvname|sslcompression|sslsni|client_encoding|fallback_application_name)$/;
 
-/** Values of `target_session_attrs` that say nothing either: each transaction that writes finds out whether it is on a standby. */
-const readingAttributes = /^(standby|prefer-standby|read-only)$/;
-
 /** Reads a URL in libpq's forms. `ownName`: the user where the URL names none. Throws a `ConfigError`. */
 export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseUrl {
   const parts = splitUrl(text);
@@ -86,8 +80,6 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     }
   }
   const given = (name: string): string | undefined => parameters.get(name) || undefined;
-  const attributes = given('target_session_attrs');
-  const isForReading = readingAttributes.test(attributes ?? '');
   const user = given('user') ?? parts.user ?? ownName();
   const password = given('password') ?? parts.password;
   const sslKey = given('sslkey');
@@ -105,14 +97,11 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     sslRootCert: given('sslrootcert'),
     sslCert,
     sslKey,
-    sessionAttributes: isForReading ? 'any' : sessionAttributesOf(attributes),
+    sessionAttributes: sessionAttributesOf(given('target_session_attrs')),
     connectTimeoutMs: connectTimeoutOf(given('connect_timeout')),
     applicationName: given('application_name') ?? 'leads',
     options: given('options'),
-    ignored: [...parameters.keys()].filter(
-      (name) => ignoredNames.test(name) || (isForReading && name === 'target_session_attrs'),
-    ),
-    copies: Number(choice('copies', given('copies'), ['1', '2', '3']) ?? 1),
+    ignored: [...parameters.keys()].filter((name) => ignoredNames.test(name)),
     isWaitedFor: choice('wait', given('wait'), ['0', '1']) !== '0',
     isInsecure: choice('insecure', given('insecure'), ['true', 'false']) === 'true',
   };

@@ -13,16 +13,10 @@ import { passwordFromFile } from './password-file.ts';
 import { Session } from './session.ts';
 import { sql } from '../sql.ts';
 
-/**
- * Connects to the first host that is what the URL asks for, in its order, and one that must not be written to
- * behind the others. Throws a `ConfigError` or a
- * `DatabaseUnavailableError`.
- */
+/** Connects to the first host that is what the URL asks for, in its order. Throws a `ConfigError` or a `DatabaseUnavailableError`. */
 export async function openSession(location: DatabaseLocation): Promise<Session> {
-  const rank = (host: DatabaseHost): number => location.avoidedHosts.indexOf(hostText(host));
-  const { hosts } = location.url;
   const failures: LeadsError[] = [];
-  for (const host of hosts.toSorted((a, b) => rank(a) - rank(b))) {
+  for (const host of location.url.hosts) {
     try {
       return await openOn(host, location);
     } catch (error) {
@@ -67,13 +61,7 @@ async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<S
   let session: Session | undefined;
   try {
     const place = { host, tls: await tlsOptions(url, host), timeoutMs: url.connectTimeoutMs };
-    // A server that cannot be reached has nothing to cancel that is worth another try.
-    const send = (request: Buffer): void =>
-      void openSocket(place).then(
-        (other) => other.on('error', () => undefined).end(request),
-        () => undefined,
-      );
-    session = await Session.open(await openSocket(place), { url, host: hostText(host), password, send });
+    session = await Session.open(await openSocket(place), { url, password });
     await checkSession(session, host, url);
     return session;
   } catch (error) {

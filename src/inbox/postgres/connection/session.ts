@@ -25,9 +25,7 @@ type Message =
   | AuthenticationRequest
   | { readonly name: 'rowDescription'; readonly fields: readonly Column[] }
   | { readonly name: 'dataRow'; readonly fields: readonly (string | null)[] }
-  | { readonly name: 'commandComplete'; readonly text: string }
-  | { readonly name: 'notice' | 'error'; readonly code?: string; readonly message?: string }
-  | { readonly name: 'backendKeyData'; readonly processID: number; readonly secretKey: number }
+  | { readonly name: 'error'; readonly code?: string; readonly message?: string }
   | { readonly name: 'readyForQuery'; readonly status: string };
 
 /** What is waited for: the answers to one message. */
@@ -37,41 +35,29 @@ interface Asked {
   /** Of each statement that gives rows. */
   readonly results: Row[][];
   columns: readonly Column[];
-  /** The server warned while the statement ran that is to be completed next. */
-  isWarned: boolean;
   failure: Error | undefined;
 }
 
 interface Login {
   readonly url: DatabaseUrl;
-  /** That the socket leads to. */
-  readonly host: string;
   readonly password: Secret | undefined;
-  /** Sends the server that, on a connection of its own. */
-  readonly send: (request: Buffer) => void;
 }
 
 /** One session with the database, on a socket that is open. It ends with the socket, and never connects anew. */
 export class Session implements Connection {
   /** That it was opened with. */
   readonly url: DatabaseUrl;
-  readonly host: string;
   readonly #socket: Socket;
   readonly #parser = new Parser();
   readonly #authentication: Authentication;
-  readonly #send: Login['send'];
-  /** Asks the server to cancel what it does for this session; undefined until it said how. */
-  #cancel: Buffer | undefined;
   #asked: Asked | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isIdle = false;
   #isOpen = false;
 
-  private constructor(socket: Socket, { url, host, password, send }: Login) {
+  private constructor(socket: Socket, { url, password }: Login) {
     this.url = url;
-    this.host = host;
     this.#socket = socket;
-    this.#send = send;
     this.#authentication = new Authentication({ user: url.user, password });
     let fault: Error | undefined;
     socket.on('error', (error) => (fault = error));
@@ -145,18 +131,12 @@ export class Session implements Connection {
         reject(new SocketFault('closed'));
         return;
       }
-      const none = { results: [], columns: [], isWarned: false, failure: undefined };
+      const none = { results: [], columns: [], failure: undefined };
       this.#asked = { resolve, reject, ...none };
       this.#isIdle = false;
-      this.#timer = setTimeout(() => this.#giveUp(new SocketFault(timeOut, ms)), ms);
+      this.#timer = setTimeout(() => this.#socket.destroy(new SocketFault(timeOut, ms)), ms);
       this.#socket.write(message);
     });
-  }
-
-  /** The server does not notice that nobody waits any more: a COMMIT would keep its locks for as long as no standby has it. */
-  #giveUp(fault: SocketFault): void {
-    if (this.#cancel !== undefined) this.#send(this.#cancel);
-    this.#socket.destroy(fault);
   }
 
   #received(piece: Buffer): void {
@@ -182,17 +162,8 @@ export class Session implements Connection {
       case 'dataRow':
         asked.results.at(-1)?.push(rowOf(message.fields, asked.columns));
         return;
-      case 'commandComplete':
-        completed(asked, message.text);
-        return;
-      case 'notice':
-        asked.isWarned ||= message.code !== noWarning;
-        return;
       case 'error':
         asked.failure = new DatabaseError(message.message ?? '', message.code ?? '');
-        return;
-      case 'backendKeyData':
-        this.#cancel = serialize.cancel(message.processID, message.secretKey);
         return;
       case 'readyForQuery':
         this.#isIdle = message.status === 'I';
@@ -247,16 +218,4 @@ function rowOf(values: readonly (string | null)[], columns: readonly Column[]): 
     row[name] = dataTypeID === booleanType && value !== null ? value === 't' : value;
   });
   return row;
-}
-
-/** SQLSTATE of a notice that is less than a warning. */
-const noWarning = '00000';
-
-/**
- * A COMMIT is an acknowledgement only where nothing was said against it: a wait for a synchronous standby that somebody
- * cancelled ends with a warning, and the transaction of a statement that failed is rolled back.
- */
-function completed(asked: Asked, tag: string): void {
-  if (tag === 'COMMIT' && asked.isWarned) asked.failure = new SocketFault('unconfirmed copy');
-  asked.isWarned = false;
 }

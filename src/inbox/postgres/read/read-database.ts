@@ -3,7 +3,6 @@ import type { Span } from '../../../json/members.ts';
 import type { DeliveryContent } from '../../delivery-record.ts';
 import type { StoredDelivery } from '../../inbox.ts';
 import type { Connections } from '../connection/database-connections.ts';
-import type { WriteGuard } from '../write/write-guard.ts';
 import { bytesOf, isNull, numberOf, type Row, type Rows, type Sql, sql, textOfBytes } from '../sql.ts';
 
 /** How long a statement may take that reads, in milliseconds. */
@@ -13,7 +12,6 @@ const readMs = 60_000;
 export interface OpenedSchema {
   readonly connections: Connections;
   readonly schema: Sql;
-  readonly guard: WriteGuard;
   /** Of its advisory locks. */
   readonly lockKey: number;
   /** Of the names of targets, and of the ids of erased leads. */

@@ -21,7 +21,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { inTransaction, runToCommit } from './write-guard.ts';
+import { inTransaction, runToCommit } from './transaction.ts';
 
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
@@ -69,7 +69,7 @@ function eraseLocked(
   const id = sql`${ids.map(({ bytes }) => bytes)}::bytea[]`;
   const lock = sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
       SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`;
-  return inTransaction(opened, lock, async (connection) => {
+  return inTransaction(opened.connections, lock, async (connection) => {
     const [leads = [], deliveries = [], outstanding = [], [before] = []] = await connection.run(
       sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
     SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict, relname FROM ${schema}.deliveries AS d
@@ -83,7 +83,7 @@ function eraseLocked(
     );
     const isKnown = leads.length + deliveries.length > 0;
     const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
-    await runToCommit(connection, opened.guard, deletionOf(schema, { ids, leads, deliveries, shared }));
+    await runToCommit(connection, deletionOf(schema, { ids, leads, deliveries, shared }));
     const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
     return {
       counts: {

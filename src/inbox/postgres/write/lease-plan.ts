@@ -21,8 +21,7 @@ import { databaseTime, type StoreContext } from '../store-context.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import { type LostLead, unaccept } from './take-writes.ts';
-import type { Answers, Decision, Plan } from './transaction.ts';
-import { inTransaction, runToCommit } from './write-guard.ts';
+import { type Answers, type Decision, inTransaction, type Plan, runToCommit } from './transaction.ts';
 
 type Results = readonly LeaseResult[];
 
@@ -225,16 +224,16 @@ export const hasDelivery = (schema: Sql): Sql =>
  * every receiver does, and their deliveries before what is outstanding, as it is where a month is dropped.
  */
 export function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<number> {
-  const { schema, options, guard } = context;
+  const { connections, schema, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
   const lock = sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;
     LOCK TABLE ONLY ${schema}.deliveries IN ACCESS SHARE MODE;`;
-  return inTransaction(context, lock, async (connection) => {
+  return inTransaction(connections, lock, async (connection) => {
     const [[row] = []] = await connection.run(
       sql`WITH begun AS (UPDATE ${schema}.outstanding AS o SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false
         WHERE lead = ANY(${ids}) AND ${hasDelivery(schema)} RETURNING lead) SELECT count(DISTINCT lead) AS begun FROM begun;`,
     );
-    await runToCommit(connection, guard, sql``);
+    await runToCommit(connection);
     return numberOf(row?.['begun']);
   });
 }

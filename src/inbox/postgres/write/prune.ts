@@ -6,7 +6,7 @@ import type { OpenedSchema } from '../read/read-database.ts';
 import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
 import { hasDelivery } from './lease-plan.ts';
-import { inTransaction, orRollBack, requireNewestServer, runToCommit } from './write-guard.ts';
+import { inTransaction, orRollBack, runToCommit } from './transaction.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
 const batchRows = 500;
@@ -37,10 +37,7 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
     dropped += batch.dropped;
     after = batch.last;
   }
-  await connections.use(async (connection) => {
-    await requireNewestServer(connection, opened.guard);
-    await connection.run(dropContents(opened, before), 60_000);
-  });
+  await connections.use((connection) => connection.run(dropContents(opened, before), 60_000));
   while (await forgetDead(opened)) {
     // Others may lock these leads between two batches.
   }
@@ -48,13 +45,12 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
 }
 
 /** 0 when the month stays. */
-async function dropOrSkip({ connections, schema, guard }: OpenedSchema, month: Month): Promise<number> {
+async function dropOrSkip({ connections, schema }: OpenedSchema, month: Month): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await connections.use(async (connection) => {
-        await requireNewestServer(connection, guard);
-        return orRollBack(connection, () => dropMonth(connection, schema, month));
-      });
+      return await connections.use((connection) =>
+        orRollBack(connection, () => dropMonth(connection, schema, month)),
+      );
     } catch (error) {
       const isBusy = isLocked(error) || isConflict(error);
       if (isForbidden(error) || (isBusy && tries === maxTries)) return 0;
@@ -78,7 +74,7 @@ function dropBatch(
 ), locked AS MATERIALIZED (
   SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM batch WHERE lead IS NOT NULL) ORDER BY ids.id FOR UPDATE
 ) SELECT string_agg(seq::text, ',') AS seqs, (SELECT count(*) FROM locked) AS leads FROM batch;`;
-  return inTransaction(opened, lock, async (connection, locked) => {
+  return inTransaction(opened.connections, lock, async (connection, locked) => {
     const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
     const seqs = joined === '' ? [] : joined.split(',').map(Number);
     const dropped = await connection.run(
@@ -88,7 +84,7 @@ WITH gone AS (
     AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING 1
 ) SELECT count(*) AS dropped FROM gone;`,
     );
-    await runToCommit(connection, opened.guard, sql``);
+    await runToCommit(connection);
     const last = seqs.length === 0 ? undefined : Math.max(...seqs);
     return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
   });
@@ -103,11 +99,11 @@ function forgetDead(opened: OpenedSchema): Promise<boolean> {
   const isGone = sql`dead AND NOT ${hasDelivery(schema)}`;
   const lock = sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
   SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`;
-  return inTransaction(opened, lock, async (connection, locked) => {
+  return inTransaction(opened.connections, lock, async (connection, locked) => {
     const joined = textOf(locked.at(-1)?.[0]?.['ids']);
     const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
     const change = sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};`;
-    await runToCommit(connection, opened.guard, change);
+    await runToCommit(connection, change);
     return ids.length > 0;
   });
 }

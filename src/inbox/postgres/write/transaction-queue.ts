@@ -4,14 +4,15 @@ import type { Connection, Connections } from '../connection/database-connections
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { sql } from '../sql.ts';
 import type { Confirmations } from './unconfirmed-commits.ts';
-import { type Answers, answersIn, type Plan, type WriteDecision } from './transaction.ts';
 import {
+  type Answers,
+  answersIn,
   openTransaction,
   orRollBack,
-  requireStillNewest,
+  type Plan,
   runToCommit,
-  type WriteGuard,
-} from './write-guard.ts';
+  type WriteDecision,
+} from './transaction.ts';
 
 /** What one transaction writes, in bytes as they came. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -38,7 +39,6 @@ interface Step<Work, Result> {
 
 interface QueueOptions<Work, Result> {
   readonly connections: Connections;
-  readonly guard: WriteGuard;
   readonly confirmations: Confirmations;
   readonly planOf: (works: readonly Work[]) => Plan<Work, Result>;
   /** Bytes. */
@@ -186,8 +186,8 @@ export class TransactionQueue<Work, Result> {
   }
 
   async #asked(connection: Connection, { question }: Plan<Work, Result>): Promise<Answers> {
-    const { confirmations, guard } = this.#options;
-    const [rows] = await openTransaction(connection, guard, question, confirmations.beforeNext);
+    const { confirmations } = this.#options;
+    const [rows] = await openTransaction(connection, question, confirmations.beforeNext);
     confirmations.said();
     const answers = answersIn(rows);
     confirmations.heard(answers['unconfirmed'] ?? []);
@@ -198,20 +198,18 @@ export class TransactionQueue<Work, Result> {
     connection: Connection,
     { statements: change, accepted }: WriteDecision<Result>,
   ): Promise<void> {
-    const { confirmations, guard, clock } = this.#options;
-    // Nothing was sent, so that no answer can be lost.
-    requireStillNewest(connection, guard);
+    const { confirmations, clock } = this.#options;
     const since = clock.steady();
     let isCommitted = false;
     try {
-      await runToCommit(connection, guard, change);
+      await runToCommit(connection, change);
       isCommitted = true;
       if (!(await confirmations.isOurs(connection, accepted, { clock, since })))
         throw new Error('others took the leads over');
     } catch (error) {
       if (!isCommitted && isAnswered(error)) throw error;
       confirmations.lostAnswer(accepted);
-      throw new LostAnswerError('whether it was committed, and where, is not known', { cause: error });
+      throw new LostAnswerError('whether it was committed is not known', { cause: error });
     }
     confirmations.committed(accepted);
   }

@@ -1,5 +1,6 @@
-import type { Connection } from '../connection/database-connections.ts';
-import { integerLiteral, type Rows, type Sql, sql, textOf } from '../sql.ts';
+import type { Connection, Connections } from '../connection/database-connections.ts';
+import { isAnswered } from '../postgres-errors.ts';
+import { integerLiteral, type Rows, type Sql, sql, statements, textOf } from '../sql.ts';
 
 /** What a transaction does for several works at once: it asks, decides, and writes. */
 export interface Plan<Work, Result> {
@@ -40,18 +41,55 @@ const lockMs = 4000;
 /** After so long without the next statement the database ends the session: its receiver has gone. */
 const abandonedMs = 10_000;
 
-export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;`;
-
 /**
- * An expression that makes the open transaction depend on no setting of the role, the database or a pooler, and leaves none
- * behind. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. A warning about
- * that is heard, and an error writes no values into the server's log. It is part of the function `begin_1`.
+ * Makes the transaction depend on no setting of the role, the database or a pooler, and leaves none behind. An acknowledged lead
+ * must survive a power cut: `synchronous_commit` is `on`, or what is stronger. An error writes no values into the server's log.
  */
-export const settings: Sql = sql`concat(set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
+const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT concat(set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
   set_config('idle_in_transaction_session_timeout', '${integerLiteral(abandonedMs)}', true), set_config('jit', 'off', true),
-  set_config('client_min_messages', 'warning', true), set_config('log_parameter_max_length_on_error', '0', true),
+  set_config('log_parameter_max_length_on_error', '0', true),
   set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
-    ELSE 'on' END, true))`;
+    ELSE 'on' END, true)) AS settings;`;
+
+/** Begins a transaction, and gives the rows of the statements that follow at once. `before`: statements in front of it. */
+export async function openTransaction(
+  connection: Connection,
+  first?: Sql,
+  before?: Sql,
+): Promise<readonly Rows[]> {
+  const answers = await connection.run(statements(before, begin, first));
+  return answers.slice(1 + answers.findIndex(([row]) => row !== undefined && 'settings' in row));
+}
+
+/** Does what is done inside an open transaction. Where it fails, and the server answered, the transaction is rolled back. */
+export async function orRollBack<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Where that fails, too, the connection is not used again.
+    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+    throw error;
+  }
+}
+
+/** `work` gets what `first` answers, and ends the transaction. */
+export const inTransaction = <T>(
+  connections: Connections,
+  first: Sql | undefined,
+  work: (connection: Connection, answers: readonly Rows[]) => Promise<T>,
+): Promise<T> =>
+  connections.use((connection) =>
+    orRollBack(connection, async () => work(connection, await openTransaction(connection, first))),
+  );
+
+/** Ends the open transaction with that. */
+export async function runToCommit(connection: Connection, change?: Sql): Promise<void> {
+  await connection.run(statements(change, sql`COMMIT;`));
+}
+
+/** Writes that in a transaction of its own. */
+export const commit = (connections: Connections, change: Sql): Promise<void> =>
+  inTransaction(connections, undefined, (connection) => runToCommit(connection, change));
 
 /** A transaction of its own, not waited for until it is on disk: what it writes may be lost with the database. */
 export const withoutDurability = (work: Sql): Sql =>

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Connection } from '../connection/database-connections.ts';
 import { own, type Row, type Sql, sql, statements, textOf } from '../sql.ts';
 import type { Clock } from '../../../time/clock.ts';
-import type { ServerTerms } from './server-terms.ts';
 import { type Answers, withoutDurability } from './transaction.ts';
 
 /** Of a row of `unconfirmed`: its queue lost its answer, or said nothing for two seconds. */
@@ -38,7 +37,6 @@ const renewedMs = 2500;
  */
 export class Confirmations {
   readonly #schema: Sql;
-  readonly #terms: Pick<ServerTerms, 'continues' | 'seen'>;
   /** What the queues of this receiver, this one among them, were last told that they accepted, by their ids. */
   readonly #known: Map<string, ReadonlySet<number>>;
   #queueId = randomUUID();
@@ -49,13 +47,8 @@ export class Confirmations {
   #lost: { readonly queueId: string; readonly numbers: readonly number[] }[] = [];
 
   /** `known`: of the receiver, where its queues enter themselves. */
-  constructor(
-    schema: Sql,
-    terms: Pick<ServerTerms, 'continues' | 'seen'>,
-    known = new Map<string, ReadonlySet<number>>(),
-  ) {
+  constructor(schema: Sql, known = new Map<string, ReadonlySet<number>>()) {
     this.#schema = schema;
-    this.#terms = terms;
     this.#known = known.set(this.#queueId, new Set());
   }
 
@@ -71,19 +64,17 @@ export class Confirmations {
 
   /**
    * What is to be said before the next transaction. It is said again although it was: a database that was killed just
-   * after may have forgotten it. In front of the transaction that finds out whether the server may be written to: one that
-   * has not the newest term is left as it is.
+   * after may have forgotten it.
    */
   get beforeNext(): Sql | undefined {
     const parts = this.#lost.map(
       ({ queueId, numbers }) =>
         // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
         sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirangeOf(numbers)}
-          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${own(queueId)}::uuid FOR UPDATE SKIP LOCKED)
-          AND ${this.#terms.continues};`,
+          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${own(queueId)}::uuid FOR UPDATE SKIP LOCKED);`,
     );
     if (this.#hasRow) {
-      parts.push(sql`SELECT ${this.#schema}.confirm_1(${this.queue}, ${this.#terms.seen});`);
+      parts.push(sql`SELECT ${this.#schema}.confirm_1(${this.queue});`);
     }
     return parts.length === 0 ? undefined : withoutDurability(statements(...parts));
   }
@@ -156,7 +147,7 @@ export class Confirmations {
     if (numbers.length === 0 || clock.steady() - since < freshMs) return true;
     const renewedAt = clock.steady();
     const renewal = sql`UPDATE ${this.#schema}.unconfirmed SET at = clock_timestamp() + interval '1.5s'
-      WHERE lane = ${this.queue} AND seqs = ${multirangeOf(numbers)} AND NOT lost AND ${this.#terms.continues} RETURNING lane;`;
+      WHERE lane = ${this.queue} AND seqs = ${multirangeOf(numbers)} AND NOT lost RETURNING lane;`;
     const [[row] = []] = await connection.run(withoutDurability(renewal));
     return row !== undefined && clock.steady() - renewedAt < renewedMs;
   }

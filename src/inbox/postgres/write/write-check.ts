@@ -8,9 +8,8 @@ import type { StoreContext } from '../store-context.ts';
 import { LeasePlan, leaseWork } from './lease-plan.ts';
 import { TakePlan } from './take-plan.ts';
 import { takeWork } from './take-queries.ts';
-import { answersIn, type Decision, type WriteDecision } from './transaction.ts';
+import { answersIn, commit, type Decision, inTransaction, type WriteDecision } from './transaction.ts';
 import { Confirmations } from './unconfirmed-commits.ts';
-import { commit, inTransaction } from './write-guard.ts';
 
 /** What the largest delivery needs, in bytes: a body may have 1 MiB. */
 const roomBytes = 1.5 * 1024 * 1024;
@@ -57,14 +56,14 @@ export class WriteCheck {
       return { delivery, leadId: randomUUID(), place, createdAt: undefined, source: 'push', nonce };
     });
     // Of the real sequence each probe would take two numbers, for which a delivery needs a right as well.
-    const confirmations = new Confirmations(schema, context.guard.terms);
+    const confirmations = new Confirmations(schema);
     const take = new TakePlan(
       [takeWork(leads, redact)],
       { ...context, isProbe: true, notes: () => [] },
       confirmations,
     );
     const questions = statements(rightsQuestion(schema), take.question);
-    await inTransaction(context, questions, async (connection, found) => {
+    await inTransaction(connections, questions, async (connection, found) => {
       requireRights(found, schema, connections.location);
       const taken = written(await take.decide(answersIn(found[1]), connection));
       const result = { ok: true, answer: '', durationMs: 0, at: clock.now() };
@@ -87,10 +86,10 @@ export class WriteCheck {
 
   /** A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have is written. */
   async #commit(): Promise<void> {
-    const { schema } = this.#context;
+    const { connections, schema } = this.#context;
     const filler = this.#isFull ? sql`${randomBytes(roomBytes)}` : sql`NULL`;
     await commit(
-      this.#context,
+      connections,
       sql`UPDATE ${schema}.write_checks SET number = number + 1, filler = ${filler};`,
     );
     this.#hasFailed = false;

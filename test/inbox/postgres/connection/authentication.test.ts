@@ -33,9 +33,7 @@ it.each([7, 9, 99])('takes no request of another kind: %d', async (kind) => {
   const { url } = locationOf(`postgres://leads@127.0.0.1:${port}/leads`);
   const opened = Session.open(createConnection(port, '127.0.0.1'), {
     url,
-    host: '',
     password: undefined,
-    send: () => undefined,
   });
   await expect(opened).rejects.toMatchObject({ kind: 'unknown authentication' });
   server.close();

@@ -35,13 +35,6 @@ describe('a URL of a database', () => {
     ]);
   });
 
-  test.each(['standby', 'prefer-standby', 'read-only'])('for readers is taken, with a note: %s', (value) => {
-    const warnings: string[] = [];
-    const { url } = locationOf(`postgres://h/db?target_session_attrs=${value}`, { warnings });
-    expect(url.sessionAttributes).toBe('any');
-    expect(warnings).toEqual(['target_session_attrs in the URL of the database has no effect here']);
-  });
-
   test('has the defaults of libpq', () => {
     expect(parse('postgres://h')).toMatchObject({
       user: 'me',
