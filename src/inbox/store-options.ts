@@ -20,8 +20,6 @@ export interface StoreOptions {
   /** How long a nonce is good for one body only, in milliseconds; a later delivery with it fails its timestamp check. */
   readonly nonceLifetimeMs: number;
   readonly redact: RedactDelivery;
-  /** Aborted once nobody waits any more for what is tried again. */
-  readonly givenUp?: AbortSignal | undefined;
   /** Of this process, for the name on its leases. */
   readonly pid: number;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */

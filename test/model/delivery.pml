@@ -5,7 +5,7 @@
  *   delivery     src/receiver/create-receiver.ts: received, stored, dispatched, then answered; and the sender around it
  *   target       src/receiver/deliver-to-targets.ts (a try), outbox.ts (what is due), targets/append.ts (opened, written)
  *   work         the rows of src/inbox/sqlite/target-tables.ts, or `outstanding` of postgres; `LeaseState` answers to a lease of one
- *   unconfirmed  src/inbox/postgres/write/unconfirmed-commits.ts; with SQLITE a COMMIT is always answered
+ *   transaction  of either store; the answer to a COMMIT may be lost, as src/inbox/postgres/write/transaction-queue.ts says it
  *   init         kills and restarts, leases that expire, `inbox erase`, rotation of the file
  *
  * One atomic step is one transaction, or one turn of the event loop. At most FAULTS things go wrong, of any kinds and at any
@@ -17,7 +17,7 @@
 #define file 1
 #define nobody 2 /* has the leases of a receiver that was killed */
 mtype:Mutant = { NONE, ANSWER_EARLY, KNOWN_IS_DUPLICATE, CHECK_OUTSIDE, LOST_COMMIT_IS_TAKEN, DUE_AT_RELEASE_ONLY, NO_OUTBOX,
-  NO_EXPIRY, SETTLE_EARLY, RELEASE_BEFORE_SETTLE, RELEASE_WITHOUT_OWNER, ACCEPT_ON_FIRST, LOST_IS_ACCEPTED, NOT_YET_IS_LOST,
+  NO_EXPIRY, SETTLE_EARLY, RELEASE_BEFORE_SETTLE, RELEASE_WITHOUT_OWNER, ACCEPT_ON_FIRST,
   LEASE_WITHOUT_LOOK, DEAD_WITHOUT_TRY, READ_BEFORE_LEASE, ERASE_MISSED, APPEND_WITHOUT_LOOK, APPEND_TO_OPEN_FILE }
 mtype:Lead = { unknown, known, erased }; mtype:Row = { not_outstanding, free, leased, settled }
 mtype:Step = { unsent, received, stored, dispatched, acknowledged, given_up }; mtype:Wait = { nothing, wanted, own, shared }
@@ -28,13 +28,12 @@ typedef Here { mtype:Try try = idle; bool isLeased; bool isLate }
 typedef Receiver { bool isUp = true; Here at[2] }
 typedef Delivery {
   mtype:Step state = unsent; mtype:Verdict kind = pending; mtype:Wait waits[2] = nothing; bool isRefused, isShared }
-mtype:Lead lead = unknown; Work work[2]; byte unconfirmed = nobody;
-bool isAccepted, isLost; /* isLost: by a queue that never heard of its COMMIT */
+mtype:Lead lead = unknown; Work work[2]; bool isAccepted;
 Receiver receivers[2]; Delivery deliveries[SENDERS]; byte receiverOf[SENDERS];
 mtype:Handle handle = at_path; bool isLineAtPath;
 byte faults = FAULTS;    /* that may still come */
 bool had[2];             /* which targets got the lead */
-byte accepts, forgotten; /* how often somebody heard that it was accepted, and was killed before that was confirmed */
+byte accepts;            /* how often somebody heard that it was accepted */
 
 #define mutant(m) (MUTANT == m)
 #define fault faults > 0 -> faults--
@@ -56,21 +55,15 @@ byte accepts, forgotten; /* how often somebody heard that it was accepted, and w
 #define isGranted(n, r, t) (receiverOf[n] == r && deliveries[n].waits[t] == wanted)
 #define isActive(r, t) (here(r, t).try != idle || here(r, t).isLeased || isGranted(0, r, t) || isGranted(SENDERS - 1, r, t))
 #define isAbandoned(t) (work[t].owner == nobody || !isActive(work[t].owner, t))
-#define isElsewhere(r) (unconfirmed != nobody && unconfirmed != r)
-/* Another queue committed just now: whether its receiver knows is not sure yet, and the transaction is tried again. */
-#define isEarly(r) (isAccepted && !isLost && isElsewhere(r) && !mutant(NOT_YET_IS_LOST))
-#define isConfirmed(r) (isAccepted && (!isLost || mutant(LOST_IS_ACCEPTED)) && !(mutant(NOT_YET_IS_LOST) && isElsewhere(r)))
 
-inline transaction() { if :: commit = committed :: fault; commit = rolled_back :: !SQLITE && fault; commit = unanswered fi }
+inline transaction() { if :: commit = committed :: fault; commit = rolled_back :: fault; commit = unanswered fi }
 inline conclude(r) { /* verdictOnceDone; of a lead that was erased: duplicate */
   if :: lead == erased -> verdict = duplicate
      :: lead != erased && isUndone(r) && !mutant(ACCEPT_ON_FIRST) -> verdict = pending
-     :: else -> verdict = (isConfirmed(r) -> duplicate : accepted) fi;
-  if :: verdict != accepted
-     :: else -> isAccepted = true; isLost = (commit == unanswered); unconfirmed = (SQLITE -> nobody : r) fi }
+     :: else -> verdict = (isAccepted -> duplicate : accepted); isAccepted = true fi }
 inline heard() {
   if :: commit != committed && !mutant(LOST_COMMIT_IS_TAKEN) -> verdict = cannot_store
-     :: commit == committed && verdict == accepted -> accepts++; assert(accepts <= 1 + forgotten)
+     :: commit == committed && verdict == accepted -> accepts++; assert(accepts <= 1)
      :: else fi }
 inline lease(r, t) { row.state = leased; row.owner = r; me.isLate = false }
 inline look(t) { hasLooked = true; seen[t] = isGrantable(mine, t) } /* only for mutant(CHECK_OUTSIDE) */
@@ -96,7 +89,7 @@ inline leave(n) {
   other.kind = pending; other.isRefused = false; other.isShared = false; receiverOf[n] = 0;
   other.waits[app] = nothing; other.waits[file] = nothing }
 inline answer(isTaken) {
-  assert(!(isTaken) || STORED || lead == erased || (accepts > 0 && had[app] && (!isWanted(mine, file) || had[file])));
+  assert(!(isTaken) || STORED || lead == erased || (isAccepted && had[app] && (!isWanted(mine, file) || had[file])));
   if :: isTaken -> d.state = acknowledged :: !(isTaken) -> comeAgain(i) fi;
   leave(i); commit = committed; verdict = pending }
 
@@ -107,11 +100,11 @@ proctype delivery(byte i) {
        if :: receivers[0].isUp -> mine = 0 :: receivers[1].isUp -> mine = 1 fi }
   :: atomic { mutant(ANSWER_EARLY) && d.state == received -> d.state = acknowledged }
   :: atomic { mutant(CHECK_OUTSIDE) && d.state == received && !hasLooked -> look(app); look(file) }
-  :: atomic { d.state == received && !isEarly(mine) && (hasLooked || !mutant(CHECK_OUTSIDE)) ->
+  :: atomic { d.state == received && (hasLooked || !mutant(CHECK_OUTSIDE)) ->
        transaction(); if :: commit != rolled_back -> take(mine) :: else fi; heard();
        if :: verdict == pending -> d.state = stored; commit = committed :: else -> answer(verdict != cannot_store) fi }
   :: atomic { d.state == stored -> dispatch(app); dispatch(file); d.state = dispatched }
-  :: atomic { d.state == dispatched && d.waits[app] == nothing && d.waits[file] == nothing && !isEarly(mine) ->
+  :: atomic { d.state == dispatched && d.waits[app] == nothing && d.waits[file] == nothing ->
        if :: d.kind != pending || !d.isShared || d.isRefused
           :: else -> /* the verdict went to whose try it was */
              transaction(); if :: commit != rolled_back -> conclude(mine) :: else fi; heard(); d.kind = verdict fi;
@@ -129,7 +122,7 @@ inline tell(r, t) { /* the deliveries that wait for the try */
   n = 0; me.try = idle; commit = committed; verdict = pending }
 proctype target(byte r; byte t) {
   mtype:Commit commit = committed; mtype:Verdict verdict = pending; byte n; bool hasLooked;
-#define isReady (receivers[r].isUp && !me.isLeased && !isDispatching(r) && !isEarly(r) && !mutant(NO_OUTBOX))
+#define isReady (receivers[r].isUp && !me.isLeased && !isDispatching(r) && !mutant(NO_OUTBOX))
   do
   :: atomic { mutant(LEASE_WITHOUT_LOOK) && isReady && isFree(t) && !hasLooked -> hasLooked = true }
   :: atomic { isReady && (mutant(LEASE_WITHOUT_LOOK) -> hasLooked : isFree(t)) -> /* the outbox */
@@ -146,12 +139,12 @@ proctype target(byte r; byte t) {
        had[t] = had[t] || handle != removed; isLineAtPath = isLineAtPath || handle == at_path }
   :: atomic { me.try == written -> me.try = (handle == removed && !mutant(APPEND_WITHOUT_LOOK) -> in_flight : taken) }
   :: atomic { mutant(RELEASE_BEFORE_SETTLE) && me.try == taken -> row.state = free; me.try = released }
-  :: atomic { me.try == (mutant(RELEASE_BEFORE_SETTLE) -> released : taken) && !isEarly(r) -> transaction();
+  :: atomic { me.try == (mutant(RELEASE_BEFORE_SETTLE) -> released : taken) -> transaction();
        if :: commit == rolled_back
           :: commit != rolled_back && lead == erased && !mutant(ERASE_MISSED) -> verdict = duplicate
           :: else -> row.state = settled; row.isDead = false; conclude(r) fi;
        heard(); tell(r, t) }
-  :: atomic { me.try == failed && !isEarly(r) -> transaction();
+  :: atomic { me.try == failed -> transaction();
        if :: commit == rolled_back || !isOutstanding(t) || (row.owner != r && !mutant(RELEASE_WITHOUT_OWNER))
           :: else -> row.state = free; row.isTried = true; me.isLate = true; if :: row.isDue = true :: row.isDead = true fi fi;
        tell(r, t) }
@@ -161,8 +154,7 @@ inline kill(r) {
   for (n : app .. file) {
     here(r, n).try = idle; here(r, n).isLeased = false; here(r, n).isLate = false;
     work[n].owner = (work[n].owner == r -> nobody : work[n].owner) }
-  n = 0; receivers[r].isUp = false;
-  if :: unconfirmed == r -> forgotten = forgotten + !isLost; isLost = true :: else fi }
+  n = 0; receivers[r].isUp = false }
 inline expire(t) {
   if :: isAbandoned(t) && !mutant(NO_EXPIRY) :: !isAbandoned(t) && fault; here(row.owner, t).isLate = true fi;
   row.state = free }
@@ -177,10 +169,9 @@ init {
   :: atomic { receivers[0].isUp && fault; kill(0) }
   :: atomic { receivers[1].isUp && fault; kill(1) }
   :: atomic { !receivers[1].isUp -> receivers[1].isUp = true }
-  :: atomic { !receivers[0].isUp && !isEarly(0) -> receivers[0].isUp = true; handle = at_path;
+  :: atomic { !receivers[0].isUp -> receivers[0].isUp = true; handle = at_path;
        if :: !isLineAtPath || !isOutstanding(file)
           :: else -> work[file].state = settled; work[file].isDead = false; conclude(0); heard(); verdict = pending fi }
-  :: atomic { unconfirmed != nobody && !isLost -> unconfirmed = nobody }
   :: atomic { work[app].state == leased && (faults > 0 || isAbandoned(app)) -> expire(app) }
   :: atomic { work[file].state == leased && (faults > 0 || isAbandoned(file)) -> expire(file) }
   :: atomic { lead == known && fault; lead = erased; isAccepted = false; forget(app); forget(file) }

@@ -27,7 +27,6 @@ interface ListenInboxParts {
   readonly targets: readonly Target[];
   /** Told how many writes shared each transaction. */
   readonly onCommit: ((writes: number) => void) | undefined;
-  readonly givenUp: AbortSignal;
 }
 
 /**
@@ -53,7 +52,7 @@ export const namedInbox = async (
 export async function openListenInbox(
   flags: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
-  { named, verifier, targets, onCommit, givenUp }: ListenInboxParts,
+  { named, verifier, targets, onCommit }: ListenInboxParts,
 ) {
   const { clock, pid, messages } = context;
   let temporary: Awaited<ReturnType<typeof createTemporaryInbox>> | undefined;
@@ -62,7 +61,7 @@ export async function openListenInbox(
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
       ...inboxRequirements(verifier, targets),
-      ...{ location, clock, pid, warn, onCommit, givenUp },
+      ...{ location, clock, pid, warn, onCommit },
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort

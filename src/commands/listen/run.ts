@@ -120,7 +120,6 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     verifier,
     targets,
     onCommit: metrics?.committed.bind(metrics),
-    givenUp: abort.signal,
   });
   const { inbox } = opened;
   let isOver = false;

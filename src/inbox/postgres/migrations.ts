@@ -70,9 +70,6 @@ CREATE TABLE ${schema}.nonces (nonce bytea PRIMARY KEY, digest bytea NOT NULL, e
 CREATE INDEX nonces_by_time ON ${schema}.nonces (expires);
 CREATE TABLE ${schema}.nonce_clock (one boolean PRIMARY KEY DEFAULT true CHECK (one), at int8 NOT NULL, noted timestamptz NOT NULL);
 INSERT INTO ${schema}.nonce_clock VALUES (true, 0, clock_timestamp());
-CREATE TABLE ${schema}.unconfirmed (
-  lane uuid PRIMARY KEY, seqs int8multirange NOT NULL, lost boolean NOT NULL, at timestamptz NOT NULL
-);
 CREATE TABLE ${schema}.write_checks (one boolean PRIMARY KEY DEFAULT true CHECK (one), number int8 NOT NULL, filler bytea);
 ALTER TABLE ${schema}.write_checks ALTER COLUMN filler SET STORAGE EXTERNAL;
 INSERT INTO ${schema}.write_checks VALUES (true, 0, NULL);`,

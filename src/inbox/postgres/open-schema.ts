@@ -177,8 +177,7 @@ async function checkFunctions(connection: Connection, schema: Sql, location: str
 export const rightsQuestion = (schema: Sql): Sql =>
   sql`SELECT quote_ident(current_user) AS role, relname AS name, CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END AS type
     FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
-      ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass,
-      ${qualifiedName(schema, 'unconfirmed')}::regclass)
+      ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass)
     AND NOT CASE relkind
       WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
       ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')

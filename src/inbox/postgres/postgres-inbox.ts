@@ -7,7 +7,7 @@ import { storedNames } from '../target-name.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
-import { cannotOpen, cannotRead, cannotWrite, isOfData } from './postgres-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
 import { bytesOfText, hexOf, statements } from './sql.ts';
@@ -18,13 +18,12 @@ import {
   type StoreContext,
   storeLabels,
 } from './store-context.ts';
-import { Confirmations } from './write/unconfirmed-commits.ts';
 import { eraseFromDatabase } from './write/erase.ts';
 import { pruneDeliveries } from './write/prune.ts';
 import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
-import { LostAnswerError, TransactionQueue } from './write/transaction-queue.ts';
+import { TransactionQueue } from './write/transaction-queue.ts';
 import { commit } from './write/transaction.ts';
 import { WriteCheck } from './write/write-check.ts';
 
@@ -62,12 +61,6 @@ export async function openPostgresInbox(
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
 
-/**
- * Until it is said again that a target has had a lead, in milliseconds: after the second failure, at most, and in all. A
- * receiver that ends gives it up sooner.
- */
-const settleAgainMs = { first: 250, most: 8000, inAll: 60_000 };
-
 /** Of a lease, for the size of a batch, in bytes. */
 const leaseSize = 2000;
 
@@ -79,31 +72,23 @@ function postgresInbox(
   const { connections, schema, owner, receiver, nonceClock, storedName, options } = context;
   const { clock, onCommit, redact } = options;
   const wanted = [...context.wanted.values()];
-  const known = new Map<string, ReadonlySet<number>>();
   const end = new AbortController();
-  const takeConfirmations = new Confirmations(schema, known);
   const takeQueue = new TransactionQueue({
     connections,
-    confirmations: takeConfirmations,
-    planOf: (works) => new TakePlan(works, context, takeConfirmations),
+    planOf: (works) => new TakePlan(works, context),
     sizeOf: sizeOfWork,
     clock,
-    ended: end.signal,
     onCommit,
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
-  const leaseConfirmations = new Confirmations(schema, known);
   const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
     connections,
-    confirmations: leaseConfirmations,
-    planOf: (works) => new LeasePlan(works, context, leaseConfirmations),
+    planOf: (works) => new LeasePlan(works, context),
     sizeOf: ({ leases }) => leases.length * leaseSize,
     clock,
-    ended: end.signal,
     onCommit,
   });
   const writeCheck = new WriteCheck(context, options);
-  const givenUp = AbortSignal.any([end.signal, ...(options.givenUp === undefined ? [] : [options.givenUp])]);
   const written = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -121,23 +106,6 @@ function postgresInbox(
   };
   const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
     written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
-  // Again where it is not known whether it was committed: a lead that is accepted now is said by nobody else, and may never
-  // come again.
-  const settled = (leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
-    written(async () => {
-      const startedAt = clock.steady();
-      let isLost = false;
-      for (let pauseMs = 0; ; pauseMs = Math.min(2 * pauseMs + settleAgainMs.first, settleAgainMs.most)) {
-        try {
-          return await leaseQueue.add(leaseWork('done', leases, storedName));
-        } catch (error) {
-          isLost ||= error instanceof LostAnswerError;
-          if (!isLost || isOfData(error)) throw error;
-          const isOver = clock.steady() - startedAt >= settleAgainMs.inAll;
-          if (pauseMs > 0 && (isOver || !(await slept(clock, pauseMs, givenUp)))) throw error;
-        }
-      }
-    });
   // By itself: for a week there may be no delivery.
   const heartbeats = (async () => {
     let pauseMs = heartbeatEveryMs;
@@ -165,7 +133,7 @@ function postgresInbox(
         rejectedWaiting -= rejected.length;
       }
     },
-    settle: async (leases) => (await settled(leases)) as readonly TakenKind[],
+    settle: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
     markDoneAtNewAddress: async (leases) =>
       (await leased('done at new address', leases)) as readonly (string | undefined)[],
     async release(leases) {
@@ -193,12 +161,7 @@ function postgresInbox(
       end.abort();
       // One that says that this receiver runs ends before it is removed.
       await Promise.all([takeQueue.flush(), leaseQueue.flush(), heartbeats]);
-      const last = statements(
-        takeConfirmations.removal,
-        leaseConfirmations.removal,
-        receiver.removed(),
-        nonceClock.note(schema, true),
-      );
+      const last = statements(receiver.removed(), nonceClock.note(schema, true));
       // Where that cannot be written, others find out later that this receiver has ended.
       await Promise.allSettled([commit(connections, last)]);
       await connections.close();

@@ -1,7 +1,6 @@
 import { block, integerLiteral, qualifiedName, Sql, sql, statements } from './sql.ts';
 import { longestLeaseMs } from '../store-options.ts';
 import { databaseTime } from './store-context.ts';
-import { isLost } from './write/unconfirmed-commits.ts';
 
 /**
  * What the transactions of deliveries and of targets run, as functions: each session of the server parses and plans them once,
@@ -9,12 +8,10 @@ import { isLost } from './write/unconfirmed-commits.ts';
  * its schema. What one does is never changed: a later release adds one of another name, and this one goes on calling these.
  */
 export const writeFunctions = (schema: Sql): Sql =>
-  statements(...[confirm(schema), take(schema), store(schema), note(schema), leased(schema), settle(schema)]);
+  statements(...[take(schema), store(schema), leased(schema), settle(schema)]);
 
 /** Their names. */
-export const writeFunctionNames = [
-  ...['confirm_1', 'take_1', 'store_1', 'note_1', 'leased_1', 'settle_1'],
-] as const;
+export const writeFunctionNames = [...['take_1', 'store_1', 'leased_1', 'settle_1']] as const;
 
 const text = (part: string): Sql => new Sql([part]);
 
@@ -38,26 +35,6 @@ const byKeys =
 
 /** A query that gives its rows as JSON, or null. */
 const rows = (query: Sql): Sql => sql`(SELECT json_agg(given) FROM (${query}) AS given)`;
-
-/** Says that the answer to a queue's last COMMIT came. */
-const confirm = (schema: Sql): Sql =>
-  created(
-    schema,
-    'confirm_1(queue uuid) RETURNS void',
-    sql`BEGIN
-  UPDATE ${schema}.unconfirmed SET seqs = '{}' WHERE lane = queue AND seqs <> '{}';
-END`,
-  );
-
-/**
- * The numbers of all other queues, after the leads were locked, and the queues that were active just now. A note from the
- * future was made before the database's clock was set back, or before a failover to another clock: nobody should wait until
- * that time comes.
- */
-const unconfirmed = (schema: Sql): Sql =>
-  rows(sql`SELECT lane, seqs::text, at > clock_timestamp() - interval '1s' AS is_active,
-      ${isLost} AS is_lost
-    FROM ${schema}.unconfirmed WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> queue`);
 
 const erased = (schema: Sql): Sql =>
   rows(
@@ -86,7 +63,7 @@ const take = (schema: Sql): Sql =>
     schema,
     `take_1(lock_key int4, numbers int8, is_probe boolean, nonces bytea[], nonce_digests bytea[], nonce_now int8,
   nonce_end int8, leads bytea[], places int8[], first_times int8[], payload_digests bytea[], counts int8[], are_accepted boolean[],
-  are_pushed boolean[], digests bytea[], queue uuid, receiver bytea) RETURNS json ${byKeys}`,
+  are_pushed boolean[], digests bytea[], receiver bytea) RETURNS json ${byKeys}`,
     sql`DECLARE
   drawn int8[];
   bound_nonces json;
@@ -128,24 +105,8 @@ BEGIN
   END IF;
   RETURN json_build_object(
     'leads', json_build_array(json_build_object('numbers', array_to_string(drawn, ','), 'known', earlier)),
-    'nonces', bound_nonces, 'outstanding', due, 'unconfirmed', ${unconfirmed(schema)},
+    'nonces', bound_nonces, 'outstanding', due,
     'erased', CASE WHEN cardinality(digests) > 0 THEN ${erased(schema)} END);
-END`,
-  );
-
-/** Notes the leads that the open transaction accepts: last of all, since the note is of some use for two seconds. */
-const noted = (schema: Sql): Sql => sql`IF numbers_accepted <> '{}' THEN
-    INSERT INTO ${schema}.unconfirmed VALUES (queue, numbers_accepted, false, clock_timestamp())
-      ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;
-  END IF;`;
-
-/** For a transaction that has more to do behind `store_1`. */
-const note = (schema: Sql): Sql =>
-  created(
-    schema,
-    'note_1(queue uuid, numbers_accepted int8multirange) RETURNS void',
-    sql`BEGIN
-  ${noted(schema)}
 END`,
   );
 
@@ -178,7 +139,7 @@ const store = (schema: Sql): Sql =>
     `store_1(content_numbers int8[], content_times int8[], content_headers bytea[], content_bodies bytea[],
   ${arrays.join(', ')},
   leads bytea[], targets bytea[], first_numbers int8[], first_times int8[], receiver bytea, lease_ms int8, granted_at int8,
-  nonce_now int8, nonces_removed int8, queue uuid, numbers_accepted int8multirange) RETURNS void ${byKeys}`,
+  nonce_now int8, nonces_removed int8) RETURNS void ${byKeys}`,
     sql`DECLARE
   now int8 := ${databaseTime};
 BEGIN
@@ -201,7 +162,6 @@ BEGIN
     DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= nonce_now
       ORDER BY expires LIMIT nonces_removed FOR UPDATE SKIP LOCKED);
   END IF;
-  ${noted(schema)}
 END`,
   );
 
@@ -209,7 +169,7 @@ END`,
 const leased = (schema: Sql): Sql =>
   created(
     schema,
-    `leased_1(leads bytea[], receiver bytea, numbers int8[], has_moved boolean, digests bytea[], queue uuid)
+    `leased_1(leads bytea[], receiver bytea, numbers int8[], has_moved boolean, digests bytea[])
   RETURNS json ${byKeys}`,
     sql`DECLARE
   locked json := ${rows(sql`SELECT encode(id, 'hex') AS id, seq, accepted, encode(settled, 'hex') AS settled
@@ -217,7 +177,7 @@ const leased = (schema: Sql): Sql =>
   locked_at int8;
 BEGIN
   ${lockedAt}
-  RETURN json_build_object('leads', locked, 'erased', ${erased(schema)}, 'unconfirmed', ${unconfirmed(schema)},
+  RETURN json_build_object('leads', locked, 'erased', ${erased(schema)},
     'outstanding', ${rows(sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target,
       encode(owner, 'hex') AS owner, lease, ${isElsewhere}, locked_at AS now, tries, due_at, dead,
       (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = target) AS label
@@ -235,8 +195,7 @@ const settle = (schema: Sql): Sql =>
     schema,
     `settle_1(changed bytea[], are_accepted boolean[], all_settled bytea[], removed bytea[], removed_targets bytea[],
   leads bytea[], targets bytea[], owners bytea[], leases int8[], all_tries int8[], due_times int8[], are_dead boolean[],
-  numbers int8[], times int8[], verdicts text[], statuses int8[], all_results bytea[],
-  queue uuid, numbers_accepted int8multirange) RETURNS void ${byKeys}`,
+  numbers int8[], times int8[], verdicts text[], statuses int8[], all_results bytea[]) RETURNS void ${byKeys}`,
     sql`BEGIN
   IF cardinality(changed) > 0 THEN
     UPDATE ${schema}.ids AS known SET accepted = new.accepted, settled = new.settled
@@ -258,6 +217,5 @@ const settle = (schema: Sql): Sql =>
       FROM unnest(numbers, times, verdicts, statuses, all_results) AS new (seq, received_at, verdict, status, results)
       WHERE known.seq = new.seq AND known.received_at = new.received_at;
   END IF;
-  ${noted(schema)}
 END`,
   );

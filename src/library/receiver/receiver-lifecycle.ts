@@ -7,7 +7,6 @@ import { deliverPending } from '../../receiver/deliver-pending.ts';
 import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';
 import { functionTarget } from '../../receiver/targets/function.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { slept } from '../../time/clock.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { AttemptedLead } from '../../receiver/targets/target.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
@@ -17,9 +16,6 @@ import { headersOf } from '../webhook/own-verifier.ts';
 import { callHook, type CheckedOptions } from './checked-options.ts';
 import type { LeadContext, ReceivedDelivery, ReceiverInbox } from './receiver-options.ts';
 
-/** For so long after `close` the inbox goes on trying to note that `onLead` has had a lead, in milliseconds. */
-const drainMs = 5000;
-
 /**
  * A receiver from its start to its end: opens the inbox, and hands over what is outstanding, now and from time to time. An
  * inbox that cannot be opened is tried again at the next delivery and the next round.
@@ -28,7 +24,6 @@ export class ReceiverLife {
   readonly #options: CheckedOptions;
   readonly #target;
   readonly #stop = new AbortController();
-  readonly #givenUp = new AbortController();
   readonly #inFlight = new InFlightCount();
   readonly #rounds: Promise<void>;
   #opened: Promise<OpenReceiver> | undefined;
@@ -57,8 +52,7 @@ export class ReceiverLife {
 
   /** Rejects with what opening the inbox failed with. */
   opened(): Promise<OpenReceiver> {
-    const signals = { signal: this.#stop.signal, givenUp: this.#givenUp.signal };
-    this.#opened ??= openReceiver(this.#options, this.#target, signals).catch((error: unknown) => {
+    this.#opened ??= openReceiver(this.#options, this.#target, this.#stop.signal).catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
     });
@@ -77,7 +71,6 @@ export class ReceiverLife {
   }
 
   async #drain(): Promise<void> {
-    void slept(this.#options.background, drainMs).then(() => this.#givenUp.abort());
     await Promise.all([this.#rounds, this.#inFlight.idle()]);
     if (this.#opened === undefined) return;
     const opened = await this.#opened;
@@ -163,10 +156,10 @@ interface OpenReceiver {
 async function openReceiver(
   options: CheckedOptions,
   target: Target,
-  { signal, givenUp }: { readonly signal: AbortSignal; readonly givenUp: AbortSignal },
+  signal: AbortSignal,
 ): Promise<OpenReceiver> {
   const { policy, otherEvents, clock, background, onDelivery, onError, onWarning } = options;
-  const requirements = { ...inboxRequirements(policy, [target]), clock, givenUp, warn: onWarning };
+  const requirements = { ...inboxRequirements(policy, [target]), clock, warn: onWarning };
   const isOwn = 'open' in options.inbox;
   const inbox = 'open' in options.inbox ? await options.inbox.open(requirements) : options.inbox;
   const receiver = createCore({

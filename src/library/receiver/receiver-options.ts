@@ -99,8 +99,6 @@ export interface InboxRequirements {
   /** What may be stored of a path and of headers: everything but credentials. */
   readonly redact: RedactDelivery;
   readonly clock: Clock;
-  /** Aborted once nobody waits any more for what is tried again. */
-  readonly givenUp?: AbortSignal | undefined;
   /** Says what the operator has to know of the store. */
   readonly warn: (text: string) => void;
 }

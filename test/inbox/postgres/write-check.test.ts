@@ -21,7 +21,7 @@ it.skipIf(address === undefined)(
     const counts = async () => {
       const [row] = await sql.unsafe(`SELECT (SELECT count(*) FROM "${schema}".ids) AS ids,
         (SELECT count(*) FROM "${schema}".deliveries) AS deliveries, (SELECT count(*) FROM "${schema}".nonces) AS nonces,
-        (SELECT count(*) FROM "${schema}".outstanding) AS outstanding, (SELECT count(*) FROM "${schema}".unconfirmed) AS unconfirmed,
+        (SELECT count(*) FROM "${schema}".outstanding) AS outstanding,
         (SELECT last_value FROM "${schema}".delivery_numbers) AS number`);
       return row;
     };

@@ -9,9 +9,7 @@ import {
   type ReceiverOptions,
 } from '../../../src/library/receiver.ts';
 import { sign } from '../../../src/library/webhook.ts';
-import { FakeClock } from '../../support/clock.ts';
 import { newInboxUrl, urlOf } from '../../support/postgres/address.ts';
-import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 
@@ -71,29 +69,6 @@ describe.skipIf(address === undefined)(
       start(inbox, ({ id }, { attempt }) => void taken.push([id, attempt]));
       await until(() => taken.length === 1);
       expect(taken).toEqual([['a', 2]]);
-    });
-
-    test('closes within 5 s where the database does not say whether it noted what onLead has had', async () => {
-      const proxy = await TcpProxy.start(there);
-      onTestFinished(() => proxy.stop());
-      const clock = new FakeClock();
-      const { receiver, deliver, verdicts } = start(
-        postgresInbox(newInboxUrl(there, { port: proxy.port })),
-        undefined,
-        { clock },
-      );
-      await receiver.ready();
-      const lost = proxy.loseNextCommit('settle_1').then(() => proxy.refuse());
-      const delivered = deliver({ id: 'a' });
-      await lost;
-      const { length } = clock.sleeps;
-      await until(() => clock.sleeps.slice(length).includes(250));
-      const closed = receiver.close();
-      await until(() => clock.sleeps.includes(5000));
-      clock.advance(5000);
-      await closed;
-      expect(await delivered).toBe(503);
-      expect(verdicts).toEqual(['rejected']);
     });
 
     test('takes its password from where it is named', async () => {

@@ -12,18 +12,17 @@ export type MessageFault =
   | { readonly kind: 'slow'; readonly ms: number }
   | { readonly kind: 'failed'; readonly code: string };
 
-/** What becomes of a COMMIT: the process dies, the answer is lost or comes late, or the database says no. */
+/** What becomes of a COMMIT: the process dies, the answer is lost, or the database says no. */
 export type PostgresCommitFault =
   | { readonly kind: 'crash'; readonly when: Exclude<CrashTime, 'during'>; readonly how: 'kill' | 'power' }
   | { readonly kind: 'failed'; readonly code: string }
-  | { readonly kind: 'lost' }
-  | { readonly kind: 'late'; readonly ms: number };
+  | { readonly kind: 'lost' };
 
 /** What goes wrong, as the world decides it. */
 export interface PostgresRules {
   /** Asked for each message, and for each session that is opened. */
   atMessage(process: SimProcess): MessageFault | undefined;
-  /** Asked for each COMMIT that is waited for until it is on disk. */
+  /** Asked for each COMMIT. */
   atCommit(process: SimProcess): PostgresCommitFault | undefined;
 }
 
@@ -88,20 +87,18 @@ export class PostgresServer {
     });
   }
 
-  #wayMs(fault?: MessageFault | PostgresCommitFault): number {
-    const moreMs = fault?.kind === 'slow' || fault?.kind === 'late' ? fault.ms : 0;
-    return 0.1 + this.#random.next() + moreMs;
+  #wayMs(fault?: MessageFault): number {
+    return 0.1 + this.#random.next() + (fault?.kind === 'slow' ? fault.ms : 0);
   }
 
   receive<T>(session: PostgresSession, run: () => Answer<T>, settle: (answer: Answer<T>) => void): void {
     const { process } = session;
     const fault = this.rules.atMessage(process);
     if (fault?.kind === 'silent') return;
-    session.commitFault = undefined;
     const answered = (answer: Answer<T>): void => {
       const heard = fault?.kind === 'cut-behind' ? undefined : answer;
       if (heard === undefined) session.end();
-      this.#scheduler.afterFor(process, this.#wayMs(session.commitFault), () => {
+      this.#scheduler.afterFor(process, this.#wayMs(), () => {
         if (process.isAlive) settle(heard);
       });
     };
@@ -154,8 +151,6 @@ class PostgresSession implements PostgresLink {
   isClosed = false;
   /** Of the open transaction. */
   changes: Changes | undefined;
-  /** Of the COMMIT in the last message. */
-  commitFault: PostgresCommitFault | undefined;
 
   constructor(server: PostgresServer, process: SimProcess) {
     this.#server = server;
@@ -180,7 +175,11 @@ class PostgresSession implements PostgresLink {
       this,
       () => {
         const rows = run(this.#server.working(this.#begin()));
-        const failure = this.#commit(writes);
+        if (!writes) {
+          this.#ended();
+          return { rows };
+        }
+        const failure = this.#commit();
         if (failure !== undefined) return failure === 'cut' ? undefined : failure;
         return { rows };
       },
@@ -213,18 +212,14 @@ class PostgresSession implements PostgresLink {
 
   #execute(statements: readonly SentStatement[]): Answer<StatementRows> {
     const rows: (readonly ResultRow[])[] = [];
-    let isDurable = true;
     for (const statement of statements) {
       const { text } = statement;
-      if (text.startsWith('BEGIN')) {
-        isDurable = true;
-        this.#begin();
-      } else if (text === 'ROLLBACK') this.rollBack();
+      if (text.startsWith('BEGIN')) this.#begin();
+      else if (text === 'ROLLBACK') this.rollBack();
       else if (text === 'COMMIT') {
-        const failure = this.#commit(isDurable);
+        const failure = this.#commit();
         if (failure !== undefined) return failure === 'cut' ? undefined : failure;
       } else {
-        if (text.startsWith('SET LOCAL synchronous_commit = off')) isDurable = false;
         const found = execute(statement, this.#server.working(this.changes ?? new Changes()));
         if (/^(?:SELECT|WITH)|\bRETURNING\b/.test(text)) rows.push(found);
       }
@@ -233,13 +228,12 @@ class PostgresSession implements PostgresLink {
   }
 
   /** Gives why it cannot be answered that it is done. */
-  #commit(isDurable: boolean): { readonly code: string } | 'cut' | undefined {
-    const fault = isDurable ? this.#server.rules.atCommit(this.process) : undefined;
-    this.commitFault = fault;
+  #commit(): { readonly code: string } | 'cut' | undefined {
+    const fault = this.#server.rules.atCommit(this.process);
     if (fault?.kind === 'failed' || (fault?.kind === 'crash' && fault.when === 'before')) this.rollBack();
     else this.#ended();
     if (fault?.kind === 'failed') return { code: fault.code };
     if (fault?.kind === 'crash') this.process.kill(fault.how);
-    return fault === undefined || fault.kind === 'late' ? undefined : 'cut';
+    return fault === undefined ? undefined : 'cut';
   }
 }

@@ -80,19 +80,6 @@ const hexes = (value: Value | undefined): readonly string[] =>
   (value as readonly Buffer[]).map((bytes) => bytes.toString('hex'));
 const hex = (value: Value | undefined): string => (value as Buffer).toString('hex');
 
-/** Of `{[1,3),[7,8)}`. */
-function multirange(value: Value | undefined): ReadonlySet<number> {
-  const found = new Set<number>();
-  if (typeof value !== 'string') return found;
-  for (const [, start, end] of value.matchAll(/\[(\d+),(\d+)\)/g)) {
-    for (let number = Number(start); number < Number(end); number += 1) found.add(number);
-  }
-  return found;
-}
-
-const rangesOf = (seqs: ReadonlySet<number>): string =>
-  `{${[...seqs].map((seq) => `[${seq},${seq + 1})`).join()}}`;
-
 const workKey = (lead: string, target: string): string => `${lead} ${target}`;
 
 /** As `longestLeaseMs` of the product. */
@@ -110,24 +97,6 @@ const outstandingOf = ({ outstanding }: Tables, leads: readonly string[]): reado
 
 const orNull = <T>(rows: readonly T[]): readonly T[] | null => (rows.length === 0 ? null : rows);
 
-const isLost = ({ lost, at }: { readonly lost: boolean; readonly at: number }, now: number): boolean =>
-  lost || at < now - 2000 || at > now + 2000;
-
-const unconfirmedBesides = (
-  queue: Value | undefined,
-  { tables, now }: Working,
-): readonly ResultRow[] | null =>
-  orNull(
-    [...tables.unconfirmed]
-      .filter(([lane, { seqs, at }]) => lane !== queue && (seqs.size > 0 || at > now - 1000))
-      .map(([lane, { seqs, lost, at }]) => ({
-        lane,
-        seqs: rangesOf(seqs),
-        is_active: at > now - 1000,
-        is_lost: isLost({ lost, at }, now),
-      })),
-  );
-
 const erasedOf = (digests: readonly string[], { erased }: Tables): readonly ResultRow[] | null =>
   orNull(
     digests.flatMap((digest) => {
@@ -138,25 +107,12 @@ const erasedOf = (digests: readonly string[], { erased }: Tables): readonly Resu
     }),
   );
 
-function noteAccepted(queue: Value | undefined, accepted: Value | undefined, work: Working): void {
-  const seqs = multirange(accepted);
-  if (seqs.size > 0)
-    work.changes.set(work.tables.unconfirmed, queue as string, { seqs, lost: false, at: work.now });
-}
-
 type Function = (given: readonly Value[], work: Working) => object | undefined;
 
 const functions: Readonly<Record<string, Function>> = {
-  confirm_1([queue], { tables, changes }) {
-    const row = tables.unconfirmed.get(queue as string);
-    if (row !== undefined)
-      changes.set(tables.unconfirmed, queue as string, { ...row, seqs: new Set<number>() });
-    return undefined;
-  },
-
   take_1(given, work) {
     const [, count, isProbe, nonces, nonceDigests, nonceNow, nonceEnd, leads, places, firstTimes] = given;
-    const [digests, counts, areAccepted, arePushed, erasedDigests, queue, receiver] = given.slice(10);
+    const [digests, counts, areAccepted, arePushed, erasedDigests, receiver] = given.slice(10);
     const { tables, changes, now } = work;
     const boundDigests = hexes(nonceDigests);
     const bound = hexes(nonces).map((nonce, i) => {
@@ -211,13 +167,11 @@ const functions: Readonly<Record<string, Function>> = {
       leads: [{ numbers: drawn.join(','), known: earlier.length === 0 ? null : earlier.join(',') }],
       nonces: orNull(bound),
       outstanding: due,
-      unconfirmed: unconfirmedBesides(queue, work),
       erased: erasedOf(hexes(erasedDigests), tables),
     };
   },
 
-  store_1(given, work) {
-    const { tables, changes, now } = work;
+  store_1(given, { tables, changes, now }) {
     const [contentNumbers, , contentHeaders, contentBodies] = given;
     numbers(contentNumbers).forEach((seq, i) => {
       const [headers, body] = [contentHeaders, contentBodies].map((all) => (all as readonly Buffer[])[i]);
@@ -245,7 +199,7 @@ const functions: Readonly<Record<string, Function>> = {
       );
     });
     const [leads, targets, firstNumbers, firstTimes, receiver, leaseMs, grantedAt] = given.slice(23);
-    const [nonceNow, noncesRemoved, queue, accepted] = given.slice(30);
+    const [nonceNow, noncesRemoved] = given.slice(30);
     const targetKeys = hexes(targets);
     hexes(leads).forEach((lead, i) => {
       const key = workKey(lead, targetKeys[i] ?? '');
@@ -271,17 +225,10 @@ const functions: Readonly<Record<string, Function>> = {
     });
     const over = [...tables.nonces].filter(([, { expires }]) => expires <= (nonceNow as number));
     for (const [nonce] of over.slice(0, noncesRemoved as number)) changes.delete(tables.nonces, nonce);
-    noteAccepted(queue, accepted, work);
     return undefined;
   },
 
-  note_1([queue, accepted], work) {
-    noteAccepted(queue, accepted, work);
-    return undefined;
-  },
-
-  leased_1([leads, receiver, seqs, hasMoved, digests, queue], work) {
-    const { tables, now } = work;
+  leased_1([leads, receiver, seqs, hasMoved, digests], { tables, now }) {
     const ids = hexes(leads);
     return {
       leads: orNull(
@@ -293,7 +240,6 @@ const functions: Readonly<Record<string, Function>> = {
         }),
       ),
       erased: erasedOf(hexes(digests), tables),
-      unconfirmed: unconfirmedBesides(queue, work),
       outstanding: orNull(
         outstandingOf(tables, ids).map((row) => ({
           lead: row.lead,
@@ -321,8 +267,7 @@ const functions: Readonly<Record<string, Function>> = {
     };
   },
 
-  settle_1(given, work) {
-    const { tables, changes } = work;
+  settle_1(given, { tables, changes }) {
     const [changed, areAccepted, allSettled, removed, removedTargets] = given;
     const settledKeys = hexes(allSettled);
     hexes(changed).forEach((id, i) => {
@@ -350,7 +295,7 @@ const functions: Readonly<Record<string, Function>> = {
         dead: booleans(areDead)[i] ?? false,
       });
     });
-    const [seqs, , verdicts, statuses, allResults, queue, accepted] = given.slice(12);
+    const [seqs, , verdicts, statuses, allResults] = given.slice(12);
     numbers(seqs).forEach((seq, i) => {
       const row = tables.deliveries.get(seq);
       if (row === undefined) return;
@@ -358,7 +303,6 @@ const functions: Readonly<Record<string, Function>> = {
       const results = (allResults as readonly (Buffer | null)[])[i] ?? null;
       changes.set(tables.deliveries, seq, { ...row, verdict, status: numbers(statuses)[i] ?? 0, results });
     });
-    noteAccepted(queue, accepted, work);
     return undefined;
   },
 };
@@ -368,71 +312,6 @@ type Other = readonly [RegExp, (values: readonly Value[], work: Working) => read
 const nothing = (): readonly ResultRow[] => [];
 
 const others: readonly Other[] = [
-  [
-    /^UPDATE "leads"\.unconfirmed SET lost = true\s+WHERE seqs &&/,
-    ([wanted], { tables, changes, now }) => {
-      const numbers = multirange(wanted);
-      const found = [...tables.unconfirmed].filter(
-        ([, row]) => [...row.seqs].some((seq) => numbers.has(seq)) && isLost(row, now),
-      );
-      for (const [queue, row] of found) changes.set(tables.unconfirmed, queue, { ...row, lost: true });
-      return found.map(([, { seqs }]) => ({ seqs: rangesOf(seqs) }));
-    },
-  ],
-  [
-    /^UPDATE "leads"\.unconfirmed SET at = clock_timestamp/,
-    ([queue, noted], { tables, changes, now }) => {
-      const row = tables.unconfirmed.get(queue as string);
-      if (row === undefined || row.lost || rangesOf(row.seqs) !== rangesOf(multirange(noted))) return [];
-      changes.set(tables.unconfirmed, queue as string, { ...row, at: now + 1500 });
-      return [{ lane: queue }];
-    },
-  ],
-  [
-    /^UPDATE "leads"\.unconfirmed SET lost = true/,
-    ([kept, queue], { tables, changes }) => {
-      const row = tables.unconfirmed.get(queue as string);
-      const seqs = multirange(kept);
-      if (row !== undefined)
-        changes.set(tables.unconfirmed, queue as string, {
-          ...row,
-          lost: true,
-          seqs: new Set([...row.seqs].filter((seq) => seqs.has(seq))),
-        });
-      return [];
-    },
-  ],
-  [
-    /^UPDATE "leads"\.unconfirmed SET seqs = seqs - /,
-    ([taken], { tables, changes }) => {
-      const gone = multirange(taken);
-      for (const [queue, row] of [...tables.unconfirmed]) {
-        const seqs = new Set([...row.seqs].filter((seq) => !gone.has(seq)));
-        if (seqs.size < row.seqs.size) changes.set(tables.unconfirmed, queue, { ...row, seqs });
-      }
-      return [];
-    },
-  ],
-  [
-    /^DELETE FROM "leads"\.unconfirmed/,
-    ([queue], { tables, changes }) => {
-      changes.delete(tables.unconfirmed, queue as string);
-      return [];
-    },
-  ],
-  [
-    /^UPDATE "leads"\.deliveries SET verdict = 'pending', status = 503/,
-    ([seqs, leads], { tables, changes }) => {
-      const ids = hexes(leads);
-      for (const [seq, row] of [...tables.deliveries]) {
-        const isMeant =
-          numbers(seqs).includes(seq) || (row.lead !== null && ids.includes(row.lead) && row.attempt > 1);
-        if (row.verdict === 'accepted' && isMeant)
-          changes.set(tables.deliveries, seq, { ...row, verdict: 'pending', status: 503 });
-      }
-      return [];
-    },
-  ],
   [
     /^UPDATE "leads"\.ids SET accepted = true/,
     ([leads], { tables, changes }) => {
@@ -461,7 +340,6 @@ const others: readonly Other[] = [
   [/^WITH (?:dropped|turn) AS/, nothing],
   [/^SELECT count\(\*\) FROM \(SELECT FROM "leads"\.ids/, nothing],
   [/^LOCK TABLE ONLY "leads"\.deliveries/, nothing],
-  [/^SET LOCAL/, nothing],
   [/^SELECT pg_sleep/, nothing],
   [/^SELECT 'the role has its rights'/, nothing],
   [/^SELECT concat\(set_config/, () => [{ settings: '' }]],

@@ -6,8 +6,6 @@ export interface Tables {
   readonly deliveries: Map<number, DeliveryRow>;
   readonly contents: Map<number, ContentRow>;
   readonly nonces: Map<string, NonceRow>;
-  /** By the queue of transactions. */
-  readonly unconfirmed: Map<string, UnconfirmedRow>;
   /** By the digest of the id. */
   readonly erased: Map<string, ErasedRow>;
   /** Labels by names. */
@@ -71,12 +69,6 @@ interface NonceRow {
   readonly expires: number;
 }
 
-interface UnconfirmedRow {
-  readonly seqs: ReadonlySet<number>;
-  readonly lost: boolean;
-  readonly at: number;
-}
-
 interface ErasedRow {
   readonly seq: number;
   readonly firstAt: number;
@@ -95,7 +87,6 @@ export const newTables = (): Tables => ({
   deliveries: new Map(),
   contents: new Map(),
   nonces: new Map(),
-  unconfirmed: new Map(),
   erased: new Map(),
   targets: new Map(),
   receivers: new Map(),

@@ -32,8 +32,8 @@ export interface KillPoint {
 }
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
-/** Of the database that receivers share: nobody is let in, nothing is answered, some messages are not, answers to COMMIT come late, and so on. */
-export type DatabaseFault = 'away' | 'silent' | 'cut' | 'ends-sessions' | 'slow' | 'full' | 'late';
+/** Of the database that receivers share: nobody is let in, nothing is answered, some messages are not, and so on. */
+export type DatabaseFault = 'away' | 'silent' | 'cut' | 'ends-sessions' | 'slow' | 'full';
 export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
 export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats' | 'edits';
 export type OperatorAction =
@@ -159,13 +159,7 @@ function withSharedInbox(plan: Plan): Plan {
     code: 'SQLITE_IOERR',
   }));
   const receivers = random.pick([1, 1, 2, 2, 3, 4]);
-  const late = Array.from({ length: random.between(1, 3) }, (): Happening => ({
-    at: random.between(0, plan.lengthMs),
-    kind: 'database',
-    fault: 'late',
-    forMs: random.pick([10_000, minute, 3 * minute]),
-  }));
-  const happenings = [...plan.happenings, ...faults, ...lost, ...late].sort((a, b) => a.at - b.at);
+  const happenings = [...plan.happenings, ...faults, ...lost].sort((a, b) => a.at - b.at);
   // Its faults make senders try more often.
   return { ...plan, inbox: 'postgres', receivers, leads: Math.round(plan.leads * 0.75), happenings };
 }

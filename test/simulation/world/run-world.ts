@@ -99,10 +99,6 @@ class World {
   #diskFault: { readonly code: string; readonly until: number } | undefined;
   #slowDiskUntil = 0;
   readonly #databaseRandom: Random;
-  /** Of the database that receivers share: when a process was disturbed, or all of them were. */
-  readonly #disturbances: { readonly process: SimProcess | undefined; readonly at: number }[] = [];
-  /** Who said first that it has accepted a lead. */
-  readonly #acceptedBy = new Map<string, { readonly process: SimProcess | undefined; readonly at: number }>();
   #sharedFault: { readonly fault: DatabaseFault; readonly until: number } | undefined;
   #networkFault: (Happening & { kind: 'network' }) | undefined;
   #networkUntil = 0;
@@ -218,7 +214,6 @@ class World {
       ...shared,
       random: randomOf(seed, 'receivers'),
       onEnd: (receiver, process, code) => {
-        this.#disturbances.push({ process, at: scheduler.now });
         this.#say(
           `receiver ${receiver} (${process.pid}) ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
         );
@@ -387,7 +382,6 @@ class World {
         break;
       case 'suspend':
         this.#slept += happening.forMs;
-        this.#disturbances.push({ process: undefined, at: now });
         this.#scheduler.suspend(happening.forMs);
         // What was taken before is handed on right after it, though its lease is over.
         this.#calmFrom(this.#scheduler.now + leaseMs);
@@ -407,8 +401,6 @@ class World {
         this.#sharedFault = { fault: happening.fault, until: now + happening.forMs };
         // What is asked at its end may hang as long as a lease holds.
         this.#failToRenewUntil(now + happening.forMs + leaseMs);
-        // No lease is renewed in time by a COMMIT that takes longer than it.
-        if (happening.fault === 'late') this.#calmFrom(now + happening.forMs + latestCommitMs + leaseMs);
         break;
       case 'slow-disk':
         this.#slowDiskUntil = now + happening.forMs;
@@ -622,7 +614,7 @@ class World {
       return { kind: 'crash', when: this.#unlessDuring(armed), how: 'kill' };
     }
     const fault = this.#commitFaults.shift();
-    if (fault === undefined) return this.#lateCommit(process);
+    if (fault === undefined) return undefined;
     if (fault.code === 'power-loss') {
       this.#notePowerLoss(`, ${fault.when} a COMMIT of ${process.options.name}`);
       this.#noteFault(`power-loss-${fault.when}-commit`);
@@ -637,17 +629,6 @@ class World {
     return fault.when === 'before' ? { kind: 'failed', code } : { kind: 'lost' };
   }
 
-  /** The others see at once what it has written: they must not take it for lost, nor its receiver accept it as well. */
-  #lateCommit(process: SimProcess): PostgresCommitFault | undefined {
-    const shared = this.#sharedFault;
-    if (shared?.fault !== 'late' || this.#scheduler.now >= shared.until) return undefined;
-    if (!this.#databaseRandom.chance(0.5)) return undefined;
-    const ms = this.#databaseRandom.between(200, latestCommitMs);
-    this.#noteFault('commit-late');
-    this.#say(`${process.options.name}: the answer to COMMIT comes after ${ms} ms`);
-    return { kind: 'late', ms };
-  }
-
   /** The database is done with it, or has not seen it. */
   #unlessDuring(when: CrashTime): 'before' | 'after' {
     if (when !== 'during') return when;
@@ -656,14 +637,10 @@ class World {
 
   #atMessage(process: SimProcess): MessageFault | undefined {
     const shared = this.#sharedFault;
-    if (shared === undefined || shared.fault === 'late' || this.#scheduler.now >= shared.until)
-      return undefined;
+    if (shared === undefined || this.#scheduler.now >= shared.until) return undefined;
     const random = this.#databaseRandom;
     if (!random.chance(shared.fault === 'away' || shared.fault === 'slow' ? 1 : 0.3)) return undefined;
     this.#noteFault(`database-${shared.fault}`);
-    // Its transactions are serial: one that stays open holds up the notes of every receiver.
-    const holdsUpAll = shared.fault === 'silent' || shared.fault === 'slow';
-    this.#disturbances.push({ process: holdsUpAll ? undefined : process, at: this.#scheduler.now });
     this.#say(`${process.options.name}: the database ${shared.fault === 'away' ? 'is away' : shared.fault}`);
     switch (shared.fault) {
       case 'away':
@@ -874,7 +851,7 @@ class World {
       .flagsOf(receiver)
       .targets.filter((target) => source === 'push' || taken[target].has(leadId));
     if (status === 200) for (const target of targets) this.#noteWanted(leadId, target);
-    if (verdict !== 'accepted' || this.#isAcceptanceUnknown(receiver, leadId)) return;
+    if (verdict !== 'accepted') return;
     countIn(this.#truth.accepted, leadId);
     if (!isDurable(this.#plan)) return;
     if (!this.#truth.acceptedAt.has(leadId)) {
@@ -882,24 +859,6 @@ class World {
       this.#truth.acceptedFor.set(leadId, targets);
     }
     this.#check(() => checkAcceptedOnce(this.#truth, leadId));
-  }
-
-  /**
-   * Another receiver of a shared database may accept a lead once more, where the first one died, or was disturbed, before it
-   * noted in the database that it knows of its COMMIT.
-   */
-  #isAcceptanceUnknown(receiver: number, leadId: string): boolean {
-    if (this.#plan.inbox !== 'postgres') return false;
-    const process = this.#receivers.running.get(receiver);
-    const first = this.#acceptedBy.get(leadId);
-    this.#acceptedBy.set(leadId, { process, at: this.#scheduler.now });
-    if (first === undefined || first.process === process) return false;
-    return this.#disturbances.some(
-      ({ process: who, at }) =>
-        (who === undefined || who === first.process) &&
-        at >= first.at - longestNoteMs &&
-        at <= first.at + longestNoteMs,
-    );
   }
 
   #noteWanted(id: string, target: TargetKind): void {
@@ -1066,17 +1025,11 @@ const longestPauseMs = 65 * minute;
 /** What is outstanding is tried when its target is, once its own pause is over, by a clock that may have been set back. */
 const longestTryMs = 4 * longestPauseMs;
 
-/** From a COMMIT until it counts as one that its receiver does not know of, and some time to ask for that. */
-const longestNoteMs = 3_000;
-
 /** How long a receiver has a lead that it renews no more. */
 const leaseMs = 5_000;
 
 /** A lease that was asked for so long ago is asked for again before its lead is handed on. */
 const oldestLeaseMs = 2_500;
-
-/** The answer to a COMMIT comes late by so much at most. */
-const latestCommitMs = 6_000;
 
 /** What PostgreSQL calls them. */
 const sqlStates = { SQLITE_FULL: '53100', SQLITE_IOERR: '58030', SQLITE_BUSY: '55P03' };

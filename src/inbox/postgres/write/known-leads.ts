@@ -44,10 +44,6 @@ export class LeadInBatch {
     return this.#first?.seq;
   }
 
-  get isAccepted(): boolean {
-    return this.#accepted;
-  }
-
   /** What is known of it when the next delivery of it is taken; undefined for the first one of all. */
   known({ digest, payload }: TakenLead): KnownLead | undefined {
     const first = this.#first;

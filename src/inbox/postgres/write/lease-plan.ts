@@ -1,7 +1,6 @@
 import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
-import type { Connection } from '../connection/database-connections.ts';
 import { erasedDigests, erasedLeads } from '../erased-rows.ts';
 import { UnknownLeadError } from '../postgres-errors.ts';
 import {
@@ -13,29 +12,24 @@ import {
   numberOf,
   type Sql,
   sql,
-  statements,
   textOf,
   textOfBytes,
 } from '../sql.ts';
 import { databaseTime, type StoreContext } from '../store-context.ts';
-import type { Confirmations } from './unconfirmed-commits.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
-import { type LostLead, unaccept } from './take-writes.ts';
 import { type Answers, type Decision, inTransaction, type Plan, runToCommit } from './transaction.ts';
 
 type Results = readonly LeaseResult[];
 
 /** What several callers lease, release and mark as done, in one transaction that locks the leads' ids, sorted. */
-export class LeasePlan implements Plan<LeaseWork, Results> {
+export class LeasePlan implements Plan<Results> {
   readonly question: Sql;
   readonly #works: readonly LeaseWork[];
   readonly #context: StoreContext;
-  readonly #confirmations: Confirmations;
 
-  constructor(works: readonly LeaseWork[], context: StoreContext, confirmations: Confirmations) {
+  constructor(works: readonly LeaseWork[], context: StoreContext) {
     this.#works = works;
     this.#context = context;
-    this.#confirmations = confirmations;
     const { schema, owner, targetKey } = context;
     const leases = works.flatMap((work) => work.leases);
     const ended = works.flatMap(({ kind, leases }) => (kind === 'lease' ? [] : leases));
@@ -43,44 +37,22 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     const erased = erasedDigests(targetKey, new Set(leases.map(({ lease }) => lease.leadId)));
     this.question = sql`SELECT ${schema}.leased_1(${sorted.map(([, id]) => id)}, ${owner},
       ${[...new Set(ended.map(({ lease }) => lease.seq))]}, ${works.some(({ kind }) => kind === 'done at new address')},
-      ${erased}, ${confirmations.queue});`;
+      ${erased});`;
   }
 
-  async decide(answers: Answers, connection: Connection): Promise<Decision<LeaseWork, Results>> {
+  decide(answers: Answers): Promise<Decision<Results>> {
     const leads = this.#leads(answers);
-    const takenOver: number[] = [];
-    const { doubted, early } = await this.#confirmations.doubtedOf(leads, answers, connection);
-    for (const [, lead] of doubted) {
-      lead.isLost = true;
-      lead.accepted = false;
-    }
-    if (early.size > 0) {
-      const works = this.#works.filter(({ leases }) => leases.some(({ key }) => early.has(key)));
-      return { kind: 'not yet', works: new Set(works) };
-    }
     const deliveries = new LeasedDeliveries(answers['deliveries'] ?? []);
     const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
     const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
     const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
-    const accepted: number[] = [];
-    const unanswered: LostLead[] = [];
-    const settle = (
-      lead: LeasedLead,
-      { lease: { seq }, key, id }: StoredLease,
-      target: string,
-    ): TakenKind => {
+    const settle = (lead: LeasedLead, { seq }: TargetLease, target: string): TakenKind => {
       const undone = lead.settle(target);
       const verdict = verdictOnceDone(undone, lead);
       if (verdict === 'pending') return verdict;
       if (!lead.accepted) {
         lead.accepted = true;
         lead.isChanged = true;
-        accepted.push(lead.seq);
-        if (lead.isLost) {
-          takenOver.push(lead.seq);
-          unanswered.push({ seq: lead.seq, id });
-          deliveries.unaccept(key);
-        }
       }
       deliveries.conclude(seq, verdict);
       return verdict;
@@ -95,7 +67,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
         throw new UnknownLeadError('there is no lead of this id');
       }
       if (kind !== 'lease') deliveries.addResult(lease);
-      if (kind === 'done') return settle(lead, stored, targetKey);
+      if (kind === 'done') return settle(lead, lease, targetKey);
       if (kind === 'lease') return lead.lease(targetKey, lease);
       if (kind === 'release') {
         lead.release(targetKey, lease);
@@ -105,17 +77,12 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       if (moved === undefined) return undefined;
       const [target, label] = moved;
       lead.settle(target);
-      settle(lead, stored, targetKey);
+      settle(lead, lease, targetKey);
       return label;
     };
     const results = this.#works.map(({ kind, leases }) => leases.map((lease) => one(kind, lease)));
-    const change = statements(
-      // Before the deliveries, one of which is accepted.
-      unaccept(this.#context.schema, unanswered),
-      this.#confirmations.takeOver(takenOver),
-      leaseWrites(this.#context, { leads, deliveries, noted: this.#confirmations.noted(accepted) }),
-    );
-    return { kind: 'write', statements: change, results, accepted };
+    const change = leaseWrites(this.#context, leads, deliveries);
+    return Promise.resolve({ kind: 'write', statements: change, results });
   }
 
   #leads(answers: Answers): ReadonlyMap<string, LeasedLead> {
@@ -183,15 +150,12 @@ export const leaseWork = (
   }),
 });
 
-interface LeaseChanges {
-  /** By their keys: ids in hex. */
-  readonly leads: ReadonlyMap<string, LeasedLead>;
-  readonly deliveries: LeasedDeliveries;
-  readonly noted: Sql;
-}
-
-/** What changed of the leads and of the deliveries. */
-function leaseWrites({ schema }: StoreContext, { leads, deliveries, noted }: LeaseChanges): Sql {
+/** What changed of the leads, by their keys (ids in hex), and of the deliveries. */
+function leaseWrites(
+  { schema }: StoreContext,
+  leads: ReadonlyMap<string, LeasedLead>,
+  deliveries: LeasedDeliveries,
+): Sql {
   const changed = [...leads].filter(([, { isChanged }]) => isChanged);
   const removed = [...leads].flatMap(([key, { removed }]) => [...removed].map((target) => ({ key, target })));
   const leased = [...leads].flatMap(([key, { leased, outstanding }]) =>
@@ -201,7 +165,7 @@ function leaseWrites({ schema }: StoreContext, { leads, deliveries, noted }: Lea
     }),
   );
   return sql`SELECT ${schema}.settle_1(
-    ${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted, isLost }]) => accepted || isLost)},
+    ${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted }]) => accepted)},
     ${changed.map(([, { done }]) => bytes([...done].join('')))},
     ${removed.map(({ key }) => bytes(key))}, ${removed.map(({ target }) => bytes(target))},
     ${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
@@ -209,7 +173,7 @@ function leaseWrites({ schema }: StoreContext, { leads, deliveries, noted }: Lea
     ${nullable(
       'int8',
       leased.map(({ dueAt }) => dueAt),
-    )}, ${leased.map(({ dead }) => dead)}, ${deliveries.changes}, ${noted});`;
+    )}, ${leased.map(({ dead }) => dead)}, ${deliveries.changes});`;
 }
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

@@ -50,8 +50,6 @@ export class LeasedLead {
   readonly outstanding: Map<string, OutstandingTarget>;
   readonly #receiver: Receiver;
   accepted: boolean;
-  /** Another queue has accepted it, and does not know. */
-  isLost = false;
   isChanged = false;
   readonly removed = new Set<string>();
   readonly leased = new Set<string>();
@@ -123,8 +121,6 @@ export class LeasedLead {
 interface Delivery {
   readonly seq: number;
   readonly receivedAt: number;
-  /** Key of its lead. */
-  readonly lead: string;
   verdict: string;
   status: number;
   results: readonly StoredResultFields[];
@@ -142,7 +138,6 @@ export class LeasedDeliveries {
         {
           seq: numberOf(row['seq']),
           receivedAt: numberOf(row['received_at']),
-          lead: textOf(row['lead']),
           verdict: textOf(row['verdict']),
           status: numberOf(row['status']),
           results: resultsIn(textOfBytes(bytesOf(row['results']))),
@@ -152,22 +147,10 @@ export class LeasedDeliveries {
     );
   }
 
-  /** The same as `unaccept` does in the database: nobody learnt that the lead was accepted. */
-  unaccept(lead: string): void {
-    for (const found of this.#found.values()) {
-      if (found.lead !== lead || found.verdict !== 'accepted') continue;
-      found.verdict = 'pending';
-      found.status = 503;
-    }
-  }
-
-  /**
-   * Gives a delivery that is pending its last verdict. One that is accepted now may be a duplicate, by a COMMIT whose answer
-   * was lost.
-   */
+  /** Gives a delivery that is pending its last verdict. */
   conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
     const found = this.#found.get(seq);
-    if (found === undefined || (found.verdict !== 'pending' && verdict !== 'accepted')) return;
+    if (found?.verdict !== 'pending') return;
     found.verdict = verdict;
     found.status = 200;
     found.isChanged = true;
@@ -179,8 +162,6 @@ export class LeasedDeliveries {
     const { ok, at, durationMs } = result;
     const answer = storedAnswer(result, target);
     const added: StoredResultFields = [targetLabel(target), ok, answer, at, durationMs];
-    // Written before, in a COMMIT whose answer was lost.
-    if (found.results.some((one) => JSON.stringify(one) === JSON.stringify(added))) return;
     found.results = [...found.results, added].slice(-maxResultsKept);
     found.isChanged = true;
   }

@@ -5,7 +5,6 @@ import type { Connection } from '../connection/database-connections.ts';
 import { type ErasedLeads, erasedLeads } from '../erased-rows.ts';
 import { type Row, type Rows, type Sql, textOf } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import type { Confirmations } from './unconfirmed-commits.ts';
 import { findPayloads, LeadInBatch, storedLeads, type StoredLeadState } from './known-leads.ts';
 import {
   distinctLeads,
@@ -16,7 +15,7 @@ import {
   takeQuestion,
   type TakeWork,
 } from './take-queries.ts';
-import { type LostLead, TakeWrites } from './take-writes.ts';
+import { TakeWrites } from './take-writes.ts';
 import type { Answers, Decision, Plan } from './transaction.ts';
 
 /** The results of a `take`, in order; none of a `reject`. */
@@ -27,11 +26,10 @@ type TakeResults = readonly TakeResult[];
  * ones, whose verdict it knows; so two transactions never wait for each other. Replays are mostly none: where a nonce
  * turns out to be bound to another body, or a lead was erased, the transaction is done again without them.
  */
-export class TakePlan implements Plan<TakeWork, TakeResults> {
+export class TakePlan implements Plan<TakeResults> {
   readonly question: Sql;
   readonly #works: readonly TakeWork[];
   readonly #context: StoreContext;
-  readonly #confirmations: Confirmations;
   readonly #excluded: Excluded;
   /** Those of which it is not known whether they were erased. */
   readonly #ids: ReadonlySet<string>;
@@ -40,12 +38,10 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
   constructor(
     works: readonly TakeWork[],
     context: StoreContext,
-    confirmations: Confirmations,
     excluded: Excluded = { replays: new Set(), erased: new Map() },
   ) {
     this.#works = works;
     this.#context = context;
-    this.#confirmations = confirmations;
     this.#excluded = excluded;
     this.#leads = distinctLeads(works, excluded, context.options.targets);
     const ids = new Set([
@@ -59,17 +55,16 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       numbers: countOf(works),
       nonces,
       leads: this.#leads,
-      confirmations,
       ids,
     });
   }
 
-  async decide(answers: Answers, connection: Connection): Promise<Decision<TakeWork, TakeResults>> {
+  async decide(answers: Answers, connection: Connection): Promise<Decision<TakeResults>> {
     const replays = this.#replaysIn(answers['nonces'] ?? []);
     const erased = erasedLeads(this.#context, this.#ids, answers['erased'] ?? []);
     if (replays.size > this.#excluded.replays.size || erased.size > 0) {
       const excluded = { replays, erased: new Map([...this.#excluded.erased, ...erased]) };
-      return { kind: 'again', plan: new TakePlan(this.#works, this.#context, this.#confirmations, excluded) };
+      return { kind: 'again', plan: new TakePlan(this.#works, this.#context, excluded) };
     }
     const [drawn = {}] = answers['leads'] ?? [];
     const known = storedLeads(
@@ -78,22 +73,11 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       answers['outstanding'] ?? [],
       this.#leads,
     );
-    const lost: LostLead[] = [];
-    const { doubted, early } = await this.#confirmations.doubtedOf(known, answers, connection);
-    for (const [key, lead] of doubted) {
-      lost.push({ seq: lead.seq, id: Buffer.from(key, 'hex') });
-      known.set(key, { ...lead, accepted: false });
-    }
-    if (early.size > 0) return { kind: 'not yet', works: this.#worksOf(early) };
     const found = await findPayloads(connection, this.#context.schema, known, this.#deliveries());
-    return this.#write(found, numbersIn(textOf(drawn['numbers'])), lost);
+    return this.#write(found, numbersIn(textOf(drawn['numbers'])));
   }
 
-  #write(
-    known: ReadonlyMap<string, StoredLeadState>,
-    numbers: readonly number[],
-    lost: readonly LostLead[],
-  ): Decision<TakeWork, TakeResults> {
+  #write(known: ReadonlyMap<string, StoredLeadState>, numbers: readonly number[]): Decision<TakeResults> {
     const writes = new TakeWrites(this.#context);
     const comparison = new ComparisonBudget();
     const leads = new Map<string, LeadInBatch>();
@@ -140,14 +124,12 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
           const summary = summaryOf(one.arrival, verdict, content.path, isShared ? firstSeq : undefined);
           writes.deliveries.add(seq, one.id, summary, content);
           lead.taken(one, verdict, seq);
-          writes.addVerdict(one, verdict, lead);
+          writes.addVerdict(one, verdict, lead.seq ?? seq);
           return { seq, ...verdict };
         });
       });
     });
-    writes.unanswered(lost);
-    const { accepted } = writes;
-    return { kind: 'write', statements: writes.statementsWith(this.#confirmations), results, accepted };
+    return { kind: 'write', statements: writes.statements, results };
   }
 
   #deliveries(): readonly TakenDelivery[] {
@@ -162,15 +144,6 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       return digest !== undefined && digest !== Buffer.from(nonce?.digest ?? []).toString('hex');
     });
     return new Set([...this.#excluded.replays, ...found]);
-  }
-
-  #worksOf(keys: ReadonlySet<string>): ReadonlySet<TakeWork> {
-    return new Set(
-      this.#works.filter(
-        (work) =>
-          work.kind === 'take' && work.deliveries.some(({ leads }) => leads.some(({ key }) => keys.has(key))),
-      ),
-    );
   }
 }
 

@@ -13,7 +13,6 @@ import type { RedactDelivery } from '../../store-options.ts';
 import { erasedDigests, type ErasedLeads } from '../erased-rows.ts';
 import { bytesOfText, hexOf, type Sql, sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import type { Confirmations } from './unconfirmed-commits.ts';
 
 /** An id of the batch, once, as it is inserted where it is new. */
 export interface DistinctLead {
@@ -83,7 +82,6 @@ interface Asked {
   readonly numbers: number;
   readonly nonces: readonly BoundNonce[];
   readonly leads: readonly DistinctLead[];
-  readonly confirmations: Confirmations;
   /** Ids of leads that may have been erased. */
   readonly ids: ReadonlySet<string>;
 }
@@ -91,7 +89,7 @@ interface Asked {
 /** The first message of a transaction. Its order is that of all its locks: nonces, then ids, each sorted. */
 export function takeQuestion(
   { schema, lockKey, nonceClock, owner, targetKey, isProbe, options }: StoreContext,
-  { numbers, nonces, leads, confirmations, ids }: Asked,
+  { numbers, nonces, leads, ids }: Asked,
 ): Sql {
   const now = nonceClock.now();
   const receiver = options.targets.length > 0 ? sql`${owner}` : sql`NULL`;
@@ -100,7 +98,7 @@ export function takeQuestion(
     ${leads.map(({ lead }) => lead.id)}, ${leads.map(({ place }) => place)},
     ${leads.map(({ lead }) => lead.arrival.delivery.receivedAt)}, ${leads.map(({ lead }) => lead.digest)},
     ${leads.map(({ attempts }) => attempts)}, ${leads.map(({ accepted }) => accepted)},
-    ${leads.map(({ pushed }) => pushed)}, ${erasedDigests(targetKey, ids)}, ${confirmations.queue}, ${receiver});`;
+    ${leads.map(({ pushed }) => pushed)}, ${erasedDigests(targetKey, ids)}, ${receiver});`;
 }
 
 /** A lead on its way in. */

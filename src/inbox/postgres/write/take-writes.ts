@@ -4,9 +4,7 @@ import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
 import { bytesOfText, nullable, type Sql, sql, statements } from '../sql.ts';
 import { rejectsLock, type StoreContext } from '../store-context.ts';
-import type { LeadInBatch } from './known-leads.ts';
 import type { TakenLead } from './take-queries.ts';
-import type { Confirmations } from './unconfirmed-commits.ts';
 
 type Rejected = Parameters<typeof summaryOf>[0] & {
   readonly rejection: RejectedDelivery['rejection'];
@@ -20,22 +18,13 @@ interface Granted {
   readonly firstAt: number;
 }
 
-/** A lead that was accepted without an answer. `seq`: of its first delivery. */
-export interface LostLead {
-  readonly seq: number;
-  readonly id: Uint8Array;
-}
-
 /** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
 export class TakeWrites {
   readonly deliveries = new DeliveryRows();
-  /** Numbers of the first deliveries of the leads that are accepted now. */
-  readonly accepted: number[] = [];
   readonly #context: StoreContext;
   readonly #nowAccepted = new Map<string, Uint8Array>();
   readonly #granted = new Map<string, Granted>();
   readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
-  #unanswered: readonly LostLead[] = [];
   #nonces = 0;
   readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
 
@@ -50,16 +39,11 @@ export class TakeWrites {
     this.deliveries.add(seq, id, summaryOf(rejected, rejection, content.path), content);
   }
 
-  /** The consequences for the lead, once it has `taken` the delivery. */
-  addVerdict({ id, key }: TakenLead, verdict: TakenVerdict, lead: LeadInBatch): void {
+  /** The consequences for the lead. `seq`: of its first delivery. */
+  addVerdict({ id, key }: TakenLead, verdict: TakenVerdict, seq: number): void {
     const { kind, attempt, differs, firstAt } = verdict;
-    const { seq } = lead;
-    if (seq === undefined) return;
-    if (kind === 'accepted') {
-      this.accepted.push(seq);
-      // The first delivery of all inserted the lead as it is.
-      if (attempt > 1) this.#nowAccepted.set(key, id);
-    }
+    // The first delivery of all inserted the lead as it is.
+    if (kind === 'accepted' && attempt > 1) this.#nowAccepted.set(key, id);
     if (kind === 'pending') {
       for (const { name } of verdict.targets) {
         const target = this.#context.storedName(name);
@@ -75,54 +59,28 @@ export class TakeWrites {
     this.#nonces += 1;
   }
 
-  /** Leads whose acceptance nobody learnt of: their deliveries were stored, and not answered. */
-  unanswered(leads: readonly LostLead[]): void {
-    this.#unanswered = leads;
-  }
-
-  /** Which note the leads that are accepted. */
-  statementsWith(confirmations: Confirmations): Sql {
+  get statements(): Sql {
     const { schema } = this.#context;
-    // One that is pending again stays lost, until all targets have had it.
-    const takenOver = this.#unanswered.map(({ seq }) => seq).filter((seq) => this.accepted.includes(seq));
-    const trims = [
-      ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
-      ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
-    ];
-    const isLast = trims.length === 0;
     return statements(
-      // Before this transaction's own deliveries, one of which is accepted.
-      unaccept(schema, this.#unanswered),
-      confirmations.takeOver(takenOver),
       this.#nowAccepted.size === 0
         ? undefined
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
-      // What others may hold is waited for in front of the note, which is of use for two seconds.
       ...this.#context.notes(),
-      this.#store(confirmations.noted(isLast ? this.accepted : [])),
-      ...trims,
-      isLast || this.accepted.length === 0
-        ? undefined
-        : sql`SELECT ${schema}.note_1(${confirmations.noted(this.accepted)});`,
+      this.#store(),
+      ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
+      ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
     );
   }
 
-  #store(noted: Sql): Sql {
+  #store(): Sql {
     const { schema, owner, options, nonceClock } = this.#context;
     const granted = [...this.#granted.values()];
     return sql`SELECT ${schema}.store_1(${this.deliveries.arrays},
       ${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
       ${granted.map(({ firstAt }) => firstAt)}, ${owner}, ${Math.round(options.leaseMs)}, ${options.clock.now()},
-      ${nonceClock.now()}, ${this.#nonces * noncesRemovedPerAdded}, ${noted});`;
+      ${nonceClock.now()}, ${this.#nonces * noncesRemovedPerAdded});`;
   }
 }
-
-/** Undefined where there are none. The accepted delivery of a lead may be a repeat: an answer may be lost more than once. */
-export const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql | undefined =>
-  leads.length === 0
-    ? undefined
-    : sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
-    (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
 
 /** Keeps the newest repeats of one lead, and counts the others. */
 const trimRepeats = (schema: Sql, id: Uint8Array, differs: boolean): Sql =>

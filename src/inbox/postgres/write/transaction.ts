@@ -3,26 +3,24 @@ import { isAnswered } from '../postgres-errors.ts';
 import { integerLiteral, type Rows, type Sql, sql, statements, textOf } from '../sql.ts';
 
 /** What a transaction does for several works at once: it asks, decides, and writes. */
-export interface Plan<Work, Result> {
+export interface Plan<Result> {
   /** A statement that locks and reads. It gives `Answers`. */
   readonly question: Sql;
   /** The connection is for what only the answers show to be needed. */
-  decide(answers: Answers, connection: Connection): Promise<Decision<Work, Result>>;
+  decide(answers: Answers, connection: Connection): Promise<Decision<Result>>;
 }
 
-/** Rows by what they are; `unconfirmed`: for the queue's `Confirmations`. */
+/** Rows by what they are. */
 export type Answers = Readonly<Record<string, Rows | null>>;
 
 /** What a function gives, as JSON in the only column of its row. */
 export const answersIn = (rows: Rows = []): Answers =>
   JSON.parse(textOf(Object.values(rows[0] ?? {})[0])) as Answers;
 
-export type Decision<Work, Result> =
+export type Decision<Result> =
   | WriteDecision<Result>
   /** Nothing is written: this plan is to be carried out instead. */
-  | { readonly kind: 'again'; readonly plan: Plan<Work, Result> }
-  /** Nothing is written: these works are to be done a moment later, and the others now. */
-  | { readonly kind: 'not yet'; readonly works: ReadonlySet<Work> };
+  | { readonly kind: 'again'; readonly plan: Plan<Result> };
 
 export interface WriteDecision<Result> {
   readonly kind: 'write';
@@ -30,8 +28,6 @@ export interface WriteDecision<Result> {
   readonly statements: Sql;
   /** One for each work, in order. */
   readonly results: readonly Result[];
-  /** Numbers of the first deliveries of the leads that are accepted now. */
-  readonly accepted: readonly number[];
 }
 
 /** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
@@ -51,14 +47,10 @@ const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED; SELECT concat(set_c
   set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
     ELSE 'on' END, true)) AS settings;`;
 
-/** Begins a transaction, and gives the rows of the statements that follow at once. `before`: statements in front of it. */
-export async function openTransaction(
-  connection: Connection,
-  first?: Sql,
-  before?: Sql,
-): Promise<readonly Rows[]> {
-  const answers = await connection.run(statements(before, begin, first));
-  return answers.slice(1 + answers.findIndex(([row]) => row !== undefined && 'settings' in row));
+/** Begins a transaction, and gives the rows of the statements that follow at once. */
+export async function openTransaction(connection: Connection, first?: Sql): Promise<readonly Rows[]> {
+  const [, ...answers] = await connection.run(statements(begin, first));
+  return answers;
 }
 
 /** Does what is done inside an open transaction. Where it fails, and the server answered, the transaction is rolled back. */
@@ -90,7 +82,3 @@ export async function runToCommit(connection: Connection, change?: Sql): Promise
 /** Writes that in a transaction of its own. */
 export const commit = (connections: Connections, change: Sql): Promise<void> =>
   inTransaction(connections, undefined, (connection) => runToCommit(connection, change));
-
-/** A transaction of its own, not waited for until it is on disk: what it writes may be lost with the database. */
-export const withoutDurability = (work: Sql): Sql =>
-  sql`BEGIN; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = '1s'; ${work} COMMIT;`;

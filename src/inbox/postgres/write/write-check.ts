@@ -9,7 +9,6 @@ import { LeasePlan, leaseWork } from './lease-plan.ts';
 import { TakePlan } from './take-plan.ts';
 import { takeWork } from './take-queries.ts';
 import { answersIn, commit, type Decision, inTransaction, type WriteDecision } from './transaction.ts';
-import { Confirmations } from './unconfirmed-commits.ts';
 
 /** What the largest delivery needs, in bytes: a body may have 1 MiB. */
 const roomBytes = 1.5 * 1024 * 1024;
@@ -56,12 +55,7 @@ export class WriteCheck {
       return { delivery, leadId: randomUUID(), place, createdAt: undefined, source: 'push', nonce };
     });
     // Of the real sequence each probe would take two numbers, for which a delivery needs a right as well.
-    const confirmations = new Confirmations(schema);
-    const take = new TakePlan(
-      [takeWork(leads, redact)],
-      { ...context, isProbe: true, notes: () => [] },
-      confirmations,
-    );
+    const take = new TakePlan([takeWork(leads, redact)], { ...context, isProbe: true, notes: () => [] });
     const questions = statements(rightsQuestion(schema), take.question);
     await inTransaction(connections, questions, async (connection, found) => {
       requireRights(found, schema, connections.location);
@@ -77,9 +71,9 @@ export class WriteCheck {
                 .map((target) => ({ ...one, target, result, dead: true as const })),
         );
       const works = [leaseWork('done', done, storedName), leaseWork('release', dead, storedName)];
-      const settle = new LeasePlan(works, context, confirmations);
+      const settle = new LeasePlan(works, context);
       const asked = await connection.run(statements(taken.statements, settle.question));
-      const { statements: change } = written(await settle.decide(answersIn(asked.at(-1)), connection));
+      const { statements: change } = written(await settle.decide(answersIn(asked.at(-1))));
       await connection.run(statements(change, sql`ROLLBACK;`));
     });
   }
@@ -97,7 +91,7 @@ export class WriteCheck {
   }
 }
 
-function written<Result>(decision: Decision<unknown, Result>): WriteDecision<Result> {
+function written<Result>(decision: Decision<Result>): WriteDecision<Result> {
   if (decision.kind !== 'write') throw new Error('leads that nobody has are known');
   return decision;
 }
