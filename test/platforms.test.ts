@@ -106,7 +106,6 @@ describe('config edit', () => {
 it('an inbox is synced through the cache of a drive, which is a setting where a system has both', async () => {
   const database = await openDatabase(
     join(mkdtempSync(join(tmpdir(), 'leads-inbox-')), 'a.db'),
-    0,
     () => undefined,
   );
   expect(database.prepare('PRAGMA fullfsync').all([])).toMatchObject([{ fullfsync: 1 }]);

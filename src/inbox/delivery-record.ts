@@ -20,9 +20,6 @@ export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body' | 
   readonly createdAt: number | undefined;
 };
 
-/** Stands in a column for the creation time of a lead that was stored before there was one: no time is as early. */
-export const createdAtNotKept = Number.MIN_SAFE_INTEGER;
-
 export const contentOf = (delivery: Delivery, redact: RedactDelivery): DeliveryContent => ({
   path: redact.path(delivery),
   headers: redact.headers(delivery),
@@ -35,10 +32,7 @@ export function rejectedContentOf(delivery: Delivery, redact: RedactDelivery): D
   return { ...content, body: content.body.subarray(0, maxRejectedBody) };
 }
 
-/**
- * A store keeps what is `other` as rejected, told apart by its reason: so it has the index and the limits of those, and the
- * release before can read it.
- */
+/** A store keeps what is `other` as rejected, told apart by its reason, so that it has the index of those. */
 export const keptVerdict = (verdict: VerdictKind): string => (verdict === 'other' ? 'rejected' : verdict);
 
 export const verdictRead = (kept: unknown, reason: string | undefined): VerdictKind =>

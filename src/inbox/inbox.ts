@@ -112,8 +112,6 @@ export interface Outstanding {
   readonly target: string;
   /** Without the dead ones. */
   readonly leads: number;
-  /** Those of them that no receiver tries by itself: they were outstanding before it knew how. */
-  readonly unscheduled: number;
   /** Leads that were given up for this target. */
   readonly dead: number;
   /** Whether this receiver hands leads to it. */

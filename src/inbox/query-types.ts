@@ -145,8 +145,6 @@ export interface DeliveryCount {
   readonly isRemoved: boolean;
   /** From the creation of each lead to its first delivery, in milliseconds and not below 0, as far as both are stored. */
   readonly delays: readonly number[];
-  /** First deliveries whose lead may say when it was created, which was not kept: they are of an earlier version, or removed. */
-  readonly delaysUnknown: number;
 }
 
 /** Attempts are counted apart up to this one, which stands for more. */
@@ -163,8 +161,6 @@ export interface InboxExtent {
   readonly oldestSeq: number;
   /** Leads that were erased so far. */
   readonly erased: number;
-  /** Deliveries that came before that and were removed may be in no count (ms since the epoch); 0: all of them are. */
-  readonly countedSince: number;
 }
 
 /** What somebody asks who watches an inbox that others write to. */

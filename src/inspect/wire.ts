@@ -212,8 +212,6 @@ export interface WireCharts {
   readonly buckets: readonly WireBucket[];
   /** Those of the buckets' deliveries that are not stored any more. */
   readonly removed: Readonly<Record<WireVerdict, number>>;
-  /** Of what came before that, only what is stored was counted, and more may have come; null: all is known. */
-  readonly unknownBefore: number | null;
 }
 
 /** `GET /api/counts?since=&until=`: how many rows the list has of each verdict; 1,000 of `pending` stand for more. */
@@ -225,7 +223,7 @@ export interface WireBucket extends WireCounts {
   /** Milliseconds from the lead's creation to its first delivery: median and greatest of those that are known; null: of none. */
   readonly delayP50: number | null;
   readonly delayMax: number | null;
-  /** Leads that came first then, and whose delay is not known, as it was not kept. */
+  /** Leads that came first then, and whose delay is not known, since their deliveries were removed. */
   readonly delaysUnknown: number;
 }
 

@@ -162,10 +162,7 @@ function rangeOfPart(
   return [shareOf(part, rest + moreOfRest), shareOf(part + moreOfPart, rest)];
 }
 
-const shareOf = (part: number, rest: number): number => {
-  if (part === Infinity) return 1;
-  return part === 0 ? 0 : part / (part + rest);
-};
+const shareOf = (part: number, rest: number): number => (part === 0 ? 0 : part / (part + rest));
 
 function isKept({ operator, bound }: Expectation, seen: number): boolean {
   switch (operator) {

@@ -14,7 +14,7 @@ export interface Receipt {
   readonly createdAt: number | undefined;
 }
 
-/** Deliveries that came and are not stored any more: the most that there may have been, perhaps `Infinity`. */
+/** Deliveries that came and are not stored any more: the most that there may have been. */
 export interface NotKept {
   readonly rejected: number;
   readonly repeats: number;

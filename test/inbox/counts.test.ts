@@ -69,7 +69,6 @@ describe.each(stores)('counts in $name', ({ newLocation }) => {
       reason: 'not_json',
       attempt: 1,
     });
-    expect(await inbox.extent()).toMatchObject({ countedSince: 0 });
   });
 
   it.each(sizes)(
@@ -141,7 +140,5 @@ describe.each(stores)('counts in $name', ({ newLocation }) => {
       '1 rejected removed': 10,
       '1 rejected': maxRejectedKept,
     });
-    const removed = (await counted(inbox)).filter(({ verdict }) => verdict === 'accepted');
-    expect(removed.reduce((sum, { delaysUnknown }) => sum + delaysUnknown, 0)).toBe(2);
   });
 });

@@ -162,7 +162,7 @@ describe.each(stores)('what was given up in $name', ({ name, newLocation }) => {
       ['b', 'pending'],
       ['a', 'pending'],
     ]);
-    expect(await inbox.outstanding()).toMatchObject([{ leads: 1, dead: 1, unscheduled: 0 }]);
+    expect(await inbox.outstanding()).toMatchObject([{ leads: 1, dead: 1 }]);
     expect(await inbox.backlog()).toMatchObject([{ leads: 1, dead: 1, oldestAt: clock.now() }]);
     const label = 'forward http://app.test:3000';
     expect(await inbox.lackingTargets('a')).toEqual([

@@ -3,7 +3,7 @@ import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores
 import { all, arrivalOf } from './support.ts';
 
 const forward = 'forward http://user:password@app.test:3000/hook?key=k';
-const mine = { unscheduled: 0, dead: 0, wanted: true, wantedElsewhere: false };
+const mine = { dead: 0, wanted: true, wantedElsewhere: false };
 const refused = { ok: false, answer: '502', durationMs: 12, at: 5 };
 const took = { ok: true, answer: '200', durationMs: 7, at: 6 };
 

@@ -195,7 +195,7 @@ it('says that a lead is given up where the inbox stored it and could not say so,
     outstanding() {
       whileAway?.();
       if (whileAway !== undefined) return Promise.reject(new DataError('away'));
-      const leads = { leads: 0, unscheduled: 0, wantedElsewhere: false };
+      const leads = { leads: 0, wantedElsewhere: false };
       return Promise.resolve([{ ...leads, target: 'app', wanted: true, dead: dead.size }]);
     },
     lackingTargets: (leadId) =>

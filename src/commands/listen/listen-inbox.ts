@@ -132,14 +132,8 @@ async function noteOutstanding(
   where: string,
   messages: Pick<Context['messages'], 'note'>,
 ): Promise<void> {
-  for (const { target, leads, unscheduled, dead, wanted, wantedElsewhere } of await inbox.outstanding()) {
+  for (const { target, leads, dead, wanted, wantedElsewhere } of await inbox.outstanding()) {
     const begin = `'leads inbox retry --pending${where}' has this receiver try again`;
-    if (wanted && unscheduled > 0) {
-      messages.note(
-        `unscheduled ${target}`,
-        `${counted(unscheduled, 'lead is', 'leads are')} outstanding for ${target} since an older release: ${begin}`,
-      );
-    }
     if (wanted && dead > 0) {
       messages.note(
         `dead ${target}`,
@@ -150,7 +144,7 @@ async function noteOutstanding(
     const what = counted(leads + dead, 'lead is', 'leads are');
     const next = target.startsWith('forward ')
       ? `'leads inbox retry --pending --to URL${where}' delivers it to the address that the app has now`
-      : `a run that has that target tries again${dead + unscheduled > 0 ? `, once 'leads inbox retry --pending${where}' has begun anew` : ''}`;
+      : `a run that has that target tries again${dead > 0 ? `, once 'leads inbox retry --pending${where}' has begun anew` : ''}`;
     messages.note(`outstanding ${target}`, `${what} outstanding for another target, ${target}: ${next}`);
   }
 }

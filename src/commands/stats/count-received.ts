@@ -96,7 +96,7 @@ export async function countReceived(
     notKeptOf(removed, droppedRepeats.current, plan),
     notKeptOf(removedBefore, droppedRepeats.previous, plan),
   ];
-  const add = (figures: RemovedDeliveries | undefined): RemovedDeliveries | undefined =>
+  const add = (figures: RemovedFigures | undefined): RemovedFigures | undefined =>
     plan.isNarrowed ? undefined : figures;
   const newest = before.receipts.newest ?? lastBefore;
   const later = current.receipts.figures(window.since, newest, notKept, add(removed));
@@ -158,17 +158,11 @@ async function eachBatch(
   }
 }
 
-/** Deliveries of a window that are not stored any more, as they were counted. */
-interface RemovedDeliveries extends RemovedFigures {
-  /** The same of those that nobody counted: as many there may have been. */
-  readonly uncounted: number;
-}
-
 async function removedIn(
   inbox: InboxReader,
   { since, until }: Window,
   { end }: StatsPlan,
-): Promise<RemovedDeliveries> {
+): Promise<RemovedFigures> {
   const verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
   const byReason = new Map<string, number>();
   let first = 0;
@@ -186,28 +180,15 @@ async function removedIn(
       else if (attempt === 1 && verdict !== 'other') first += count;
     }
   }
-  const { countedSince } = await inbox.extent();
-  const uncounted = countedSince > (since ?? 0) ? await rejectedNotKept(inbox, since) : 0;
-  return { verdicts, byReason, first, uncounted };
+  return { verdicts, byReason, first };
 }
 
 /** Which field a removed delivery had nobody knows: where leads are chosen by their fields, all of them may be meant. */
-function notKeptOf(
-  removed: RemovedDeliveries | undefined,
-  repeats: number,
-  { isNarrowed }: StatsPlan,
-): NotKept {
+function notKeptOf(removed: RemovedFigures | undefined, repeats: number, { isNarrowed }: StatsPlan): NotKept {
   if (removed === undefined) return { rejected: 0, repeats };
-  const { verdicts, uncounted } = removed;
-  if (isNarrowed) return { rejected: verdicts.rejected + uncounted, repeats };
-  return { rejected: uncounted, repeats: Math.max(0, repeats - verdicts.duplicate) };
-}
-
-/** Zero where the oldest rejected delivery that is kept came before `since`, and otherwise nobody knows how many. */
-async function rejectedNotKept(inbox: InboxReader, since: number | undefined): Promise<number> {
-  let kept = 0;
-  for await (const _ of inbox.list({ verdicts: ['rejected'], since })) kept += 1;
-  return kept >= maxRejectedKept ? Infinity : 0;
+  const { verdicts } = removed;
+  if (isNarrowed) return { rejected: verdicts.rejected, repeats };
+  return { rejected: 0, repeats: Math.max(0, repeats - verdicts.duplicate) };
 }
 
 /** When the receiver last got anything before the window: only then is a silence at its beginning one. */

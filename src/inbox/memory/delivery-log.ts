@@ -326,7 +326,6 @@ const countedAs = ({
   attempt: Math.min(attempt, mostAttemptsCounted),
   count: 1,
   delays: [],
-  delaysUnknown: 0,
 });
 
 /** What was removed, by the minute. */
@@ -346,10 +345,7 @@ class RemovedCounts {
     const found = [...this.#counts.values()].filter(
       ({ minute }) => minute >= query.since && minute < query.until,
     );
-    return found.map(({ minute, ...counted }) => {
-      const isFirst = counted.reason === undefined && counted.attempt === 1;
-      return { ...counted, part: partOf(minute, query), delaysUnknown: isFirst ? counted.count : 0 };
-    });
+    return found.map(({ minute, ...counted }) => ({ ...counted, part: partOf(minute, query) }));
   }
 }
 

@@ -110,7 +110,6 @@ function memoryReader(
       newestSeq: deliveries.lastSeq,
       oldestSeq: deliveries.oldestSeq,
       erased: erased.size,
-      countedSince: 0,
     }),
     outcomeMarks: (seqs) => deliveries.outcomeMarks(seqs),
     /** Everything is a candidate. */
@@ -131,7 +130,7 @@ function memoryReader(
         const [sum = { leads: 0, dead: 0 }] = sumBacklog(backlogOf(target, outstanding));
         const { leads, dead } = sum;
         const mine = { wanted: true, wantedElsewhere: false };
-        return { target: targetLabel(target), leads, unscheduled: 0, dead, ...mine };
+        return { target: targetLabel(target), leads, dead, ...mine };
       });
       return found.filter(({ leads, dead }) => leads + dead > 0);
     },

@@ -1,4 +1,3 @@
-import { createdAtNotKept } from '../delivery-record.ts';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
 import { writeFunctions } from './write-functions.ts';
 import { block, identifier, integerLiteral, qualifiedName, Sql, sql } from './sql.ts';
@@ -105,15 +104,12 @@ const counts: Migration = {
   writableFrom: 1,
   index: { name: 'counted', columns: countedColumns },
   statements: (schema, isNew) => sql`
-ALTER TABLE ${schema}.deliveries ADD COLUMN created_at int8 DEFAULT ${integerLiteral(createdAtNotKept)};
+ALTER TABLE ${schema}.deliveries ADD COLUMN created_at int8;
 CREATE INDEX counted ON ${new Sql([isNew ? '' : 'ONLY'])} ${schema}.deliveries (${new Sql([countedColumns])});
 CREATE TABLE ${schema}.removed (
   minute int8 NOT NULL, verdict text NOT NULL, reason text NOT NULL, source text NOT NULL, attempt int4 NOT NULL,
   backend int4 NOT NULL, count int8 NOT NULL, PRIMARY KEY (minute, verdict, reason, source, attempt, backend)
 );
-CREATE TABLE ${schema}.counted_since (one boolean PRIMARY KEY DEFAULT true CHECK (one), at int8 NOT NULL);
-INSERT INTO ${schema}.counted_since SELECT true, CASE WHEN last_value = 0 THEN 0
-  ELSE (1000 * extract(epoch FROM clock_timestamp()))::int8 END FROM ${schema}.delivery_numbers;
 CREATE FUNCTION ${schema}.count_removed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $count$
 ${block(sql`BEGIN
   ${countRemoved(schema, sql`gone`)};

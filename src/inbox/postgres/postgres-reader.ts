@@ -57,14 +57,12 @@ async function databaseExtent(database: OpenedSchema): Promise<InboxExtent> {
   const [row] = await askOne(
     database,
     sql`SELECT (SELECT min(seq) FROM ${database.schema}.deliveries) AS oldest,
-      (SELECT count(*) FROM ${database.schema}.erased) AS erased,
-      (SELECT at FROM ${database.schema}.counted_since) AS counted_since`,
+      (SELECT count(*) FROM ${database.schema}.erased) AS erased`,
   );
   return {
     newestSeq,
     oldestSeq: numberOf(row?.['oldest'] ?? 0),
     erased: numberOf(row?.['erased']),
-    countedSince: numberOf(row?.['counted_since']),
   };
 }
 

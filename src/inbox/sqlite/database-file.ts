@@ -6,20 +6,22 @@ import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.t
 /** Marks the file as ours ("lead"), so that another program's database is never written to. */
 export const applicationId = 0x6c656164;
 
-/** How many migrations there are. */
-export const currentVersion = 6;
+/** The version of the tables, as `user_version` has it. */
+export const schemaVersion = 1;
 
-/** How many migrations a database has had. Only reads; throws as `migrate` does. */
-export function versionOf(database: Database, path: string): number {
-  const version = pragma(database, 'user_version');
-  const isEmpty = database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined;
-  if (!isEmpty && pragma(database, 'application_id') !== applicationId) {
+/**
+ * Whether the database has the tables of an inbox; an empty one has none yet. Only reads. Throws a `ConfigError` for a
+ * database of another program, or of another version of this one.
+ */
+export function isInbox(database: Database, path: string): boolean {
+  if (database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined) return false;
+  if (pragma(database, 'application_id') !== applicationId) {
     throw new ConfigError({ kind: 'inbox-of-other-program', inbox: path } satisfies InboxProblem);
   }
-  if (version > currentVersion) {
+  if (pragma(database, 'user_version') !== schemaVersion) {
     throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: path } satisfies InboxProblem);
   }
-  return version;
+  return true;
 }
 
 const pragma = (database: Database, name: string): number =>
@@ -37,7 +39,7 @@ export async function openForGlance(path: string): Promise<Database> {
   const url = hasLog(path) ? `${readOnlyUrl(path)}&readonly_shm=1` : immutableUrl(path);
   const database = new Libsql(url, { timeout: 0 });
   try {
-    versionOf(database, path);
+    isInbox(database, path);
     return database;
   } catch (error) {
     database.close();

@@ -177,12 +177,9 @@ export const countAttempt = (sql: Statements, id: string): unknown =>
 export const acceptLead = (sql: Statements, id: string): boolean =>
   sql.run("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'", id) === 1;
 
-/** Repeats that are dropped at once, at most: an inbox of an earlier version may hold a great many. */
-const maxDroppedAtOnce = 200;
-
 const dropRepeats = `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM deliveries
   WHERE lead = ? AND attempt > 1 AND (differs IS NULL) = ?
-  ORDER BY seq DESC LIMIT ${maxDroppedAtOnce} OFFSET ${maxRepeatsKept})`;
+  ORDER BY seq DESC LIMIT -1 OFFSET ${maxRepeatsKept})`;
 
 /**
  * Keeps the newest repeats of a lead, and counts the others, after delivery number `attempt` of its id was added.

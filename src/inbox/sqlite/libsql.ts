@@ -2,7 +2,6 @@ import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.ts';
 import type { FileProblem } from '../../files/problems.ts';
 import type { Span } from '../../json/members.ts';
-import { leadBytes } from '../../lead/raw-lead.ts';
 
 /** `get` gives blobs as a Buffer, `all` as an ArrayBuffer. */
 export type Value = string | number | null | Uint8Array | ArrayBuffer;
@@ -87,17 +86,6 @@ export const placeOf = ({ lead_start: start, lead_end: end }: Row): Span | undef
 /** The number under which the row's body is shared with others. */
 export const sharedSeqOf = ({ first_seq: seq }: Row): number | undefined =>
   typeof seq === 'number' ? seq : undefined;
-
-/** The lead's own bytes of a delivery that is there, in a database of any version. */
-export function leadBytesAt(database: Database, seq: number): Uint8Array {
-  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
-  const sharedSeq = sharedSeqOf(row);
-  const [shared] =
-    sharedSeq === undefined
-      ? [row]
-      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
-  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
-}
 
 /**
  * The statements of one connection, each prepared at its first use and told apart by its words. After one has thrown they

@@ -5,38 +5,33 @@ import { closeToOthers } from '../../files/close-to-others.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
-import { hasLog, notAFile, versionOf } from './database-file.ts';
+import { createSchema } from './create-schema.ts';
+import { hasLog, isInbox, notAFile } from './database-file.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
-import { migrate } from './migrations.ts';
 import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;
 
 /**
- * Opens the database, makes it when it is not there (0600; its directory 0700), and brings its schema up to date. What is
- * written to it waits for another process's transaction until `failWhereLocked`. `now` in milliseconds since the epoch. Throws a
- * `ConfigError` that says why it cannot.
+ * Opens the database, and makes it when it is not there (0600; its directory 0700). What is written to it waits for another
+ * process's transaction until `failWhereLocked`. Throws a `ConfigError` that says why it cannot.
  */
-export async function openDatabase(
-  path: string,
-  now: number,
-  warn: (found: InboxWarning) => void,
-): Promise<Database> {
+export async function openDatabase(path: string, warn: (found: InboxWarning) => void): Promise<Database> {
   const Libsql = await loadLibsql();
   let database: Database | undefined;
   try {
     makeFile(path);
     database = new Libsql(path, { timeout: busyMs });
     // Only read so far: another program's database must stay as it is.
-    versionOf(database, path);
+    isInbox(database, path);
     // What cannot be written opens as well, and would fail with each lead.
     accessSync(path, constants.W_OK);
     closeToOthers(path, statSync(path), 0o600);
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced, on macOS through the cache of the drive.
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-    migrate(database, path, now);
+    createSchema(database, path);
     overwriteErased(database, path, warn);
     return database;
   } catch (error) {
@@ -50,17 +45,14 @@ export function failWhereLocked(database: Database): void {
   database.prepare('PRAGMA busy_timeout = 0').all([]);
 }
 
-/** Opens a database that exists, of this version or the one before, and changes nothing. Throws as `openDatabase` does. */
-export async function openReadOnly(path: string): Promise<{ database: Database; version: number }> {
+/** Opens a database that exists, and changes nothing. Throws as `openDatabase` does. */
+export async function openReadOnly(path: string): Promise<Database> {
   const Libsql = await loadLibsql();
-  const open = (url: string): { database: Database; version: number } => {
+  const open = (url: string): Database => {
     const database = new Libsql(url, { timeout: busyMs });
     try {
-      const version = versionOf(database, path);
-      if (version === 0) {
-        throw new ConfigError({ kind: 'inbox-is-empty-database', inbox: path } satisfies InboxProblem);
-      }
-      return { database, version };
+      if (isInbox(database, path)) return database;
+      throw new ConfigError({ kind: 'inbox-is-empty-database', inbox: path } satisfies InboxProblem);
     } catch (error) {
       database.close();
       throw error;

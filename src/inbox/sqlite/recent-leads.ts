@@ -1,5 +1,6 @@
 import { openForGlance } from './database-file.ts';
-import { type Database, fromColumn, leadBytesAt, textOf } from './libsql.ts';
+import { leadOfDelivery, SharedContentTable } from './delivery-tables.ts';
+import { type Database, fromColumn, Statements, textOf } from './libsql.ts';
 
 /** A lead that came lately. */
 interface RecentLead {
@@ -32,10 +33,12 @@ export const recentLeads = (path: string, count: number): Promise<RecentLead[]> 
 /** The newest leads' own bytes, at most `count`, as `recentLeads` reads. */
 export const recentBodies = (path: string, count: number): Promise<Uint8Array[]> =>
   glancing(path, (database) => {
+    const sql = new Statements(database);
+    const shared = new SharedContentTable(sql);
     const bodies: Uint8Array[] = [];
     for (const { seq } of recentRows(database)) {
-      const body = leadBytesAt(database, Number(seq));
-      if (body.length <= largestBody) bodies.push(body);
+      const body = leadOfDelivery(sql, Number(seq), shared);
+      if (body !== undefined && body.length <= largestBody) bodies.push(body);
       if (bodies.length === count) break;
     }
     return bodies;

@@ -27,7 +27,6 @@ import {
   storedNamesOf,
   storeLabels,
 } from './target-tables.ts';
-import { createdAtNotKept } from '../delivery-record.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -38,7 +37,7 @@ const outOfReach: readonly OutOfReach[] = ['snapshots'];
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
-  const database = await openDatabase(location, clock.now(), options.warn);
+  const database = await openDatabase(location, options.warn);
   try {
     await removeDeadReceivers(database, pid, clock.now());
     const storedName = storedNamesOf(database);
@@ -57,9 +56,8 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
 
 /** The same for reading only: the file, which must exist, stays as it is. */
 export async function openSqliteReader(location: string): Promise<InboxReader> {
-  const { database, version } = await openReadOnly(location);
+  const database = await openReadOnly(location);
   try {
-    readAsCurrent(database, version);
     return sqliteReader(database, { location, wanted: [], owner: '' });
   } catch (error) {
     database.close();
@@ -222,48 +220,4 @@ async function pruneDeliveries(database: Database, before: number, transact: Tra
     });
   }
   return dropped;
-}
-
-/** What a version added to the tables that are read. */
-interface Added {
-  readonly version: number;
-  /** Names of columns, and what they have where they are missing. */
-  readonly deliveries?: string;
-  readonly work?: string;
-  /** Statements that make what is missing beside the database. */
-  readonly tables?: string;
-}
-
-const added: readonly Added[] = [
-  {
-    version: 2,
-    tables: `CREATE TEMP VIEW targets AS SELECT DISTINCT target AS name, target AS label FROM main.work;
-      CREATE TEMP TABLE results (seq, number, target, ok, answer, at, duration_ms);
-      CREATE TEMP TABLE dropped_repeats (lead, differing, same);`,
-  },
-  {
-    version: 3,
-    deliveries: 'NULL AS lead_start, NULL AS lead_end, NULL AS first_seq',
-    tables: `CREATE TEMP TABLE shared_content (seq, headers, body);
-      CREATE TEMP TABLE receivers (owner, target, seen);`,
-  },
-  { version: 4, tables: 'CREATE TEMP TABLE erased (digest, seq, first_at, attempts);' },
-  { version: 5, work: '0 AS tries, NULL AS since, NULL AS due_at, 0 AS dead' },
-  {
-    version: 6,
-    deliveries: `${createdAtNotKept} AS created_at`,
-    tables: `CREATE TEMP TABLE removed (minute, verdict, reason, source, attempt, count);
-      CREATE TEMP TABLE counted_since AS SELECT ${Number.MAX_SAFE_INTEGER} AS at;`,
-  },
-];
-
-/** Lets a database of an earlier version be read as one of this version, without a change to it. */
-function readAsCurrent(database: Database, version: number): void {
-  const missing = added.filter((one) => one.version > version);
-  for (const { tables } of missing) if (tables !== undefined) database.exec(tables);
-  for (const table of ['deliveries', 'work'] as const) {
-    const columns = missing.flatMap((one) => one[table] ?? []);
-    if (columns.length === 0) continue;
-    database.exec(`CREATE TEMP VIEW ${table} AS SELECT *, ${columns.join(', ')} FROM main.${table}`);
-  }
 }

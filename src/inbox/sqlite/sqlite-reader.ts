@@ -50,14 +50,13 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
       const running =
         'EXISTS (SELECT 1 FROM receivers WHERE receivers.target = work.target AND receivers.owner <> ?)';
       const rows = statements.all(
-        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${running} AS elsewhere,
-         SUM(dead = 0 AND due_at IS NULL) AS unscheduled, SUM(dead) AS dead FROM work WHERE done = 0 GROUP BY target`,
+        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${running} AS elsewhere, SUM(dead) AS dead
+         FROM work WHERE done = 0 GROUP BY target`,
         owner,
       );
       const found = rows.map((row) => ({
         target: targetLabel(textOf(row['label'])),
         leads: Number(row['leads']) - Number(row['dead']),
-        unscheduled: Number(row['unscheduled']),
         dead: Number(row['dead']),
         wanted: wanted.includes(textOf(row['target'])),
         wantedElsewhere: row['elsewhere'] === 1,
@@ -112,13 +111,12 @@ function changesOf(
       verifyInPlace();
       const [row] = statements.all(
         `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
-         (SELECT COUNT(*) FROM erased) AS erased, (SELECT at FROM counted_since) AS counted_since`,
+         (SELECT COUNT(*) FROM erased) AS erased`,
       );
       return {
         newestSeq: Number(row?.['newest'] ?? 0),
         oldestSeq: Number(row?.['oldest'] ?? 0),
         erased: Number(row?.['erased'] ?? 0),
-        countedSince: Number(row?.['counted_since'] ?? 0),
       };
     },
     outcomeMarks(seqs) {

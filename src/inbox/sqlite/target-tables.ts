@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { KnownLead } from '../decide-verdict.ts';
 import {
@@ -28,7 +27,7 @@ const outstandingPage = 1000;
 const outstandingTargets =
   'SELECT name, label FROM targets WHERE EXISTS (SELECT 1 FROM work WHERE target = name AND done = 0)';
 
-/** In the very words of the index; a row of a version that had no `due_at` is due at no time. */
+/** In the very words of the index. */
 const freeAt = 'MAX(due_at, lease)';
 const dueOf = `FROM work WHERE target = ? AND done = 0 AND dead = 0 AND ${freeAt} <= ? ORDER BY ${freeAt}`;
 
@@ -69,8 +68,7 @@ export class TargetLeases {
       'work',
       [id, storedName(target), 0, owner, now + leaseMs, 0, now, now, 0],
       `ON CONFLICT DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
-       tries = tries + (lease > 0 AND owner <> excluded.owner),
-       since = COALESCE(since, excluded.since), due_at = COALESCE(due_at, excluded.due_at)`,
+       tries = tries + (lease > 0 AND owner <> excluded.owner)`,
     );
   }
 
@@ -250,25 +248,6 @@ export function storeLabels(
 ): void {
   const insert = database.prepare('INSERT INTO targets VALUES (?, ?) ON CONFLICT DO NOTHING');
   for (const target of targets) insert.run([storedName(target), targetLabel(target)]);
-}
-
-/** Gives the rows of a version that stored names in clear text their keyed names. Inside a transaction. */
-export function nameTargetsByKey(database: Database): void {
-  const clear = database.prepare('SELECT DISTINCT target FROM work').all([]);
-  database.prepare('INSERT INTO target_key VALUES (?, ?)').run([randomBytes(32), clear.length > 0 ? 1 : 0]);
-  const storedName = storedNamesOf(database);
-  // Two names of one target become one row: the target has had the lead under either of them.
-  const copy = database.prepare(
-    `INSERT INTO work (lead, target, done, owner, lease) SELECT lead, ?, done, owner, lease FROM work WHERE target = ?
-     ON CONFLICT DO UPDATE SET done = MAX(done, excluded.done)`,
-  );
-  const remove = database.prepare('DELETE FROM work WHERE target = ?');
-  for (const row of clear) {
-    const target = textOf(row['target']);
-    storeLabels(database, storedName, [target]);
-    copy.run([storedName(target), target]);
-    remove.run([target]);
-  }
 }
 
 /**

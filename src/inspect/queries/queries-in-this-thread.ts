@@ -122,7 +122,6 @@ async function countCharts(
     buckets: most,
   } = query.since === undefined ? await fittedWindow(inbox, query.until) : { ...query, since: query.since };
   const bucketMs = Math.max(1, Math.ceil((until - since) / most));
-  const { countedSince } = await inbox.extent();
   const buckets = Array.from({ length: Math.max(1, Math.ceil((until - since) / bucketMs)) }, (): Counts => ({
     verdicts: { ...none },
     delays: new DelayPercentiles(),
@@ -131,12 +130,12 @@ async function countCharts(
   }));
   const removed = { ...none };
   for await (const step of inbox.counts({ since, until, partMs: bucketMs })) {
-    for (const { part, verdict, count, isRemoved, delays, delaysUnknown } of step) {
+    for (const { part, verdict, count, isRemoved, delays, attempt, reason } of step) {
       const bucket = buckets[part];
       if (bucket === undefined) continue;
       bucket.verdicts[verdict] += count;
-      bucket.delaysUnknown += delaysUnknown;
       if (isRemoved) removed[verdict] += count;
+      if (isRemoved && attempt === 1 && reason === undefined) bucket.delaysUnknown += count;
       for (const delay of delays) {
         bucket.delays.add(delay);
         bucket.delayMax = Math.max(delay, bucket.delayMax ?? 0);
@@ -149,7 +148,6 @@ async function countCharts(
     bucketMs,
     buckets: buckets.map((bucket, i) => wireBucket(since + i * bucketMs, bucket)),
     removed,
-    unknownBefore: countedSince > since ? Math.min(countedSince, until) : null,
   };
 }
 

@@ -161,24 +161,6 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     expect(made).toEqual(Array.from({ length: 6 }, () => ({ indisvalid: true })));
   });
 
-  it('takes what the release before writes into it, which is tried by nobody until it comes again', async () => {
-    const inbox = inboxIn(address);
-    const receiver = await open(inbox.location(), { targets: ['t'] });
-    const { seq } = await takeStored(receiver, arrivalOf({ id: 'a' }));
-    // Its own words: it knows no other columns.
-    const name = `(SELECT name FROM S.targets)`;
-    const grant = `INSERT INTO S.outstanding (lead, target, seq, first_at, owner, lease)
-      VALUES ('a', ${name}, ${seq}, 1, 'before', 0)
-      ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease`;
-    await inbox.query('DELETE FROM S.outstanding');
-    await inbox.query(grant);
-    expect(await receiver.outstanding()).toMatchObject([{ leads: 1, unscheduled: 1 }]);
-    expect(await receiver.nextDueAt('t')).toBeUndefined();
-    await takeOne(receiver, arrivalOf({ id: 'a' }));
-    await inbox.query(grant);
-    expect(await receiver.due('t', clock.now(), 9)).toMatchObject([{ leadId: 'a', tries: 0 }]);
-  });
-
   it('is refused when it is newer, missing, or not written to the log', async () => {
     const inbox = inboxIn(address);
     await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(ConfigError);

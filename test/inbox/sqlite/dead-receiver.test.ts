@@ -14,7 +14,7 @@ async function takeAfterReceiverOn(host: string, more: Partial<LockHolder> = {})
   const before = await open(path, { targets: ['t'], leaseMs: 1000 });
   await takeOne(before, arrivalOf({ id: 'a' }));
   await before.close();
-  const database = await openDatabase(path, 0, () => undefined);
+  const database = await openDatabase(path, () => undefined);
   const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run', ...more });
   database.prepare('UPDATE work SET owner = ?').run([owner]);
   database.close();
@@ -63,7 +63,7 @@ async function outstandingAfterReceiverOn(
   const before = await open(path, { targets: ['t'] });
   await takeOne(before, arrivalOf({ id: 'a' }));
   await before.close();
-  const database = await openDatabase(path, 0, () => undefined);
+  const database = await openDatabase(path, () => undefined);
   const [{ target } = {}] = database.prepare('SELECT target FROM work').all([]);
   const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run', ...more });
   const seen = clock.now() - silentMs;
@@ -94,7 +94,7 @@ describe('what is outstanding for a receiver that was killed', () => {
     await takeOne(running, arrivalOf({ id: 'a' }));
     clock.advance(8 * dayMs);
     await takeOne(running, arrivalOf({ id: 'b' }));
-    const database = await openDatabase(path, 0, () => undefined);
+    const database = await openDatabase(path, () => undefined);
     const owners = database.prepare('SELECT owner, seen FROM receivers').all([]);
     database.close();
     expect(owners).toMatchObject([{ seen: clock.now() }]);

@@ -218,7 +218,6 @@ export function postgresReader(
         newestSeq: Math.max(0, ...deliveries.keys()),
         oldestSeq: Math.min(...deliveries.keys(), Number.MAX_SAFE_INTEGER),
         erased: erased.size,
-        countedSince: 0,
       })),
       outcomeMarks: () => new Map(),
       outstanding: reading((tables) => outstandingTargets(tables, asking.wanted)),
@@ -328,7 +327,6 @@ function outstandingTargets(tables: Tables, wanted: readonly string[]): Outstand
       return {
         target: labelOf(tables, target),
         leads: own.length - dead,
-        unscheduled: 0,
         dead,
         wanted: wanted.includes(target),
         wantedElsewhere: [...tables.receivers.values()].some((one) => one.target === target),

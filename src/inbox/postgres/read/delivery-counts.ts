@@ -1,4 +1,4 @@
-import { createdAtNotKept, verdictRead } from '../../delivery-record.ts';
+import { verdictRead } from '../../delivery-record.ts';
 import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source } from '../../query-types.ts';
 import { isNull, numberOf, type Row, sql, textOf } from '../sql.ts';
 import { ask, askOne, type OpenedSchema } from './read-database.ts';
@@ -12,11 +12,10 @@ export async function* deliveryCounts(
   { since, until, partMs, isRemoved = false }: CountQuery,
 ): AsyncGenerator<readonly DeliveryCount[]> {
   const { schema } = database;
-  const isFirst = sql`verdict <> 'rejected' AND attempt = 1`;
   const removed = await askOne(
     database,
     sql`SELECT (minute - ${since}) / ${partMs} AS part, verdict, reason, source, attempt, sum(count) AS count,
-      sum(CASE WHEN ${isFirst} THEN count ELSE 0 END) AS unknown, NULL AS delays
+      NULL AS delays
     FROM ${schema}.removed WHERE minute >= ${since} AND minute < ${until} GROUP BY 1, 2, 3, 4, 5 HAVING sum(count) > 0`,
   );
   yield removed.map((row) => ({ ...countOf(row), isRemoved: true }));
@@ -32,8 +31,7 @@ export async function* deliveryCounts(
       database,
       sql`SELECT (received_at - ${since}) / ${partMs} AS part, verdict, reason, source,
         least(attempt, ${mostAttemptsCounted}) AS attempt, count(*) AS count,
-        count(*) FILTER (WHERE ${isFirst} AND created_at = ${createdAtNotKept}) AS unknown,
-        string_agg(greatest(0, received_at - created_at)::text, ',') FILTER (WHERE created_at > ${createdAtNotKept}) AS delays
+        string_agg(greatest(0, received_at - created_at)::text, ',') FILTER (WHERE created_at IS NOT NULL) AS delays
       FROM ${schema}.deliveries WHERE received_at >= ${from} AND received_at < ${to} GROUP BY 1, 2, 3, 4, 5`,
     );
     yield rows.map(countOf);
@@ -52,6 +50,5 @@ function countOf(row: Row): DeliveryCount {
     count: numberOf(row['count']),
     isRemoved: false,
     delays: isNull(row['delays']) ? [] : textOf(row['delays']).split(',').map(Number),
-    delaysUnknown: numberOf(row['unknown']),
   };
 }

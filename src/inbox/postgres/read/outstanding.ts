@@ -28,14 +28,13 @@ export async function outstandingTargets(
   const rows = await askOne(
     database,
     sql`SELECT encode(target, 'hex') AS target, (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = target) AS label,
-      leads, unscheduled, dead, EXISTS (SELECT FROM ${schema}.receivers AS r WHERE r.target = counted.target AND r.owner <> ${owner}) AS elsewhere
-    FROM (SELECT target, count(*) FILTER (WHERE NOT dead) AS leads, count(*) FILTER (WHERE dead) AS dead,
-      count(*) FILTER (WHERE NOT dead AND due_at IS NULL) AS unscheduled FROM ${schema}.outstanding GROUP BY target) AS counted`,
+      leads, dead, EXISTS (SELECT FROM ${schema}.receivers AS r WHERE r.target = counted.target AND r.owner <> ${owner}) AS elsewhere
+    FROM (SELECT target, count(*) FILTER (WHERE NOT dead) AS leads, count(*) FILTER (WHERE dead) AS dead
+      FROM ${schema}.outstanding GROUP BY target) AS counted`,
   );
   const found = rows.map((row) => ({
     target: storedText(row['label']),
     leads: numberOf(row['leads']),
-    unscheduled: numberOf(row['unscheduled']),
     dead: numberOf(row['dead']),
     wanted: wanted.includes(textOf(row['target'])),
     wantedElsewhere: row['elsewhere'] === true,

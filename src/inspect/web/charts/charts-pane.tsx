@@ -5,7 +5,7 @@ import { RangeSelect } from '../elements.tsx';
 import { ClosePane, PaneProblem } from '../panes/pane-parts.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
 import { useModel, useValue } from '../state/page-model.ts';
-import { capitalized, exactTime, plural, shownCount } from '../text/format.ts';
+import { capitalized, plural, shownCount } from '../text/format.ts';
 import { VerdictIcon } from '../text/verdict.tsx';
 import { DelayChart, percent, RateChart } from './charts.tsx';
 
@@ -46,19 +46,12 @@ export function ChartsPane(): VNode {
       </header>
       {charts !== null && (
         <>
-          {charts.unknownBefore !== null && (
-            <p class="notice">
-              Before {exactTime(charts.unknownBefore)} it was not counted what the inbox dropped: more may
-              have come than is shown there.
-            </p>
-          )}
           <ChartSummary charts={charts} />
           <RateChart charts={charts} />
           <DelayChart charts={charts} />
           {delaysUnknown > 0 && (
             <p class="note">
-              Not known: {plural(delaysUnknown, 'delay')} of leads that are not stored any more, or came to an
-              earlier version.
+              Not known: {plural(delaysUnknown, 'delay')} of leads that are not stored any more.
             </p>
           )}
         </>

@@ -47,9 +47,6 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
     const index = Math.floor((x / (width - frame.left)) * buckets.length);
     setPointed(index >= 0 && index < buckets.length ? index : null);
   };
-  const unknown =
-    (((charts.unknownBefore ?? charts.since) - charts.since) / (charts.until - charts.since)) *
-    (width - frame.left);
   const pointedAt = pointed === null ? undefined : buckets[pointed]?.at;
   const bucket = shown[pointed ?? 0] ?? null;
   const caption = (
@@ -82,11 +79,6 @@ export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucke
           >
             {pointedAt !== undefined && (
               <rect class="pointed" {...placeOf(pointed ?? 0)} y={frame.top} height={plotHeight} />
-            )}
-            {unknown > 0 && (
-              <rect class="unknown" x={frame.left} y={frame.top} width={unknown} height={plotHeight}>
-                <title>Not known: what the inbox dropped was not counted then</title>
-              </rect>
             )}
             <ScaleLines width={width} ticks={ticks} />
             {shown.map((one, i) => one !== null && <g key={one.at}>{draw(one, placeOf(i))}</g>)}
