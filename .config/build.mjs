@@ -4,7 +4,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { bundled, leftOut } from './bundle.mjs';
-import { builtinsFromProcess, loadOnFirstUse, requireLate } from './bundler-plugins.mjs';
+import { builtinsFromProcess, loadOnFirstUse } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { bundledPage, pageFolder } from './page.mjs';
@@ -57,35 +57,6 @@ const loadedTogether = {
   messages: ['messages/find-message', 'messages/command-line'],
 };
 
-/** The same for what applications import: an ES module costs more than that. */
-const importedTogether = {
-  errors: ['errors', 'library/webhook/parsed-body-error'],
-  // What the client needs too.
-  basics: [
-    'secret',
-    'time/clock',
-    'json/exact',
-    'json/bytes',
-    'webhook/scheme-options',
-    'messages/application',
-    'config/base-url',
-  ],
-  'shared-secret-schemes': [
-    'library/webhook/make-verifier',
-    'library/webhook/options',
-    'library/webhook/option-names',
-    'lead/read-leads',
-  ],
-  // What verify of a shared secret may load later: an application that is bundled with that has nothing of the file below.
-  'given-options': [
-    'library/webhook/secret-errors',
-    'library/webhook/option-fault',
-    'library/webhook/lead-schema',
-    'library/webhook/id-field-option',
-  ],
-  'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
-};
-
 // npm installs it: libsql is a native module with a binary for the user's platform.
 const external = ['libsql', 'libsql/promise'];
 
@@ -111,22 +82,19 @@ const [library, required] = await Promise.all(
     bundled(
       libraryEntries,
       {
-        external: format === 'cjs' ? [] : external,
-        plugins: [builtinsFromProcess, format === 'cjs' && requireLate(external)],
+        plugins: [builtinsFromProcess],
         inject: { globalThis: [`${root}.config/own-globals.mjs`, 'ownGlobals'] },
       },
       {
         format,
         entryFileNames: `[name]${ending}`,
         chunkFileNames: `${libraryFolder}[name]-[hash]${ending}`,
-        codeSplitting: { groups: groups(importedTogether) },
       },
     ),
   ),
 );
 
 requireModules(loadedTogether, program);
-requireModules(importedTogether, library);
 requireLeftOut([...program, ...library]);
 
 const page = await bundledPage();

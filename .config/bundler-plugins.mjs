@@ -51,19 +51,6 @@ export const builtinsFromProcess = {
   },
 };
 
-const required = '\0required:';
-
-/** In CommonJS these are required, late as well: Jest gives code that it runs no `import()`. */
-export const requireLate = (names) => ({
-  name: 'require-late',
-  resolveId(id, importer = '') {
-    if (!names.includes(id)) return null;
-    return importer.startsWith(required) ? { id, external: true } : required + id;
-  },
-  load: (id) =>
-    id.startsWith(required) ? `module.exports = require('${id.slice(required.length)}');` : null,
-});
-
 const withImporter = '\0with-importer:';
 
 /**

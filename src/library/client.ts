@@ -17,7 +17,6 @@ import {
 import type { Checkpoint } from './client/lead-checkpoint.ts';
 import type { ClientAccount, LeadWalk } from './client/lead-walk.ts';
 import type { PulledLead } from './webhook/lead.ts';
-import type { Fitted } from './webhook/lead-schema.ts';
 
 export type { Dialect, ParameterName } from '../config/dialect.ts';
 export { ConfigError, DataError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../errors.ts';
@@ -25,7 +24,6 @@ export { IncompleteError } from '../service/listing/incomplete-error.ts';
 export type { Checkpoint } from './client/lead-checkpoint.ts';
 export type { ClientOptions, LeadFilterOptions, LeadsOptions } from './client/client-options.ts';
 export type { LeadFields, PulledLead } from './webhook/lead.ts';
-export type { Fitted, LeadIssue, LeadSchema } from './webhook/lead-schema.ts';
 export type { LeadIteration };
 
 /** One account at one service. Holds no connection while no iteration runs, so there is nothing to close. */
@@ -42,7 +40,7 @@ export interface Client {
    *
    * Leaving the loop early closes its connections.
    */
-  leads<Output = never>(filter?: LeadFilterOptions, options?: LeadsOptions<Output>): LeadIteration<Output>;
+  leads(filter?: LeadFilterOptions, options?: LeadsOptions): LeadIteration;
 }
 
 /**
@@ -62,7 +60,7 @@ export function createClient(options: ClientOptions): Client {
   // Shared by all iterations: the service limits the account, not one reading of the list.
   const account = { ...options, baseUrl, rateGate: new RateGate(systemClock) };
   return {
-    leads: <Output>(filter = {}, leadsOptions: LeadsOptions<Output> = {}) =>
+    leads: (filter = {}, leadsOptions = {}) =>
       checked(() => new LeadIteration(account, filter, leadsOptions)),
   };
 }
@@ -79,14 +77,14 @@ function checked<T>(read: () => T): T {
 }
 
 /** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */
-class LeadIteration<Output = never> implements AsyncIterable<Fitted<PulledLead, Output>> {
+class LeadIteration implements AsyncIterable<PulledLead> {
   readonly #walk: () => Promise<LeadWalk>;
   readonly #start: Checkpoint | null;
   #walked: LeadWalk | undefined;
   #isTaken = false;
 
   /** @internal */
-  constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions<Output>) {
+  constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions) {
     requireLeadsOptions(filter, options);
     const startedAt = Date.now();
     resolveFilterOptions(filter, startedAt);
@@ -107,7 +105,7 @@ class LeadIteration<Output = never> implements AsyncIterable<Fitted<PulledLead, 
     return this.#walked?.checkpoint() ?? this.#start;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Fitted<PulledLead, Output>, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<PulledLead, void, undefined> {
     if (this.#isTaken) {
       throw new UsageError('these leads were iterated before', {
         hint: 'call leads() again, with from: checkpoint() to go on where this iteration ended',
@@ -115,6 +113,6 @@ class LeadIteration<Output = never> implements AsyncIterable<Fitted<PulledLead, 
     }
     this.#isTaken = true;
     this.#walked = await this.#walk();
-    yield* this.#walked.leads() as AsyncGenerator<Fitted<PulledLead, Output>, void, undefined>;
+    yield* this.#walked.leads();
   }
 }

@@ -2,25 +2,30 @@
  * `leads-cli/webhook`: is a delivery genuine, and which leads does it bring? Without dependencies, for Node and runtimes with
  * `node:crypto` (Bun, Deno); those that have WebCrypto alone are not served.
  */
-import { anyScheme } from './webhook/any-scheme.ts';
+import { randomUUID } from 'node:crypto';
+import { ConfigError } from '../errors.ts';
+import { signRequest } from '../sender/sign-request.ts';
+import { checkCredential, checkDelivery } from '../webhook/check-delivery.ts';
+import type { Rejection } from '../webhook/delivery-answer.ts';
+import { asBytes, LazyLead } from './webhook/lead.ts';
+import { checkOptions, choiceOptions, type OptionNames, verifyOptions } from './webhook/option-names.ts';
 import type {
   Refused,
+  SchemeChoice,
   SignedDelivery,
   SignedLead,
   SignOptions,
   Verified,
   VerifyOptions,
 } from './webhook/options.ts';
+import { readDelivery } from './webhook/read-body.ts';
 import type { WebhookRequest } from './webhook/request.ts';
+import { inOptionWords, leadPlace, makeVerifier } from './webhook/verifier.ts';
 
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/delivery-answer.ts';
 export type { Lead, LeadFields } from './webhook/lead.ts';
-export type { Fitted, LeadIssue, LeadSchema } from './webhook/lead-schema.ts';
 export type {
-  OwnReason,
-  OwnRequest,
-  OwnVerifier,
   Refused,
   RequestLimits,
   SchemeChoice,
@@ -39,20 +44,33 @@ export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './
 /**
  * Checks one delivery over its raw bytes: method, signature, content type, signed time, JSON and the lead's id, in this
  * order (specification, section 4.2). What a sender can cause is a value; rejects with a `ParsedBodyError` where something
- * read the body before, and with a `ConfigError` for options or a request that are none. Its code is loaded at the first call.
+ * read the body before, and with a `ConfigError` for options or a request that are none.
  *
  * @example
  * const checked = await verify(request, { scheme: 'stripe', secrets: process.env.WEBHOOK_SECRET });
  * if (!checked.ok) return new Response(checked.reason, { status: checked.status });
  * for (const lead of checked.leads) console.log(lead.id, lead.value.category);
  */
-export async function verify<Output = never>(
-  request: WebhookRequest,
-  options: VerifyOptions<Output>,
-): Promise<Verified<Output> | Refused> {
-  const { verifyDelivery } = await import('./webhook/verify-delivery.ts');
-  return verifyDelivery(request, options, anyScheme);
+export async function verify(request: WebhookRequest, options: VerifyOptions): Promise<Verified | Refused> {
+  checkOptions(options, verifyOptions, 'verify');
+  const { now = Date.now() } = options;
+  const policy = { path: undefined, ...makeVerifier(options), ...leadPlace(options) };
+  const delivery = await readDelivery(request, options, now);
+  if ('kind' in delivery) return refused(delivery);
+  const checked =
+    options.lead === false ? checkCredential(delivery, policy, now) : checkDelivery(delivery, policy, now);
+  if ('reason' in checked) return refused(checked);
+  const found = 'leads' in checked ? checked.leads : [];
+  const leads = found.map(({ leadId, lead }) => new LazyLead(leadId, lead.bytes));
+  return { ok: true, leads, secret: checked.key };
 }
+
+const refused = ({ status, reason, detail }: Rejection): Refused => ({
+  ok: false,
+  status,
+  reason,
+  hint: detail,
+});
 
 /**
  * What a refused delivery would have matched: another scheme, another encoding of the secret or signature, a body that was
@@ -63,22 +81,56 @@ export async function verify<Output = never>(
  * @example
  * if (!checked.ok) console.error(checked.hint, await explain(request, options));
  */
-export async function explain(
-  request: WebhookRequest,
-  options: VerifyOptions<unknown>,
-): Promise<readonly string[]> {
-  const { explainRefusal } = await import('./webhook/explain-refusal.ts');
-  return explainRefusal(request, options);
+export async function explain(request: WebhookRequest, options: VerifyOptions): Promise<readonly string[]> {
+  checkOptions(options, verifyOptions, 'explain');
+  const { now = Date.now() } = options;
+  const verifier = makeVerifier(options);
+  const delivery = await readDelivery(request, options, now);
+  if ('kind' in delivery) return [];
+  const [{ explain: search }, { explanationText }] = await Promise.all([
+    import('../webhook/explain/explain-delivery.ts'),
+    import('../messages/explanations.ts'),
+  ]);
+  const { finding } = search(delivery, verifier, now);
+  if (finding === undefined) return [];
+  const { what, flags } = explanationText(finding);
+  return flags === undefined ? [what] : [what, `As flags of 'leads listen': ${flags}`];
 }
 
+/** An option of `verify` that only a check needs has no effect. */
+const signOptions: OptionNames<SignOptions & SchemeChoice> = {
+  ...choiceOptions,
+  url: true,
+  id: true,
+  now: true,
+};
+
 /**
- * Signs a delivery with the code that verifies one: for tests of a receiver. Its code is loaded at the first call. Rejects
- * with a `ConfigError` for a key that cannot sign, and as `verify` does for other options.
+ * Signs a delivery with the code that verifies one: for tests of a receiver. Rejects with a `ConfigError` for a key that
+ * cannot sign, and as `verify` does for other options.
  *
  * @example
  * await fetch(url, await sign({ id: 'lead_1', category: 'solar' }, { scheme: 'svix', secrets: secret }));
  */
+// eslint-disable-next-line @typescript-eslint/require-await -- every failure is a rejection, as those of verify are.
 export async function sign(lead: SignedLead, options: SignOptions): Promise<SignedDelivery> {
-  const { signDelivery } = await import('./webhook/sign-delivery.ts');
-  return signDelivery(lead, options);
+  checkOptions(options, signOptions, 'sign');
+  const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;
+  const { scheme, keys } = makeVerifier({ scheme: options.scheme, secrets: options.secrets });
+  if (scheme.signsUrl && url === undefined) {
+    throw new ConfigError(`the scheme '${scheme.name}' signs the URL, and none is given`, {
+      hint: 'give url, the address that the delivery is sent to',
+    });
+  }
+  const body = bytesOf(lead);
+  const target = new URL(url ?? 'https://localhost/').href;
+  const signed = inOptionWords(() => signRequest({ scheme, key: keys[0] }, { id, target, body }, now));
+  const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { method: 'POST', headers: Object.fromEntries(headers), body };
+}
+
+function bytesOf(lead: SignedLead): Uint8Array<ArrayBuffer> {
+  if (typeof lead === 'string') return Uint8Array.from(Buffer.from(lead));
+  const bytes = asBytes(lead) ?? asBytes('bytes' in lead ? lead.bytes : undefined);
+  return Uint8Array.from(bytes ?? Buffer.from(JSON.stringify(lead)));
 }

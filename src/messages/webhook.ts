@@ -1,7 +1,6 @@
 import type { WebhookProblem } from '../webhook/problems.ts';
 import type { Algorithm } from '../webhook/scheme-options.ts';
-import { type Messages, updateLeads } from './message.ts';
-import { onlySentence, secretMessages } from './shared-secret.ts';
+import { type Message, type Messages, updateLeads } from './message.ts';
 
 const keysOf: Readonly<Record<Algorithm, string>> = {
   'hmac-sha1': 'a shared secret',
@@ -14,6 +13,15 @@ const keysOf: Readonly<Record<Algorithm, string>> = {
   'rsa-pss-sha512': 'an RSA key of at least 2048 bits',
   'rsa-v1_5-sha256': 'an RSA key of at least 2048 bits',
 };
+
+const encodingNames = {
+  utf8: 'text',
+  hex: 'hex',
+  base64: 'base64',
+  whsec: "base64 after 'whsec_'",
+} as const;
+
+const onlySentence = (message: string, hint: string) => (): Message => ({ message, hint: () => hint });
 
 export const webhookMessages: Messages<WebhookProblem> = {
   'unknown-scheme': ({ name, known }) => ({
@@ -37,7 +45,19 @@ export const webhookMessages: Messages<WebhookProblem> = {
     `${part} belongs to the scheme ${of.join(' or ')}, and this one is '${scheme}'`,
   'scheme-signs-no-time': ({ scheme }) => `tolerance: the scheme '${scheme}' signs no time`,
   'not-a-header-name': ({ name }) => `'${name}' is not the name of a header`,
-  ...secretMessages,
+  'empty-secret': () => 'the webhook secret is empty',
+  'secret-of-key-pair': () =>
+    'the webhook secret is a key of a pair, and this scheme signs with a shared secret',
+  'secret-not-encoded': ({ encoding }) => ({
+    message: `the webhook secret is not ${encodingNames[encoding]}`,
+    hint: () =>
+      encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see secretEncoding',
+  }),
+  'empty-token': () => 'the webhook token is empty',
+  'unsendable-token': onlySentence(
+    'the webhook token has blanks at its ends or control characters in it',
+    'a header cannot carry it; check the file or variable that it comes from',
+  ),
   'unreadable-key': onlySentence(
     'the key cannot be read',
     'it must be a PEM or JWK of an Ed25519, P-256 or RSA key',

@@ -179,13 +179,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   function handle(delivery: Delivery): Answered {
     const foreign = hostGuard?.(delivery);
     if (foreign !== undefined) return handleRejected(delivery, foreign);
-    const { verify } = policy.scheme;
-    if (verify === undefined) return handleVerified(delivery, others);
-    return verify(delivery).then((verified) => handleVerified(delivery, { ...others, verified }));
-  }
-
-  function handleVerified(delivery: Delivery, wanted: OtherDeliveries): Answered {
-    const checked = checkDelivery(delivery, policy, clock.now(), wanted);
+    const checked = checkDelivery(delivery, policy, clock.now(), others);
     if (checked.kind === 'rejected') return handleRejected(delivery, checked);
     if (checked.kind === 'other') return handleOther(delivery, checked);
     const failure = failures?.failureFor(checked.leads.map(({ leadId }) => leadId));

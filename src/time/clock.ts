@@ -15,30 +15,19 @@ export const slept = (clock: Pick<Clock, 'sleep'>, ms: number, signal?: AbortSig
     () => false,
   );
 
-export const systemClock: Clock = clockThat((timer) => timer);
+export const systemClock: Clock = {
+  now: Date.now,
+  steady: () => performance.now(),
+  async sleep(ms, signal) {
+    let remaining = ms;
+    do {
+      await sleepOnce(Math.min(remaining, longestTimerMs), signal);
+      remaining -= longestTimerMs;
+    } while (remaining > 0);
+  },
+};
 
-/** The system's clock for work in the background: a sleep alone keeps no process alive. */
-export const backgroundClock: Clock = clockThat((timer) => timer.unref());
-
-function clockThat(prepare: (timer: NodeJS.Timeout) => unknown): Clock {
-  return {
-    now: Date.now,
-    steady: () => performance.now(),
-    async sleep(ms, signal) {
-      let remaining = ms;
-      do {
-        await sleepOnce(Math.min(remaining, longestTimerMs), signal, prepare);
-        remaining -= longestTimerMs;
-      } while (remaining > 0);
-    },
-  };
-}
-
-function sleepOnce(
-  ms: number,
-  signal: AbortSignal | undefined,
-  prepare: (timer: NodeJS.Timeout) => unknown,
-): Promise<void> {
+function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
@@ -48,7 +37,6 @@ function sleepOnce(
       signal?.removeEventListener('abort', stop);
       resolve();
     }, ms);
-    prepare(timer);
     if (signal?.aborted === true) stop();
     else signal?.addEventListener('abort', stop, { once: true });
   });

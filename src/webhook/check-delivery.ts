@@ -17,7 +17,7 @@ import {
   type Rejected,
   rejected,
 } from './delivery-answer.ts';
-import type { Authentic, Scheme, Verification, Verifier, Handshake } from './scheme.ts';
+import type { Authentic, Scheme, Verifier, Handshake } from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 import { utf8 } from '../json/bytes.ts';
 import { isObject, jsonIn } from '../json/exact.ts';
@@ -36,13 +36,12 @@ export interface Policy extends Verifier {
   readonly idField?: IdField | undefined;
 }
 
-/** What a receiver makes of deliveries that hold no lead, and what an application's own verifier said of this one. */
+/** What a receiver makes of deliveries that hold no lead. */
 export interface OtherDeliveries {
   /** What is made of a genuine body in which no lead can be read, and why not; undefined: it is rejected for that. */
   readonly withoutLead: (json: unknown, detail: string) => OtherDelivery | Rejection | undefined;
   /** What a delivery is answered that is part of a registration at the vendor; undefined for any other. */
   readonly handshake: (delivery: Delivery, scheme: Scheme) => OtherDelivery | Rejection | undefined;
-  readonly verified?: Verification | undefined;
 }
 
 /** A lead of a delivery that was checked. */
@@ -92,7 +91,7 @@ export function checkDelivery(
     const isMethod = wrongTarget.reason === 'wrong_method';
     return (isMethod ? others?.handshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
   }
-  const authentic = others?.verified ?? policy.scheme.authenticate(delivery, policy.keys);
+  const authentic = policy.scheme.authenticate(delivery, policy.keys);
   if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
   const content = jsonContent(delivery);
   if (!content.ok) return rejection(content.reason, content.detail);
@@ -174,7 +173,6 @@ export function checkHead(
   const wrongTarget = checkTarget(head, policy);
   if (wrongTarget !== undefined) return wrongTarget;
   const { scheme, keys } = policy;
-  if (scheme.verify !== undefined) return undefined;
   const { credentialHeaders: names } = scheme;
   const isAbsent = !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
   if (!isAbsent && scheme.ignoresBody !== true) return undefined;

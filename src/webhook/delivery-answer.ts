@@ -26,7 +26,6 @@ const statuses = {
   incomplete_body: 400,
   overloaded: 503,
   cannot_store: 503,
-  cannot_verify: 503,
   told_to_fail: 503,
 } as const;
 
@@ -129,8 +128,7 @@ export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer
   };
 }
 
-const isTemporary = (reason: RejectReason): boolean =>
-  reason === 'overloaded' || reason === 'cannot_store' || reason === 'cannot_verify';
+const isTemporary = (reason: RejectReason): boolean => reason === 'overloaded' || reason === 'cannot_store';
 
 /** So long a database needs to be back after a restart, and memory to be free again. */
 const retryAfterSeconds = '5';
@@ -162,6 +160,5 @@ const messages: Readonly<Record<RejectReason, string>> = {
   incomplete_body: 'the body is not complete',
   overloaded: 'too much at once; send it again later',
   cannot_store: 'the lead could not be stored; send it again later',
-  cannot_verify: 'the credential could not be checked; send it again later',
   told_to_fail: 'failed on purpose, to see what the sender does',
 };

@@ -1,5 +1,4 @@
 import { Secret } from '../secret.ts';
-import { asymmetricKey } from './crypto/asymmetric-key.ts';
 import { configError } from './problems.ts';
 import { presets, schemeNames } from './presets.ts';
 import type { Scheme } from './scheme.ts';
@@ -42,7 +41,7 @@ function make(name: string, options: SchemeOptions): Scheme {
   const preset = presets.find((known) => known.name === name);
   if (preset !== undefined) {
     const { verifyToken } = options;
-    const scheme = presetScheme(preset, options, asymmetricKey);
+    const scheme = presetScheme(preset, options);
     return verifyToken === undefined ? scheme : { ...scheme, verifyToken: new Secret(verifyToken) };
   }
   throw configError({ kind: 'unknown-scheme', name, known: schemeNames });
@@ -74,7 +73,7 @@ function custom(options: CustomOptions, toleranceMs: number): Scheme {
     nonceHeader,
     toleranceMs,
   };
-  return templateScheme(template, asymmetricKey);
+  return templateScheme(template);
 }
 
 const nameOf = (name: string | undefined): string | undefined =>

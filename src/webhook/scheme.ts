@@ -2,28 +2,13 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryAnswer, Rejected } from './delivery-answer.ts';
-import type { Algorithm } from './scheme-options.ts';
 
 /** A secret in the form that its scheme works with; made once, used for every delivery. */
 export interface Key {
   readonly secret: Secret;
   /** Decoded bytes, or a public or private key. Its type decides the algorithm: a sender must not be able to choose. */
   readonly material: KeyObject;
-  /** Of a public or private key: the code for it comes with it. */
-  readonly pair?: PairSignatures | undefined;
 }
-
-/** Signs with a private key, and checks with a public one. */
-export interface PairSignatures {
-  verifier(
-    algorithm: PairAlgorithm,
-    key: KeyObject,
-    parts: readonly Uint8Array[],
-  ): (signature: Uint8Array) => boolean;
-  sign(algorithm: PairAlgorithm, key: KeyObject, parts: readonly Uint8Array[]): Buffer;
-}
-
-type PairAlgorithm = Exclude<Algorithm, `hmac-${string}`>;
 
 /** A delivery that is to be signed and sent. */
 export interface Outgoing {
@@ -84,8 +69,6 @@ export interface Scheme {
   readonly publicUrl?: URL | undefined;
   /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
-  /** The application's own check, asked in place of `authenticate`. Never rejects. */
-  readonly verify?: ((delivery: Delivery) => Promise<Verification>) | undefined;
   /** What the vendor's GET must bring at the registration, where it sends one. */
   readonly verifyToken?: Secret | undefined;
   /** Checks the credential over the raw bytes. Its time is checked later, by `checkTimestamp`, after the content type. */

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/library/client.ts';
-import { createReceiver, memoryInbox, postgresInbox } from '../../src/library/receiver.ts';
 import { startSandbox } from '../../src/library/testing.ts';
 import { explain, sign, verify } from '../../src/library/webhook.ts';
 import { checkTimestamp } from '../../src/webhook/timestamp.ts';
 
 const choice = { scheme: 'standard-webhooks', secrets: 'whsec_dGVzdC1zZWNyZXQtMDEyMzQ1Njc4OQ==' } as const;
-const receiver = { ...choice, inbox: memoryInbox(), onLead: () => undefined };
 const client = { baseUrl: 'https://leads.example.com', apiKey: 'key' };
 const request = { method: 'POST', url: '/', headers: {}, body: '{"id":"1"}' };
 
@@ -17,9 +15,6 @@ const calls: readonly (readonly [name: string, misspelt: string, near: string, C
   ['verify', 'maxBodybytes', 'maxBodyBytes', (more) => verify(request, { ...choice, ...more })],
   ['explain', 'secret', 'secrets', (more) => explain(request, { ...choice, ...more })],
   ['sign', 'nwo', 'now', (more) => sign({ id: '1' }, { ...choice, ...more })],
-  ['createReceiver', 'retryEvery', 'retryEveryMs', (more) => createReceiver({ ...receiver, ...more })],
-  ['createReceiver', 'onleads', 'onLead', (more) => createReceiver({ ...receiver, ...more })],
-  ['postgresInbox', 'passwordfile', 'passwordFile', (more) => postgresInbox('postgres://db/leads', more)],
   ['createClient', 'timeout', 'timeoutMs', (more) => createClient({ ...client, ...more })],
   ['the filter of leads()', 'catagory', 'category', (more) => createClient(client).leads(more)],
   ['leads()', 'acceptIncompleted', 'acceptIncomplete', (more) => createClient(client).leads({}, more)],
@@ -51,7 +46,6 @@ it.each(calls)('%s: an option %s is a TypeError that names %s', async (of, name,
 
 it('options that are none are a TypeError', async () => {
   await expect(verify(request, undefined as never)).rejects.toThrow(TypeError);
-  expect(() => createReceiver(null as never)).toThrow(TypeError);
   expect(() => createClient('https://leads.example.com' as never)).toThrow(TypeError);
 });
 
@@ -78,21 +72,10 @@ describe('a time that is no number', () => {
     expect(checkTimestamp({ timestamp: 0 }, 300_000, now)).toMatchObject(stale);
     expect(checkTimestamp({ timestamp: Number.NaN }, 300_000, 0)).toMatchObject(stale);
   });
-
-  it('of a receiver, its deliveries are refused', async () => {
-    const clock = { now: () => Number.NaN, steady: () => 0, sleep: () => new Promise<void>(() => undefined) };
-    const receiving = createReceiver({ ...receiver, inbox: memoryInbox(), clock });
-    const answer = await receiving.fetch(new Request('https://app.test/', await sign({ id: '1' }, choice)));
-    expect(answer.status).toBe(401);
-  });
 });
 
 it.each([Number.NaN, Infinity, '1'])('a limit of %s bytes or milliseconds is refused', async (given) => {
   const limit = given as number;
   await expect(verify(request, { ...choice, maxBodyBytes: limit })).rejects.toThrow('maxBodyBytes');
   await expect(verify(request, { ...choice, bodyTimeoutMs: limit })).rejects.toThrow('bodyTimeoutMs');
-});
-
-it('a misspelt choice of what becomes of other events is refused', () => {
-  expect(() => createReceiver({ ...receiver, otherEvents: 'acept' as never })).toThrow('otherEvents');
 });

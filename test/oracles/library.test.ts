@@ -24,4 +24,3 @@ vi.mock(import('../library/vendor-deliveries.ts'), async (original) => {
 });
 
 await import('../library/webhook/verify.test.ts');
-await import('../library/receiver/frameworks.test.ts');

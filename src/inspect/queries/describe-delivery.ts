@@ -114,7 +114,6 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   too_slow: 'The network or the sender was slow: nothing is wrong with what it sends.',
   overloaded: 'The sender was asked to send it again later.',
   cannot_store: 'The sender was asked to send it again later.',
-  cannot_verify: 'The sender was asked to send it again later.',
   told_to_fail: 'The receiver was started with --simulate.',
 };
 

@@ -6,9 +6,7 @@ import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
-import { requireKnownOptions } from '../webhook/option-fault.ts';
-import type { OptionNames } from '../webhook/option-names.ts';
-import type { LeadSchema } from '../webhook/lead-schema.ts';
+import { type OptionNames, requireKnownOptions } from '../webhook/option-names.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';
 
 /** One account, and how its service is asked. */
@@ -79,9 +77,7 @@ export function checkKey(apiKey: unknown): asserts apiKey is string {
 const withoutUndefined = (dialect: object): Json => JSON.parse(JSON.stringify(dialect)) as Json;
 
 /** How one iteration runs. */
-export interface LeadsOptions<Output = never> {
-  /** Reads each lead: `value` is what it makes of it. One that does not fit comes with its `issues`. */
-  readonly schema?: LeadSchema<Output> | undefined;
+export interface LeadsOptions {
   /** Ends the iteration with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -128,16 +124,15 @@ const filterOptions: OptionNames<LeadFilterOptions> = {
   where: true,
 };
 
-const leadsOptions: OptionNames<LeadsOptions<unknown>> = {
+const leadsOptions: OptionNames<LeadsOptions> = {
   signal: true,
   acceptIncomplete: true,
   onNote: true,
   from: true,
-  schema: true,
 };
 
 /** Throws a `TypeError` for what is unknown: of a misspelt filter, all leads would come. */
-export function requireLeadsOptions(filter: LeadFilterOptions, options: LeadsOptions<unknown>): void {
+export function requireLeadsOptions(filter: LeadFilterOptions, options: LeadsOptions): void {
   requireKnownOptions(filter, filterOptions, 'the filter of leads()');
   requireKnownOptions(options, leadsOptions, 'leads()');
 }

@@ -24,7 +24,6 @@ import {
   resolveFilterOptions,
 } from './client-options.ts';
 import { LazyLead, type PulledLead } from '../webhook/lead.ts';
-import { fitterOf } from '../webhook/lead-schema.ts';
 import { UsageError } from '../../errors.ts';
 import { createAgent } from '../../http/client/agent.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -39,7 +38,7 @@ const start: Position = { style: 'start' };
 export class LeadWalk {
   readonly #account: ClientAccount;
   readonly #filter: LeadFilterOptions;
-  readonly #options: LeadsOptions<unknown>;
+  readonly #options: LeadsOptions;
   readonly #startedAt: number;
   readonly #seen = new IdSet();
   /** Where the page begins that is being read; null at a complete end. */
@@ -50,12 +49,7 @@ export class LeadWalk {
   readonly #handedOut = new HandedOut();
 
   /** `startedAt` in milliseconds. Throws a `UsageError` for a checkpoint of another iteration. */
-  constructor(
-    account: ClientAccount,
-    filter: LeadFilterOptions,
-    options: LeadsOptions<unknown>,
-    startedAt: number,
-  ) {
+  constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions, startedAt: number) {
     this.#account = account;
     this.#filter = filter;
     this.#options = options;
@@ -85,8 +79,7 @@ export class LeadWalk {
   async *leads(): AsyncGenerator<PulledLead, void, undefined> {
     if (this.#here === null) return;
     const isResumed = (this.#options.from ?? null) !== null;
-    const { acceptIncomplete, schema, signal } = this.#options;
-    const fitAll = schema && fitterOf(schema);
+    const { acceptIncomplete, signal } = this.#options;
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
     const matcher = leadFilter(filter);
     let close: (() => Promise<void>) | undefined;
@@ -108,11 +101,8 @@ export class LeadWalk {
       for await (const { leads, next } of walk) {
         for (const lead of leads) {
           if (!matcher.matches(lead)) continue;
-          const given = new LazyLead(lead.id, lead.bytes);
-          // What a schema or the signal throws ends the iteration before the lead counts as handed out.
-          if (fitAll !== undefined) await fitAll([given]);
           signal?.throwIfAborted();
-          if (this.#handedOut.add(lead)) yield given;
+          if (this.#handedOut.add(lead)) yield new LazyLead(lead.id, lead.bytes);
         }
         if (next !== undefined) this.#turnPage(next);
       }
@@ -273,7 +263,7 @@ const defaultRetries = 5;
 /** The service with connections of its own; `close` cuts them. Throws what the function that gives the key throws. */
 async function openClientService(
   account: ClientAccount,
-  { signal, onNote = () => undefined }: Pick<LeadsOptions<unknown>, 'signal' | 'onNote'>,
+  { signal, onNote = () => undefined }: Pick<LeadsOptions, 'signal' | 'onNote'>,
 ): Promise<{ readonly service: Service; readonly close: () => Promise<void> }> {
   signal?.throwIfAborted();
   const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;

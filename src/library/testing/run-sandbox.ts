@@ -1,4 +1,3 @@
-import { anyScheme } from '../webhook/any-scheme.ts';
 import { messageFor, sentenceOf } from '../../messages/find-message.ts';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
@@ -19,9 +18,9 @@ import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
-import { unknownOption } from '../webhook/option-fault.ts';
 import { asBytes, LazyLead } from '../webhook/lead.ts';
-import { makeVerifier } from '../webhook/make-verifier.ts';
+import { unknownOption } from '../webhook/option-names.ts';
+import { makeVerifier } from '../webhook/verifier.ts';
 import type {
   LeadSource,
   RunningSandbox,
@@ -36,7 +35,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
   const { clock = systemClock, webhook } = options;
   const open = new OpenDeliveries(() => sandbox.state.deliveries);
   const start = async () =>
-    startSandbox(await sandboxOptions(options), {
+    startSandbox(sandboxOptions(options), {
       clock,
       loopbackCa: webhook?.ca,
       sentenceOf,
@@ -65,7 +64,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
   };
 }
 
-async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptions> {
+function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
   const {
     leads,
     seed,
@@ -92,27 +91,24 @@ async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptio
     ...(port !== undefined && { port }),
     newest: newest?.getTime(),
     faults: readFaults(faults ?? {}, apiFaults),
-    webhooks: webhook === undefined ? [] : [{ ...(await webhookOptions(webhook)), faults: forgeries }],
+    webhooks: webhook === undefined ? [] : [{ ...webhookOptions(webhook), faults: forgeries }],
   };
 }
 
-async function webhookOptions(webhook: TestWebhook): Promise<WebhookOptions> {
+function webhookOptions(webhook: TestWebhook): WebhookOptions {
   const { url, retryMs, timeoutMs, concurrency } = webhook;
   if (!URL.canParse(String(url))) throw new UsageError(`webhook.url is '${String(url)}', which is no URL`);
   const { protocol, hostname, href } = new URL(url);
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
     throw new UsageError(`webhook.url is ${href}: it must be https, or http to a loopback address`);
   }
-  return { url: href, signer: await signerOf(webhook), retryMs, timeoutMs, concurrency };
+  return { url: href, signer: signerOf(webhook), retryMs, timeoutMs, concurrency };
 }
 
-/** Rejects with a `ConfigError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */
-async function signerOf({ scheme, secrets }: TestWebhook): Promise<Signer> {
+/** Throws a `ConfigError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */
+function signerOf({ scheme, secrets }: TestWebhook): Signer {
   if (scheme === undefined && secrets === undefined) return { scheme: unverified, key: undefined };
-  const { scheme: named, keys } = await makeVerifier(
-    { scheme: scheme ?? 'token', secrets: secrets ?? [] },
-    anyScheme,
-  );
+  const { scheme: named, keys } = makeVerifier({ scheme: scheme ?? 'token', secrets: secrets ?? [] });
   const [key] = keys;
   if (key !== undefined) rejectUnableToSign(named, key);
   return { scheme: named, key };

@@ -1,7 +1,7 @@
 import { isAnyArrayBuffer } from 'node:util/types';
 import { utf8 } from '../../json/bytes.ts';
 
-/** The fields of the specification, as a sender says them: nothing but a schema checks their kinds. */
+/** The fields of the specification, as a sender says them: nothing checks their kinds. */
 export interface LeadFields {
   readonly id?: string;
   readonly category?: string;

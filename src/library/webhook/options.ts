@@ -2,7 +2,6 @@ import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { PresetName } from '../../webhook/presets.ts';
 import type { Lead } from './lead.ts';
-import type { Fitted, LeadSchema } from './lead-schema.ts';
 
 /** How a delivery is authenticated; `leads help schemes` says what each of them signs. */
 export type SchemeName = 'token' | PresetName;
@@ -21,49 +20,18 @@ export type SchemeDefinition =
 /** A text is compared or decoded as the scheme says; bytes are the key itself, decoded already, or a PEM file. */
 export type SecretInput = string | Uint8Array;
 
-/** What a verifier of your own may say of a delivery that it refuses; false is `wrong_credential`. */
-export type OwnReason = Extract<
-  RejectReason,
-  | 'missing_credential'
-  | 'malformed_credential'
-  | 'wrong_credential'
-  | 'missing_timestamp'
-  | 'stale_timestamp'
-  | 'future_timestamp'
->;
-
-/** A delivery as a verifier of your own sees it. */
-export interface OwnRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Headers;
-  /** As it was sent. */
-  readonly body: Uint8Array;
-}
-
-/**
- * A verifier of your own, such as of a JWT or a certificate. Nothing but `true` is taken: whatever else it says is answered
- * 401. Where it throws, or takes too long, which aborts `signal`, it is 503, so that the sender delivers again.
- */
-export type OwnVerifier = (
-  request: OwnRequest,
-  context: { readonly signal: AbortSignal },
-) => boolean | OwnReason | Promise<boolean | OwnReason>;
-
-/** Who may deliver: the same for `verify`, `sign`, `explain` and `createReceiver`. */
+/** Who may deliver: the same for `verify`, `sign` and `explain`. */
 export interface SchemeChoice {
-  readonly scheme: SchemeName | SchemeDefinition | OwnVerifier;
+  readonly scheme: SchemeName | SchemeDefinition;
   /**
-   * At least one, and none beside a verifier of your own. Any of them may match, for rotation; the first one signs. An environment variable can be given as it is:
+   * At least one. Any of them may match, for rotation; the first one signs. An environment variable can be given as it is:
    * one that is not set is a `ConfigError`.
    */
-  readonly secrets?: SecretInput | undefined | readonly (SecretInput | undefined)[];
+  readonly secrets: SecretInput | undefined | readonly (SecretInput | undefined)[];
   /** How far a signed time may lie from now, either way, in milliseconds. Default 5 minutes, or what the vendor says. */
   readonly toleranceMs?: number | undefined;
   /** The URL that senders are given, where a proxy rewrites it; for schemes that sign it. */
   readonly publicUrl?: string | URL | undefined;
-  /** How long a verifier of your own may take, in milliseconds. Default 5 s. */
-  readonly verifierTimeoutMs?: number | undefined;
 }
 
 /** What the CLI's receiver takes: 1 MiB within 15 s. */
@@ -77,9 +45,7 @@ export interface RequestLimits {
   readonly bodyTimeoutMs?: number | undefined;
 }
 
-export interface VerifyOptions<Output = never> extends SchemeChoice, RequestLimits {
-  /** Reads each lead: `value` is what it makes of it. A lead that does not fit has `issues`, and is no reason to refuse. */
-  readonly schema?: LeadSchema<Output> | undefined;
+export interface VerifyOptions extends SchemeChoice, RequestLimits {
   /**
    * Where the lead is in the body: a JSON Pointer such as `/data` (an array there is several leads), or `auto`, which finds
    * it in an envelope where that is clear. Default `auto`.
@@ -93,12 +59,12 @@ export interface VerifyOptions<Output = never> extends SchemeChoice, RequestLimi
   readonly now?: number | undefined;
 }
 
-/** A genuine delivery. Whether its leads came before is not known here: the receiver's inbox knows. */
-export interface Verified<Output = never> {
+/** A genuine delivery. Whether its leads came before is not known here. */
+export interface Verified {
   readonly ok: true;
   /** At least one; none with `lead: false`. */
-  readonly leads: readonly Fitted<Lead, Output>[];
-  /** Index of the secret that matched, -1 where a verifier of your own took it: while it is not 0, an old secret is still in use. */
+  readonly leads: readonly Lead[];
+  /** Index of the secret that matched: while it is not 0, an old secret is still in use. */
   readonly secret: number;
 }
 

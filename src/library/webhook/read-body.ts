@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../../time/clock.ts';
+import { longestTimerMs } from '../../time/time-text.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import { asBytes } from './lead.ts';
 import { defaultBodyLimits, type RequestLimits } from './options.ts';
-import { ParsedBodyError } from './parsed-body-error.ts';
+import { noRequest, parsedBodyError } from './request-errors.ts';
 import {
   deliveryHead,
   type FetchRequest,
@@ -25,29 +25,21 @@ export async function readDelivery(
   { maxBodyBytes, bodyTimeoutMs }: RequestLimits,
   now: number,
 ): Promise<Delivery | Rejection> {
-  const head = await requestHead(request, now);
+  const head = deliveryHead(request, now);
+  if (head === undefined) throw noRequest(request);
   let reading = read.get(request);
   if (reading === undefined) {
     const source = findBody(request);
-    if ('lost' in source) throw await lostBody(request, source);
+    if ('lost' in source) throw parsedBodyError(request, source.lost);
     // From the look at the map to its new entry nothing is awaited: a second call would begin to read as well.
     reading = readBody(source, {
       maxBytes: maxBodyBytes ?? defaultBodyLimits.maxBytes,
       timeoutMs: bodyTimeoutMs ?? defaultBodyLimits.timeoutMs,
-      clock: systemClock,
     });
     if (typeof source === 'function') read.set(request, reading);
   }
   const body = await reading;
   return body.kind === 'body' ? { ...head, body: body.bytes } : body;
-}
-
-/** A request without its body. `now` in milliseconds since the epoch. Rejects with a `NoRequestError`. */
-export async function requestHead(request: WebhookRequest, now: number): Promise<Delivery> {
-  const head = deliveryHead(request, now);
-  if (head !== undefined) return head;
-  const { noRequest } = await import('./no-request.ts');
-  throw noRequest(request);
 }
 
 /** Gets a body in pieces; `end` or `fail` comes last, once. */
@@ -60,18 +52,6 @@ interface BodyConsumer {
 
 /** A body that is there already, or what starts to read one and returns what ends that early. */
 type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
-
-/** Rejects at once with a `ParsedBodyError` where the bytes of the body are lost. */
-export async function bodySource(request: object): Promise<BodySource> {
-  const found = findBody(request);
-  if ('lost' in found) throw await lostBody(request, found);
-  return found;
-}
-
-async function lostBody(request: object, { lost }: LostBody): Promise<ParsedBodyError> {
-  const { describeBody, hintFor } = await import('./parsed-body-hint.ts');
-  return new ParsedBodyError(describeBody(lost), { hint: hintFor(request) });
-}
 
 /** What is there instead of the bytes of a body. */
 interface LostBody {
@@ -158,50 +138,38 @@ interface BodyLimits {
   readonly maxBytes: number;
   /** From the first look at the body to its last byte, in milliseconds. */
   readonly timeoutMs: number;
-  readonly clock: Pick<Clock, 'sleep'>;
-  /** Told how to end the reading from outside. */
-  readonly onStart?: ((reject: (rejected: Rejection) => void) => void) | undefined;
-  /** Told each piece before it is kept; what it returns ends the reading. */
-  readonly onPiece?: ((piece: Uint8Array, size: number) => Rejection | undefined) | undefined;
 }
 
 type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
 
-export const tooLarge = (limit: number): Rejection =>
+const tooLarge = (limit: number): Rejection =>
   rejection('too_large', `the body is larger than ${limit} bytes`);
 
 /** Reads a whole body within the limits. Never rejects: a client that stops or sends too much is a `Rejection`. */
-export async function readBody(source: BodySource, limits: BodyLimits): Promise<ReadBody> {
+async function readBody(source: BodySource, { maxBytes, timeoutMs }: BodyLimits): Promise<ReadBody> {
   if (typeof source !== 'function') {
-    return source.length > limits.maxBytes ? tooLarge(limits.maxBytes) : { kind: 'body', bytes: source };
+    return source.length > maxBytes ? tooLarge(maxBytes) : { kind: 'body', bytes: source };
   }
   const pieces: Uint8Array[] = [];
   let size = 0;
-  const over = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
   try {
     return await new Promise<ReadBody>((resolve) => {
-      limits.onStart?.(resolve);
       stop = source({
         piece(bytes) {
           size += bytes.length;
-          const rejected = size > limits.maxBytes ? tooLarge(limits.maxBytes) : limits.onPiece?.(bytes, size);
-          if (rejected === undefined) pieces.push(bytes);
-          else resolve(rejected);
+          if (size > maxBytes) resolve(tooLarge(maxBytes));
+          else pieces.push(bytes);
         },
         end: () => resolve({ kind: 'body', bytes: Buffer.concat(pieces) }),
         fail: () => resolve(rejection('incomplete_body', `the connection ended after ${size} bytes`)),
       });
-      const seconds = limits.timeoutMs / 1000;
-      const tooSlow = rejection('too_slow', `the body was not complete after ${seconds} s`);
-      // The sleep rejects when reading is over: nobody is too slow then.
-      limits.clock.sleep(limits.timeoutMs, over.signal).then(
-        () => resolve(tooSlow),
-        () => undefined,
-      );
+      const tooSlow = rejection('too_slow', `the body was not complete after ${timeoutMs / 1000} s`);
+      timer = setTimeout(() => resolve(tooSlow), Math.min(timeoutMs, longestTimerMs));
     });
   } finally {
-    over.abort();
+    clearTimeout(timer);
     stop();
   }
 }

@@ -4,7 +4,6 @@ import type { Secret } from '../../secret.ts';
 import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
-import { pairSignatures } from './pair-signature.ts';
 import { decodeRaw, kindOf, takesKey, secretBytes } from './signature.ts';
 
 /**
@@ -17,7 +16,7 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   if (text.trim() === '') throw configError({ kind: 'empty-secret' });
   const material = namesItsKind(secret) ? readKey(text) : readRaw(secret.revealBytes() ?? decodeRaw(text));
   const kind = kindOf(material);
-  if (takesKey(algorithm, kind)) return { secret, material, pair: pairSignatures };
+  if (takesKey(algorithm, kind)) return { secret, material };
   const { asymmetricKeyType, asymmetricKeyDetails } = material;
   const isShortRsa = kind === undefined && asymmetricKeyType?.startsWith('rsa') === true;
   throw configError({

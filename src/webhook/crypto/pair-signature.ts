@@ -1,24 +1,28 @@
 import { constants, type KeyObject, sign, type SignKeyObjectInput, verify } from 'node:crypto';
-import type { PairSignatures } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 
-/** Of public and private keys: most applications share a secret with their sender, and load none of this. */
-export const pairSignatures: PairSignatures = {
-  verifier(algorithm, key, parts) {
-    const signed = Buffer.concat(parts);
-    // Senders choose 64 bytes or the most that fits: both are as safe.
-    const [hash, input] = keyInput(algorithm, key, constants.RSA_PSS_SALTLEN_AUTO);
-    return (signature) => verify(hash, signed, input, signature);
-  },
-  sign(algorithm, key, parts) {
-    const [hash, input] = keyInput(algorithm, key, 64);
-    return sign(hash, Buffer.concat(parts), input);
-  },
-};
+type PairAlgorithm = Exclude<Algorithm, `hmac-${string}`>;
+
+/** Checks signatures over the same parts with a public key, or the public half of a private one. */
+export function pairVerifier(
+  algorithm: PairAlgorithm,
+  key: KeyObject,
+  parts: readonly Uint8Array[],
+): (signature: Uint8Array) => boolean {
+  const signed = Buffer.concat(parts);
+  // Senders choose 64 bytes or the most that fits: both are as safe.
+  const [hash, input] = keyInput(algorithm, key, constants.RSA_PSS_SALTLEN_AUTO);
+  return (signature) => verify(hash, signed, input, signature);
+}
+
+export function signWithPair(algorithm: PairAlgorithm, key: KeyObject, parts: readonly Uint8Array[]): Buffer {
+  const [hash, input] = keyInput(algorithm, key, 64);
+  return sign(hash, Buffer.concat(parts), input);
+}
 
 /** The hash and the key with its parameters, as node's `sign` and `verify` take them. */
 function keyInput(
-  algorithm: Exclude<Algorithm, `hmac-${string}`>,
+  algorithm: PairAlgorithm,
   key: KeyObject,
   saltLength: number,
 ): readonly [string | null, SignKeyObjectInput] {

@@ -7,9 +7,10 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { configError } from '../problems.ts';
-import type { Key, PairSignatures } from '../scheme.ts';
+import type { Key } from '../scheme.ts';
 import type { Algorithm, Encoding, SecretEncoding } from '../scheme-options.ts';
 import { bufferOf, sha256 } from '../../json/bytes.ts';
+import { pairVerifier, signWithPair } from './pair-signature.ts';
 import type { Secret } from '../../secret.ts';
 
 export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
@@ -133,7 +134,7 @@ export function verifier(
     const expected = hmac(algorithm, key, parts);
     return (signature) => equalMacs(expected, signature);
   }
-  return pairOf(key).verifier(algorithm, key.material, parts);
+  return pairVerifier(algorithm, key.material, parts);
 }
 
 /** Throws a `ConfigError` for a public key. */
@@ -142,12 +143,7 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
     throw configError({ kind: 'public-key-cannot-sign' });
   }
   if (isHmac(algorithm)) return hmac(algorithm, key, parts);
-  return pairOf(key).sign(algorithm, key.material, parts);
-}
-
-function pairOf({ pair }: Key): PairSignatures {
-  if (pair === undefined) throw new TypeError('a shared secret where a public or private key was expected');
-  return pair;
+  return signWithPair(algorithm, key.material, parts);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Algorithm, CustomOptions, Encoding } from '../scheme-options.ts';
 import type { Secret } from '../../secret.ts';
+import { asymmetricKey } from '../crypto/asymmetric-key.ts';
 import {
   takesKey,
   kindOf,
@@ -34,11 +35,8 @@ export interface TemplateSchemeOptions
   readonly toleranceMs: number;
 }
 
-/** Reads the public or private key of an asymmetric algorithm: `asymmetricKey`. */
-export type ReadPair = (secret: Secret, algorithm: Algorithm) => Key;
-
 /** The algorithm of a secret that is a public or private key; undefined for a shared secret. */
-export function pairAlgorithm(
+function pairAlgorithm(
   { algorithm = 'hmac-sha256', ed25519Prefix }: Pick<TemplateSchemeOptions, 'algorithm' | 'ed25519Prefix'>,
   secret: Secret,
 ): Algorithm | undefined {
@@ -48,7 +46,7 @@ export function pairAlgorithm(
 }
 
 /** Throws a `ConfigError` for options that would check less than they seem to. */
-export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPair): Scheme {
+export function templateScheme(options: TemplateSchemeOptions): Scheme {
   const { algorithm = 'hmac-sha256', encoding = 'hex', prefix = '', timestampFormat = 'unix' } = options;
   const { name, signatureHeader, timestampHeader, timestampPrefix, nonceHeader, separator } = options;
   const template = parseTemplate(options.content);
@@ -69,7 +67,7 @@ export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPai
       const pair = pairAlgorithm(options, secret);
       return pair === undefined
         ? symmetricKey(secret, options.secretEncoding ?? 'utf8')
-        : readPair(secret, pair);
+        : asymmetricKey(secret, pair);
     },
 
     authenticate(delivery, keys) {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-export const entries = ['webhook', 'shared-secret', 'receiver', 'client', 'testing'] as const;
+export const entries = ['webhook', 'client', 'testing'] as const;
 
 /**
  * The folder of a project that has installed the package from its tarball, and `others`, as they are installed here. What

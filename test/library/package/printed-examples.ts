@@ -3,7 +3,7 @@ import { blocksOf } from '../../support/printed-lines.ts';
 
 /**
  * The blocks of docs/library.md. Each is a whole module. One that pulls asks `LEADS_BASE_URL` with `LEADS_API_KEY` and ends;
- * one with `node:test` is a test that passes; what serves is run in test/faults.
+ * one with `node:test` is a test that passes; one that reads `PORT` serves.
  */
 export function printedExamples(): string[] {
   const text = readFileSync(new URL('../../../docs/library.md', import.meta.url), 'utf8');

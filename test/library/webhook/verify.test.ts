@@ -2,11 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
+import { request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   ConfigError,
   explain,
-  type OwnVerifier,
   ParsedBodyError,
   type SchemeDefinition,
   type SchemeName,
@@ -17,7 +17,6 @@ import {
 } from '../../../src/library/webhook.ts';
 import { schemeNames } from '../../../src/webhook/presets.ts';
 import { vendors, whsec } from '../vendor-deliveries.ts';
-import { post } from '../receiver/post.ts';
 
 const body = '{"id":"lead_1","amount":9007199254740993,"contact":{"name":"Zoë"}}';
 const choice = { scheme: 'github', secrets: 'octo' } as const;
@@ -39,7 +38,7 @@ async function received<T>(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  await post(`http://127.0.0.1:${port}/hooks/leads`, delivery.body, delivery.headers);
+  await request(`http://127.0.0.1:${port}/hooks/leads`, delivery);
   if (result === undefined) throw new Error('nothing was received');
   return result;
 }
@@ -85,65 +84,6 @@ test('without a lead, the signature and its time are all that is checked', async
   expect(await verify({ ...request, body: 'token=t' }, { ...slack, lead: false })).toMatchObject({
     ok: false,
     reason: 'wrong_credential',
-  });
-});
-
-describe('a verifier of your own', () => {
-  const delivery = {
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json', authorization: 'Bearer x' },
-    body,
-  };
-
-  test('takes a delivery by true alone', async () => {
-    const seen: unknown[] = [];
-    const scheme: OwnVerifier = (request) => {
-      seen.push(request.headers.get('authorization'), Buffer.from(request.body).toString());
-      return Promise.resolve(true);
-    };
-    expect(await verify(delivery, { scheme })).toMatchObject({
-      ok: true,
-      secret: -1,
-      leads: [{ id: 'lead_1' }],
-    });
-    expect(await verify(delivery, { scheme, lead: false })).toEqual({ ok: true, secret: -1, leads: [] });
-    expect(seen.slice(0, 2)).toEqual(['Bearer x', body]);
-    for (const said of [false, 'yes', 1, {}, undefined, null, 'cannot_store']) {
-      const refused = await verify(delivery, { scheme: () => said as boolean });
-      expect(refused).toMatchObject({ ok: false, status: 401, reason: 'wrong_credential' });
-    }
-    expect(await verify(delivery, { scheme: () => 'stale_timestamp' })).toMatchObject({
-      reason: 'stale_timestamp',
-    });
-  });
-
-  test('asks for the delivery again where it throws or takes too long', async () => {
-    const threw = await verify(delivery, {
-      scheme: () => {
-        throw new RangeError('Bearer x');
-      },
-    });
-    expect(threw).toMatchObject({
-      status: 503,
-      reason: 'cannot_verify',
-      hint: 'the verifier threw RangeError',
-    });
-    let aborted: AbortSignal | undefined;
-    const slow: OwnVerifier = (_, { signal }) => {
-      aborted = signal;
-      return new Promise(() => undefined);
-    };
-    const late = await verify(delivery, { scheme: slow, verifierTimeoutMs: 10, lead: false });
-    expect(late).toMatchObject({ ok: false, status: 503, reason: 'cannot_verify' });
-    expect(aborted?.aborted).toBe(true);
-  });
-
-  test('takes no secret and no wrong limit, and signs nothing', async () => {
-    const scheme = (): boolean => true;
-    await expect(verify(delivery, { scheme, secrets: 'a' })).rejects.toThrow(ConfigError);
-    await expect(verify(delivery, { scheme, verifierTimeoutMs: Number.NaN })).rejects.toThrow(ConfigError);
-    await expect(sign({ id: 'a' }, { scheme: scheme as never, secrets: 'a' })).rejects.toThrow(ConfigError);
   });
 });
 

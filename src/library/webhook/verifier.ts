@@ -1,0 +1,105 @@
+import { ConfigError, LeadsError } from '../../errors.ts';
+import { parsePointer } from '../../json/exact.ts';
+import { idFieldNamed } from '../../lead/read-leads.ts';
+import { forApplication } from '../../messages/application.ts';
+import { messageIn } from '../../messages/message.ts';
+import { webhookMessages } from '../../messages/webhook.ts';
+import { Secret } from '../../secret.ts';
+import type { Policy } from '../../webhook/check-delivery.ts';
+import { schemeNamed, schemePartsOf } from '../../webhook/scheme-registry.ts';
+import type { SchemeOptions } from '../../webhook/scheme-options.ts';
+import type { Scheme, Verifier } from '../../webhook/scheme.ts';
+import { asBytes } from './lead.ts';
+import type { SchemeChoice, VerifyOptions } from './options.ts';
+
+/**
+ * The scheme with its keys. Throws a `ConfigError` for an unknown scheme, parts that do not belong together, no secret, or
+ * one that the scheme cannot read: never with a weaker check.
+ */
+export function makeVerifier(choice: SchemeChoice): Verifier {
+  const { toleranceMs } = choice;
+  return inOptionWords(() => {
+    const scheme = definedScheme(choice.scheme, { toleranceMs, publicUrl: publicUrlOf(choice) });
+    checkTolerance(toleranceMs, scheme);
+    return { scheme, keys: secretsOf(choice.secrets).map((secret) => scheme.key(secret)) };
+  });
+}
+
+/** What is wrong with a scheme or a secret, as a `ConfigError` whose text names options. */
+export function inOptionWords<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (!(thrown instanceof LeadsError) || thrown.problem === undefined) throw thrown;
+    const { message, hint, cause } = forApplication(thrown, (problem) =>
+      messageIn(webhookMessages, problem),
+    ) as LeadsError;
+    throw new ConfigError(message, { hint, cause });
+  }
+}
+
+/** Types say the same as these checks, and JavaScript does not read types. */
+function definedScheme(given: unknown, options: SchemeOptions): Scheme {
+  const { name, ...parts } = typeof given === 'string' ? { name: given } : definitionOf(given);
+  return schemeNamed(name, { ...schemePartsOf(name, parts, ['name']), ...options });
+}
+
+function definitionOf(given: unknown): { readonly name: string } & Record<string, unknown> {
+  if (typeof given === 'object' && given !== null && 'name' in given && typeof given.name === 'string') {
+    return { ...given, name: given.name };
+  }
+  throw new ConfigError('no scheme is named', {
+    hint: "such as scheme: 'standard-webhooks', or scheme: { name: 'custom', signatureHeader: 'x-signature' }",
+  });
+}
+
+function publicUrlOf({ publicUrl }: SchemeChoice): URL | undefined {
+  if (publicUrl === undefined) return undefined;
+  const text = String(publicUrl);
+  if (URL.canParse(text)) return new URL(text);
+  throw new ConfigError(`publicUrl '${text}' is not a URL`);
+}
+
+/** A tolerance that has no effect would be taken for a check. */
+function checkTolerance(toleranceMs: number | undefined, scheme: Scheme): void {
+  if (toleranceMs === undefined) return;
+  if (!Number.isFinite(toleranceMs) || toleranceMs < 0) {
+    throw new ConfigError('toleranceMs must be a number');
+  }
+  if (scheme.toleranceMs === undefined) {
+    throw new ConfigError(`toleranceMs: the scheme '${scheme.name}' signs no time`);
+  }
+}
+
+function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
+  const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (all.length === 0) throw new ConfigError('no secret is given: anybody could deliver');
+  return all.map((one, i) => {
+    const bytes = asBytes(one);
+    if (bytes !== undefined) return Secret.ofBytes(bytes);
+    if (typeof one === 'string') return new Secret(one);
+    if (one !== undefined) throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`);
+    throw new ConfigError(`secret ${i + 1} is undefined`, {
+      hint: 'is its environment variable set?',
+    });
+  });
+}
+
+/** Where the leads are in a body: `auto`, or a JSON Pointer (RFC 6901), of which an empty one is the body. */
+export function leadPlace({
+  leadAt = 'auto',
+  idField = 'id',
+}: Pick<VerifyOptions, 'leadAt' | 'idField'>): Pick<Policy, 'leadAt' | 'leadAtNames' | 'idField'> {
+  if (typeof (idField as unknown) !== 'string' || idField === '') {
+    throw new ConfigError('idField is not the name of a field', { hint: "such as 'uuid'" });
+  }
+  const place = leadAt === 'auto' ? leadAt : parsePointer(leadAt);
+  if (place === undefined) {
+    throw new ConfigError(`leadAt '${leadAt}' is no JSON Pointer`, { hint: "'/data', or 'auto'" });
+  }
+  return {
+    leadAt: place,
+    leadAtNames: { saidBy: 'leadAt', option: 'leadAt' },
+    idField: idFieldNamed(idField, 'idField'),
+  };
+}
