@@ -4,8 +4,10 @@ import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
+import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { TargetProblem } from '../problems.ts';
-import { limitedTarget, type Target } from './target.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { AttemptedLead, Target, TargetResult } from './target.ts';
 
 interface ExecOptions {
   readonly command: string;
@@ -34,30 +36,40 @@ const concurrency = 4;
  * `timeoutMs` at most until a command may start, and the command runs as long at most.
  */
 export function execTarget({ messages, ...options }: ExecOptions): Target {
-  const { command, host, timeoutMs, killGroup, signal } = options;
+  const { command, host, timeoutMs, bestEffort, killGroup, signal, sentenceOf } = options;
   const env = withoutSettings(options.env);
-  return limitedTarget({
-    ...options,
-    to: 'exec',
-    name: host === undefined ? command : `${host} ${command}`,
+  const limit = new ConcurrencyLimit(concurrency);
+  const runFor = async (
+    { leadId, place, attempt }: AttemptedLead,
+    { delivery }: CheckedDelivery,
+  ): Promise<TargetResult> => {
+    const queued = performance.now();
+    if (!(await limit.acquire(timeoutMs, signal))) {
+      const answer = sentenceOf({ kind: 'target-busy' });
+      return { to: 'exec', ok: false, answer, durationMs: Math.round(performance.now() - queued) };
+    }
+    const lead = { LEAD_ID: leadId.replaceAll('\0', '\ufffd'), LEAD_ATTEMPT: String(attempt) };
+    const input = leadBytes(delivery.body, place);
+    const started = performance.now();
+    const end = await runCommand({
+      command,
+      env: { ...env, ...lead },
+      input,
+      timeoutMs,
+      killGroup,
+      signal,
+    }).finally(() => limit.release());
+    // stdout carries our data alone, so what a command prints goes to stderr with the messages.
+    for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
+    const { ok, text: answer, isInterrupted } = end;
+    return { to: 'exec', ok, answer, isInterrupted, durationMs: Math.round(performance.now() - started) };
+  };
+  return {
+    name: `exec ${host === undefined ? '' : `${host} `}${command}`,
+    bestEffort,
     concurrency,
-    now: () => performance.now(),
-    async run({ leadId, place, attempt }, { delivery }) {
-      const lead = { LEAD_ID: leadId.replaceAll('\0', '\ufffd'), LEAD_ATTEMPT: String(attempt) };
-      const input = leadBytes(delivery.body, place);
-      const end = await runCommand({
-        command,
-        env: { ...env, ...lead },
-        input,
-        timeoutMs,
-        killGroup,
-        signal,
-      });
-      // stdout carries our data alone, so what a command prints goes to stderr with the messages.
-      for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
-      return { ok: end.ok, answer: end.text, isInterrupted: end.isInterrupted };
-    },
-  });
+    deliver: (from, leads) => leads.map((lead) => runFor(lead, from)),
+  };
 }
 
 /** A child has no need for the tool's own settings, some of which are secrets. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ConcurrencyLimit } from '../../../src/receiver/targets/target.ts';
+import { ConcurrencyLimit } from '../../../src/receiver/targets/concurrency-limit.ts';
 
 const never = new AbortController().signal;
 const long = 60_000;
