@@ -20,7 +20,7 @@ const dist = `${root}dist/`;
 const loadedTogether = {
   // With what the entry itself imports, or the entry would need the files below.
   program: ['program', 'errors', 'time/clock', 'output/terminal/terminal'],
-  // What completion needs of them, without commander.
+  // What help needs of them, without commander.
   flags: [
     'commands/flags/command-spec',
     'commands/flags/shared-flags',
@@ -32,7 +32,6 @@ const loadedTogether = {
     // With what reads a lead, or the file that lists leads would need the one below.
     'lead/raw-lead',
   ],
-  // An inbox that is there, as TAB looks into it for ids.
   inbox: ['inbox/sqlite/database-file'],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],

@@ -4,8 +4,8 @@ import type { Host } from './host.ts';
 import { wrapWidth } from './output/terminal/terminal.ts';
 
 /**
- * The whole program: every error ends here. Never throws. Version, help and completion are answered before anything else
- * is loaded, since every start pays for what is loaded here.
+ * The whole program: every error ends here. Never throws. Version and help are answered before anything else is loaded,
+ * since every start pays for what is loaded here.
  */
 export async function main(argv: readonly string[], host: Host): Promise<ExitCode> {
   try {
@@ -24,10 +24,6 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
 }
 
 async function immediateAnswer(argv: readonly string[], host: Host): Promise<string | undefined> {
-  if (argv[0] === 'completion' && argv[1] === '--complete') {
-    const { completionOf } = await import('./program.ts');
-    return completionOf(argv.slice(2), host);
-  }
   const only = argv.length === 1 ? argv[0] : undefined;
   if (argv.length === 0 || only === '--help' || only === '-h' || only === 'help') {
     const { programHelp } = await import('./program.ts');

@@ -1,6 +1,5 @@
 import type { ListedCommand } from './commands/flags/command-spec.ts';
 import { rootHelp } from './commands/help/root-help.ts';
-import type { Host } from './host.ts';
 
 const inGroup = (
   group: ListedCommand['group'],
@@ -52,19 +51,13 @@ export const commands: readonly ListedCommand[] = [
     [
       'completion',
       'a script with which a shell completes what is typed',
-      () => import('./commands/completion/command.ts'),
+      async () => {
+        const { completionCommand } = await import('./commands/completion/command.ts');
+        return { default: completionCommand(commands) };
+      },
     ],
   ]),
 ];
-
-/** What completes a word, for the scripts of `leads completion`; see `completionLines`. */
-export async function completionOf(
-  asked: readonly string[],
-  host: Pick<Host, 'env' | 'platform'>,
-): Promise<string> {
-  const { completionLines } = await import('./commands/completion/complete.ts');
-  return completionLines(asked, commands, host);
-}
 
 /** `leads --help` for a terminal of so many columns. */
 export const programHelp = (width: number): string => rootHelp(commands, width);

@@ -59,7 +59,6 @@ function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Apart from what reads it, so that completion loads no more than the name. */
 export const configFile = (configDir: string): string => join(configDir, 'config.json');
 
 /** The file of the inbox that a profile has where none is named. */

@@ -54,7 +54,6 @@ export const flags = {
     value: 'path',
     type: text,
     repeatable: true,
-    known: 'fields',
     help: 'do not compare this field, nor what is inside it: metadata.score',
   },
   strict: { help: 'compare as sent: null is not absent, and a field that no push has is a difference' },

@@ -1,118 +1,171 @@
 import type { Context, Outcome } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
+import type { ListedCommand } from '../flags/command-spec.ts';
+import { type CommandData, describeProgram, type ProgramData } from '../help/help-data.ts';
 
-/** For bash 3.2 and later, with or without the package bash-completion. */
-const bashScript = String.raw`# bash completion for leads
-_leads_complete() {
-  local current=$2 rest=$COMP_LINE tab=$'\t' i piece gap line first skip
-  local -a words
-  words=()
-  # bash splits words at = and : too; what no space separates is one word of the command line.
-  for ((i = 0; i < COMP_CWORD; i++)); do
-    piece=${'$'}{COMP_WORDS[i]}
-    gap=${'$'}{rest%%"$piece"*}
-    rest=${'$'}{rest#"$gap$piece"}
-    if [ -z "$gap" ] && [ ${'$'}{#words[@]} -gt 0 ]; then
-      words[${'$'}{#words[@]}-1]+=$piece
-    else
-      words[${'$'}{#words[@]}]=$piece
-    fi
+/** The words that may be typed; the shell itself knows the names of files. */
+type Choices = readonly string[] | 'files';
+
+/** A word that may be typed, and a few words about it. */
+interface Candidate {
+  readonly name: string;
+  readonly help: string;
+}
+
+interface CompletedFlag extends Candidate {
+  /** Such as `-o`, and `--no-gzip` beside `--gzip`. */
+  readonly otherNames: readonly string[];
+  /** Undefined for a flag without a value, or one that needs none; empty where the value is free. */
+  readonly values: Choices | undefined;
+}
+
+/** What may be typed after the words `at`, such as `inbox show`. */
+interface Place {
+  readonly at: string;
+  readonly words: readonly Candidate[];
+  /** The argument is a file. */
+  readonly takesFile?: boolean;
+  readonly flags: readonly CompletedFlag[];
+}
+
+const isFile = (name: string): boolean => /\b(file|place)\b/.test(name);
+
+const flagsOf = (flags: CommandData['flags']): CompletedFlag[] =>
+  flags.map(({ name, aliases, short, help, value, choices, alone }) => ({
+    ...{ name, help },
+    otherNames: [...(short === null ? [] : [short]), ...aliases.filter((alias) => /^--no-/.test(alias))],
+    values:
+      value === null || alone !== null
+        ? undefined
+        : choices.length === 0 && isFile(value)
+          ? 'files'
+          : choices,
+  }));
+
+function placesOf(program: ProgramData): Place[] {
+  const globals = flagsOf(program.flags);
+  const wordsOf = (commands: readonly CommandData[]): Candidate[] =>
+    commands.map(({ name, summary }) => ({ name: name.slice(name.lastIndexOf(' ') + 1), help: summary }));
+  const placesBelow = (command: CommandData): Place[] => {
+    const { name: at, commands, flags, arguments: args } = command;
+    const [first] = args;
+    const choices = (first?.choices ?? []).map((name) => ({ name, help: '' }));
+    const words = commands.length > 0 ? wordsOf(commands) : choices;
+    const takesFile = first !== undefined && isFile(first.name);
+    const own = { at, words, takesFile, flags: [...flagsOf(flags), ...globals] };
+    return [own, ...commands.flatMap(placesBelow)];
+  };
+  const names = wordsOf(program.commands);
+  const topics = program.topics.map(({ name }) => ({ name, help: 'help topic' }));
+  return [
+    { at: '', words: [...names, { name: 'help', help: 'of a command or topic' }], flags: globals },
+    { at: 'help', words: [...names, ...topics], flags: [] },
+    ...program.commands.map(({ name, commands }) => ({
+      ...{ at: `help ${name}`, words: wordsOf(commands), flags: [] },
+    })),
+    ...program.commands.flatMap(placesBelow),
+  ];
+}
+
+/** Each name that begins with two dashes. */
+const longNames = ({ flags }: Place): Candidate[] =>
+  flags.flatMap(({ name, otherNames, help }) =>
+    [name, ...otherNames].filter((one) => one.startsWith('--')).map((long) => ({ name: long, help })),
+  );
+
+const namesOf = (candidates: readonly Candidate[]): string => candidates.map(({ name }) => name).join(' ');
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The places that a word leads to, each as the place before it, a space and the word. */
+const steps = (places: readonly Place[], quote = quoted): string[] =>
+  places.flatMap(({ at }) => (at === '' ? [] : [quote(at.includes(' ') ? at : ` ${at}`)]));
+
+/** Lines of a shell's `case`, one for each place that has something. */
+const cases = (places: readonly Place[], write: (place: Place) => string): string =>
+  places
+    .flatMap((place) => (write(place) === '' ? [] : [`      (${quoted(place.at)}) ${write(place)} ;;`]))
+    .join('\n');
+
+/** The same by place and flag, for the values of flags; a flag that ends with `=` has its value in the same word. */
+function valueCases(places: readonly Place[], write: (values: Choices) => string): string {
+  const patterns = new Map<string, string[]>();
+  for (const { at, flags } of places) {
+    for (const { name, otherNames, values } of flags) {
+      if (values === undefined) continue;
+      const typed = [name, `${name}=`, ...otherNames].map((flag) => quoted(`${at} ${flag}`));
+      const action = write(values);
+      patterns.set(action, [...(patterns.get(action) ?? []), ...typed]);
+    }
+  }
+  return [...patterns].map(([action, typed]) => `    (${typed.join(' | ')}) ${action} ;;`).join('\n');
+}
+
+/** For bash 3.2 and later, which splits words at `=`. */
+const bashScript = (places: readonly Place[]): string => String.raw`# bash completion for leads
+_leads() {
+  local current=$2 flag=$3 at= words= files= i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$at ${'$'}{COMP_WORDS[i]}" in
+      (${steps(places).join(' | ')}) at="${'$'}{at:+$at }${'$'}{COMP_WORDS[i]}" ;;
+    esac
   done
-  skip=''
-  piece=${'$'}{COMP_WORDS[COMP_CWORD]}
-  case $piece in
-    =* | :*)
-      if [ -z "$current" ]; then
-        skip=${'$'}{words[${'$'}{#words[@]}-1]}$piece
-        unset "words[${'$'}{#words[@]}-1]"
-      fi
-      ;;
-    *)
-      if [ ${'$'}{#words[@]} -gt 1 ] && [ "${'$'}{rest:0:1}" != ' ' ] && [ "${'$'}{rest:0:1}" != "$tab" ]; then
-        skip=${'$'}{words[${'$'}{#words[@]}-1]}
-        unset "words[${'$'}{#words[@]}-1]"
-      fi
-      ;;
+  if [ "${'$'}{COMP_WORDS[COMP_CWORD]}" = = ]; then
+    current= flag=${'$'}{COMP_WORDS[COMP_CWORD - 1]}=
+  elif [ "$flag" = = ]; then
+    flag=${'$'}{COMP_WORDS[COMP_CWORD - 2]}=
+  fi
+  case "$at $flag" in
+${valueCases(places, bashWords)}
+    (*)
+      case $current in
+        (-*) case $at in
+${cases(places, (place) => bashWords(longNames(place).map(({ name }) => name)))}
+        esac ;;
+        (*) case $at in
+${cases(places, ({ words, takesFile }) => bashWords(takesFile === true ? 'files' : words.map(({ name }) => name)))}
+        esac ;;
+      esac ;;
   esac
-  COMPREPLY=()
-  first=1
-  while IFS= read -r line; do
-    if [ -n "$first" ]; then
-      first=''
-      case $line in
-        files) type compopt >/dev/null 2>&1 && compopt -o default ;;
-        open) type compopt >/dev/null 2>&1 && compopt -o nospace ;;
-      esac
-    else
-      line=${'$'}{line%%"$tab"*}
-      COMPREPLY[${'$'}{#COMPREPLY[@]}]=${'$'}{line#"$skip"}
-    fi
-  done < <(command leads completion --complete ".$skip$current" "${'$'}{words[@]:1}" 2>/dev/null </dev/null)
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [ -z "$files" ] || ! type compopt >/dev/null 2>&1 || compopt -o default
 }
 if type compopt >/dev/null 2>&1; then
-  complete -F _leads_complete leads
+  complete -F _leads leads
 else
-  complete -o default -F _leads_complete leads
+  complete -o default -F _leads leads
 fi
 `;
 
-/** For fish 3 and later. */
-const fishScript = String.raw`# fish completion for leads
-function __leads_complete
-    set -l current (commandline -ct)
-    set -l words (commandline -opc)
-    set -e words[1]
-    set -l lines (command leads completion --complete ".$current" $words 2>/dev/null </dev/null)
-    if test "$lines[1]" = files
-        __fish_complete_path "$current"
-        return
-    end
-    set -e lines[1]
-    if test (count $lines) -gt 0
-        printf '%s\n' $lines
-    end
-end
-complete -c leads -e
-complete -c leads -k -f -a '(__leads_complete)'
-`;
+const bashWords = (values: Choices): string =>
+  values === 'files' ? 'files=1' : `words=${quoted(values.join(' '))}`;
 
-/** For PowerShell 5.1 and later; nothing here has run it. */
-const powershellScript = String.raw`# PowerShell completion for leads (untested)
-Register-ArgumentCompleter -Native -CommandName leads -ScriptBlock {
-    param($wordToComplete, $commandAst, $cursorPosition)
-    $words = @($commandAst.CommandElements |
-        Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
-        Select-Object -Skip 1 |
-        ForEach-Object { $_.Extent.Text })
-    $program = Get-Command -CommandType Application -Name leads -ErrorAction SilentlyContinue | Select-Object -First 1
-    if ($null -eq $program) { return }
-    $lines = @(& $program completion --complete ".$wordToComplete" @words 2>$null)
-    $lines | Select-Object -Skip 1 | ForEach-Object {
-        $value, $help = $_ -split [char]9, 2
-        if ([string]::IsNullOrEmpty($help)) { $help = $value }
-        [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $help)
-    }
-}
-`;
-
-/** As a file `_leads` in a directory of `fpath`, or read by `source` behind `compinit`. */
-const zshScript = String.raw`#compdef leads
+/** As a file `_leads` in a directory of `fpath`, or read by `source` after `compinit`. */
+const zshScript = (places: readonly Place[]): string => String.raw`#compdef leads
 # zsh completion for leads
 _leads() {
-  local tab=$'\t' line
-  local -a lines values shown options
-  lines=("${'$'}{(@f)$(command leads completion --complete ".${'$'}{(Q)PREFIX}" "${'$'}{(@Q)words[2,CURRENT-1]}" 2>/dev/null </dev/null)}")
-  case $lines[1] in
-    files) _files; return ;;
-    open) options=(-S '') ;;
-  esac
-  for line in "${'$'}{(@)lines[2,-1]}"; do
-    [[ -n $line ]] || continue
-    values+=("${'$'}{line%%$tab*}")
-    shown+=("${'$'}{(r:24:)line%%$tab*}  ${'$'}{line#*$tab}")
+  local at flag=$words[CURRENT-1] word
+  local -a found
+  for word in "${'$'}{(@)words[2,CURRENT-1]}"; do
+    case "$at $word" in
+      (${steps(places).join(' | ')}) at=${'$'}{at:+$at }$word ;;
+    esac
   done
-  (( $#values )) || return 1
-  compadd "${'$'}{options[@]}" -V leads -l -d shown -- "${'$'}{values[@]}"
+  case $PREFIX in
+    (--*=*) flag=${'$'}{PREFIX%%=*}=; compset -P '*=' ;;
+  esac
+  case "$at $flag" in
+${valueCases(places, (values) => (values === 'files' ? '_files; return' : `compadd -- ${values.map(quoted).join(' ')}; return`))}
+  esac
+  case $PREFIX in
+    (-*) case $at in
+${cases(places, (place) => zshFound(longNames(place)))}
+    esac ;;
+    (*) case $at in
+${cases(places, ({ words, takesFile }) => (takesFile === true ? '_files; return' : zshFound(words)))}
+    esac ;;
+  esac
+  _describe leads found
 }
 if [[ $funcstack[1] == _leads ]]; then
   _leads "$@"
@@ -121,12 +174,91 @@ elif (( $+functions[compdef] )); then
 fi
 `;
 
+/** `'--limit:how many'`: a colon in help separates nothing. */
+const zshFound = (candidates: readonly Candidate[]): string => {
+  const described = candidates.map(({ name, help }) => quoted(`${name}:${help.replaceAll(':', '\\:')}`));
+  return described.length === 0 ? '' : `found=(${described.join(' ')})`;
+};
+
+/** For fish 3 and later. */
+const fishScript = (places: readonly Place[]): string => `# fish completion for leads
+function __leads_at
+    set -l at
+    for word in (commandline -opc)[2..-1]
+        switch "$at $word"
+            case ${steps(places, fishQuoted).join(' ')}
+                set at (string trim -- "$at $word")
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+complete -c leads -e
+complete -c leads -f
+${places.flatMap(fishLines).join('\n')}
+`;
+
+const fishQuoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;
+
+function fishLines({ at, words, takesFile, flags }: Place): string[] {
+  const line = (what: string, help = ''): string =>
+    `complete -c leads -n "__leads_at '${at}'" ${what} -d ${fishQuoted(help)}`;
+  const optionOf = (name: string): string =>
+    name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`;
+  const valueOf = (values: Choices): string =>
+    values === 'files' ? '-r -F' : `-x -a ${fishQuoted(values.join(' '))}`;
+  return [
+    ...(takesFile === true ? [line('-F')] : []),
+    ...words.map(({ name, help }) => line(`-a ${fishQuoted(name)}`, help)),
+    ...flags.flatMap(({ name, otherNames, help, values }) =>
+      [name, ...otherNames].map((one) =>
+        line([optionOf(one), ...(values === undefined ? [] : [valueOf(values)])].join(' '), help),
+      ),
+    ),
+  ];
+}
+
+/** For PowerShell 5.1 and later, which completes files where nothing else is offered; nothing here has run it. */
+const powershellScript = (
+  places: readonly Place[],
+): string => String.raw`# PowerShell completion for leads (untested)
+Register-ArgumentCompleter -Native -CommandName leads -ScriptBlock {
+    param($word, $line, $cursor)
+    $words = @{
+${table(places.map(({ at, words }) => [at, namesOf(words)]))}
+    }
+    $flags = @{
+${table(places.map((place) => [place.at, namesOf(longNames(place))]))}
+    }
+    $values = @{
+${table(places.flatMap(({ at, flags }) => flags.flatMap((flag) => powershellValues(at, flag))))}
+    }
+    $at, $flag, $prefix = '', '', ''
+    $typed = $line.CommandElements | Select-Object -Skip 1 | Where-Object { $_.Extent.EndOffset -lt $cursor }
+    foreach ($flag in $typed.Extent.Text) {
+        if ($words.ContainsKey("$at $flag".Trim())) { $at = "$at $flag".Trim() }
+    }
+    if ($word -match '^(--[^=]+)=') { $flag, $prefix = $Matches[1], $Matches[0] }
+    $found = if ($values.ContainsKey("$at $flag")) { $values["$at $flag"] }
+        elseif ($word.StartsWith('-')) { $flags[$at] } else { $words[$at] }
+    -split $found | Where-Object { "$prefix$_".StartsWith($word) } | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new("$prefix$_", $_, 'ParameterValue', $_)
+    }
+}
+`;
+
+const table = (rows: readonly (readonly [key: string, words: string])[]): string =>
+  rows.map(([key, words]) => `        '${key}' = '${words}'`).join('\n');
+
+const powershellValues = (at: string, { name, values }: CompletedFlag): [string, string][] =>
+  values === undefined ? [] : [[`${at} ${name}`, values === 'files' ? '' : values.join(' ')]];
+
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
 
 export async function run(
-  { shell }: { readonly shell: keyof typeof scripts },
-  { stdout }: Context,
+  shell: keyof typeof scripts,
+  commands: readonly ListedCommand[],
+  { stdout }: Pick<Context, 'stdout'>,
 ): Promise<Outcome> {
-  await write(stdout, scripts[shell]);
+  await write(stdout, scripts[shell](placesOf(await describeProgram(commands))));
   return 'done';
 }

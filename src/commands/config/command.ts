@@ -6,19 +6,18 @@ import { formatFlags } from '../flags/shared-flags.ts';
 
 const listFlags = { ...formatFlags(['table', 'json']) } satisfies Flags;
 const keyArgs = {
-  key: { type: text, known: 'settings', help: 'name of the setting' },
+  key: { type: { ...text, choices: settingKeys.map(({ name }) => name) }, help: 'name of the setting' },
 } satisfies Arguments;
 const setArgs = {
   ...keyArgs,
   value: {
     type: anyText,
     optional: true,
-    known: 'setting-values',
     help: '- reads stdin; without it, secrets are read from the terminal',
   },
 } satisfies Arguments;
 const useArgs = {
-  name: { type: text, known: 'profiles', help: 'of a stored profile' },
+  name: { type: text, help: 'of a stored profile' },
 } satisfies Arguments;
 
 export default commandGroup({

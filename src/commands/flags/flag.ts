@@ -1,17 +1,5 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
 
-/** What completion offers as a value, beside a type's choices: files, or what this machine knows. */
-type KnownValues =
-  | 'files'
-  | 'profiles'
-  | 'settings'
-  | 'setting-values'
-  | 'lead-ids'
-  | 'categories'
-  | 'fields'
-  | 'field-list'
-  | 'conditions';
-
 interface FlagText {
   /** What it does, for help; the choices, the default and `repeatable` are added to it. */
   readonly help?: string | undefined;
@@ -50,8 +38,6 @@ export interface ValueFlag<T> extends FlagText {
   readonly choicesShown?: false;
   /** An older name, which is still understood. */
   readonly olderName?: string;
-  /** Files, where it is missing and the value is a `file`. */
-  readonly known?: KnownValues;
   /** The setting of the profile that holds without the flag; its environment variable goes before it. */
   readonly setting?: string;
   /** An environment variable that is no setting's and holds without the flag. */
@@ -69,7 +55,6 @@ export interface Argument<T = unknown> {
   readonly help: string;
   readonly type: ValueType<T>;
   readonly optional?: true;
-  readonly known?: KnownValues;
   /** Several words, the last ones; the option is a list. */
   readonly repeatable?: true;
 }
@@ -135,7 +120,6 @@ export const globalFlags = {
     value: 'name',
     type: anyText,
     help: 'which account of the configuration file',
-    known: 'profiles',
     variable: 'LEADS_PROFILE',
   },
   baseUrl: { value: 'url', type: anyText, help: 'address of the service', setting: 'base-url' },

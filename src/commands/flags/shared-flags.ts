@@ -29,13 +29,12 @@ export type TimeOptions = OptionsOf<ReturnType<typeof timeFlags>>;
 /** Which leads: the same on every command that pulls. */
 export const filterFlags = inGroup('Filters', {
   status: { value: 'status', type: text, help: 'as the service judges it, such as new' },
-  category: { value: 'name', type: text, repeatable: true, known: 'categories', help: 'any of these' },
+  category: { value: 'name', type: text, repeatable: true, help: 'any of these' },
   ...timeFlags('created'),
   where: {
     value: 'condition',
     type: condition,
     repeatable: true,
-    known: 'conditions',
     help: 'PATH=VALUE; also != < <= > >=, and ~ for contains',
   },
 }) satisfies Flags;
@@ -96,7 +95,6 @@ export const inboxFlags = {
     value: 'place',
     type: text,
     otherwise: "the profile's own",
-    known: 'files',
     variable: 'LEADS_INBOX',
     help: 'a file or postgres://HOST/DATABASE; or @FILE that holds such a URL (@- for stdin)',
   },
@@ -112,7 +110,6 @@ export const fieldsFlag = {
   fields: {
     value: 'list',
     type: fieldList,
-    known: 'field-list',
     help: 'only these, such as id,contact.email',
   },
 } satisfies Flags;

@@ -137,7 +137,7 @@ export function usage(path: string, spec: CommandSpec): string {
 }
 
 /** Meaning, choices, and in parentheses whether it repeats and what holds without it. */
-export function flagText(flag: Flag): string {
+function flagText(flag: Flag): string {
   const help = flag.help ?? '';
   if (isSwitch(flag)) return help;
   const choices = listed(flag.choicesShown === false ? [] : (flag.type.choices ?? []));

@@ -30,7 +30,6 @@ export const showArgs = {
   id: {
     type: text,
     optional: true,
-    known: 'lead-ids',
     help: 'of the lead, or the number of a delivery in the list',
   },
 } satisfies Arguments;
@@ -60,7 +59,7 @@ export const exportFlags = {
 export type InboxExportOptions = OptionsOf<typeof exportFlags>;
 
 export const retryArgs = {
-  id: { type: text, optional: true, repeatable: true, known: 'lead-ids', help: 'of leads' },
+  id: { type: text, optional: true, repeatable: true, help: 'of leads' },
 } satisfies Arguments;
 
 export const retryFlags = {

@@ -95,7 +95,6 @@ export const flags = {
       value: 'json|file',
       type: text,
       repeatable: true,
-      known: 'files',
       help: "one of these with more than its address, such as which leads: see 'leads help targets'",
     },
     acknowledge: {

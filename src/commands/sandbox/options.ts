@@ -29,7 +29,6 @@ const configFlag = {
   config: {
     value: 'file|json',
     type: text,
-    known: 'files',
     help: 'accounts, webhooks, pages and all that has no flag; as JSON (- for stdin)',
   },
 } satisfies Flags;

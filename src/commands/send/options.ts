@@ -29,7 +29,6 @@ export const flags = {
       value: 'id',
       type: text,
       repeatable: true,
-      known: 'lead-ids',
       help: 'this lead, from the service or else the inbox',
     },
     from: {
@@ -47,7 +46,6 @@ export const flags = {
       value: 'path',
       type: memberPath,
       repeatable: true,
-      known: 'fields',
       help: 'leave a field out',
     },
     newId: { help: 'give each lead a new id' },

@@ -4,7 +4,7 @@ import type { Arguments, Flags } from '../flags/flag.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 
 const args = {
-  id: { type: text, known: 'lead-ids', help: 'of the lead' },
+  id: { type: text, help: 'of the lead' },
 } satisfies Arguments;
 
 const flags = {

@@ -37,7 +37,6 @@ export const flags = {
   by: {
     value: 'path',
     type: paths,
-    known: 'field-list',
     otherwise: 'status, category and source',
     help: 'count by this field; two as PATH,PATH make a matrix',
   },

@@ -14,7 +14,7 @@ const exactUrl: ValueType<string> = {
 };
 
 export const args = {
-  file: { type: text, optional: true, known: 'files', help: 'the capture, - for stdin' },
+  file: { type: text, optional: true, help: 'the capture, - for stdin' },
 } satisfies Arguments;
 
 const { verify: _, ...credentials } = schemeFlags('Who sent it (without --scheme: as its header tells)');
@@ -25,7 +25,6 @@ export const flags = {
     id: {
       value: 'delivery',
       type: text,
-      known: 'lead-ids',
       help: 'one of the inbox, by its number in the list or the id of its lead',
     },
     entry: { value: 'n', type: wholeNumber(1), help: 'which request of the capture, from 1' },
