@@ -80,7 +80,7 @@ function splitEntry(entry: string): [string, string] {
 }
 
 /** `5%`, or `1%:200ms`; undefined for anything else. */
-export function parseShare(text: string): Fault | undefined {
+function parseShare(text: string): Fault | undefined {
   const [, share, percent, duration] = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text) ?? [];
   const chance = Number(share) / (percent === '%' ? 100 : 1);
   const amountMs = duration === undefined ? undefined : parseDuration(duration);

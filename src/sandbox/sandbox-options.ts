@@ -5,7 +5,7 @@ import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** Settings of one sandbox; everything has a default. */
-export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>>, AccountOptions {
+export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   /** 0 (the default): any free port. */
   readonly port?: number | undefined;
   /** Default 127.0.0.1. */
@@ -13,14 +13,6 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>>, Ac
   /** Serves HTTPS with these PEM texts. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
   readonly params?: Optional<ApiOptions['params']> | undefined;
-  /** Accounts beside the first one, which these options describe. */
-  readonly otherAccounts?: readonly AccountOptions[] | undefined;
-}
-
-/** What one account has: its keys open its leads alone, and these go to its webhooks alone. */
-export interface AccountOptions {
-  /** Default: its place among the accounts, from 1. */
-  readonly name?: string | undefined;
   /** Secrets that are valid for the list operation. Default `sandbox-key`. */
   readonly apiKeys?: readonly string[] | undefined;
   /** The same seed gives the same leads, faults and delivery ids. */
@@ -93,7 +85,7 @@ export interface ApiOptions {
   readonly defaultLimit: number;
   /** A larger `limit` is cut to this without an error, as services do. */
   readonly maxLimit: number;
-  /** For each account at most `requests` in each window of `windowMs` milliseconds. */
+  /** At most `requests` in each window of `windowMs` milliseconds. */
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
   /** Whether bodies are compressed for clients that ask for it. */
   readonly gzip: boolean;

@@ -2,10 +2,10 @@ import type { Clock } from '../time/clock.ts';
 import type { Poster } from '../http/client/poster.ts';
 import { DataError, messageOf } from '../errors.ts';
 import {
-  type AccountOptions,
   type ApiOptions,
   defaultApiKey,
   defaultConcurrency,
+  type SandboxOptions,
   type WebhookOptions,
 } from './sandbox-options.ts';
 import { type LoggedRequest, rateLimit, type RateLimit, RequestLog } from './requests.ts';
@@ -33,9 +33,8 @@ export interface LeadProblem {
   readonly taken?: boolean;
 }
 
-/** Everything that one account has and can do; the list operation and the control endpoints are two views of it. */
+/** Everything that the account has and can do; the list operation and the control endpoints are two views of it. */
 export class SandboxState {
-  readonly name: string;
   readonly apiKeys: readonly string[];
   readonly api: ApiOptions;
   readonly seed: number;
@@ -45,18 +44,17 @@ export class SandboxState {
   readonly deliveries: Deliveries;
   limit: RateLimit;
   readonly sentenceOf: (error: unknown) => string;
-  readonly #options: AccountOptions;
+  readonly #options: SandboxOptions;
   readonly #clock: Clock;
   readonly #observe: (event: LoggedRequest | RecordedAttempt) => void;
 
   /** Throws a `DataError` for a record that is not a lead, and a `ConfigError` for a fault that a scheme cannot show. */
-  constructor(name: string, options: AccountOptions, api: ApiOptions, dependencies: SandboxDependencies) {
+  constructor(options: SandboxOptions, api: ApiOptions, dependencies: SandboxDependencies) {
     const { clock, poster, sentenceOf = messageOf, observe = () => undefined } = dependencies;
     this.#options = options;
     this.#clock = clock;
     this.#observe = observe;
     this.sentenceOf = sentenceOf;
-    this.name = name;
     this.apiKeys = options.apiKeys ?? [defaultApiKey];
     this.api = api;
     this.seed = hashText(String(options.seed ?? 1));
@@ -66,11 +64,6 @@ export class SandboxState {
     const { webhooks = [] } = options;
     this.deliveries = new Deliveries({ webhooks, seed: this.seed, poster, clock, onAttempt: observe });
     this.reset();
-  }
-
-  /** A new lead is added each time so many milliseconds have passed. */
-  get everyMs(): number | undefined {
-    return this.#options.everyMs;
   }
 
   now(): number {
@@ -154,7 +147,7 @@ interface Webhook {
 const defaultRetryMs = [1000, 5000, 30_000];
 const defaultTimeoutMs = 10_000;
 
-/** Every lead of one account to each of its webhooks, and a record of each attempt. */
+/** Every lead to each webhook, and a record of each attempt. */
 class Deliveries {
   attempts: RecordedAttempt[] = [];
   paused = false;
@@ -182,11 +175,6 @@ class Deliveries {
       });
       return { options, injector, queue };
     });
-  }
-
-  /** Names of the headers with which the first webhook's scheme proves who sent a delivery. */
-  get credentialHeaders(): readonly string[] {
-    return this.#webhooks[0]?.options.signer.scheme.credentialHeaders ?? [];
   }
 
   /** Those of the first webhook. */

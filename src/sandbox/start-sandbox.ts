@@ -10,7 +10,6 @@ import {
 } from '../http/server/plain-server.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import {
-  type AccountOptions,
   type ApiOptions,
   defaultApi,
   defaultConcurrency,
@@ -35,11 +34,9 @@ export interface Sandbox {
   /** Base URL of the service, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** The first key of the first account. */
+  /** The first one. */
   readonly apiKey: string;
-  /** Leads, faults and records of each: what the control endpoints show. */
-  readonly accounts: readonly SandboxState[];
-  /** The first account. */
+  /** Leads, faults and records: what the control endpoints show. */
   readonly state: SandboxState;
   readonly leads: SandboxState['leads'];
   /** A new lead, as `POST /sandbox/leads` without a body makes it. */
@@ -60,17 +57,13 @@ export async function startSandbox(
     ...withoutUndefined(options),
     params: { ...defaultApi.params, ...withoutUndefined(options.params ?? {}) },
   };
-  const { otherAccounts = [] } = options;
-  const webhooks = [options, ...otherAccounts].flatMap((account) => account.webhooks ?? []);
+  const { webhooks = [] } = options;
   const poster = createPoster({
     connections: Math.max(...webhooks.map((one) => one.concurrency ?? defaultConcurrency), 1),
     loopbackCa,
     now: () => clock.steady(),
   });
-  const open = (account: AccountOptions, i: number): SandboxState =>
-    new SandboxState(account.name ?? String(i + 1), account, api, { clock, poster, sentenceOf, observe });
-  const state = open(options, 0);
-  const accounts = [state, ...otherAccounts.map((account, i) => open(account, i + 1))] as const;
+  const state = new SandboxState(options, api, { clock, poster, sentenceOf, observe });
   let url = '';
   const server = await openPlainServer({
     host: options.host ?? '127.0.0.1',
@@ -81,25 +74,24 @@ export async function startSandbox(
     handle: async (request) => {
       // The server leaves out the body of what answers a HEAD.
       const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const answer = await answerRequest({ ...request, method }, accounts, api.path, url, clock);
+      const answer = await answerRequest({ ...request, method }, state, url, clock);
       return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
     },
     onError: (error) => errorResponse(500, 'sandbox_bug', String(error)),
   });
   url = server.url;
   const stop = new AbortController();
-  for (const account of accounts) void addRegularly(account, clock, stop.signal);
+  void addRegularly(state, options.everyMs, clock, stop.signal);
   return {
     url,
     port: server.port,
     apiKey: state.apiKeys[0] ?? '',
-    accounts,
     state,
     leads: state.leads,
     addLead: () => state.generate(),
     async close() {
       stop.abort();
-      for (const account of accounts) account.deliveries.cancel();
+      state.deliveries.cancel();
       poster.close();
       await server.close();
     },
@@ -108,15 +100,15 @@ export async function startSandbox(
 
 async function answerRequest(
   request: PlainRequest,
-  accounts: readonly [SandboxState, ...SandboxState[]],
-  path: string,
+  state: SandboxState,
   ownUrl: string,
   clock: Clock,
 ): Promise<PlainResponse> {
+  const { path } = state.api;
   const base = originOfClient(request.headers.host, ownUrl);
   const url = URL.canParse(request.target, base) ? new URL(request.target, base) : undefined;
-  if (url?.pathname === path) return answerListRequest(request, url, accounts, clock);
-  const controlled = url && (await answerControlRequest(accounts, url, request, ownUrl));
+  if (url?.pathname === path) return answerListRequest(request, url, state, clock);
+  const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
   if (url?.pathname === '/') {
     // A receiver stands elsewhere: a delivery that is answered 200 here would be lost.
@@ -133,9 +125,13 @@ function originOfClient(host: string | undefined, ownUrl: string): string {
   return URL.canParse(origin) ? origin : ownUrl;
 }
 
-async function addRegularly(account: SandboxState, clock: Clock, signal: AbortSignal): Promise<void> {
-  const { everyMs } = account;
-  while (everyMs !== undefined && (await slept(clock, everyMs, signal))) account.generate();
+async function addRegularly(
+  state: SandboxState,
+  everyMs: number | undefined,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  while (everyMs !== undefined && (await slept(clock, everyMs, signal))) state.generate();
 }
 
 /** Adds the lead in the body; without a body, as many generated ones as `?count=` says. */
@@ -267,12 +263,6 @@ const action =
 
 /** For tests, and for a person with curl, to look into the sandbox and to control it: endpoints by path and method. */
 const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
-  '/openapi.json': {
-    GET: async (state, url) => {
-      const { openapi } = await import('./openapi.ts');
-      return jsonResponse(200, openapi(state.api, url.origin, state.deliveries.credentialHeaders));
-    },
-  },
   '/sandbox/leads': { GET: listAllLeads, POST: addLeads },
   '/sandbox/requests': { GET: listRequests },
   '/sandbox/deliveries': { GET: listAttempts, DELETE: action((state) => state.deliveries.clear()) },
@@ -282,9 +272,9 @@ const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = 
   '/sandbox/reset': { POST: action((state) => state.reset()) },
 };
 
-/** The response of a control endpoint for `?account=NAME`, or else the first; undefined when the path is none of them. */
+/** The response of a control endpoint; undefined when the path is none of them. */
 async function answerControlRequest(
-  accounts: readonly SandboxState[],
+  state: SandboxState,
   url: URL,
   request: PlainRequest,
   ownOrigin: string,
@@ -299,9 +289,5 @@ async function answerControlRequest(
     const allow = Object.keys(methods).join(', ');
     return errorResponse(405, 'method_not_allowed', `This takes ${allow}.`, { allow });
   }
-  const name = url.searchParams.get('account') ?? accounts[0]?.name;
-  const state = accounts.find((account) => account.name === name);
-  if (state !== undefined) return endpoint(state, url, request);
-  const known = accounts.map((account) => account.name).join(', ');
-  return errorResponse(404, 'not_found', `There is no such account; there is ${known}.`);
+  return endpoint(state, url, request);
 }

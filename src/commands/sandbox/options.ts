@@ -13,7 +13,7 @@ import { httpUrl, pointInTime, retrySchedule } from '../flags/flag-values.ts';
 import { formatFlags, schemeFlags } from '../flags/shared-flags.ts';
 
 /** As an absolute URL in its normal form. */
-export const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };
+const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };
 
 const apiFaultList: ValueType<Faults<ApiFault>> = {
   parse: (typed) => parseFaults(typed, apiFaults),
@@ -24,14 +24,6 @@ const deliveryFaultList: ValueType<Faults<DeliveryFault>> = {
   parse: (typed) => parseFaults(typed, deliveryFaults),
   expected: 'a list of faults such as duplicate=5%',
 };
-
-const configFlag = {
-  config: {
-    value: 'file|json',
-    type: text,
-    help: 'accounts, webhooks, pages and all that has no flag; as JSON (- for stdin)',
-  },
-} satisfies Flags;
 
 const leadFlags = {
   leads: {
@@ -102,7 +94,6 @@ const apiFlags = {
 } satisfies Flags;
 
 export const flags = {
-  ...configFlag,
   ...inGroup('Leads', leadFlags),
   ...inGroup('Webhook delivery', deliveryFlags),
   ...schemeFlags('How deliveries are signed'),

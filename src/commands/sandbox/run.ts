@@ -6,23 +6,22 @@ import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor, type Palette } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/start-sandbox.ts';
-import { type Account, resolveSandbox } from './sandbox-options.ts';
+import { type ResolvedSandbox, resolveSandbox } from './sandbox-options.ts';
 import type { Options } from './options.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import { injectedIn } from '../../sandbox/faults.ts';
 import type { LoggedRequest } from '../../sandbox/requests.ts';
-import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
 import { explainFailure } from '../../messages/sender.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
   const failures = failureNotes((cause, text) => messages.note(cause, text));
-  const { options, accounts } = await resolveSandbox(flags, context);
+  const options = await resolveSandbox(flags, context);
   const sandbox = await startSandbox(options, {
     clock,
     sentenceOf,
-    loopbackCa: await loopbackAuthority(accounts, context),
+    loopbackCa: await loopbackAuthority(options, context),
     observe: (event) => {
       messages.verbose(eventLine(event));
       if ('outcome' in event) failures.add(event);
@@ -33,9 +32,9 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
   }
   try {
     if (flags.format === 'json') {
-      await writeJson(stdout, readyRecord(sandbox, accounts));
+      await writeJson(stdout, readyRecord(sandbox, options));
     } else if (!context.globals.quiet) {
-      const lines = readyBanner(sandbox, accounts, await paletteFor(stderr, context));
+      const lines = readyBanner(sandbox, options, flags, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
     }
     failures.start();
@@ -53,11 +52,11 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
 
 /** Made here when `listen` has not made it yet, so that either of the two may start first. */
 async function loopbackAuthority(
-  accounts: readonly Account[],
+  { webhooks }: ResolvedSandbox,
   { paths, clock }: Context,
 ): Promise<string | undefined> {
-  const needed = accounts
-    .flatMap(({ webhooks }) => webhooks.map(({ url }) => new URL(url)))
+  const needed = webhooks
+    .map(({ url }) => new URL(url))
     .some((url) => url.protocol === 'https:' && isLoopback(url.hostname));
   return needed ? (await ensureAuthority(paths.dataDir, clock)).caPem : undefined;
 }
@@ -70,79 +69,58 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 /** Where the sandbox is, and commands to use it that run as printed. */
 function readyBanner(
-  { url, accounts: states }: Sandbox,
-  accounts: readonly [Account, ...Account[]],
+  { url, state }: Sandbox,
+  { apiKeys: [apiKey = ''], seed, showsKey, webhooks }: ResolvedSandbox,
+  { from, apiKeyFile: [apiKeyFile], paused }: Options,
   colour: Palette,
 ): string[] {
-  const [{ apiKeys, apiKeyFile, showsKey }] = accounts;
-  const leadsOf = ({ from, seed, showsKey, apiKeys }: Account, i: number): string => {
-    const origin = from === undefined ? `seed ${seed}` : `from ${from}`;
-    const key = showsKey ? `, API key ${apiKeys[0] ?? ''}` : '';
-    return `${counted(states[i]?.leads.size ?? 0, 'lead')} (${origin}${key})`;
-  };
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
   const login = showsKey
-    ? `echo ${shellWord(apiKeys[0] ?? '')} | leads login --base-url ${url}`
+    ? `echo ${shellWord(apiKey)} | leads login --base-url ${url}`
     : apiKeyFile === undefined
       ? `export LEADS_BASE_URL=${url}`
       : `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
-  const isOne = accounts.length === 1;
-  const served = isOne ? leadsOf(accounts[0], 0) : `${accounts.length} accounts`;
-  const push = accounts.flatMap(({ name, webhooks }) =>
-    webhooks.map((webhook) => {
-      const paused = webhook.paused === true ? ', paused until POST /sandbox/deliveries/resume' : '';
-      return `push:  each lead${isOne ? '' : ` of ${name}`} goes to ${webhook.url}${paused}`;
-    }),
-  );
+  const origin = from === undefined ? `seed ${seed}` : `from ${from}`;
+  const key = showsKey ? `, API key ${apiKey}` : '';
+  const push = webhooks.map((webhook) => {
+    const wait = paused ? ', paused until POST /sandbox/deliveries/resume' : '';
+    return `push:  each lead goes to ${webhook.url}${wait}`;
+  });
   const noPush = [
     'push:  add --webhook https://localhost:8443/ --token secret,',
     "       and start 'leads listen --token secret'",
   ];
   return [
-    `${colour.green('ready')}: ${colour.bold(url)} serves ${served}`,
-    ...(isOne ? [] : accounts.map((account, i) => `  ${account.name}: ${leadsOf(account, i)}`)),
+    `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(state.leads.size, 'lead')} (${origin}${key})`,
     '',
     command(login),
     command('leads list --status new'),
     command('leads export > leads.ndjson'),
     '',
     ...(push.length > 0 ? push : noPush),
-    `see:   ${url}/sandbox/deliveries for every attempt, /openapi.json for all endpoints`,
+    `see:   ${url}/sandbox/deliveries for every attempt`,
   ];
 }
 
 /** One JSON object for scripts: the same, in fields. */
-function readyRecord({ url, port, accounts: states }: Sandbox, accounts: readonly [Account, ...Account[]]) {
-  const shown = ({ showsKey, apiKeys, seed, webhooks }: Account, i: number) => ({
-    apiKey: showsKey ? apiKeys[0] : undefined,
-    leads: states[i]?.leads.size ?? 0,
-    seed,
-    webhooks: webhooks.map((webhook) => webhook.url),
-  });
-  const each = accounts.map((account, i) => ({ name: account.name, ...shown(account, i) }));
-  return {
-    ...{ type: 'ready', url, port, ...shown(accounts[0], 0), openapi: `${url}/openapi.json` },
-    accounts: each.length > 1 ? each : undefined,
-  };
-}
+const readyRecord = (
+  { url, port, state }: Sandbox,
+  { showsKey, apiKeys, seed, webhooks }: ResolvedSandbox,
+) => ({
+  ...{ type: 'ready', url, port, apiKey: showsKey ? apiKeys[0] : undefined },
+  ...{ leads: state.leads.size, seed, webhooks: webhooks.map((webhook) => webhook.url) },
+});
 
 /** What the sandbox did, as a record. */
-function summaryRecord({ accounts }: Sandbox) {
-  const sum = (of: (account: SandboxState) => number): number =>
-    accounts.reduce((total, account) => total + of(account), 0);
-  return {
-    type: 'summary',
-    leads: sum(({ leads }) => leads.size),
-    requests: sum(({ requests }) => requests.total),
-    attempts: sum(({ deliveries }) => deliveries.attempts.length),
-    acknowledged: sum(({ deliveries }) => deliveries.acknowledged),
-    pending: sum(({ deliveries }) => deliveries.pending),
-    faults: {
-      api: injectedIn(accounts.map(({ apiInjector }) => apiInjector)),
-      deliveries: injectedIn(accounts.flatMap(({ deliveries }) => deliveries.injectors)),
-    },
-  };
-}
+const summaryRecord = ({ state: { leads, requests, deliveries, apiInjector } }: Sandbox) => ({
+  type: 'summary',
+  leads: leads.size,
+  requests: requests.total,
+  attempts: deliveries.attempts.length,
+  acknowledged: deliveries.acknowledged,
+  pending: deliveries.pending,
+  faults: { api: injectedIn([apiInjector]), deliveries: injectedIn(deliveries.injectors) },
+});
 
 /** The same as one line. */
 function summaryLine(record: ReturnType<typeof summaryRecord>): string {

@@ -55,7 +55,7 @@ export type { SandboxDelivery };
 
 /** A service that runs in this process. */
 export interface RunningSandbox {
-  /** Base URL without a slash at the end. What it did is also at `/sandbox/deliveries` and `/openapi.json` below it. */
+  /** Base URL without a slash at the end. What it did is also at `/sandbox/deliveries` below it. */
   readonly url: string;
   readonly apiKey: string;
   /** All leads, oldest first. */

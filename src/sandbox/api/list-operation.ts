@@ -14,16 +14,14 @@ import { repeatLast, takePage, wrapPage } from './page.ts';
 import { drawFor } from '../data/seeded-random.ts';
 import type { ApiFault, FaultInjector } from '../faults.ts';
 
-/** Answers one request of the list operation from the account of its key, with the faults that are drawn for it, and logs it. */
+/** Answers one request of the list operation, with the faults that are drawn for it, and logs it. */
 export function answerListRequest(
   request: PlainRequest,
   url: URL,
-  accounts: readonly [SandboxState, ...SandboxState[]],
+  state: SandboxState,
   clock: Clock,
 ): PlainResponse {
-  const { method, target, headers } = request;
-  const isOwn = ({ apiKeys }: SandboxState): boolean => isValidKey(headers.authorization ?? '', apiKeys);
-  const state = accounts.find(isOwn) ?? accounts[0];
+  const { method, target } = request;
   const id = state.requests.nextId();
   const { response, leads = 0, faults } = listLeads(request, url, state, clock);
   state.logRequest({
