@@ -2,8 +2,8 @@ import { LeadsError } from '../errors.ts';
 import { connect } from '../inbox/postgres/connection/connect.ts';
 import type { Connection, Connections } from '../inbox/postgres/connection/database-connections.ts';
 import type { DatabaseLocation } from '../inbox/postgres/connection/database-location.ts';
-import { missingMonths, requireUsable, schemaVersion } from '../inbox/postgres/migrate.ts';
-import { checkServer, checkTables } from '../inbox/postgres/open-schema.ts';
+import { requireUsable, schemaVersion } from '../inbox/postgres/migrate.ts';
+import { checkServer } from '../inbox/postgres/open-schema.ts';
 import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
 import { identifier, sql } from '../inbox/postgres/sql.ts';
 import type { InboxWarning } from '../inbox/problems.ts';
@@ -34,8 +34,9 @@ export async function checkDatabase(location: DatabaseLocation, clock: Clock): P
     connections = await connect(location, { connections: 1 });
     const [[found = {}] = []] = await connections.use((connection) => connection.run(state));
     at = Number(found['now']);
-    const checks = await connections.use((connection) => checkContents(connection, location, found, clock));
-    const isThere = checks.length > 1;
+    const { checks, isThere } = await connections.use((connection) =>
+      checkContents(connection, location, found),
+    );
     return ended(checks, isThere ? await readNewest(location, clock) : undefined);
   } catch (error) {
     if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
@@ -46,34 +47,22 @@ export async function checkDatabase(location: DatabaseLocation, clock: Clock): P
 }
 
 const opens = checkNamed('receiver.inbox');
-const partitions = checkNamed('receiver.partitions');
 
-/** One result where there is no inbox yet, and more where there is. */
 async function checkContents(
   connection: Connection,
   location: DatabaseLocation,
   { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
-  clock: Clock,
-): Promise<CheckResult[]> {
+): Promise<{ readonly checks: readonly CheckResult[]; readonly isThere: boolean }> {
   const { shown, url } = location;
   const schema = identifier(url.schema);
   const warnings: InboxWarning[] = [];
   await checkServer(connection, location, (found) => warnings.push(found));
-  if (readOnly === 'on') return [opens.fail({ kind: 'database-read-only' })];
+  if (readOnly === 'on') return { checks: [opens.fail({ kind: 'database-read-only' })], isThere: false };
   const found = await schemaVersion(connection, schema);
-  if (found === undefined) return [opens.warn({ kind: 'database-without-inbox', inbox: shown })];
+  if (found === undefined)
+    return { checks: [opens.warn({ kind: 'database-without-inbox', inbox: shown })], isThere: false };
   requireUsable(found, shown);
-  await checkTables(connection, schema, shown);
-  const missing = await missingMonths(connection, schema, clock.now());
-  return [
-    ...(warnings.length === 0
-      ? [opens.pass({ kind: 'database-opens', inbox: shown, version: String(version) })]
-      : warnings.map((warning) => opens.warn(warning))),
-    missing.length === 0
-      ? partitions.pass({ kind: 'partitions-made' })
-      : partitions.warn({
-          kind: 'partitions-missing',
-          months: missing.map(({ name }) => name.replace('_', '-')),
-        }),
-  ];
+  const opened = opens.pass({ kind: 'database-opens', inbox: shown, version: String(version) });
+  const checks = warnings.length === 0 ? [opened] : warnings.map((warning) => opens.warn(warning));
+  return { checks, isThere: true };
 }

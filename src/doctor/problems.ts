@@ -72,7 +72,7 @@ export type DialectEvidence =
 /** What a check finds, in order or not. */
 export type DoctorProblem =
   | Alike<'key-accepted' | 'key-from-command' | 'key-unseen' | 'no-key' | 'no-answer' | 'no-leads-answered'>
-  | Alike<'secret-undated' | 'inbox-in-memory' | 'database-read-only' | 'partitions-made' | 'plain-http'>
+  | Alike<'secret-undated' | 'inbox-in-memory' | 'database-read-only' | 'plain-http'>
   | Alike<
       'clock-unsent' | 'clock-agrees' | 'status-unseen' | 'order-unseen' | 'rate-untold' | 'requests-spent'
     >
@@ -102,7 +102,6 @@ export type DoctorProblem =
       'inbox-file-unreadable': { inbox: string; code: string };
       'disk-space': { directory: string; bytes: number };
       'database-opens': { inbox: string; version: string };
-      'partitions-missing': { months: readonly string[] };
       /** The same lead, listed and delivered, would have two ids. */
       'two-id-fields': { listed: string; delivered: string };
       'port-unusable': { address: string; code: string };

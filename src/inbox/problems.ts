@@ -5,8 +5,9 @@ export type StoreFault =
   | { readonly kind: 'sqlite-full' | 'sqlite-locked' | 'sqlite-read-only' | 'sqlite-no-inbox' }
   | { readonly kind: 'sqlite-io-error' | 'sqlite-not-opened' | 'postgres-disk-full' }
   | { readonly kind: 'postgres-lacks-resource' | 'postgres-read-only' | 'postgres-locked' }
-  | { readonly kind: 'postgres-too-slow' | 'postgres-ended-connection' | 'postgres-forbidden' }
-  | { readonly kind: 'postgres-cut' }
+  | { readonly kind: 'postgres-too-slow' | 'postgres-ended-connection' | 'postgres-cut' }
+  /** `detail`: in PostgreSQL's own words. */
+  | { readonly kind: 'postgres-forbidden'; readonly detail: string }
   | { readonly kind: 'sqlite-damaged'; readonly path: string }
   /** `detail`: in the words of the system. */
   | { readonly kind: 'store-other-fault'; readonly detail: string }
@@ -27,15 +28,9 @@ export type InboxProblem =
   | { readonly kind: 'inbox-is-empty-database'; readonly inbox: string }
   | { readonly kind: 'inbox-is-no-file'; readonly inbox: string }
   | { readonly kind: 'inbox-not-there'; readonly inbox: string }
-  | { readonly kind: 'inbox-of-older-version'; readonly inbox: string }
   | { readonly kind: 'inbox-not-migrated'; readonly inbox: string }
   | { readonly kind: 'postgres-too-old'; readonly inbox: string; readonly version: string }
   | { readonly kind: 'postgres-without-fsync'; readonly inbox: string }
-  /** A table or sequence is not written to the log. `object`: its kind and quoted name, as SQL has it. */
-  | (StoredObject & { readonly kind: 'inbox-unlogged'; readonly object: string })
-  | (StoredObject & { readonly kind: 'inbox-right-missing'; readonly role: string; readonly schema: string })
-  /** The functions of the schema are missing, or name another schema, as after it was given another name. */
-  | { readonly kind: 'inbox-schema-renamed'; readonly inbox: string; readonly schema: string }
   | DatabaseProblem
   | NotOverwritten
   | InboxWarning;
@@ -47,20 +42,12 @@ export type NotOverwritten =
   | { readonly kind: 'inbox-too-large-to-overwrite' }
   | { readonly kind: 'inbox-log-not-emptied' };
 
-type StoredObject = {
-  readonly inbox: string;
-  readonly name: string;
-  readonly type: 'table' | 'sequence' | 'function';
-};
-
 /** What the operator has to know of an inbox that works. */
 export type InboxWarning =
   | ({ readonly kind: 'inbox-file-lost' } & FileChange)
   | { readonly kind: 'inbox-damaged'; readonly inbox: string; readonly detail: string }
   /** An erasure could not overwrite what it deleted, and neither could this opening. */
   | { readonly kind: 'inbox-holds-erased'; readonly inbox: string; readonly why: NotOverwritten }
-  | { readonly kind: 'inbox-months-missing' }
-  | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
   /** `settings`: the names of those that have it do so. */
   | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }

@@ -102,7 +102,6 @@ export const doctorMessages: Messages<DoctorProblem> = {
     hint: () => 'a standby? name all hosts in the URL, and target_session_attrs=read-write',
   }),
   'database-opens': ({ inbox, version }) => `${inbox} opens, and syncs to disk: PostgreSQL ${version}`,
-  'partitions-made': () => 'made for the next three months',
   'port-free': ({ address }) => `${address} is free`,
   'port-unusable': ({ address, code }) => ({
     message: `nothing can listen on ${address} (${code})`,
@@ -181,7 +180,6 @@ export const doctorMessages: Messages<DoctorProblem> = {
     hint: () => saveDamaged(inbox),
   }),
   'database-without-inbox': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrate }),
-  'partitions-missing': ({ months }) => ({ message: `missing for ${months.join(', ')}`, hint: migrate }),
   'two-id-fields': ({ listed, delivered }) => ({
     message: `'${delivered}' identifies a delivered lead and '${listed}' a listed one: where they differ, a lead has two ids`,
     hint: (words) =>

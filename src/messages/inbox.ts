@@ -65,8 +65,8 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   'postgres-locked': () => 'another transaction holds it locked',
   'postgres-too-slow': () => 'the database took too long',
   'postgres-ended-connection': () => 'the database ended the connection',
-  'postgres-forbidden': () => ({
-    message: 'the role may not do that',
+  'postgres-forbidden': ({ detail }) => ({
+    message: detail,
     hint: () => 'docs/fleet.md names the rights that a receiver needs',
   }),
   'postgres-cut': () => 'the connection was cut',
@@ -254,13 +254,6 @@ const inboxWarnings: Messages<InboxWarning> = {
       join: '; ',
     };
   },
-  'inbox-months-missing': () => ({
-    message: 'the inbox has no partitions for the next months',
-    hint: (words) => `run '${words.command('inbox migrate')}' with the role that owns it`,
-    join: ': ',
-  }),
-  'inbox-months-failed': ({ fault }) =>
-    `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
   'postgres-without-full-pages': ({ inbox }) =>
     `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
   'database-parameters-ignored': ({ names }) =>
@@ -308,10 +301,6 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   }),
   'inbox-is-no-file': ({ inbox }) => `cannot open the inbox ${inbox}: it is not a regular file`,
   'inbox-not-there': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrated }),
-  'inbox-of-older-version': ({ inbox }) => ({
-    message: `the inbox ${inbox} is of an older version of leads`,
-    hint: migrated,
-  }),
   'inbox-not-migrated': ({ inbox }) => ({
     message: `the inbox ${inbox} is missing or out of date, and this role may not change that`,
     hint: migrated,
@@ -324,26 +313,7 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
     message: `the database of ${inbox} has fsync=off: a power cut would lose acknowledged leads`,
     hint: () => 'set fsync = on in postgresql.conf',
   }),
-  'inbox-unlogged': ({ inbox, name, type, object }) => ({
-    message: `the ${type} ${name} of the inbox ${inbox} is unlogged: a crash would empty it`,
-    hint: () => `ALTER ${object} SET LOGGED`,
-  }),
-  'inbox-right-missing': ({ inbox, name, type, role, schema }) => ({
-    message: `the role ${role} may not use the ${type} ${name} of the inbox ${inbox}`,
-    hint: () => `GRANT ${grantedOn(type, name, schema)} TO ${role}`,
-  }),
-  'inbox-schema-renamed': ({ inbox, schema }) => ({
-    message: `the functions in the schema ${schema} of the inbox ${inbox} are missing, or are those of a schema of another name`,
-    hint: () => 'give the schema the name that it had, or restore all of it, functions included',
-  }),
 };
-
-function grantedOn(type: 'table' | 'sequence' | 'function', name: string, schema: string): string {
-  if (type === 'function') return `EXECUTE ON FUNCTION ${schema}.${name}`;
-  const all =
-    type === 'sequence' ? 'USAGE, SELECT ON ALL SEQUENCES' : 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES';
-  return `${all} IN SCHEMA ${schema}`;
-}
 
 const messageOfFault = (fault: StoreFault): Message =>
   messageIn(inboxMessages, fault) ?? { message: fault.kind };

@@ -8,8 +8,6 @@ import { expect, it } from 'vitest';
 import { adminProcess } from '../faults/admin-process.ts';
 import { fleetInbox } from '../faults/postgres/fleet.ts';
 import { freePort } from '../support/free-port.ts';
-import { leads } from '../support/run.ts';
-import { newDatabase, superuser } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -47,41 +45,6 @@ const checks: readonly (readonly [ending: string, check: (path: string) => Promi
     'compose.yaml',
     async (path) =>
       expect(await said('docker-compose', '--file', join(docs, path), 'config')).toContain('receiver-2'),
-  ],
-  [
-    'roles.sql',
-    async (path) => {
-      const postgres = await sharedPostgres();
-      if (postgres === undefined) return;
-      const database = await newDatabase(postgres);
-      const sql = superuser(postgres, database);
-      // Roles belong to the server.
-      const named = (text: string): string =>
-        text
-          .replaceAll(/leads_(owner|receiver)/g, `$1_${database}`)
-          .replaceAll(/:'\w+'/g, `'${postgres.password}'`);
-      const text = readFileSync(join(docs, path), 'utf8').replaceAll(
-        'DATABASE leads',
-        `DATABASE ${database}`,
-      );
-      for (const line of named(text).split('\n')) if (!/^(--|\\|$)/.test(line)) await sql.unsafe(line);
-      await sql.end();
-      const inboxOf = (role: string) =>
-        fleetInbox(postgres, { user: named(role), database, schema: 'leads' });
-      const migrated = await leads(['inbox', 'migrate', ...inboxOf('leads_owner').argv], {
-        env: inboxOf('leads_owner').env,
-      });
-      expect(migrated).toMatchObject({ exitCode: 0 });
-      const { argv, env } = inboxOf('leads_receiver');
-      const receiver = await adminProcess([...argv], { env });
-      try {
-        expect(await receiver.deliver({ id: 'a' })).toMatchObject({ status: 200 });
-        expect(await receiver.admin('/readyz')).toMatchObject({ status: 200 });
-        expect(receiver.stderr()).not.toMatch(/warning/);
-      } finally {
-        await receiver.end('SIGKILL');
-      }
-    },
   ],
   [
     'haproxy.cfg',
@@ -133,7 +96,7 @@ it.skipIf(address === undefined)('every series and label of the alerts is export
 it('secrets of compose.yaml are in no image, package or commit', () => {
   const text = readFileSync(join(docs, 'fleet/compose.yaml'), 'utf8');
   const secrets = [...text.matchAll(/(?:file: |'\.\/)([\w./-]+\.(?:txt|pem))/g)].map(([, file]) => file);
-  expect(secrets).toHaveLength(5);
+  expect(secrets).toHaveLength(3);
   expect(secrets.filter((file) => !file?.startsWith('secrets/'))).toEqual([]);
   for (const list of ['.dockerignore', '.gitignore', 'package.json'])
     expect(readFileSync(join(docs, '..', list), 'utf8')).toContain('docs/fleet/secrets');

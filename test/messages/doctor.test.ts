@@ -33,11 +33,6 @@ it.each<[DoctorProblem, string, string | undefined]>([
     `there is no inbox in ${database}`,
     "run 'leads inbox migrate' with the role that owns it",
   ],
-  [
-    { kind: 'partitions-missing', months: ['2026-02', '2026-03'] },
-    'missing for 2026-02, 2026-03',
-    "run 'leads inbox migrate' with the role that owns it",
-  ],
   [{ kind: 'port-of-listen', address: '[::1]:8443' }, 'leads listen has [::1]:8443', undefined],
   [
     { kind: 'port-taken', address: '127.0.0.1:80' },

@@ -26,13 +26,12 @@ const withoutSql = (folder) => ({
   name: 'without-sql',
   resolveId: {
     filter: {
-      id: /\/(?:open-session|open-schema|migrate|postgres-reader|outstanding|erase|prune)\.ts$/,
+      id: /\/(?:open-session|open-schema|postgres-reader|outstanding|erase|prune)\.ts$/,
     },
     handler(source, importer = '') {
       if (/inbox\/postgres\/connection\/connect\.ts$/.test(importer) && source === './open-session.ts')
         return `${folder}/open-session.ts`;
-      const isOfInbox =
-        /inbox\/(?:open-inbox|postgres\/postgres-inbox|postgres\/write\/write-check)\.ts$/.test(importer);
+      const isOfInbox = /inbox\/(?:open-inbox|postgres\/postgres-inbox)\.ts$/.test(importer);
       return isOfInbox ? `${folder}/instead-of-sql.ts` : null;
     },
   },

@@ -95,8 +95,8 @@ export default commandGroup({
       name: 'migrate',
       summary: 'make the schema of an inbox in PostgreSQL, or bring it up to date',
       description:
-        'Makes the schema that the URL names, or brings it up to date, and makes the partitions of the next three months. ' +
-        'The release before goes on writing meanwhile. With a role that may not do that, --print gives the SQL for one that may.',
+        'Makes the schema that the URL names, or brings it up to date. ' +
+        'With a role that may not do that, --print gives the SQL for one that may.',
       flags: migrateFlags,
       examples: [
         'leads inbox migrate --inbox postgres://owner@localhost/leads',

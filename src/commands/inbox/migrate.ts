@@ -40,35 +40,24 @@ async function migrateSchema(
   connection: Connection,
   location: DatabaseLocation,
   { print: isPrinted }: InboxMigrateOptions,
-  { stdout, messages, clock }: Context,
+  { stdout, messages }: Context,
 ): Promise<void> {
   const { url, shown } = location;
   const schema = identifier(url.schema);
   await checkServer(connection, location, (found) => messages.warn(describeWarning(found)));
   const found = await schemaVersion(connection, schema);
   if (found !== undefined) requireUsable(found, shown);
-  const options = { schema, now: clock.now() };
   if (!isPrinted) {
-    say(await migrate(connection, options), shown, messages);
+    say(await migrate(connection, schema), shown, messages);
     return;
   }
-  const statements = await plannedMigration(connection, options);
+  const statements = await plannedMigration(connection, schema);
   if (statements === '') messages.say('the schema is up to date: nothing is to be done');
   else await write(stdout, statements);
 }
 
-function say(
-  { from, to, months, lacking }: Migrated,
-  shown: string,
-  messages: Pick<Context['messages'], 'say' | 'warn'>,
-): void {
+function say({ from, to }: Migrated, shown: string, messages: Pick<Context['messages'], 'say'>): void {
   if (from === 0) messages.say(`made the inbox ${shown}, schema version ${to}`);
   else if (from < to) messages.say(`brought the inbox ${shown} from schema version ${from} to ${to}`);
   else messages.say(`the inbox ${shown} has schema version ${from} already`);
-  if (months.length === 0) messages.say('no partition was missing');
-  else messages.say(`made partitions for ${months.map((month) => month.replace('_', '-')).join(', ')}`);
-  if (lacking.length === 0) return;
-  messages.warn(
-    `no index yet on ${lacking.join(', ')}, which somebody else locked: run 'leads inbox migrate' again`,
-  );
 }

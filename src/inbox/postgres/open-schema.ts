@@ -7,41 +7,20 @@ import type { Connection } from './connection/database-connections.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
-import { writeFunctionNames } from './write-functions.ts';
 import { postgresReader } from './postgres-reader.ts';
 import type { OpenedSchema } from './read/read-database.ts';
-import {
-  bytesOf,
-  bytesOfName,
-  identifier,
-  numberOf,
-  own,
-  qualifiedName,
-  type Rows,
-  type Sql,
-  sql,
-  textOf,
-} from './sql.ts';
-
-interface WriteOptions {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly warn: StoreOptions['warn'];
-}
+import { bytesOf, identifier, numberOf, own, type Sql, sql, textOf } from './sql.ts';
 
 /**
  * Opens the schema to write: creates it, or brings it up to date, where the role may. Throws a `ConfigError` when it
  * cannot be used as it is, and no lead would be safe in it.
  */
-export function openSchema(location: DatabaseLocation, { now, warn }: WriteOptions): Promise<OpenedSchema> {
+export function openSchema(location: DatabaseLocation, warn: StoreOptions['warn']): Promise<OpenedSchema> {
   return opened(location, async (connection, schema) => {
     await checkServer(connection, location, warn);
     const found = await schemaVersion(connection, schema);
     if (found !== undefined) requireUsable(found, location.shown);
-    if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
-    await checkTables(connection, schema, location.shown);
-    await checkFunctions(connection, schema, location.shown);
-    requireRights(await connection.run(rightsQuestion(schema)), schema, location.shown);
+    if ((found ?? 0) < currentVersion) await migrateHere(connection, schema, location);
   });
 }
 
@@ -53,9 +32,6 @@ export async function openPostgresReader(location: DatabaseLocation): Promise<In
       throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
     }
     requireUsable(found, location.shown);
-    if (found.version < currentVersion) {
-      throw new ConfigError({ kind: 'inbox-of-older-version', inbox: location.shown } satisfies InboxProblem);
-    }
   });
   return postgresReader(schema);
 }
@@ -82,13 +58,9 @@ async function opened(
   }
 }
 
-async function migrateHere(
-  connection: Connection,
-  schema: Sql,
-  { now, location }: { readonly now: number; readonly location: DatabaseLocation },
-): Promise<void> {
+async function migrateHere(connection: Connection, schema: Sql, location: DatabaseLocation): Promise<void> {
   try {
-    await migrate(connection, { schema, now });
+    await migrate(connection, schema);
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const found = { kind: 'inbox-not-migrated', inbox: location.shown } satisfies InboxProblem;
@@ -141,63 +113,3 @@ export async function checkServer(
 
 /** Of a setting that has the server write parameters, which are what people sent, into its log: its name where that is so. */
 const loggingSetting = (isOn: Sql, name: string): Sql => sql`CASE WHEN ${isOn} THEN ${own(name)}::text END`;
-
-/** The same when one of its tables is not written to the log, or the sequence, which would give numbers twice. */
-export async function checkTables(connection: Connection, schema: Sql, location: string): Promise<void> {
-  const [rows = []] = await connection.run(sql`SELECT relname, relkind = 'S' AS is_sequence,
-    format('%s %I.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, nspname, relname) AS object
-    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
-    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relpersistence = 'u' AND relkind IN ('r', 'S') LIMIT 1`);
-  const [row] = rows;
-  if (row === undefined) return;
-  throw new ConfigError({
-    kind: 'inbox-unlogged',
-    inbox: location,
-    name: textOf(row['relname']),
-    type: row['is_sequence'] === true ? 'sequence' : 'table',
-    object: textOf(row['object']),
-  } satisfies InboxProblem);
-}
-
-/** The same when its functions name another schema: they would write into the inbox that is there now. */
-async function checkFunctions(connection: Connection, schema: Sql, location: string): Promise<void> {
-  const [rows = []] = await connection.run(sql`SELECT FROM pg_catalog.pg_proc AS p
-    JOIN pg_catalog.pg_namespace AS n ON n.oid = pronamespace
-    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND proname = 'store_1'
-      AND position(${own(`INTO ${schema.text}.deliveries`)}::text IN prosrc) > 0`);
-  if (rows.length > 0) return;
-  throw new ConfigError({
-    kind: 'inbox-schema-renamed',
-    inbox: location,
-    schema: schema.text,
-  } satisfies InboxProblem);
-}
-
-/** Gives a row where the role lacks a right without which every delivery would be refused. */
-export const rightsQuestion = (schema: Sql): Sql =>
-  sql`SELECT quote_ident(current_user) AS role, relname AS name, CASE relkind WHEN 'S' THEN 'sequence' ELSE 'table' END AS type
-    FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
-      ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass)
-    AND NOT CASE relkind
-      WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
-      ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
-    END
-    UNION ALL SELECT quote_ident(current_user), proname, 'function' FROM pg_catalog.pg_proc
-    WHERE pronamespace = (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = ${qualifiedName(schema, 'ids')}::regclass)
-      AND proname = ANY(${writeFunctionNames}) AND NOT has_function_privilege(oid, 'EXECUTE')
-    ORDER BY name LIMIT 1;`;
-
-/** Throws a `ConfigError` where there is one. */
-export function requireRights([rows = []]: readonly Rows[], schema: Sql, location: string): void {
-  const [row] = rows;
-  if (row === undefined) return;
-  const type = textOf(row['type']);
-  throw new ConfigError({
-    kind: 'inbox-right-missing',
-    inbox: location,
-    name: textOf(row['name']),
-    type: type === 'sequence' || type === 'function' ? type : 'table',
-    role: textOf(row['role']),
-    schema: schema.text,
-  } satisfies InboxProblem);
-}

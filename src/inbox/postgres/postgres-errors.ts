@@ -12,7 +12,6 @@ const faults = [
   ['55P03', 'postgres-locked'],
   ['57014', 'postgres-too-slow'],
   ['57P', 'postgres-ended-connection'],
-  ['42501', 'postgres-forbidden'],
   ['08', 'postgres-cut'],
 ] as const;
 
@@ -34,17 +33,7 @@ export const isOfData = (error: unknown): boolean =>
 /** A target is said to have had a lead that never came. */
 export class UnknownLeadError extends Error {}
 
-/** There is no such schema or table. */
-export const isMissing = (error: unknown): boolean => /^(3F000|42P01)$/.test(sqlState(error));
-
 export const isForbidden = (error: unknown): boolean => sqlState(error) === '42501';
-
-/** Somebody else holds a lock for longer than was to be waited. */
-export const isLocked = (error: unknown): boolean => sqlState(error) === '55P03';
-
-/** What was to be made or dropped: there is one of that name, or none any more, or it is a part of another one now. */
-export const isMadeByAnother = (error: unknown): boolean =>
-  /^(42P07|42710|23505|42704|42P01|2BP01)$/.test(sqlState(error));
 
 /** The server answered, so that what it did is known. */
 export const isAnswered = (error: unknown): boolean =>
@@ -54,6 +43,7 @@ export const isAnswered = (error: unknown): boolean =>
 export function faultOf(error: unknown): StoreFault {
   const [, kind] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
   if (kind !== undefined) return { kind };
+  if (isForbidden(error)) return { kind: 'postgres-forbidden', detail: messageOf(error) };
   const found = error instanceof LeadsError ? error.problem : undefined;
   if (found !== undefined && isDatabaseProblem(found)) return found;
   return { kind: 'store-other-fault', detail: messageOf(error) };

@@ -5,7 +5,6 @@ import { heartbeatAgainMs, heartbeatEveryMs, leaseOwner } from '../receiver-live
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
-import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
 import { cannotOpen, cannotRead, cannotWrite } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
@@ -33,12 +32,10 @@ export async function openPostgresInbox(
   options: Omit<StoreOptions, 'location'>,
 ): Promise<Inbox> {
   const { clock, pid, targets, warn } = options;
-  const opened = await openSchema(location, { now: clock.now(), warn });
+  const opened = await openSchema(location, warn);
   const { connections, schema } = opened;
   try {
     return await connections.use(async (connection) => {
-      const months = new MonthsAhead({ schema, clock, warn });
-      await months.add(connection);
       await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
       const owner = bytesOfText(await leaseOwner(pid));
@@ -47,10 +44,9 @@ export async function openPostgresInbox(
       if (labels !== undefined) await connection.run(statements(labels, receiver.seen(clock.now())));
       const nonceClock = await NonceClock.open(connection, schema, clock);
       const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
-      const notes = () => [nonceClock.note(schema)];
       const names = { storedName, wanted, owner };
-      const context = { ...opened, ...names, isProbe: false, receiver, nonceClock, notes, options };
-      return postgresInbox(context, months);
+      const context = { ...opened, ...names, receiver, nonceClock, options };
+      return postgresInbox(context);
     });
   } catch (error) {
     await connections.close();
@@ -65,10 +61,7 @@ const maxRejectedWaiting = 1000;
 const leaseSize = 2000;
 
 /** An inbox that many receivers share: one id is stored once among all of them. */
-function postgresInbox(
-  context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> },
-  months: MonthsAhead,
-): Inbox {
+function postgresInbox(context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> }): Inbox {
   const { connections, schema, owner, receiver, nonceClock, storedName, options } = context;
   const { clock, onCommit, redact } = options;
   const wanted = [...context.wanted.values()];
@@ -88,7 +81,7 @@ function postgresInbox(
     clock,
     onCommit,
   });
-  const writeCheck = new WriteCheck(context, options);
+  const writeCheck = new WriteCheck(connections, schema);
   const written = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -118,10 +111,7 @@ function postgresInbox(
   let rejectedWaiting = 0;
   return {
     ...postgresReader(context, { wanted, owner }),
-    take(arrivals) {
-      months.check(connections);
-      return written(() => takeQueue.add(takeWork(arrivals, redact)));
-    },
+    take: (arrivals) => written(() => takeQueue.add(takeWork(arrivals, redact))),
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
       const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');

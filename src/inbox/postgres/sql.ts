@@ -90,12 +90,6 @@ export function sql(strings: TemplateStringsArray, ...values: readonly Value[]):
 export const statements = (...some: readonly (Sql | undefined)[]): Sql =>
   new Sql(some.flatMap((one) => (one === undefined ? [] : [...one.parts, '\n'])));
 
-/** Statements that are one part of another one, such as the body of a function; none of them has a parameter. */
-export function block(body: Sql): Sql {
-  if (body.parts.some((part) => typeof part !== 'string')) throw new ParameterError('a parameter in a block');
-  return new Sql([body.text]);
-}
-
 /** A name of the database's, such as a table's. */
 export function identifier(name: string): Sql {
   if (name === '' || name.includes('\0') || /\p{Surrogate}/u.test(name))

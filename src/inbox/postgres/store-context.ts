@@ -18,10 +18,6 @@ export interface StoreContext extends OpenedSchema {
   readonly owner: Uint8Array;
   readonly receiver: RunningReceiver;
   readonly nonceClock: NonceClock;
-  /** What each transaction says of this receiver beside the deliveries. */
-  readonly notes: () => readonly (Sql | undefined)[];
-  /** Whether nothing is to stay of what is written. */
-  readonly isProbe: boolean;
   readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
 }
 

@@ -79,13 +79,10 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     const sent = await leads(['send', app.url, '--from', 'inbox', '--token', 'x'], { env });
     expect(sent.exitCode).toBe(0);
     expect(app.received.map(({ body }) => body.toString())).toContain('{ "id":"a-1",  "category":"solar" }');
-    // The receiver's clock was months behind this one.
-    await leads(['inbox', 'migrate'], { env });
     const doctor = await leads(['doctor', '--json'], { env });
     expect(doctor.stdout).toMatch(
       /"name":"receiver.inbox","result":"pass","detail":"[^"]* opens, and syncs to disk: PostgreSQL/,
     );
-    expect(doctor.stdout).toMatch(/"name":"receiver.partitions","result":"pass"/);
   });
 
   test('is compared by audit, and delivered again by retry', async () => {
@@ -188,12 +185,8 @@ describe.skipIf(address === undefined)('leads inbox migrate', () => {
       stderr: expect.stringContaining('there is no inbox in') as string,
     });
     expect(before.stderr).toContain("'leads inbox migrate'");
-    expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(
-      /^made the inbox .*\nmade partitions for \d{4}-\d\d,/,
-    );
-    expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(
-      /already\nno partition was missing\n$/,
-    );
+    expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(/^made the inbox .*\n$/);
+    expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(/already\n$/);
     expect((await leads(['inbox', 'migrate', '--print'], { env })).stdout).toBe('');
   });
 
@@ -209,7 +202,7 @@ describe.skipIf(address === undefined)('leads inbox migrate', () => {
       const refused = await leads(['inbox', 'migrate'], { env });
       expect(refused).toMatchObject({
         exitCode: 3,
-        stderr: expect.stringContaining('the role may not do that') as string,
+        stderr: expect.stringContaining('permission denied for schema') as string,
       });
       await admin.unsafe(
         `GRANT USAGE ON SCHEMA ${schema} TO leads; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO leads;

@@ -38,23 +38,15 @@ export class Fleet {
   readonly receivers: AdminProcess[] = [];
   readonly #inbox: FleetInbox;
   readonly #argv: readonly string[];
-  readonly #program: string | undefined;
   readonly #ports: number[] = [];
 
-  private constructor(inbox: FleetInbox, argv: readonly string[], program: string | undefined) {
+  private constructor(inbox: FleetInbox, argv: readonly string[]) {
     this.#inbox = inbox;
     this.#argv = argv;
-    this.#program = program;
   }
 
-  /** `program`: of another release. */
-  static async start(
-    count: number,
-    inbox: FleetInbox,
-    argv: readonly string[] = [],
-    program?: string,
-  ): Promise<Fleet> {
-    const fleet = new Fleet(inbox, argv, program);
+  static async start(count: number, inbox: FleetInbox, argv: readonly string[] = []): Promise<Fleet> {
+    const fleet = new Fleet(inbox, argv);
     for (let i = 0; i < count; i += 1) fleet.#ports.push(await freePort());
     fleet.receivers.push(...(await Promise.all(fleet.#ports.map((_, i) => fleet.#start(i)))));
     return fleet;
@@ -94,10 +86,7 @@ export class Fleet {
 
   #start(index: number): Promise<AdminProcess> {
     const argv = ['--port', String(this.#ports[index]), ...this.#inbox.argv, ...this.#argv];
-    return adminProcess(argv, {
-      env: this.#inbox.env,
-      ...(this.#program === undefined ? {} : { program: this.#program }),
-    });
+    return adminProcess(argv, { env: this.#inbox.env });
   }
 }
 

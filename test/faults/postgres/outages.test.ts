@@ -136,18 +136,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, async (cluster) => 
     });
 
     describe('a database that cannot be written', () => {
-      it('is 503 while a column is missing that a delivery needs, before one came', async () => {
-        const inbox = fleetInbox(cluster.address, { port });
-        const receiver = (await startFleet(1, inbox)).at(0);
-        expect((await receiver.admin('/readyz')).status).toBe(200);
-        const sql = superuser(cluster.address);
-        clean.push(() => sql.end());
-        await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN created_at TO hidden`);
-        await until(async () => (await receiver.admin('/readyz')).status === 503, 'not ready');
-        await sql.unsafe(`ALTER TABLE "${inbox.schema}".deliveries RENAME COLUMN hidden TO created_at`);
-        await until(async () => (await receiver.admin('/readyz')).status === 200, 'readiness');
-      });
-
       it('is 503 while it is read-only, as after a failover, and is written again when it can be', async () => {
         const receiver = (await startFleet(1, fleetInbox(cluster.address, { port }))).at(0);
         expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });

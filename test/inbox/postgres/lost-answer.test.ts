@@ -55,7 +55,7 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
   it('of a target that has had a lead is no answer, and the target has had it', async () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
-    const lost = proxy.loseNextCommit('settle_1');
+    const lost = proxy.loseNextCommit('SET accepted = new.accepted');
     const result = { ok: true, answer: '200', durationMs: 1, at: 1 };
     await expect(cut.settle([{ ...stored, target: 't', result }])).rejects.toThrow(CannotStoreError);
     await lost;

@@ -19,14 +19,7 @@ import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/da
 import { storedIds } from '../../../src/inbox/postgres/erased-rows.ts';
 import { cannotRead } from '../../../src/inbox/postgres/postgres-errors.ts';
 import { type OpenedSchema, resultsIn } from '../../../src/inbox/postgres/read/read-database.ts';
-import {
-  bytesOfText,
-  hexOf,
-  identifier,
-  type Sql,
-  sql,
-  textOfBytes,
-} from '../../../src/inbox/postgres/sql.ts';
+import { bytesOfText, hexOf, identifier, textOfBytes } from '../../../src/inbox/postgres/sql.ts';
 import type { StoreContext } from '../../../src/inbox/postgres/store-context.ts';
 import type { InboxQuery } from '../../../src/inbox/query-types.ts';
 import { storeReader, type StoreReader } from '../../../src/inbox/store-reader.ts';
@@ -61,18 +54,6 @@ export async function openSchema(location: DatabaseLocation): Promise<OpenedSche
 /** Of `open-schema.ts`. */
 export const openPostgresReader = async (location: DatabaseLocation): Promise<InboxReader> =>
   postgresReader(await openSchema(location));
-
-/** Of `open-schema.ts`. */
-export const rightsQuestion = (): Sql => sql`SELECT 'the role has its rights' AS said;`;
-
-/** Of `open-schema.ts`. */
-export const requireRights = (): void => undefined;
-
-/** Of `migrate.ts`. */
-export class MonthsAhead {
-  add = (): Promise<void> => Promise.resolve();
-  check = (): void => undefined;
-}
 
 const labelOf = ({ targets }: Tables, target: string): string =>
   textOfBytes(targets.get(target) ?? Buffer.of());

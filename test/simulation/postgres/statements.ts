@@ -20,32 +20,13 @@ export interface Working {
 type Value = null | boolean | number | string | Buffer | readonly Value[];
 
 /**
- * What the product's statements do, by how they begin, as `src/inbox/postgres/write-functions.ts` says it in SQL. One that is
- * not known is an error: whoever adds a statement there adds it here.
+ * What the product's statements do, by how they begin, as `src/inbox/postgres` says it in SQL. One that is not known is an
+ * error: whoever adds a statement there adds it here.
  */
 export function execute({ text, parameters }: SentStatement, work: Working): readonly ResultRow[] {
-  const values = parameters.map(valueOf);
-  const [, name = ''] = /^SELECT "leads"\.(\w+_1)\(/.exec(text) ?? [];
-  const call = functions[name];
-  if (call !== undefined) {
-    const answer = call(argumentsIn(text, values), work);
-    return [{ [name]: answer === undefined ? '' : JSON.stringify(answer) }];
-  }
-  const [, run] = others.find(([start]) => start.test(text)) ?? [];
+  const [, run] = statements.find(([start]) => start.test(text)) ?? [];
   if (run === undefined) throw new Error(`the simulated database does not know: ${text}`);
-  return run(values, work);
-}
-
-/** Of a call: each is a parameter or NULL. */
-function argumentsIn(text: string, values: readonly Value[]): readonly Value[] {
-  const list = text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'));
-  if (list.includes('(')) throw new Error(`the simulated database does not know the arguments of: ${text}`);
-  return list.split(',').map((argument) => {
-    const [, number] = /^\s*\$(\d+)(?:::\w+)?\s*$/.exec(argument) ?? [];
-    if (number !== undefined) return values[Number(number) - 1] ?? null;
-    if (argument.trim() === 'NULL') return null;
-    throw new Error(`the simulated database does not know the argument ${argument} of: ${text}`);
-  });
+  return run(parameters.map(valueOf), work);
 }
 
 const listTypes: Readonly<Record<number, number>> = { 1000: 16, 1001: 17, 1009: 25, 1016: 20 };
@@ -95,223 +76,232 @@ const unendedBy = ({ owner, lease }: OutstandingRow, receiver: string): number =
 const outstandingOf = ({ outstanding }: Tables, leads: readonly string[]): readonly OutstandingRow[] =>
   leads.length === 0 ? [] : [...outstanding.values()].filter(({ lead }) => leads.includes(lead));
 
-const orNull = <T>(rows: readonly T[]): readonly T[] | null => (rows.length === 0 ? null : rows);
+type Run = (values: readonly Value[], work: Working) => readonly ResultRow[];
 
-const erasedOf = (digests: readonly string[], { erased }: Tables): readonly ResultRow[] | null =>
-  orNull(
-    digests.flatMap((digest) => {
-      const row = erased.get(digest);
-      return row === undefined
-        ? []
-        : [{ digest, seq: row.seq, first_at: row.firstAt, attempts: row.attempts }];
-    }),
-  );
-
-type Function = (given: readonly Value[], work: Working) => object | undefined;
-
-const functions: Readonly<Record<string, Function>> = {
-  take_1(given, work) {
-    const [, count, isProbe, nonces, nonceDigests, nonceNow, nonceEnd, leads, places, firstTimes] = given;
-    const [digests, counts, areAccepted, arePushed, erasedDigests, receiver] = given.slice(10);
-    const { tables, changes, now } = work;
-    const boundDigests = hexes(nonceDigests);
-    const bound = hexes(nonces).map((nonce, i) => {
-      const before = tables.nonces.get(nonce);
-      const isFree = before === undefined || before.expires <= (nonceNow as number);
-      const row = isFree ? { digest: boundDigests[i] ?? '', expires: nonceEnd as number } : before;
-      changes.set(tables.nonces, nonce, row);
-      return { nonce, digest: row.digest };
-    });
-    const drawn = Array.from({ length: count as number }, (_, i) =>
-      isProbe === true ? -1 - i : work.drawNumber(),
-    );
-    const ids = hexes(leads);
-    const earlier: string[] = [];
-    const payloadDigests = hexes(digests);
-    ids.forEach((id, i) => {
-      const known = tables.ids.get(id);
-      const attempts = numbers(counts)[i] ?? 0;
-      const pushed = booleans(arePushed)[i] ?? false;
-      const row = known
-        ? { ...known, attempts: known.attempts + attempts, pushed: known.pushed || pushed }
-        : {
-            id,
-            seq: drawn[(numbers(places)[i] ?? 0) - 1] ?? 0,
-            firstAt: numbers(firstTimes)[i] ?? 0,
-            digest: payloadDigests[i] ?? '',
-            attempts,
-            accepted: booleans(areAccepted)[i] ?? false,
-            pushed,
-            settled: '',
-          };
-      changes.set(tables.ids, id, row);
-      if (known !== undefined)
-        earlier.push(
-          [id, row.seq, row.firstAt, row.digest, row.attempts, row.accepted ? 't' : 'f', row.settled].join(
-            ':',
-          ),
-        );
-    });
-    const due =
-      receiver === null || ids.length === 0
-        ? null
-        : orNull(
-            outstandingOf(tables, ids).map((row) => ({
-              lead: row.lead,
-              target: row.target,
-              is_elsewhere: isElsewhere(row, hex(receiver), now),
-              tries: row.tries + unendedBy(row, hex(receiver)),
-            })),
-          );
-    return {
-      leads: [{ numbers: drawn.join(','), known: earlier.length === 0 ? null : earlier.join(',') }],
-      nonces: orNull(bound),
-      outstanding: due,
-      erased: erasedOf(hexes(erasedDigests), tables),
-    };
-  },
-
-  store_1(given, { tables, changes, now }) {
-    const [contentNumbers, , contentHeaders, contentBodies] = given;
-    numbers(contentNumbers).forEach((seq, i) => {
-      const [headers, body] = [contentHeaders, contentBodies].map((all) => (all as readonly Buffer[])[i]);
-      if (headers !== undefined && body !== undefined) changes.set(tables.contents, seq, { headers, body });
-    });
-    const columns = given.slice(4, 23) as readonly (readonly Value[])[];
-    columns[0]?.forEach((seq, i) => {
-      const [, receivedAt, lead, verdict, reason, detail, status, attempt, source, differs, remote, method] =
-        columns.map((column) => column[i] ?? null);
-      const [path, headers, body, leadStart, leadEnd, firstSeq] = columns
-        .slice(12)
-        .map((column) => column[i] ?? null);
-      const leadKey = lead === null ? null : hex(lead);
-      const row = { receivedAt, verdict, reason, detail, status, attempt, source, differs, remote, method };
-      const more = { path, headers, body, leadStart, leadEnd, firstSeq, results: null };
-      changes.set(
-        tables.deliveries,
-        seq as number,
-        {
-          seq,
-          lead: leadKey,
-          ...row,
-          ...more,
-        } as unknown as DeliveryRow,
-      );
-    });
-    const [leads, targets, firstNumbers, firstTimes, receiver, leaseMs, grantedAt] = given.slice(23);
-    const [nonceNow, noncesRemoved] = given.slice(30);
-    const targetKeys = hexes(targets);
-    hexes(leads).forEach((lead, i) => {
-      const key = workKey(lead, targetKeys[i] ?? '');
-      const leased = { owner: hex(receiver), lease: now + (leaseMs as number) };
-      const known = tables.outstanding.get(key);
-      changes.set(
-        tables.outstanding,
-        key,
-        known
-          ? { ...known, ...leased, tries: known.tries + unendedBy(known, leased.owner) }
-          : {
-              lead,
-              target: targetKeys[i] ?? '',
-              seq: numbers(firstNumbers)[i] ?? 0,
-              firstAt: numbers(firstTimes)[i] ?? 0,
-              ...leased,
-              since: grantedAt as number,
-              dueAt: now,
-              tries: 0,
-              dead: false,
-            },
-      );
-    });
-    const over = [...tables.nonces].filter(([, { expires }]) => expires <= (nonceNow as number));
-    for (const [nonce] of over.slice(0, noncesRemoved as number)) changes.delete(tables.nonces, nonce);
-    return undefined;
-  },
-
-  leased_1([leads, receiver, seqs, hasMoved, digests], { tables, now }) {
-    const ids = hexes(leads);
-    return {
-      leads: orNull(
-        ids.flatMap((id) => {
-          const row = tables.ids.get(id);
-          return row === undefined
-            ? []
-            : [{ id, seq: row.seq, accepted: row.accepted, settled: row.settled }];
-        }),
-      ),
-      erased: erasedOf(hexes(digests), tables),
-      outstanding: orNull(
-        outstandingOf(tables, ids).map((row) => ({
-          lead: row.lead,
-          target: row.target,
-          owner: row.owner,
-          lease: row.lease,
-          is_elsewhere: isElsewhere(row, hex(receiver), now),
-          now,
-          tries: row.tries,
-          due_at: row.dueAt,
-          dead: row.dead,
-          label: tables.targets.get(row.target)?.toString('hex') ?? null,
-        })),
-      ),
-      deliveries: orNull(
-        numbers(seqs).flatMap((seq) => {
-          const row = tables.deliveries.get(seq);
-          if (row === undefined) return [];
-          const { receivedAt: received_at, lead, verdict, status, results } = row;
-          return [{ seq, received_at, lead, verdict, status, results: results?.toString('hex') ?? null }];
-        }),
-      ),
-      receivers:
-        hasMoved === true ? orNull([...tables.receivers.values()].map(({ target }) => ({ target }))) : null,
-    };
-  },
-
-  settle_1(given, { tables, changes }) {
-    const [changed, areAccepted, allSettled, removed, removedTargets] = given;
-    const settledKeys = hexes(allSettled);
-    hexes(changed).forEach((id, i) => {
-      const row = tables.ids.get(id);
-      if (row === undefined) return;
-      const accepted = booleans(areAccepted)[i] ?? false;
-      changes.set(tables.ids, id, { ...row, accepted, settled: settledKeys[i] ?? '' });
-    });
-    const removedKeys = hexes(removedTargets);
-    hexes(removed).forEach((lead, i) =>
-      changes.delete(tables.outstanding, workKey(lead, removedKeys[i] ?? '')),
-    );
-    const [leads, targets, owners, leases, allTries, dueTimes, areDead] = given.slice(5);
-    const [targetKeys, ownerKeys] = [hexes(targets), hexes(owners)];
-    hexes(leads).forEach((lead, i) => {
-      const key = workKey(lead, targetKeys[i] ?? '');
-      const row = tables.outstanding.get(key);
-      if (row === undefined) return;
-      changes.set(tables.outstanding, key, {
-        ...row,
-        owner: ownerKeys[i] ?? '',
-        lease: numbers(leases)[i] ?? 0,
-        tries: numbers(allTries)[i] ?? 0,
-        dueAt: numbers(dueTimes)[i] ?? row.dueAt,
-        dead: booleans(areDead)[i] ?? false,
-      });
-    });
-    const [seqs, , verdicts, statuses, allResults] = given.slice(12);
-    numbers(seqs).forEach((seq, i) => {
-      const row = tables.deliveries.get(seq);
-      if (row === undefined) return;
-      const verdict = (verdicts as readonly string[])[i] ?? '';
-      const results = (allResults as readonly (Buffer | null)[])[i] ?? null;
-      changes.set(tables.deliveries, seq, { ...row, verdict, status: numbers(statuses)[i] ?? 0, results });
-    });
-    return undefined;
-  },
+const bindNonces: Run = ([end, nonces, digests, nonceNow], { tables, changes }) => {
+  const boundDigests = hexes(digests);
+  return hexes(nonces).map((nonce, i) => {
+    const before = tables.nonces.get(nonce);
+    const isFree = before === undefined || before.expires <= (nonceNow as number);
+    const row = isFree ? { digest: boundDigests[i] ?? '', expires: end as number } : before;
+    changes.set(tables.nonces, nonce, row);
+    return { nonce, digest: row.digest };
+  });
 };
 
-type Other = readonly [RegExp, (values: readonly Value[], work: Working) => readonly ResultRow[]];
+const insertLeads: Run = (given, { tables, changes, drawNumber }) => {
+  const [count, leads, places, firstTimes, digests, counts, areAccepted, arePushed] = given;
+  const drawn = Array.from({ length: count as number }, drawNumber);
+  const earlier: string[] = [];
+  const payloadDigests = hexes(digests);
+  hexes(leads).forEach((id, i) => {
+    const known = tables.ids.get(id);
+    const attempts = numbers(counts)[i] ?? 0;
+    const pushed = booleans(arePushed)[i] ?? false;
+    const row = known
+      ? { ...known, attempts: known.attempts + attempts, pushed: known.pushed || pushed }
+      : {
+          id,
+          seq: drawn[(numbers(places)[i] ?? 0) - 1] ?? 0,
+          firstAt: numbers(firstTimes)[i] ?? 0,
+          digest: payloadDigests[i] ?? '',
+          attempts,
+          accepted: booleans(areAccepted)[i] ?? false,
+          pushed,
+          settled: '',
+        };
+    changes.set(tables.ids, id, row);
+    const { seq, firstAt, digest, accepted, settled } = row;
+    if (known !== undefined)
+      earlier.push([id, seq, firstAt, digest, row.attempts, accepted ? 't' : 'f', settled].join(':'));
+  });
+  return [{ numbers: drawn.join(','), known: earlier.length === 0 ? null : earlier.join(',') }];
+};
 
-const nothing = (): readonly ResultRow[] => [];
+const insertDeliveries: Run = (given, { tables, changes }) => {
+  const columns = given as readonly (readonly Value[])[];
+  columns[0]?.forEach((seq, i) => {
+    const [, receivedAt, lead, verdict, reason, detail, status, attempt, source, differs, remote, method] =
+      columns.map((column) => column[i] ?? null);
+    const [path, headers, body, leadStart, leadEnd, firstSeq] = columns
+      .slice(12)
+      .map((column) => column[i] ?? null);
+    const leadKey = lead === null ? null : hex(lead);
+    const row = { receivedAt, verdict, reason, detail, status, attempt, source, differs, remote, method };
+    const more = { path, headers, body, leadStart, leadEnd, firstSeq, results: null };
+    changes.set(
+      tables.deliveries,
+      seq as number,
+      {
+        seq,
+        lead: leadKey,
+        ...row,
+        ...more,
+      } as unknown as DeliveryRow,
+    );
+  });
+  return [];
+};
 
-const others: readonly Other[] = [
+const grant: Run = (given, { tables, changes, now }) => {
+  const [receiver, leaseMs, grantedAt, leads, targets, firstNumbers, firstTimes] = given;
+  const targetKeys = hexes(targets);
+  hexes(leads).forEach((lead, i) => {
+    const key = workKey(lead, targetKeys[i] ?? '');
+    const leased = { owner: hex(receiver), lease: now + (leaseMs as number) };
+    const known = tables.outstanding.get(key);
+    changes.set(
+      tables.outstanding,
+      key,
+      known
+        ? { ...known, ...leased, tries: known.tries + unendedBy(known, leased.owner) }
+        : {
+            lead,
+            target: targetKeys[i] ?? '',
+            seq: numbers(firstNumbers)[i] ?? 0,
+            firstAt: numbers(firstTimes)[i] ?? 0,
+            ...leased,
+            since: grantedAt as number,
+            dueAt: now,
+            tries: 0,
+            dead: false,
+          },
+    );
+  });
+  return [];
+};
+
+const updateOutstanding: Run = (given, { tables, changes }) => {
+  const [leads, targets, owners, leases, allTries, dueTimes, areDead] = given;
+  const [targetKeys, ownerKeys] = [hexes(targets), hexes(owners)];
+  hexes(leads).forEach((lead, i) => {
+    const key = workKey(lead, targetKeys[i] ?? '');
+    const row = tables.outstanding.get(key);
+    if (row === undefined) return;
+    changes.set(tables.outstanding, key, {
+      ...row,
+      owner: ownerKeys[i] ?? '',
+      lease: numbers(leases)[i] ?? 0,
+      tries: numbers(allTries)[i] ?? 0,
+      dueAt: numbers(dueTimes)[i] ?? 0,
+      dead: booleans(areDead)[i] ?? false,
+    });
+  });
+  return [];
+};
+
+const nothing: Run = () => [];
+
+const statements: readonly (readonly [start: RegExp, run: Run])[] = [
+  [/^SELECT pg_advisory_xact_lock_shared/, nothing],
+  [/^INSERT INTO "leads"\.nonces/, bindNonces],
+  [/^WITH drawn AS MATERIALIZED/, insertLeads],
+  [
+    /^SELECT encode\(digest, 'hex'\) AS digest, seq, first_at, attempts FROM "leads"\.erased/,
+    ([digests], { tables }) =>
+      hexes(digests).flatMap((digest) => {
+        const row = tables.erased.get(digest);
+        return row === undefined
+          ? []
+          : [{ digest, seq: row.seq, first_at: row.firstAt, attempts: row.attempts }];
+      }),
+  ],
+  [
+    /^SELECT encode\(lead, 'hex'\) AS lead, encode\(target, 'hex'\) AS target, encode\(owner/,
+    ([receiver, , leads], { tables, now }) =>
+      outstandingOf(tables, hexes(leads)).map((row) => ({
+        lead: row.lead,
+        target: row.target,
+        owner: row.owner,
+        lease: row.lease,
+        is_elsewhere: isElsewhere(row, hex(receiver), now),
+        now,
+        tries: row.tries,
+        due_at: row.dueAt,
+        dead: row.dead,
+        label: tables.targets.get(row.target)?.toString('hex') ?? null,
+      })),
+  ],
+  [
+    /^INSERT INTO "leads"\.contents/,
+    ([seqs, headers, bodies], { tables, changes }) => {
+      numbers(seqs).forEach((seq, i) => {
+        const [header, body] = [headers, bodies].map((all) => (all as readonly Buffer[])[i]);
+        if (header !== undefined && body !== undefined)
+          changes.set(tables.contents, seq, { headers: header, body });
+      });
+      return [];
+    },
+  ],
+  [/^INSERT INTO "leads"\.deliveries/, insertDeliveries],
+  [/^INSERT INTO "leads"\.outstanding/, grant],
+  [
+    /^DELETE FROM "leads"\.nonces/,
+    ([nonceNow, removed], { tables, changes }) => {
+      const over = [...tables.nonces].filter(([, { expires }]) => expires <= (nonceNow as number));
+      for (const [nonce] of over.slice(0, removed as number)) changes.delete(tables.nonces, nonce);
+      return [];
+    },
+  ],
+  [
+    /^SELECT encode\(id, 'hex'\) AS id, seq, accepted/,
+    ([leads], { tables }) =>
+      hexes(leads).flatMap((id) => {
+        const row = tables.ids.get(id);
+        return row === undefined ? [] : [{ id, seq: row.seq, accepted: row.accepted, settled: row.settled }];
+      }),
+  ],
+  [
+    /^SELECT seq, verdict, status, encode\(results/,
+    ([seqs], { tables }) =>
+      numbers(seqs).flatMap((seq) => {
+        const row = tables.deliveries.get(seq);
+        if (row === undefined) return [];
+        const { verdict, status, results } = row;
+        return [{ seq, verdict, status, results: results?.toString('hex') ?? null }];
+      }),
+  ],
+  [
+    /^SELECT DISTINCT encode\(target, 'hex'\) AS target FROM "leads"\.receivers/,
+    (_, { tables }) => [...tables.receivers.values()].map(({ target }) => ({ target })),
+  ],
+  [
+    /^UPDATE "leads"\.ids SET accepted = new\.accepted/,
+    ([changed, areAccepted, allSettled], { tables, changes }) => {
+      const settledKeys = hexes(allSettled);
+      hexes(changed).forEach((id, i) => {
+        const row = tables.ids.get(id);
+        if (row === undefined) return;
+        const accepted = booleans(areAccepted)[i] ?? false;
+        changes.set(tables.ids, id, { ...row, accepted, settled: settledKeys[i] ?? '' });
+      });
+      return [];
+    },
+  ],
+  [
+    /^DELETE FROM "leads"\.outstanding AS o USING/,
+    ([leads, targets], { tables, changes }) => {
+      const targetKeys = hexes(targets);
+      hexes(leads).forEach((lead, i) =>
+        changes.delete(tables.outstanding, workKey(lead, targetKeys[i] ?? '')),
+      );
+      return [];
+    },
+  ],
+  [/^UPDATE "leads"\.outstanding AS o SET owner/, updateOutstanding],
+  [
+    /^UPDATE "leads"\.deliveries AS d SET verdict/,
+    ([seqs, verdicts, statuses, allResults], { tables, changes }) => {
+      numbers(seqs).forEach((seq, i) => {
+        const row = tables.deliveries.get(seq);
+        if (row === undefined) return;
+        const verdict = (verdicts as readonly string[])[i] ?? '';
+        const results = (allResults as readonly (Buffer | null)[])[i] ?? null;
+        changes.set(tables.deliveries, seq, { ...row, verdict, status: numbers(statuses)[i] ?? 0, results });
+      });
+      return [];
+    },
+  ],
   [
     /^UPDATE "leads"\.ids SET accepted = true/,
     ([leads], { tables, changes }) => {
@@ -339,9 +329,7 @@ const others: readonly Other[] = [
   [/^UPDATE "leads"\.write_checks/, nothing],
   [/^WITH (?:dropped|turn) AS/, nothing],
   [/^SELECT count\(\*\) FROM \(SELECT FROM "leads"\.ids/, nothing],
-  [/^LOCK TABLE ONLY "leads"\.deliveries/, nothing],
   [/^SELECT pg_sleep/, nothing],
-  [/^SELECT 'the role has its rights'/, nothing],
   [/^SELECT concat\(set_config/, () => [{ settings: '' }]],
   [
     /^SELECT DISTINCT encode\(owner, 'hex'\) AS owner FROM "leads"\.outstanding/,

@@ -43,7 +43,6 @@ interface ContentRow {
   readonly body: Buffer;
 }
 
-/** Columns in the order of `store_1`. */
 export interface DeliveryRow extends ContentRow {
   readonly seq: number;
   readonly receivedAt: number;

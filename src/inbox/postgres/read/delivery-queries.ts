@@ -80,7 +80,7 @@ WITH chosen AS (SELECT * FROM ${schema}.deliveries AS d WHERE seq < ${below} ${c
 )
 SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, reason, encode(detail, 'hex') AS detail, attempt, source,
   coalesce(CASE WHEN first_seq IS NOT NULL THEN (SELECT status FROM ${schema}.deliveries AS other WHERE
-    other.first_seq = page.first_seq AND other.received_at = page.received_at AND other.verdict = 'pending' LIMIT 1) END,
+    other.first_seq = page.first_seq AND other.verdict = 'pending' LIMIT 1) END,
     status) AS status,
   encode(differs, 'hex') AS differs, encode(remote, 'hex') AS remote, encode(method, 'hex') AS method,
   encode(path, 'hex') AS path, encode(headers, 'hex') AS headers, encode(body, 'hex') AS body, lead_start, lead_end,
@@ -122,15 +122,12 @@ FROM page WHERE place = 1 OR coalesce(bytes, 0) <= ${pageBytes} ORDER BY seq DES
 }
 
 async function receiptOf(row: Row, contents: ContentReader): Promise<StoredReceipt> {
-  const receivedAt = numberOf(row['received_at']);
-  const content = isNull(row['first_seq'])
-    ? undefined
-    : await contents.find(numberOf(row['first_seq']), receivedAt);
+  const content = isNull(row['first_seq']) ? undefined : await contents.find(numberOf(row['first_seq']));
   const body = content?.body ?? (isNull(row['body']) ? undefined : bytesOf(row['body']));
   const reason = isNull(row['reason']) ? undefined : textOf(row['reason']);
   return {
     seq: numberOf(row['seq']),
-    receivedAt,
+    receivedAt: numberOf(row['received_at']),
     leadId: optionalText(row['lead']),
     verdict: verdictRead(row['verdict'], reason),
     reason,
@@ -185,13 +182,12 @@ const resultsOf = (row: Row): StoredResult[] =>
 
 async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDelivery> {
   const firstSeq = isNull(row['first_seq']) ? undefined : numberOf(row['first_seq']);
-  const receivedAt = numberOf(row['received_at']);
-  const content = firstSeq === undefined ? undefined : await contents.find(firstSeq, receivedAt);
+  const content = firstSeq === undefined ? undefined : await contents.find(firstSeq);
   const differs = optionalText(row['differs']);
   const reason = isNull(row['reason']) ? undefined : textOf(row['reason']);
   return {
     seq: numberOf(row['seq']),
-    receivedAt,
+    receivedAt: numberOf(row['received_at']),
     leadId: optionalText(row['lead']),
     verdict: verdictRead(row['verdict'], reason),
     reason,
@@ -277,7 +273,7 @@ const sharedOr = (
   schema: Sql,
   column: Sql,
 ): Sql => sql`coalesce((SELECT c.${column} FROM ${schema}.contents AS c
-  WHERE c.seq = d.first_seq AND c.received_at = d.received_at), d.${column})`;
+  WHERE c.seq = d.first_seq), d.${column})`;
 
 /** The first of them, as far as their bodies are not too much at once. */
 const candidatesIn = (schema: Sql, range: Sql, mayHoldIt: Sql): Sql => sql`

@@ -90,7 +90,7 @@ export function leadLookup(
       const last = await horizon(database);
       const leads = sql`string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at), ',') FILTER (
         WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last} AND NOT EXISTS (
-          SELECT FROM ${schema}.deliveries AS d WHERE d.seq = page.seq AND d.received_at = page.first_at))`;
+          SELECT FROM ${schema}.deliveries AS d WHERE d.seq = page.seq))`;
       for await (const row of pages(database, leads)) {
         const joined = textOf(row['found']);
         yield (joined === '' ? [] : joined.split(',')).map((lead) => {
@@ -188,14 +188,11 @@ export async function leadsBySeq(database: OpenedSchema, seqs: readonly number[]
 }
 
 async function leadOf(row: Row, contents: ContentReader): Promise<StoredLead> {
-  const receivedAt = numberOf(row['received_at']);
-  const content = isNull(row['first_seq'])
-    ? undefined
-    : await contents.find(numberOf(row['first_seq']), receivedAt);
+  const content = isNull(row['first_seq']) ? undefined : await contents.find(numberOf(row['first_seq']));
   return {
     leadId: storedText(row['lead']),
     seq: numberOf(row['seq']),
-    receivedAt,
+    receivedAt: numberOf(row['received_at']),
     source: row['source'] as Source,
     body: leadBytes(content?.body ?? bytesOf(row['body']), placeOf(row)),
   };

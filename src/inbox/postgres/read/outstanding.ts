@@ -53,7 +53,7 @@ export async function lackingTargets(database: OpenedSchema, leadId: string): Pr
   return rows.map((row) => ({
     target: storedText(row['label']),
     tries: numberOf(row['tries']),
-    dueAt: isNull(row['due_at']) || row['dead'] === true ? undefined : numberOf(row['due_at']),
+    dueAt: row['dead'] === true ? undefined : numberOf(row['due_at']),
     dead: row['dead'] === true,
   }));
 }
@@ -134,7 +134,7 @@ export async function dueLeads(
     context,
     sql`SELECT encode(lead, 'hex') AS lead, seq, tries + (lease > 0 AND owner <> ${owner})::int AS tries, since,
       ${freeAt} - ${databaseTime} AS due_in FROM ${schema}.outstanding
-      WHERE target = ${storedName(target)} AND due_at IS NOT NULL AND NOT dead AND ${isAsked} AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
+      WHERE target = ${storedName(target)} AND NOT dead AND ${isAsked} AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
   );
   const now = options.clock.now();
   return rows.map((row) => ({

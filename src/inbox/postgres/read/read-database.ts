@@ -79,12 +79,11 @@ export class ContentReader {
   }
 
   /** `seq`: number of the first of the leads. Empty where it was pruned meanwhile. */
-  async find(seq: number, receivedAt: number): Promise<Content> {
+  async find(seq: number): Promise<Content> {
     if (this.#last?.seq === seq) return this.#last.content;
     const [row] = await askOne(
       this.#database,
-      sql`SELECT encode(headers, 'hex') AS headers, encode(body, 'hex') AS body FROM ${this.#database.schema}.contents
-        WHERE seq = ${seq} AND received_at = ${receivedAt}`,
+      sql`SELECT encode(headers, 'hex') AS headers, encode(body, 'hex') AS body FROM ${this.#database.schema}.contents WHERE seq = ${seq}`,
     );
     const content = {
       headers: row === undefined ? [] : headersIn(row['headers']),

@@ -21,6 +21,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
+import { countRemoved } from './count-removed.ts';
 import { inTransaction, runToCommit } from './transaction.ts';
 
 /** How often a transaction is tried that meets others. */
@@ -37,10 +38,10 @@ export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure)
     try {
       const done = await eraseLocked(options, { ids, holding }, erasure);
       const { deliveries, rejected, leads } = done.counts;
-      const isNothing = deliveries + rejected + leads === 0 && done.tables !== 'all';
+      const isNothing = deliveries + rejected + leads === 0 && !done.isRepeated;
       const dead = isNothing
         ? undefined
-        : await connections.use((connection) => vacuumTables(connection, options.schema, done.tables));
+        : await connections.use((connection) => vacuumTables(connection, options.schema));
       return {
         ...done.counts,
         remains: undefined,
@@ -55,8 +56,8 @@ export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure)
 
 interface Done {
   readonly counts: ErasedCounts;
-  /** Partitions of `deliveries` in which something was erased, or may have been by an erasure that was cut short. */
-  readonly tables: readonly string[] | 'all';
+  /** One of the leads was erased before, maybe by an erasure that was cut short. */
+  readonly isRepeated: boolean;
 }
 
 /** Locks the ids first, sorted, as every receiver does. */
@@ -72,8 +73,7 @@ function eraseLocked(
   return inTransaction(opened.connections, lock, async (connection) => {
     const [leads = [], deliveries = [], outstanding = [], [before] = []] = await connection.run(
       sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
-    SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict, relname FROM ${schema}.deliveries AS d
-      JOIN pg_catalog.pg_class AS c ON c.oid = d.tableoid WHERE seq = ANY(ARRAY(
+    SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict FROM ${schema}.deliveries WHERE seq = ANY(ARRAY(
       SELECT seq FROM ${schema}.ids WHERE id = ANY(${id})
       UNION SELECT seq FROM ${schema}.deliveries WHERE lead = ANY(${id}) AND attempt > 1
       UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL
@@ -92,15 +92,7 @@ function eraseLocked(
         rejected: refused,
         pending: outstanding.length,
       },
-      tables:
-        before === undefined
-          ? [
-              ...new Set([
-                ...deliveries.map(({ relname }) => textOf(relname)),
-                ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
-              ]),
-            ]
-          : 'all',
+      isRepeated: before !== undefined,
     };
   });
 }
@@ -117,10 +109,9 @@ async function readShared(
   if (firsts.length === 0) return [];
   const gone = deliveries.map(({ seq }) => numberOf(seq));
   const [rows = []] = await connection.run(
-    sql`SELECT c.seq AS first_seq, c.received_at, d.seq, relname, lead_start, lead_end, encode(path, 'hex') AS path,
+    sql`SELECT c.seq AS first_seq, d.seq, lead_start, lead_end, encode(path, 'hex') AS path,
       encode(c.headers, 'hex') AS headers, encode(c.body, 'hex') AS body
-    FROM ${schema}.contents AS c JOIN pg_catalog.pg_class AS t ON t.oid = c.tableoid LEFT JOIN ${schema}.deliveries AS d
-      ON d.first_seq = c.seq AND d.received_at = c.received_at AND d.seq <> ALL(${gone}::int8[])
+    FROM ${schema}.contents AS c LEFT JOIN ${schema}.deliveries AS d ON d.first_seq = c.seq AND d.seq <> ALL(${gone}::int8[])
     WHERE c.seq = ANY(${firsts}::int8[]);`,
   );
   return rows;
@@ -149,7 +140,8 @@ function deletionOf(schema: Sql, { ids, leads, deliveries, shared }: FoundRows):
     return found === undefined ? [] : [{ digest, row: found }];
   });
   return statements(
-    sql`DELETE FROM ${schema}.deliveries WHERE seq = ANY(${gone}::int8[]);
+    sql`WITH gone AS (DELETE FROM ${schema}.deliveries WHERE seq = ANY(${gone}::int8[]) RETURNING *)
+    ${countRemoved(schema, sql`gone`)};
     DELETE FROM ${schema}.outstanding WHERE lead = ANY(${id});
     DELETE FROM ${schema}.dropped_repeats WHERE lead = ANY(${id});
     DELETE FROM ${schema}.ids WHERE id = ANY(${id});`,
@@ -178,19 +170,16 @@ function contentsOf(shared: Rows): ReadonlyMap<number, Rows> {
 function keepRest(schema: Sql, firstSeq: number, rows: Rows): Sql | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
-  const receivedAt = numberOf(first['received_at']);
-  const isHere = sql`seq = ${firstSeq} AND received_at = ${receivedAt}`;
   const rest = rows.filter(({ seq }) => !isNull(seq));
-  if (rest.length === 0) return sql`DELETE FROM ${schema}.contents WHERE ${isHere};`;
+  if (rest.length === 0) return sql`DELETE FROM ${schema}.contents WHERE seq = ${firstSeq};`;
   const body = remainingBody(
     bytesOf(first['body']),
     rest.flatMap((row) => placeOf(row) ?? []),
   );
   const headers = bytesOfText(JSON.stringify(remainingHeaders(headersIn(first['headers']))));
   const path = bytesOfText(remainingPath(storedText(first['path'])));
-  return sql`UPDATE ${schema}.contents SET headers = ${headers}, body = ${body} WHERE ${isHere};
-  UPDATE ${schema}.deliveries SET path = ${path} WHERE received_at = ${receivedAt}
-    AND seq = ANY(${rest.map(({ seq }) => numberOf(seq))}::int8[]);`;
+  return sql`UPDATE ${schema}.contents SET headers = ${headers}, body = ${body} WHERE seq = ${firstSeq};
+  UPDATE ${schema}.deliveries SET path = ${path} WHERE seq = ANY(${rest.map(({ seq }) => numberOf(seq))}::int8[]);`;
 }
 
 /** Bodies that are read at once. */
@@ -230,31 +219,23 @@ async function contentsWithIds(
 /** How long it may take, in milliseconds. */
 const vacuumMs = 600_000;
 
-/**
- * Removes the dead rows of those partitions of `deliveries`, and of all other tables that an erasure deletes from. Returns
- * why that was not done; undefined when it was.
- */
+/** The tables that an erasure deletes from. */
+const erasedTables = ['deliveries', 'contents', 'outstanding', 'dropped_repeats', 'ids'];
+
+/** Removes their dead rows. Returns why that was not done; undefined when it was. */
 async function vacuumTables(
   connection: Connection,
   schema: Sql,
-  deliveries: readonly string[] | 'all',
 ): Promise<'rows-of-another-owner' | 'rows-not-vacuumed' | undefined> {
-  const isAll = deliveries === 'all';
-  const some = isAll ? [] : deliveries;
-  const contents = some.map((name) => name.replace(/^deliveries/, 'contents'));
-  const wanted = [...some, ...contents, 'outstanding', 'dropped_repeats'].map((name) => utf8(name));
-  const [tables = []] = await connection.run(
-    sql`SELECT relname, pg_catalog.pg_has_role(relowner, 'USAGE') AS is_mine FROM pg_catalog.pg_class AS c
-      JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relkind = 'r'
-      AND (convert_to(relname::text, 'UTF8') = ANY(${wanted}::bytea[]) OR relname LIKE 'ids_%'
-        OR (${isAll} AND (relname LIKE 'deliveries_%' OR relname LIKE 'contents_%')))`,
+  const [others = []] = await connection.run(
+    sql`SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relname = ANY(${erasedTables})
+      AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')`,
   );
-  const others = tables.filter(({ is_mine: isMine }) => isMine !== true);
   if (others.length > 0) return 'rows-of-another-owner';
   try {
-    for (const { relname } of tables) {
-      await connection.run(sql`VACUUM ${schema}.${identifier(textOf(relname))}`, vacuumMs);
+    for (const table of erasedTables) {
+      await connection.run(sql`VACUUM ${schema}.${identifier(table)}`, vacuumMs);
     }
     return undefined;
   } catch (error) {
@@ -262,5 +243,3 @@ async function vacuumTables(
     return 'rows-not-vacuumed';
   }
 }
-
-const utf8 = (text: string): Uint8Array => Buffer.from(text, 'utf8');

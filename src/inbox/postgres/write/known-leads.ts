@@ -1,9 +1,9 @@
 import type { ComparisonBudget, KnownLead, TakenVerdict } from '../../decide-verdict.ts';
 import { maxComparedBytes } from '../../store-options.ts';
-import { storedNameLength } from '../../target-name.ts';
 import type { Connection } from '../connection/database-connections.ts';
-import { bytesOf, numberOf, type Rows, type Sql, sql, textOf } from '../sql.ts';
+import { bytesOf, hexOf, numberOf, type Rows, type Sql, sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
+import { namesIn, outstandingByLead, triesOf } from './leased-leads.ts';
 import type { DistinctLead, TakenDelivery, TakenLead } from './take-queries.ts';
 
 /** A lead as the database has it, before this transaction. */
@@ -67,7 +67,7 @@ export class LeadInBatch {
   }
 }
 
-/** What the database has of the leads that came before, by their keys. `known`: as `insertLeads` gives it. */
+/** What the database has of the leads that came before, by their keys. `known`: as `takeQuestions` asks for it. */
 export function storedLeads(
   context: StoreContext,
   known: string,
@@ -75,38 +75,30 @@ export function storedLeads(
   inBatch: readonly DistinctLead[],
 ): Map<string, StoredLeadState> {
   const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
-  const leased = new Map<string, Set<string>>();
-  const tries = new Map(
-    outstanding.map((row) => [`${textOf(row['lead'])} ${textOf(row['target'])}`, numberOf(row['tries'])]),
-  );
-  for (const row of outstanding) {
-    if (row['is_elsewhere'] !== true) continue;
-    const targets = leased.get(textOf(row['lead'])) ?? new Set<string>();
-    leased.set(textOf(row['lead']), targets.add(textOf(row['target'])));
-  }
+  const undone = outstandingByLead(outstanding);
   const wanted = [...context.wanted];
+  const owner = hexOf(context.owner);
   const found = new Map<string, StoredLeadState>();
   for (const lead of known === '' ? [] : known.split(',')) {
     const [key = '', seq, firstAt, digest = '', attempts, accepted, settled = ''] = lead.split(':');
     const had = namesIn(settled);
+    const targets = undone.get(key);
     found.set(key, {
       seq: Number(seq),
       firstAt: Number(firstAt),
       digest: Buffer.from(digest, 'hex'),
       attempts: Number(attempts) - (taken.get(key) ?? 0),
-      accepted: accepted === 't' || accepted === 'true',
+      accepted: accepted === 't',
       done: wanted.filter(([, name]) => had.has(name)).map(([target]) => target),
-      leasedElsewhere: wanted.filter(([, name]) => leased.get(key)?.has(name)).map(([target]) => target),
-      tries: new Map(wanted.map(([target, name]) => [target, tries.get(`${key} ${name}`) ?? 0])),
+      leasedElsewhere: wanted
+        .filter(([, name]) => targets?.get(name)?.isLeasedElsewhere === true)
+        .map(([target]) => target),
+      tries: new Map(wanted.map(([target, name]) => [target, triesOf(targets?.get(name), owner)])),
       payload: undefined,
     });
   }
   return found;
 }
-
-/** Names of targets, in hex, that stand after each other. */
-export const namesIn = (hex: string): ReadonlySet<string> =>
-  new Set(hex.match(new RegExp(`.{${2 * storedNameLength}}`, 'g')));
 
 /** The same leads with their first payloads, where a delivery has another one and they may be compared. */
 export async function findPayloads(
@@ -129,8 +121,7 @@ export async function findPayloads(
     }
   }
   if (wanted.size === 0) return known;
-  const firsts = [...wanted].map(([seq, key]) => ({ seq, at: known.get(key)?.firstAt ?? 0 }));
-  const [rows = []] = await connection.run(payloadsOf(schema, firsts));
+  const [rows = []] = await connection.run(payloadsOf(schema, [...wanted.keys()]));
   for (const row of rows) {
     const key = wanted.get(numberOf(row['seq'])) ?? '';
     const lead = known.get(key);
@@ -140,11 +131,10 @@ export async function findPayloads(
 }
 
 /** Those that are small enough to be compared. */
-const payloadsOf = (schema: Sql, firsts: readonly { readonly seq: number; readonly at: number }[]): Sql =>
+const payloadsOf = (schema: Sql, seqs: readonly number[]): Sql =>
   sql`SELECT seq, encode(payload, 'hex') AS payload FROM (
   SELECT d.seq, CASE WHEN d.lead_start IS NULL THEN d.body
     ELSE substr(coalesce(c.body, d.body), d.lead_start + 1, d.lead_end - d.lead_start) END AS payload
-  FROM unnest(${firsts.map(({ seq }) => seq)}, ${firsts.map(({ at }) => at)}) AS asked (seq, at)
-  JOIN ${schema}.deliveries AS d ON d.seq = asked.seq AND d.received_at = asked.at
-  LEFT JOIN ${schema}.contents AS c ON c.seq = d.first_seq AND c.received_at = d.received_at
+  FROM ${schema}.deliveries AS d
+  LEFT JOIN ${schema}.contents AS c ON c.seq = d.first_seq WHERE d.seq = ANY(${seqs})
 ) AS found WHERE octet_length(payload) <= ${maxComparedBytes}`;

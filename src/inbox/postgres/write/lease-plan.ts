@@ -1,48 +1,46 @@
 import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
-import { erasedDigests, erasedLeads } from '../erased-rows.ts';
+import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { UnknownLeadError } from '../postgres-errors.ts';
-import {
-  bytesOf,
-  bytesOfText,
-  hexOf,
-  isNull,
-  nullable,
-  numberOf,
-  type Sql,
-  sql,
-  textOf,
-  textOfBytes,
-} from '../sql.ts';
+import { bytesOfText, hexOf, numberOf, type Sql, sql, statements, textOf } from '../sql.ts';
 import { databaseTime, type StoreContext } from '../store-context.ts';
-import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
+import { LeasedDeliveries, LeasedLead, outstandingByLead, outstandingQuestion } from './leased-leads.ts';
 import { type Answers, type Decision, inTransaction, type Plan, runToCommit } from './transaction.ts';
 
 type Results = readonly LeaseResult[];
 
 /** What several callers lease, release and mark as done, in one transaction that locks the leads' ids, sorted. */
 export class LeasePlan implements Plan<Results> {
-  readonly question: Sql;
+  readonly questions: Readonly<Record<string, Sql>>;
   readonly #works: readonly LeaseWork[];
   readonly #context: StoreContext;
 
   constructor(works: readonly LeaseWork[], context: StoreContext) {
     this.#works = works;
     this.#context = context;
-    const { schema, owner, targetKey } = context;
+    const { schema } = context;
     const leases = works.flatMap((work) => work.leases);
     const ended = works.flatMap(({ kind, leases }) => (kind === 'lease' ? [] : leases));
     const sorted = [...new Map(leases.map(({ key, id }) => [key, id]))].sort(([a], [b]) => (a < b ? -1 : 1));
-    const erased = erasedDigests(targetKey, new Set(leases.map(({ lease }) => lease.leadId)));
-    this.question = sql`SELECT ${schema}.leased_1(${sorted.map(([, id]) => id)}, ${owner},
-      ${[...new Set(ended.map(({ lease }) => lease.seq))]}, ${works.some(({ kind }) => kind === 'done at new address')},
-      ${erased});`;
+    const ids = sorted.map(([, id]) => id);
+    const seqs = new Set(ended.map(({ lease }) => lease.seq));
+    this.questions = {
+      leads: sql`SELECT encode(id, 'hex') AS id, seq, accepted, encode(settled, 'hex') AS settled
+        FROM ${schema}.ids WHERE id = ANY(${ids}::bytea[]) ORDER BY ids.id FOR UPDATE;`,
+      outstanding: outstandingQuestion(context, ids),
+      deliveries: sql`SELECT seq, verdict, status, encode(results, 'hex') AS results FROM ${schema}.deliveries
+        WHERE seq = ANY(${[...seqs]}::int8[]);`,
+      erased: erasedQuestion(context, new Set(leases.map(({ lease }) => lease.leadId))),
+      ...(works.some(({ kind }) => kind === 'done at new address')
+        ? { receivers: sql`SELECT DISTINCT encode(target, 'hex') AS target FROM ${schema}.receivers;` }
+        : {}),
+    };
   }
 
   decide(answers: Answers): Promise<Decision<Results>> {
     const leads = this.#leads(answers);
-    const deliveries = new LeasedDeliveries(answers['deliveries'] ?? []);
+    const deliveries = new LeasedDeliveries(this.#context.schema, answers['deliveries'] ?? []);
     const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
     const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
     const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
@@ -94,24 +92,11 @@ export class LeasePlan implements Plan<Results> {
       ahead: now - options.clock.now(),
       wanted: [...wanted.values()],
     };
-    const outstanding = new Map<string, [string, OutstandingTarget][]>();
-    for (const row of answers['outstanding'] ?? []) {
-      const target = {
-        owner: textOf(row['owner']),
-        lease: numberOf(row['lease']),
-        isLeasedElsewhere: row['is_elsewhere'] === true,
-        tries: numberOf(row['tries']),
-        dueAt: isNull(row['due_at']) ? undefined : numberOf(row['due_at']),
-        dead: row['dead'] === true,
-        label: textOfBytes(bytesOf(row['label'])),
-      };
-      const key = textOf(row['lead']);
-      outstanding.set(key, [...(outstanding.get(key) ?? []), [textOf(row['target']), target]]);
-    }
+    const outstanding = outstandingByLead(answers['outstanding'] ?? []);
     return new Map(
       (answers['leads'] ?? []).map((row) => {
         const key = textOf(row['id']);
-        return [key, new LeasedLead(row, outstanding.get(key) ?? [], receiver)];
+        return [key, new LeasedLead(row, outstanding.get(key), receiver)];
       }),
     );
   }
@@ -164,34 +149,46 @@ function leaseWrites(
       return found === undefined ? [] : [{ key, target, ...found }];
     }),
   );
-  return sql`SELECT ${schema}.settle_1(
-    ${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted }]) => accepted)},
-    ${changed.map(([, { done }]) => bytes([...done].join('')))},
-    ${removed.map(({ key }) => bytes(key))}, ${removed.map(({ target }) => bytes(target))},
-    ${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
-    ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}, ${leased.map(({ tries }) => tries)},
-    ${nullable(
-      'int8',
-      leased.map(({ dueAt }) => dueAt),
-    )}, ${leased.map(({ dead }) => dead)}, ${deliveries.changes});`;
+  return statements(
+    changed.length === 0
+      ? undefined
+      : sql`UPDATE ${schema}.ids SET accepted = new.accepted, settled = new.settled
+          FROM unnest(${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted }]) => accepted)},
+            ${changed.map(([, { done }]) => bytes([...done].join('')))}) AS new (id, accepted, settled)
+          WHERE ids.id = new.id;`,
+    removed.length === 0
+      ? undefined
+      : sql`DELETE FROM ${schema}.outstanding AS o USING unnest(${removed.map(({ key }) => bytes(key))},
+            ${removed.map(({ target }) => bytes(target))}) AS old (lead, target)
+          WHERE o.lead = old.lead AND o.target = old.target;`,
+    leased.length === 0
+      ? undefined
+      : sql`UPDATE ${schema}.outstanding AS o SET owner = new.owner, lease = new.lease, tries = new.tries,
+            due_at = new.due_at, dead = new.dead
+          FROM unnest(${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
+            ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)},
+            ${leased.map(({ tries }) => tries)}, ${leased.map(({ dueAt }) => dueAt)}, ${leased.map(({ dead }) => dead)}
+          ) AS new (lead, target, owner, lease, tries, due_at, dead)
+          WHERE o.lead = new.lead AND o.target = new.target;`,
+    deliveries.statement,
+  );
 }
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
 
 /** A condition on a row `o` of `outstanding`: the delivery that made it, or a later one of the lead, is left. */
 export const hasDelivery = (schema: Sql): Sql =>
-  sql`(EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
+  sql`(EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq)
     OR EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1))`;
 
 /**
  * What is outstanding of these leads is due now, where a delivery is left that can be handed on. Locks their ids, sorted, as
- * every receiver does, and their deliveries before what is outstanding, as it is where a month is dropped.
+ * every receiver does.
  */
 export function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<number> {
   const { connections, schema, options } = context;
   const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
-  const lock = sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;
-    LOCK TABLE ONLY ${schema}.deliveries IN ACCESS SHARE MODE;`;
+  const lock = sql`SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;`;
   return inTransaction(connections, lock, async (connection) => {
     const [[row] = []] = await connection.run(
       sql`WITH begun AS (UPDATE ${schema}.outstanding AS o SET since = ${options.clock.now()}, due_at = ${databaseTime}, dead = false

@@ -1,9 +1,10 @@
 import type { TakenKind } from '../../decide-verdict.ts';
 import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
-import { maxResultsKept } from '../../store-options.ts';
+import { longestLeaseMs, maxResultsKept } from '../../store-options.ts';
 import { storedAnswer } from '../../target-answer.ts';
-import { targetLabel } from '../../target-name.ts';
+import { storedNameLength, targetLabel } from '../../target-name.ts';
 import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
+import { databaseTime, type StoreContext } from '../store-context.ts';
 import {
   bytesOf,
   bytesOfText,
@@ -16,7 +17,6 @@ import {
   textOf,
   textOfBytes,
 } from '../sql.ts';
-import { namesIn } from './known-leads.ts';
 
 /** A target that has not had a lead. */
 export interface OutstandingTarget {
@@ -26,11 +26,50 @@ export interface OutstandingTarget {
   readonly isLeasedElsewhere: boolean;
   readonly tries: number;
   /** As the lease is: by the database's clock. */
-  readonly dueAt: number | undefined;
+  readonly dueAt: number;
   readonly dead: boolean;
   /** Of the target. */
   readonly label: string;
 }
+
+/** Asks for the targets that have not had leads, for `outstandingByLead`: behind the locks on the leads' ids. */
+export const outstandingQuestion = (
+  { schema, owner }: Pick<StoreContext, 'schema' | 'owner'>,
+  ids: readonly Uint8Array[],
+): Sql =>
+  sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner, lease,
+      owner <> ${owner} AND lease > ${databaseTime} AND lease <= ${databaseTime} + ${longestLeaseMs} AS is_elsewhere,
+      ${databaseTime} AS now, tries, due_at, dead,
+      (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = target) AS label
+    FROM ${schema}.outstanding WHERE lead = ANY(${ids}::bytea[]);`;
+
+/** Targets by their keys, by the keys of their leads. */
+export function outstandingByLead(rows: Rows): ReadonlyMap<string, ReadonlyMap<string, OutstandingTarget>> {
+  const leads = new Map<string, Map<string, OutstandingTarget>>();
+  for (const row of rows) {
+    const key = textOf(row['lead']);
+    const targets = leads.get(key) ?? new Map<string, OutstandingTarget>();
+    leads.set(key, targets);
+    targets.set(textOf(row['target']), {
+      owner: textOf(row['owner']),
+      lease: numberOf(row['lease']),
+      isLeasedElsewhere: row['is_elsewhere'] === true,
+      tries: numberOf(row['tries']),
+      dueAt: numberOf(row['due_at']),
+      dead: row['dead'] === true,
+      label: textOfBytes(bytesOf(row['label'])),
+    });
+  }
+  return leads;
+}
+
+/** A lease that another receiver has not ended is a try of which nobody knows what came. `owner`: of who asks. */
+export const triesOf = (target: OutstandingTarget | undefined, owner: string): number =>
+  target === undefined ? 0 : target.tries + (target.lease > 0 && target.owner !== owner ? 1 : 0);
+
+/** Names of targets, in hex, that stand after each other. */
+export const namesIn = (hex: string): ReadonlySet<string> =>
+  new Set(hex.match(new RegExp(`.{${2 * storedNameLength}}`, 'g')));
 
 interface Receiver {
   /** In hex. */
@@ -55,7 +94,7 @@ export class LeasedLead {
   readonly leased = new Set<string>();
 
   /** `row`: of the table `ids`. */
-  constructor(row: Row, outstanding: Iterable<readonly [string, OutstandingTarget]>, receiver: Receiver) {
+  constructor(row: Row, outstanding: ReadonlyMap<string, OutstandingTarget> | undefined, receiver: Receiver) {
     this.seq = numberOf(row['seq']);
     this.accepted = row['accepted'] === true;
     this.done = new Set(namesIn(textOf(row['settled'])));
@@ -108,8 +147,7 @@ export class LeasedLead {
     if (found === undefined) return { state: 'not outstanding', tries: 0 };
     if (found.isLeasedElsewhere) return { state: 'busy', tries: found.tries };
     const { owner, leaseEnd } = this.#receiver;
-    // A lease that another receiver has not ended is a try of which nobody knows what came.
-    const tries = found.tries + (found.lease > 0 && found.owner !== owner ? 1 : 0);
+    const tries = triesOf(found, owner);
     if (isQuestion !== true) {
       this.outstanding.set(target, { ...found, owner, lease: leaseEnd, tries });
       this.leased.add(target);
@@ -120,7 +158,6 @@ export class LeasedLead {
 
 interface Delivery {
   readonly seq: number;
-  readonly receivedAt: number;
   verdict: string;
   status: number;
   results: readonly StoredResultFields[];
@@ -131,13 +168,15 @@ interface Delivery {
 export class LeasedDeliveries {
   readonly #found: ReadonlyMap<number, Delivery>;
 
-  constructor(rows: Rows) {
+  readonly #schema: Sql;
+
+  constructor(schema: Sql, rows: Rows) {
+    this.#schema = schema;
     this.#found = new Map(
       rows.map((row) => [
         numberOf(row['seq']),
         {
           seq: numberOf(row['seq']),
-          receivedAt: numberOf(row['received_at']),
           verdict: textOf(row['verdict']),
           status: numberOf(row['status']),
           results: resultsIn(textOfBytes(bytesOf(row['results']))),
@@ -166,14 +205,17 @@ export class LeasedDeliveries {
     found.isChanged = true;
   }
 
-  /** As `settle_1` takes them. */
-  get changes(): Sql {
+  /** Undefined when nothing changed. */
+  get statement(): Sql | undefined {
     const changed = [...this.#found.values()].filter(({ isChanged }) => isChanged);
-    return sql`${changed.map(({ seq }) => seq)}, ${changed.map(({ receivedAt }) => receivedAt)},
-  ${changed.map(({ verdict }) => verdict)}, ${changed.map(({ status }) => status)},
-  ${nullable(
-    'bytea',
-    changed.map(({ results }) => (results.length === 0 ? undefined : bytesOfText(JSON.stringify(results)))),
-  )}`;
+    if (changed.length === 0) return undefined;
+    return sql`UPDATE ${this.#schema}.deliveries AS d SET verdict = new.verdict, status = new.status, results = new.results
+      FROM unnest(${changed.map(({ seq }) => seq)}, ${changed.map(({ verdict }) => verdict)},
+        ${changed.map(({ status }) => status)}, ${nullable(
+          'bytea',
+          changed.map(({ results }) =>
+            results.length === 0 ? undefined : bytesOfText(JSON.stringify(results)),
+          ),
+        )}) AS new (seq, verdict, status, results) WHERE d.seq = new.seq;`;
   }
 }

@@ -12,7 +12,7 @@ import {
   type Excluded,
   type TakenDelivery,
   type TakenLead,
-  takeQuestion,
+  takeQuestions,
   type TakeWork,
 } from './take-queries.ts';
 import { TakeWrites } from './take-writes.ts';
@@ -27,7 +27,7 @@ type TakeResults = readonly TakeResult[];
  * turns out to be bound to another body, or a lead was erased, the transaction is done again without them.
  */
 export class TakePlan implements Plan<TakeResults> {
-  readonly question: Sql;
+  readonly questions: Readonly<Record<string, Sql>>;
   readonly #works: readonly TakeWork[];
   readonly #context: StoreContext;
   readonly #excluded: Excluded;
@@ -51,7 +51,7 @@ export class TakePlan implements Plan<TakeResults> {
     for (const id of excluded.erased.keys()) ids.delete(id);
     this.#ids = ids;
     const nonces = distinctNonces(this.#deliveries(), excluded.replays);
-    this.question = takeQuestion(context, {
+    this.questions = takeQuestions(context, {
       numbers: countOf(works),
       nonces,
       leads: this.#leads,
@@ -114,7 +114,7 @@ export class TakePlan implements Plan<TakeResults> {
         if (rest.length === 0) return delivery.leads.map((one) => erasedResult(one, erased));
         const firstSeq = own[delivery.leads.findIndex((one) => one === rest[0])] ?? never();
         const isShared = rest.length > 1;
-        if (isShared) writes.deliveries.addContent(firstSeq, arrival.delivery.receivedAt, content);
+        if (isShared) writes.deliveries.addContent(firstSeq, content);
         return delivery.leads.map((one, i): TakeResult => {
           if (erased.has(one.arrival.leadId)) return erasedResult(one, erased);
           const lead = leads.get(one.key) ?? new LeadInBatch(known.get(one.key), comparison);

@@ -10,9 +10,10 @@ import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import { leadBytes } from '../../../lead/raw-lead.ts';
 import { sha256 } from '../../../json/bytes.ts';
 import type { RedactDelivery } from '../../store-options.ts';
-import { erasedDigests, type ErasedLeads } from '../erased-rows.ts';
-import { bytesOfText, hexOf, type Sql, sql } from '../sql.ts';
+import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
+import { bytesOfText, hexOf, qualifiedName, type Sql, sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
+import { outstandingQuestion } from './leased-leads.ts';
 
 /** An id of the batch, once, as it is inserted where it is new. */
 export interface DistinctLead {
@@ -87,19 +88,58 @@ interface Asked {
 }
 
 /** The first message of a transaction. Its order is that of all its locks: nonces, then ids, each sorted. */
-export function takeQuestion(
-  { schema, lockKey, nonceClock, owner, targetKey, isProbe, options }: StoreContext,
+export function takeQuestions(
+  context: StoreContext,
   { numbers, nonces, leads, ids }: Asked,
-): Sql {
-  const now = nonceClock.now();
-  const receiver = options.targets.length > 0 ? sql`${owner}` : sql`NULL`;
-  return sql`SELECT ${schema}.take_1(${lockKey}::int4, ${numbers}, ${isProbe},
-    ${nonces.map(({ bytes }) => bytes)}, ${nonces.map(({ digest }) => digest)}, ${now}, ${now + options.nonceLifetimeMs},
-    ${leads.map(({ lead }) => lead.id)}, ${leads.map(({ place }) => place)},
-    ${leads.map(({ lead }) => lead.arrival.delivery.receivedAt)}, ${leads.map(({ lead }) => lead.digest)},
-    ${leads.map(({ attempts }) => attempts)}, ${leads.map(({ accepted }) => accepted)},
-    ${leads.map(({ pushed }) => pushed)}, ${erasedDigests(targetKey, ids)}, ${receiver});`;
+): Readonly<Record<string, Sql>> {
+  const questions: Record<string, Sql> = { gate: numberGate(context) };
+  if (nonces.length > 0) questions['nonces'] = bindNonces(context, nonces);
+  questions['leads'] = insertLeads(context, leads, numbers);
+  // Behind the locks on the ids: a process that erases one of them has committed, or waits for this transaction.
+  if (ids.size > 0) questions['erased'] = erasedQuestion(context, ids);
+  if (leads.length > 0 && context.options.targets.length > 0) {
+    const bytes = leads.map(({ lead }) => lead.id);
+    questions['outstanding'] = outstandingQuestion(context, bytes);
+  }
+  return questions;
 }
+
+/**
+ * Lets readers know, while the transaction lasts, that every number it draws is beyond this one (`read/read-database.ts`).
+ * The lock is shared, and nobody waits for it.
+ */
+const numberGate = ({ schema, lockKey }: StoreContext): Sql =>
+  sql`SELECT pg_advisory_xact_lock_shared(${lockKey}::int4, (last_value & 2147483647)::int4) FROM ${schema}.delivery_numbers;`;
+
+/** Gives the digest that each nonce is bound to now. */
+function bindNonces({ schema, nonceClock, options }: StoreContext, nonces: readonly BoundNonce[]): Sql {
+  const now = nonceClock.now();
+  const isOver = sql`bound.expires <= ${now}`;
+  return sql`INSERT INTO ${schema}.nonces AS bound (nonce, digest, expires)
+    SELECT nonce, digest, ${now + options.nonceLifetimeMs} FROM unnest(${nonces.map(({ bytes }) => bytes)},
+      ${nonces.map(({ digest }) => digest)}) AS new (nonce, digest)
+    ON CONFLICT (nonce) DO UPDATE SET digest = CASE WHEN ${isOver} THEN excluded.digest ELSE bound.digest END,
+      expires = CASE WHEN ${isOver} THEN excluded.expires ELSE bound.expires END
+    RETURNING encode(nonce, 'hex') AS nonce, encode(digest, 'hex') AS digest;`;
+}
+
+/** Inserts the new ids, counts the deliveries of the others, and gives what is known of those, fields and leads joined. */
+const insertLeads = ({ schema }: StoreContext, leads: readonly DistinctLead[], numbers: number): Sql =>
+  sql`WITH drawn AS MATERIALIZED (
+    SELECT nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass) AS seq, place FROM generate_series(1, ${numbers}) AS place
+  ), taken AS (
+    INSERT INTO ${schema}.ids AS known (id, seq, first_at, digest, attempts, accepted, pushed)
+    SELECT id, seq, first_at, digest, attempts, accepted, pushed FROM unnest(${leads.map(({ lead }) => lead.id)}::bytea[],
+      ${leads.map(({ place }) => place)}::int8[], ${leads.map(({ lead }) => lead.arrival.delivery.receivedAt)}::int8[],
+      ${leads.map(({ lead }) => lead.digest)}::bytea[], ${leads.map(({ attempts }) => attempts)}::int8[],
+      ${leads.map(({ accepted }) => accepted)}::boolean[], ${leads.map(({ pushed }) => pushed)}::boolean[]
+    ) AS new (id, place, first_at, digest, attempts, accepted, pushed) JOIN drawn USING (place) ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET attempts = known.attempts + excluded.attempts, pushed = known.pushed OR excluded.pushed
+    RETURNING id, seq, first_at, digest, attempts, accepted, settled
+  )
+  SELECT (SELECT string_agg(seq::text, ',' ORDER BY place) FROM drawn) AS numbers,
+    (SELECT string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at, encode(digest, 'hex'), attempts, accepted,
+      encode(settled, 'hex')), ',') FROM taken WHERE seq NOT IN (SELECT seq FROM drawn)) AS known;`;
 
 /** A lead on its way in. */
 export interface TakenLead {

@@ -3,7 +3,8 @@ import { type DeliveryContent, type DeliverySummary, keptVerdict, summaryOf } fr
 import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
 import { bytesOfText, nullable, type Sql, sql, statements } from '../sql.ts';
-import { rejectsLock, type StoreContext } from '../store-context.ts';
+import { databaseTime, rejectsLock, type StoreContext } from '../store-context.ts';
+import { countRemoved } from './count-removed.ts';
 import type { TakenLead } from './take-queries.ts';
 
 type Rejected = Parameters<typeof summaryOf>[0] & {
@@ -20,7 +21,7 @@ interface Granted {
 
 /** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
 export class TakeWrites {
-  readonly deliveries = new DeliveryRows();
+  readonly deliveries: DeliveryRows;
   readonly #context: StoreContext;
   readonly #nowAccepted = new Map<string, Uint8Array>();
   readonly #granted = new Map<string, Granted>();
@@ -30,6 +31,7 @@ export class TakeWrites {
 
   constructor(context: StoreContext) {
     this.#context = context;
+    this.deliveries = new DeliveryRows(context.schema);
   }
 
   addRejected(seq: number, rejected: Rejected): void {
@@ -60,36 +62,43 @@ export class TakeWrites {
   }
 
   get statements(): Sql {
-    const { schema } = this.#context;
+    const { schema, nonceClock } = this.#context;
     return statements(
       this.#nowAccepted.size === 0
         ? undefined
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
-      ...this.#context.notes(),
-      this.#store(),
+      nonceClock.note(schema),
+      this.deliveries.statements,
+      this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
+      this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
       ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
     );
   }
-
-  #store(): Sql {
-    const { schema, owner, options, nonceClock } = this.#context;
-    const granted = [...this.#granted.values()];
-    return sql`SELECT ${schema}.store_1(${this.deliveries.arrays},
-      ${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
-      ${granted.map(({ firstAt }) => firstAt)}, ${owner}, ${Math.round(options.leaseMs)}, ${options.clock.now()},
-      ${nonceClock.now()}, ${this.#nonces * noncesRemovedPerAdded});`;
-  }
 }
+
+/** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
+const grant = ({ schema, owner, options }: StoreContext, granted: readonly Granted[]): Sql =>
+  sql`INSERT INTO ${schema}.outstanding AS known (lead, target, seq, first_at, owner, lease, since, due_at)
+    SELECT lead, target, seq, first_at, ${owner}, ${databaseTime} + ${Math.round(options.leaseMs)}, ${options.clock.now()}, ${databaseTime}
+    FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
+      ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
+    ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
+      tries = known.tries + (known.lease > 0 AND known.owner <> excluded.owner)::int;`;
+
+/** Removes some of the nonces that are over. */
+const removeNonces = ({ schema, nonceClock }: StoreContext, added: number): Sql =>
+  sql`DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= ${nonceClock.now()}
+    ORDER BY expires LIMIT ${added * noncesRemovedPerAdded} FOR UPDATE SKIP LOCKED);`;
 
 /** Keeps the newest repeats of one lead, and counts the others. */
 const trimRepeats = (schema: Sql, id: Uint8Array, differs: boolean): Sql =>
   sql`WITH dropped AS (
   DELETE FROM ${schema}.deliveries AS d USING (
-    SELECT seq, received_at FROM ${schema}.deliveries WHERE lead = ${id} AND attempt > 1 AND (differs IS NOT NULL) = ${differs}
+    SELECT seq FROM ${schema}.deliveries WHERE lead = ${id} AND attempt > 1 AND (differs IS NOT NULL) = ${differs}
     ORDER BY seq DESC OFFSET ${maxRepeatsKept}
-  ) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at RETURNING 1
-)
+  ) AS old WHERE d.seq = old.seq RETURNING d.*
+), counted AS (${countRemoved(schema, sql`dropped`)})
 INSERT INTO ${schema}.dropped_repeats AS kept (lead, differing, same)
 SELECT ${id}, CASE WHEN ${differs} THEN count(*) ELSE 0 END, CASE WHEN ${differs} THEN 0 ELSE count(*) END
 FROM dropped HAVING count(*) > 0
@@ -97,12 +106,13 @@ ON CONFLICT (lead) DO UPDATE SET differing = kept.differing + excluded.differing
 
 /** One receiver at a time, and nobody waits for it: the next rejected delivery removes what stays. */
 const trimRejected = ({ schema, lockKey }: StoreContext, kind: RejectedDelivery['rejection']['kind']): Sql =>
-  sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4) AS is_mine)
-DELETE FROM ${schema}.deliveries AS d USING (
-  SELECT seq, received_at FROM ${schema}.deliveries, turn WHERE is_mine AND reason IS NOT NULL
+  sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4) AS is_mine),
+gone AS (DELETE FROM ${schema}.deliveries AS d USING (
+  SELECT seq FROM ${schema}.deliveries, turn WHERE is_mine AND reason IS NOT NULL
     AND (reason = 'other_event') = ${kind === 'other'}
   ORDER BY seq DESC OFFSET ${maxRejectedKept}
-) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at;`;
+) AS old WHERE d.seq = old.seq RETURNING d.*)
+${countRemoved(schema, sql`gone`)};`;
 
 interface DeliveryRow {
   readonly seq: number;
@@ -117,12 +127,13 @@ const none = { headers: [], body: noBytes };
 
 /** The rows of `deliveries` and `contents` that one transaction inserts. */
 class DeliveryRows {
+  readonly #schema: Sql;
   readonly #rows: DeliveryRow[] = [];
-  readonly #contents: {
-    readonly seq: number;
-    readonly receivedAt: number;
-    readonly content: DeliveryContent;
-  }[] = [];
+  readonly #contents: { readonly seq: number; readonly content: DeliveryContent }[] = [];
+
+  constructor(schema: Sql) {
+    this.#schema = schema;
+  }
 
   /** With headers and body of its own, unless it shares those of `summary.firstSeq`. */
   add(seq: number, lead: Uint8Array | undefined, summary: DeliverySummary, content: DeliveryContent): void {
@@ -130,13 +141,24 @@ class DeliveryRows {
   }
 
   /** Headers and body that several rows share, under the number of the first. */
-  addContent(seq: number, receivedAt: number, content: DeliveryContent): void {
-    this.#contents.push({ seq, receivedAt, content });
+  addContent(seq: number, content: DeliveryContent): void {
+    this.#contents.push({ seq, content });
   }
 
-  /** The first of what `store_1` is given. */
-  get arrays(): Sql {
-    const contents = this.#contents;
+  get statements(): Sql {
+    return statements(
+      this.#contents.length === 0 ? undefined : this.#insertContents(),
+      this.#rows.length === 0 ? undefined : this.#insertDeliveries(),
+    );
+  }
+
+  #insertContents(): Sql {
+    const all = this.#contents;
+    return sql`INSERT INTO ${this.#schema}.contents (seq, headers, body) SELECT * FROM unnest(${all.map(({ seq }) => seq)},
+      ${all.map(({ content }) => headerBytes(content.headers))}, ${all.map(({ content }) => content.body)});`;
+  }
+
+  #insertDeliveries(): Sql {
     const rows = this.#rows;
     const all = rows.map(({ summary }) => summary);
     const texts = (list: readonly (string | undefined)[]): Sql =>
@@ -145,9 +167,9 @@ class DeliveryRows {
         list.map((text) => (text === undefined ? undefined : bytesOfText(text))),
       );
     const numbers = (list: readonly (number | undefined)[]): Sql => nullable('int8', list);
-    return sql`${contents.map(({ seq }) => seq)}, ${contents.map(({ receivedAt }) => receivedAt)},
-  ${contents.map(({ content }) => headerBytes(content.headers))}, ${contents.map(({ content }) => content.body)},
-  ${rows.map(({ seq }) => seq)}, ${all.map(({ receivedAt }) => receivedAt)},
+    return sql`INSERT INTO ${this.#schema}.deliveries (seq, received_at, lead, verdict, reason, detail, status, attempt,
+  source, differs, remote, method, path, headers, body, lead_start, lead_end, first_seq, created_at)
+SELECT * FROM unnest(${rows.map(({ seq }) => seq)}, ${all.map(({ receivedAt }) => receivedAt)},
   ${nullable(
     'bytea',
     rows.map(({ lead }) => lead),
@@ -161,7 +183,7 @@ class DeliveryRows {
   ${texts(all.map(({ method }) => method))}, ${texts(all.map(({ path }) => path))},
   ${rows.map(({ content }) => headerBytes(content.headers))}, ${rows.map(({ content }) => content.body)},
   ${numbers(all.map(({ place }) => place?.start))}, ${numbers(all.map(({ place }) => place?.end))},
-  ${numbers(all.map(({ firstSeq }) => firstSeq))}, ${numbers(all.map(({ createdAt }) => createdAt))}`;
+  ${numbers(all.map(({ firstSeq }) => firstSeq))}, ${numbers(all.map(({ createdAt }) => createdAt))});`;
   }
 }
 

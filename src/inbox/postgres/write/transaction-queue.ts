@@ -2,8 +2,8 @@ import { BatchQueue } from '../../../files/group-commit.ts';
 import type { Clock } from '../../../time/clock.ts';
 import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
-import { type Sql, sql } from '../sql.ts';
-import { answersIn, openTransaction, orRollBack, type Plan, runToCommit } from './transaction.ts';
+import { type Sql, sql, statements } from '../sql.ts';
+import { openTransaction, orRollBack, type Plan, runToCommit } from './transaction.ts';
 
 /** The works of one transaction have at most so many bytes, as they came. */
 const maxBatchBytes = 8 * 1024 * 1024;
@@ -121,8 +121,10 @@ export class TransactionQueue<Work, Result> {
 
   async #transact(connection: Connection, works: readonly Work[]): Promise<readonly Result[]> {
     for (let plan = this.#options.planOf(works); ;) {
-      const [rows] = await openTransaction(connection, plan.question);
-      const decision = await plan.decide(answersIn(rows), connection);
+      const { questions } = plan;
+      const rows = await openTransaction(connection, statements(...Object.values(questions)));
+      const answers = Object.fromEntries(Object.keys(questions).map((name, i) => [name, rows[i] ?? []]));
+      const decision = await plan.decide(answers, connection);
       if (decision.kind === 'write') {
         await commitOrLose(connection, decision.statements);
         return decision.results;

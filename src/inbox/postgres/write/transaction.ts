@@ -1,21 +1,17 @@
 import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered } from '../postgres-errors.ts';
-import { integerLiteral, type Rows, type Sql, sql, statements, textOf } from '../sql.ts';
+import { integerLiteral, type Rows, type Sql, sql, statements } from '../sql.ts';
 
 /** What a transaction does for several works at once: it asks, decides, and writes. */
 export interface Plan<Result> {
-  /** A statement that locks and reads. It gives `Answers`. */
-  readonly question: Sql;
+  /** Statements that lock and read, by name, in the order in which they run. Each gives rows. */
+  readonly questions: Readonly<Record<string, Sql>>;
   /** The connection is for what only the answers show to be needed. */
   decide(answers: Answers, connection: Connection): Promise<Decision<Result>>;
 }
 
-/** Rows by what they are. */
-export type Answers = Readonly<Record<string, Rows | null>>;
-
-/** What a function gives, as JSON in the only column of its row. */
-export const answersIn = (rows: Rows = []): Answers =>
-  JSON.parse(textOf(Object.values(rows[0] ?? {})[0])) as Answers;
+/** The rows that were answered to the questions of a plan, by their names. */
+export type Answers = Readonly<Record<string, Rows>>;
 
 export type Decision<Result> =
   | WriteDecision<Result>
