@@ -18,7 +18,6 @@ import type { Globals } from './config/settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
-import { formerSchemeFlag } from './commands/flags/shared-flags.ts';
 
 /** What a command line asks for. */
 export type Invocation =
@@ -240,10 +239,7 @@ function parseWords(
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
     const [excess] = command.args.slice(Object.keys(spec.arguments).length);
-    const instead =
-      spec.insteadOfFormerFlags?.(words) ??
-      fieldsBehindJson(spec, words, excess) ??
-      ownNameInGroup(excess ?? '', path, spec);
+    const instead = fieldsBehindJson(spec, words, excess) ?? ownNameInGroup(excess ?? '', path, spec);
     throw usageError(error, path, flags, excess, instead);
   }
   const values: Record<string, unknown> = command.opts();
@@ -283,9 +279,7 @@ function optionsFor(key: string, flag: Flag): Option[] {
   if (flag.repeatable === true) {
     option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);
   }
-  return flag.olderName === undefined
-    ? [option]
-    : [option, new Option(`--${flagName(flag.olderName)} <${flag.value}>`)];
+  return [option];
 }
 
 function usageError(
@@ -293,7 +287,7 @@ function usageError(
   path: string,
   flags: readonly (readonly [string, Flag])[],
   excess = '',
-  insteadOfFormer?: string,
+  instead?: string,
 ): UsageError {
   const given = error.message.replace(/^error: /, '');
   const [, word = ''] = /^unknown option '(--[^'=]+)/.exec(given) ?? [];
@@ -304,7 +298,7 @@ function usageError(
       ? `unexpected argument '${excess}'`
       : given.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing');
   return new UsageError(message, {
-    hint: insteadOfFormer ?? formerFlag(word, names) ?? didYouMean(word, names) ?? `see '${help}'`,
+    hint: instead ?? didYouMean(word, names) ?? `see '${help}'`,
     cause: error,
   });
 }
@@ -336,40 +330,4 @@ function takeCommand(words: readonly string[]): { name: string | undefined; rest
     if (valued.includes(word)) i += 1;
   }
   return { name: undefined, rest: words };
-}
-
-const keyOfTarget = (key: string): readonly [string, string] => [
-  '--target',
-  `it is a key of a target: --target '{"forward":"URL","${key}":true}' in place of --forward-to URL`,
-];
-
-/** By flag of earlier releases: a flag of the commands that had it, and what stands in its place. */
-const former: Readonly<Record<string, readonly [flag: string, now: string]>> = {
-  '--forward-path': keyOfTarget('keepPath'),
-  '--forward-insecure': keyOfTarget('insecure'),
-  '--forward-best-effort': keyOfTarget('bestEffort'),
-  '--respond': ['--simulate', 'it is --simulate status=STATUS now'],
-  '--fail-first': ['--simulate', 'it is --simulate fail-first=N now'],
-  '--delay': ['--simulate', 'it is --simulate delay=DURATION now'],
-  '--show-answer': ['--simulate', '-v shows the answers of forwards'],
-  '--drain-delay': [
-    '--simulate',
-    'it is a setting of the profile now: leads config set listen.drain-delay 5s',
-  ],
-  '--drain-timeout': [
-    '--simulate',
-    'it is a setting of the profile now: leads config set listen.drain-timeout 5s',
-  ],
-  '--inbox-url-file': ['--inbox', 'it is --inbox @FILE now, and --inbox @- for stdin'],
-  '--inbox-insecure': [
-    '--inbox',
-    "it is insecure=true in the inbox's URL now: postgres://HOST/DATABASE?sslmode=disable&insecure=true",
-  ],
-};
-
-/** What stands in the place of a flag of earlier releases, for a command with these; undefined for any other word. */
-function formerFlag(word: string, names: readonly string[]): string | undefined {
-  const [flag, now] = former[word] ?? [];
-  if (flag !== undefined && names.includes(flag)) return now;
-  return names.includes('--scheme') ? formerSchemeFlag(word) : undefined;
 }

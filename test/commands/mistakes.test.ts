@@ -92,12 +92,6 @@ const mistakes: readonly Mistake[] = [
   { typed: 'listen --token a --port 99999', error: 'is not a whole number from 0', ...helpOf('listen') },
   { typed: 'listen --token a --path hook', error: 'a path that starts with /', ...helpOf('listen') },
   { typed: 'listen --token a --forward-to ftp://x', error: 'is not a URL', ...helpOf('listen') },
-  {
-    typed: 'listen --token a --respond 503',
-    error: "unknown option '--respond'",
-    hint: '--simulate status=',
-    then: 'listen -h',
-  },
   { typed: 'send nope', error: "'nope' is not a URL", ...helpOf('send') },
   { typed: 'stats --bucket year', error: "'year' is not one of hour", ...helpOf('stats') },
   { typed: 'stats --by a,b,c', error: 'is not a field such as category', ...helpOf('stats') },

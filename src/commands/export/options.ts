@@ -35,7 +35,6 @@ export const flags = {
     short: 'n',
     value: 'n',
     type: wholeNumber(1),
-    olderName: 'max',
     help: 'stop after this many leads',
   },
   ...formatFlags(recordFormats),

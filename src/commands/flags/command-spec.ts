@@ -64,8 +64,6 @@ export interface CommandSpec {
   /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
-  /** A hint: what stands in the place of those of the words that are flags of earlier releases; undefined where none is. */
-  readonly insteadOfFormerFlags?: (words: readonly string[]) => string | undefined;
   /** Runs with a profile that is not stored: it makes one, or lists those that are. Any other command rejects it. */
   readonly allowsNewProfile?: true;
   /** Checks what was typed; the result loads the command's code and runs it. Undefined for a group of subcommands. */
@@ -82,15 +80,7 @@ export interface ListedCommand {
 
 type CommandTexts = Pick<
   CommandSpec,
-  | 'name'
-  | 'summary'
-  | 'description'
-  | 'examples'
-  | 'listing'
-  | 'allowsNewProfile'
-  | 'exits'
-  | 'output'
-  | 'insteadOfFormerFlags'
+  'name' | 'summary' | 'description' | 'examples' | 'listing' | 'allowsNewProfile' | 'exits' | 'output'
 >;
 
 /** `unknown` adds nothing: a command may have no arguments, or no flags. */
@@ -142,7 +132,7 @@ export function checkOptions(args: Arguments, flags: Flags, typed: TypedValues):
   for (const [key, flag] of Object.entries(flags)) {
     options[key] = isSwitch(flag)
       ? (values[key] ?? (flag.eitherWay === true ? undefined : (flag.negated ?? false)))
-      : checkFlag(key, flag, values[key] ?? values[flag.olderName ?? '']);
+      : checkFlag(key, flag, values[key]);
   }
   return options;
 }

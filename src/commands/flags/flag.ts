@@ -36,8 +36,6 @@ export interface ValueFlag<T> extends FlagText {
   readonly joined?: true;
   /** False where the choices are too many for help. */
   readonly choicesShown?: false;
-  /** An older name, which is still understood. */
-  readonly olderName?: string;
   /** The setting of the profile that holds without the flag; its environment variable goes before it. */
   readonly setting?: string;
   /** An environment variable that is no setting's and holds without the flag. */

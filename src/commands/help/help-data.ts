@@ -85,16 +85,12 @@ function describeFlag(key: string, flag: Flag) {
   const { short, help = '', group = 'Options' } = flag;
   const { eitherWay, shortFor } = isSwitch(flag) ? flag : {};
   const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;
-  const { olderName } = valued;
   const variable = settingKeys.find(({ name }) => name === valued.setting)?.variable;
   return {
     name: eitherWay === true ? `--${flagName(key)}` : longName(key, flag),
     short: short === undefined ? null : `-${short}`,
     term: flagTerm(key, flag),
-    aliases: [
-      ...(eitherWay === true ? [`--no-${flagName(key)}`] : []),
-      ...(olderName === undefined ? [] : [`--${flagName(olderName)}`]),
-    ],
+    aliases: eitherWay === true ? [`--no-${flagName(key)}`] : [],
     help,
     group,
     value: valued.value ?? null,

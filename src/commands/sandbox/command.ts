@@ -1,5 +1,5 @@
 import { command, members } from '../flags/command-spec.ts';
-import { flags, insteadOfFormerFlags } from './options.ts';
+import { flags } from './options.ts';
 
 export default command({
   name: 'sandbox',
@@ -27,6 +27,5 @@ export default command({
     'leads sandbox --webhook https://localhost:8443/hook --token secret --every 1s',
     "leads sandbox --leads 1000 --pagination page --faults 'status500=5%,reset=2%,slow=1%:2s'",
   ],
-  insteadOfFormerFlags,
   load: () => import('./run.ts'),
 });

@@ -103,28 +103,3 @@ export const flags = {
 } satisfies Flags;
 
 export type Options = OptionsOf<typeof flags>;
-
-const formerPageFlags = ['path', 'next', 'next-field', 'order', 'default-limit', 'max-limit', 'status-field'];
-const formerFlags = ['delivery-timeout', 'delivery-concurrency', 'rate-limit'];
-
-/** What stands in the place of flags of earlier releases; undefined where there is none among these words. */
-export function insteadOfFormerFlags(words: readonly string[]): string | undefined {
-  const top: Record<string, unknown> = {};
-  const pages: Record<string, unknown> = {};
-  const params: Record<string, string | null> = {};
-  for (const [i, word] of words.entries()) {
-    const [, flag = '', joined] = /^--([a-z-]+)(?:=(.*))?$/.exec(word) ?? [];
-    const value = joined ?? words[i + 1] ?? '';
-    const key = flag.replace(/^no-/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const typed = /(Limit|Concurrency)$/.test(key) && /^\d+$/.test(value) ? Number(value) : value;
-    const [name = '', shown = ''] = value.split('=');
-    if (flag === 'no-totals' || flag === 'no-gzip') pages[key] = false;
-    else if (flag === 'param') params[name] = shown === '' ? null : shown;
-    else if (formerPageFlags.includes(flag)) pages[key] = typed;
-    else if (formerFlags.includes(flag)) top[key] = typed;
-  }
-  if (Object.keys(params).length > 0) pages['params'] = params;
-  if (Object.keys(pages).length > 0) top['pages'] = pages;
-  const json = JSON.stringify(top).replaceAll("'", "'\\''");
-  return json === '{}' ? undefined : `it is said in JSON now: --config '${json}'`;
-}

@@ -93,7 +93,7 @@ describe('export', () => {
 
   it.each([
     ['--resume'],
-    ['--max', '1', '--bookmark', 'b'],
+    ['--limit', '1', '--bookmark', 'b'],
     ['--overlap', '1h'],
     ['--follow', '--format', 'csv'],
     ['--follow', '--until', 'now'],
@@ -101,15 +101,15 @@ describe('export', () => {
     ['--no-escape'],
     ['--bom'],
     ['--fields', ','],
-    ['--max', '0'],
+    ['--limit', '0'],
   ])('refuses %j', async (...flags) => {
     const { exitCode, stderr } = await leads(['export', ...flags], { env: env() });
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: /);
   });
 
-  it('stops at --max', async () => {
-    expect(ids((await leads(['export', '--max', '120'], { env: env() })).stdout)).toEqual(
+  it('stops at --limit', async () => {
+    expect(ids((await leads(['export', '--limit', '120'], { env: env() })).stdout)).toEqual(
       service.ids.slice(0, 120),
     );
   });

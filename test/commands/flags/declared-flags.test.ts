@@ -44,11 +44,6 @@ describe('declared flags', () => {
     expect(webhook).toEqual(['http://localhost:1/', 'http://localhost:2/x']);
   });
 
-  it('know an older name, before which the new one goes', async () => {
-    expect((await optionsOf(exportFlags, ['--max', '7'])).limit).toBe(7);
-    expect((await optionsOf(exportFlags, ['--max', '7', '--limit', '3'])).limit).toBe(3);
-  });
-
   it('read --json as the form of events where there is no other JSON', async () => {
     expect((await optionsOf(listenFlags, ['--json'])).format).toBe('events');
   });
@@ -63,7 +58,7 @@ describe('declared flags', () => {
     { flags: listFlags, words: ['--fields', ' , '], message: "--fields: ' , ' is not a list of fields" },
     { flags: listFlags, words: ['lead_1'], message: "unexpected argument 'lead_1'" },
     { flags: listFlags, words: ['--limit'], message: '--limit <n>: the value is missing' },
-    { flags: exportFlags, words: ['--max', '0'], message: "--limit: '0' is not a whole number from 1" },
+    { flags: exportFlags, words: ['--limit', '0'], message: "--limit: '0' is not a whole number from 1" },
     { flags: listenFlags, words: ['--path', 'x'], message: "--path: 'x' is not a path that starts with /" },
     ...[
       { flags: auditFlags, words: ['--junit', '-'] },

@@ -203,18 +203,6 @@ it('shares one inbox with another receiver and a reader, each lead accepted once
   expect(listed.stdout.trim().split('\n')).toHaveLength(20);
 });
 
-it.each([
-  ['--respond', '500', '--simulate status=STATUS'],
-  ['--fail-first', '2', '--simulate fail-first=N'],
-  ['--delay', '1s', '--simulate delay=DURATION'],
-  ['--show-answer', undefined, '-v shows'],
-  ['--inbox-url-file', 'x', '--inbox @FILE'],
-  ['--inbox-insecure', undefined, 'insecure=true'],
-])('%s is a usage error that says its new form', async (flag, value, form) => {
-  const run = await leads(['listen', '--token', 't', flag, ...(value === undefined ? [] : [value])]);
-  expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(form) as string });
-});
-
 it.each(['', 'status', 'status=99', 'status=500,status=501', 'fail=2', 'delay=soon', 'status=500,'])(
   "--simulate '%s' is a usage error",
   async (list) => {

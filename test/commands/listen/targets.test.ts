@@ -167,12 +167,6 @@ describe('--target', () => {
     expect(stderr).toContain(hint);
     expect(stderr).not.toContain('s3cret');
   });
-
-  it.each(['keepPath', 'insecure', 'bestEffort'])('has the key %s in place of a former flag', async (key) => {
-    const flag = { keepPath: 'path', insecure: 'insecure', bestEffort: 'best-effort' }[key] ?? '';
-    const stderr = await refused('--forward-to', 'https://a.test', `--forward-${flag}`);
-    expect(stderr).toContain(`--target '{"forward":"URL","${key}":true}'`);
-  });
 });
 
 describe('a target with a condition', () => {
