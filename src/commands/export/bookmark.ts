@@ -19,8 +19,7 @@ export const outputFile = z.object({
 });
 
 export const bookmarkSchema = z.object({
-  /** Version 1 did not know the file. */
-  version: z.union([z.literal(1), z.literal(2)]),
+  version: z.literal(1),
   /** The service's address and the filters without times: another export must not use this bookmark. */
   of: z.record(z.string(), z.unknown()),
   /** Creation time of the newest lead that a complete run wrote, or the start of that run if that was earlier; ms. */
@@ -34,7 +33,7 @@ export const bookmarkSchema = z.object({
   /** Up to so many leads, one answer of a service that does not page was everything. */
   provenUpTo: z.optional(z.int()),
   /** What the last run wrote with `-o`: the next one may append to it. */
-  file: z.optional(z.nullable(outputFile)),
+  file: z.optional(outputFile),
 });
 
 /** A file as it was left, known by its content: it may have been renamed or copied since. */
@@ -139,7 +138,7 @@ export class IncrementalWindow {
   bookmark(of: Readonly<Record<string, unknown>>): Bookmark {
     this.#prune();
     return {
-      version: 2,
+      version: 1,
       of,
       newest: this.#newest ?? null,
       idsSince: this.#newest === undefined ? null : this.#idsSince,

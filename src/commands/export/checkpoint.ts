@@ -23,7 +23,7 @@ const checkpointSchema = z.object({
   /** With a complete walk: what the bookmark file is to hold once the output has its name. */
   bookmark: z.nullable(bookmarkSchema),
   /** The file to which the partial one is appended; otherwise the partial one gets its name. */
-  appendTo: z.optional(z.nullable(outputFile)),
+  appendTo: z.nullable(outputFile),
   /** Where everything is written but under its name: what the file is once it has that. */
   becomes: z.optional(outputFile),
   /** The output may end with leads that were appended from a partial file which is gone, before all was done anew. */
@@ -44,9 +44,7 @@ export function checkSameExport(
   { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
 ): void {
   const { bookmark } = identity;
-  // Checkpoints of earlier versions do not say which one.
-  const isAnyBookmark = checkpoint.of['bookmark'] === true && bookmark !== false;
-  const of: Checkpoint['of'] = isAnyBookmark ? { ...checkpoint.of, bookmark } : checkpoint.of;
+  const { of } = checkpoint;
   const keys = Object.keys({ ...of, ...identity }).filter(
     (key) => JSON.stringify(identity[key]) !== JSON.stringify(of[key]),
   );

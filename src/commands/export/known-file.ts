@@ -28,7 +28,7 @@ export async function findKnownFile(
 ): Promise<KnownFile | undefined> {
   const size = await sizeOf(path);
   if (size === undefined || size === 0) return undefined;
-  const known = bookmark?.file ?? undefined;
+  const known = bookmark?.file;
   if (known === undefined) throw unknownFile(path, reasonFor(bookmark));
   if (known.bytes !== size && !(mayHaveGrown && known.bytes < size)) {
     throw unknownFile(path, `it has ${size} bytes, and had ${known.bytes} when the bookmark was written`);
@@ -78,9 +78,7 @@ export async function sizeOf(path: string): Promise<number | undefined> {
 
 function reasonFor(bookmark: Bookmark | undefined): string {
   if (bookmark === undefined) return 'there is no bookmark yet';
-  return bookmark.version === 1
-    ? 'the bookmark was written by an older version'
-    : 'the last run with this bookmark wrote to another place';
+  return 'the last run with this bookmark wrote to another place';
 }
 
 const unknownFile = (path: string, why: string): UsageError =>

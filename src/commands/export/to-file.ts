@@ -282,14 +282,12 @@ function exportIdentity({ account, query, options, bookmark }: ExportPlan): Reco
     format,
     fields,
     gzip,
-    // The name in checkpoints of earlier versions.
-    max: limit,
+    limit,
     pageSize,
     bookmark: options.bookmark !== undefined && startOf(bookmark),
-    // Named only where they are set: checkpoints of earlier versions have neither.
-    ...(options.escape ? {} : { escape: false }),
-    ...(options.bom && { bom: true }),
-    ...(options.delimiter !== undefined && { delimiter: options.delimiter }),
+    escape: options.escape,
+    bom: options.bom,
+    delimiter: options.delimiter ?? null,
   };
 }
 
@@ -402,6 +400,6 @@ async function isPublished(
 ): Promise<boolean> {
   if (position !== null) return false;
   if (becomes !== undefined) return isKnown(path, becomes);
-  // Of a partial file that gets its name without a bookmark, and by earlier versions, no more is kept.
-  return (appendTo ?? undefined) === undefined && (await sizeOf(path)) === bytes;
+  // Of a partial file that gets its name without a bookmark no more is kept.
+  return appendTo === null && (await sizeOf(path)) === bytes;
 }

@@ -59,9 +59,8 @@ export async function planExport(
     status: query.status ?? null,
     categories: filter.categories,
     where: filter.where,
-    // What is unset is left out: bookmarks of earlier versions do not have it.
-    ...(id !== undefined && { 'api.id': id }),
-    ...(item !== undefined && { 'api.item': item }),
+    'api.id': id ?? null,
+    'api.item': item ?? null,
   };
   const seen = new IdSet();
   const { bookmark: path, overlap = usualOverlapMs } = options;

@@ -25,7 +25,7 @@ const checkpointSchema = z.object({
   /** Of them, those that are not stored as UTF-8; base64. */
   encodedIds: z.array(z.string()),
   /** A record without an id was handed out: nothing is read twice. */
-  withoutId: z.optional(z.boolean()),
+  withoutId: z.boolean(),
   /** Handed out since that page began. */
   since: z.object({ ids: z.array(z.string()), digests: z.array(z.string()) }),
 });

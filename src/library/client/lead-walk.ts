@@ -197,10 +197,8 @@ class HandedOut {
   hasWithoutId = false;
 
   /** Leads that an earlier iteration handed out, and that are not handed out when they come again. */
-  expect({ ids: before, position, withoutId, since: { ids, digests } }: StoredCheckpoint): void {
-    // Of a list whose leads have no id an earlier version kept nothing but those of the page.
-    const isWithoutAny = position?.style !== 'start' && before.length + ids.length === 0;
-    this.hasWithoutId = withoutId ?? (digests.length > 0 || isWithoutAny);
+  expect({ withoutId, since: { ids, digests } }: StoredCheckpoint): void {
+    this.hasWithoutId = withoutId;
     this.#expected = { ids: new Set(ids), digests: [...digests] };
   }
 

@@ -138,15 +138,6 @@ describe('export -o FILE --bookmark', () => {
       'its content has changed',
     ],
     [
-      'a file whose bookmark is of an older version',
-      async () => {
-        await toFile();
-        const bookmark = JSON.parse(readFileSync(join(home, 'b'), 'utf8')) as object;
-        writeFileSync(join(home, 'b'), JSON.stringify({ ...bookmark, version: 1, file: undefined }));
-      },
-      'an older version',
-    ],
-    [
       'a file when the last increment went elsewhere',
       async () => {
         await toFile();
@@ -692,17 +683,6 @@ describe('export -o FILE --bookmark', () => {
       expect(idsIn(increment)).toEqual(['4', '5']);
       expect((await next('other')).exitCode).toBe(0);
       expect(idsIn(increment)).toEqual(['3', '4', '5']);
-    });
-
-    it('continues what an earlier version left, which does not say from which bookmark', async () => {
-      failsAt = '4';
-      await next('b');
-      failsAt = undefined;
-      const checkpoint = JSON.parse(readFileSync(`${increment}.checkpoint`, 'utf8')) as { of: object };
-      const earlier = { ...checkpoint, of: { ...checkpoint.of, bookmark: true } };
-      writeFileSync(`${increment}.checkpoint`, JSON.stringify(earlier));
-      expect((await next('b')).exitCode).toBe(0);
-      expect(idsIn(increment)).toEqual(['4', '5']);
     });
   });
 

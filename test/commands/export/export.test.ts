@@ -246,6 +246,8 @@ describe('export -o that was killed after its walk', () => {
         status: null,
         categories: [],
         where: [],
+        'api.id': null,
+        'api.item': null,
         since: null,
         until: null,
       },
@@ -253,9 +255,12 @@ describe('export -o that was killed after its walk', () => {
         format: args[1] ?? 'ndjson',
         fields: null,
         gzip: false,
-        max: null,
+        limit: null,
         pageSize: null,
         bookmark: false,
+        escape: true,
+        bom: false,
+        delimiter: null,
       },
     };
     const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0 };
@@ -267,6 +272,7 @@ describe('export -o that was killed after its walk', () => {
       bytes: partial.length,
       counts,
       bookmark: null,
+      appendTo: null,
     };
     const whole = readFileSync(join(home, 'whole'));
     const sha256 = createHash('sha256').update(whole).digest('hex');
@@ -295,7 +301,16 @@ describe('export -o that was killed after its walk', () => {
   it('is believed only beside its output, and of the same export', async () => {
     const file = join(freshHome(), 'out');
     const counts = { leads: 3, duplicates: 0, withoutId: 0, retries: 0 };
-    const rest = { version: 1, startedAt: 0, of: {}, position: null, bytes: 9, counts, bookmark: null };
+    const rest = {
+      version: 1,
+      startedAt: 0,
+      of: {},
+      position: null,
+      bytes: 9,
+      counts,
+      bookmark: null,
+      appendTo: null,
+    };
     writeFileSync(`${file}.checkpoint`, JSON.stringify(rest));
     const anew = await leads(['export', '-o', file, '--resume'], { env: env() });
     expect([anew.exitCode, ids(readFileSync(file, 'utf8'))]).toEqual([0, service.ids]);
