@@ -1,13 +1,12 @@
 import type { UsageError } from '../errors.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import { usageError } from './problems.ts';
-import { camelCase, formerSettings, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
+import { camelCase, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 // Without the schema library, since every command checks the file at its start and would have to load that first.
 
-/** Of a file whose names are spelled as `leads config` spells them. */
-export const configVersion = 2;
+export const configVersion = 1;
 
 type Place =
   | { readonly isValue: (value: Json) => boolean }
@@ -43,11 +42,7 @@ const origins: Record<OriginKey, Place> = {
 };
 const areTexts = (value: Json): boolean => isObject(value) && Object.values(value).every(isText);
 const profilePlace: Place = {
-  members: new Map([
-    ...placesOf([...settingKeys, ...formerSettings]),
-    ...Object.entries(origins),
-    ['setAt', { isValue: areTexts }],
-  ]),
+  members: new Map([...placesOf(settingKeys), ...Object.entries(origins), ['setAt', { isValue: areTexts }]]),
 };
 const configPlace: Place = {
   members: new Map<string, Place>([
@@ -57,9 +52,10 @@ const configPlace: Place = {
   ]),
 };
 
-/** How the names of settings are read and written: in memory `pageSize`, in a file of this release `page-size`. */
+/** How the names of settings are read and written: in memory `pageSize`, in a file `page-size`. */
 interface Spelling {
-  readonly read: (key: string) => string;
+  /** Undefined for a key that is spelled otherwise. */
+  readonly read: (key: string) => string | undefined;
   readonly write: (name: string) => string;
 }
 
@@ -67,6 +63,8 @@ const asIs = (name: string): string => name;
 export const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const inMemory: Spelling = { read: asIs, write: asIs };
+const fromFile: Spelling = { read: (key) => (/[A-Z]/.test(key) ? undefined : camelCase(key)), write: asIs };
+const toFile: Spelling = { read: asIs, write: kebabCase };
 
 /** Where a value holds what does not belong there, and what is not known to this release. */
 interface Findings {
@@ -84,43 +82,34 @@ function respelled(value: Json, place: Place, spelling: Spelling, found: Finding
     found.wrong.push(at);
     return value;
   }
-  const seen = new Set<string>();
   const members = Object.entries(value).map(([key, member]): [string, Json] => {
     const path = [...at, key];
     if ('each' in place) return [key, respelled(member, place.each, spelling, found, path)];
     const name = spelling.read(key);
-    const inner = place.members.get(name);
-    if (inner === undefined) {
+    const inner = name === undefined ? undefined : place.members.get(name);
+    if (name === undefined || inner === undefined) {
       found.unknown.push(path);
       return [key, member];
     }
-    // Of two spellings of one setting, which one counts?
-    if (seen.has(name)) found.wrong.push(path);
-    seen.add(name);
     return [spelling.write(name), respelled(member, inner, spelling, found, path)];
   });
   return Object.fromEntries(members);
 }
 
-/** A configuration that a file holds, in either spelling; `wrong` is where it first holds what does not belong there. */
+/** A configuration that a file holds; `wrong` is where it first holds what does not belong there. */
 export function configFrom(json: Json): {
   readonly config: Config;
   readonly wrong: Path | undefined;
   readonly unknown: readonly Path[];
 } {
   const found: Findings = { wrong: [], unknown: [] };
-  const config = respelled(json, configPlace, { read: camelCase, write: asIs }, found) as Config;
+  const config = respelled(json, configPlace, fromFile, found) as Config;
   return { config, wrong: found.wrong[0], unknown: found.unknown };
 }
 
-/** As a file of this release holds it. */
+/** As a file holds it. */
 export const inKebabCase = (config: Config): Config =>
-  respelled(
-    config as Json,
-    configPlace,
-    { read: asIs, write: kebabCase },
-    { wrong: [], unknown: [] },
-  ) as Config;
+  respelled(config as Json, configPlace, toFile, { wrong: [], unknown: [] }) as Config;
 
 /** Where a profile in memory holds what does not belong there. */
 export function misplacedInProfile(profile: Json): Path | undefined {

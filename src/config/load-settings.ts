@@ -6,15 +6,7 @@ import { type Paths, configFile } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { configError, usageError } from './problems.ts';
 import type { Dialect } from './dialect.ts';
-import type {
-  Account,
-  AccountSettings,
-  CommandKey,
-  Config,
-  Globals,
-  Profile,
-  StoredSchemeOptions,
-} from './settings.ts';
+import type { Account, AccountSettings, CommandKey, Config, Globals, Profile } from './settings.ts';
 import { bothKeys, configFrom, configVersion } from './check-config.ts';
 import { ConfigError } from '../errors.ts';
 import type { Json } from '../json/exact.ts';
@@ -69,8 +61,6 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookId: webhook.id ?? dialect.id ?? 'id',
     /** Whether genuine deliveries without any field of a lead are taken. */
     takesOtherEvents: webhook.otherEvents === 'accept',
-    /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
-    webhookOptions: formerSchemeOptions(webhook),
     /** After a signal, `listen` goes on so long. */
     drainDelayMs: parseDuration(listen.drainDelay ?? '0s') ?? 0,
     /** At its end, deliveries in flight get so long. */
@@ -82,12 +72,6 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     /** In which times are read and shown. */
     zone: profile.zone ?? 'UTC',
   };
-}
-
-/** What earlier releases keep beside the name of the scheme. */
-function formerSchemeOptions(webhook: NonNullable<Profile['webhook']>): StoredSchemeOptions {
-  const { tolerance, tokenHeader, headerPrefix, custom } = webhook;
-  return { tolerance, tokenHeader, headerPrefix, ...custom };
 }
 
 /** The profile that flag or environment names. */

@@ -1,7 +1,6 @@
 import { isObject, jsonIn, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { Secret } from '../secret.ts';
-import { formerSettingPath, schemePartKeys } from '../webhook/scheme-options.ts';
 import { parseBaseUrl, withoutPassword } from './base-url.ts';
 import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
 import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from './dialect.ts';
@@ -269,12 +268,3 @@ const dialect: Readonly<Record<string, Declaration>> = {
 export const settingKeys: readonly SettingKey[] = Object.entries({ ...general, ...dialect }).map(
   ([name, declared]) => ({ ...declared, name, path: name.split('.').map(camelCase) }),
 );
-
-/** Settings of earlier releases, which are keys of `webhook.scheme` now: read as long as a profile holds them. */
-export const formerSettings: readonly SettingKey[] = [
-  ['webhook', 'tolerance'],
-  ...schemePartKeys.filter((part) => part !== 'verifyToken').map(formerSettingPath),
-].map((path) => ({
-  ...{ name: path.join('.'), path, type: anyText, checkedOnUse: true },
-  help: `${path.at(-1) ?? ''} of webhook.scheme`,
-}));

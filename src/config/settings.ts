@@ -1,6 +1,5 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { PartKey } from '../webhook/scheme-options.ts';
 
 /** What the flags give that every command takes; their values are checked where settings are read. */
 export interface Globals {
@@ -35,9 +34,6 @@ export interface CommandKey {
   readonly apiKeyCommand: readonly string[];
 }
 
-/** As the user wrote them; checked where they are used. */
-export type StoredSchemeOptions = { readonly [K in PartKey | 'tolerance']?: string | undefined };
-
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export interface Profile {
   readonly baseUrl?: string | undefined;
@@ -54,15 +50,14 @@ export interface Profile {
   readonly retries?: number | undefined;
   readonly zone?: string | undefined;
   readonly webhook?:
-    | ({
+    | {
         readonly scheme?: string | undefined;
         readonly token?: string | undefined;
         readonly secret?: string | undefined;
         readonly lead?: string | undefined;
         readonly id?: string | undefined;
         readonly otherEvents?: 'accept' | 'reject' | undefined;
-        readonly custom?: StoredSchemeOptions | undefined;
-      } & StoredSchemeOptions)
+      }
     | undefined;
   readonly listen?:
     { readonly drainDelay?: string | undefined; readonly drainTimeout?: string | undefined } | undefined;
@@ -70,7 +65,7 @@ export interface Profile {
 }
 
 export interface Config {
-  /** Of the file's form: with one, its names are spelled `page-size`; without, as earlier releases spell them. */
+  /** Of the file's form. */
   readonly version?: number | undefined;
   /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
   readonly profile?: string | undefined;

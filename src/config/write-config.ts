@@ -17,13 +17,9 @@ type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: P
 /**
  * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the file
  * in one step, 0600 in a 0700 directory, also where it is behind a link. Throws a `ConfigError` instead of overwriting a
- * file that is not ours. A file of an earlier release keeps its form, which that release goes on reading, unless `renews`.
+ * file that is not ours.
  */
-export async function updateConfig(
-  context: WriteContext,
-  change: (config: Config) => Config,
-  renews = false,
-): Promise<void> {
+export async function updateConfig(context: WriteContext, change: (config: Config) => Config): Promise<void> {
   const { configDir } = context.paths;
   const path = configFile(configDir);
   await withOutputErrors(path, async () => {
@@ -38,9 +34,7 @@ export async function updateConfig(
         accessPropertiesByDotNotation: false,
         deserialize: (text) => JSON.parse(withoutMark(text)) as Record<string, unknown>,
       });
-      const version = renews || conf.size === 0 ? configVersion : before.version;
-      const changed = change(before);
-      const store = version === undefined ? changed : inKebabCase({ ...changed, version });
+      const store = inKebabCase({ ...change(before), version: configVersion });
       // Conf finds and reads the file; it would write over it where SNAP is set, and take half a write for a whole one.
       const place = await regularFile(conf.path);
       await replaceFile(place, `${JSON.stringify(store, null, 2)}\n`, {
@@ -66,7 +60,6 @@ export function updateProfile(
   context: WriteContext,
   name: string,
   change: (profile: Profile) => Profile,
-  renews = false,
 ): Promise<void> {
   const now = new Date(context.clock.now());
   const changeConfig = (config: Config): Config => {
@@ -80,5 +73,5 @@ export function updateProfile(
       }, changed);
     return { ...config, profiles: Object.keys(next).length === 0 ? others : { ...others, [name]: next } };
   };
-  return updateConfig(context, changeConfig, renews);
+  return updateConfig(context, changeConfig);
 }

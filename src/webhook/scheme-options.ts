@@ -137,10 +137,6 @@ export const schemeParts: Readonly<Record<PartKey, Part>> = {
 
 export const schemePartKeys = Object.keys(schemeParts) as readonly PartKey[];
 
-/** Where profiles of earlier releases keep it: `webhook.tokenHeader`, `webhook.custom.prefix`. */
-export const formerSettingPath = (part: PartKey): readonly string[] =>
-  schemeParts[part].of.includes('custom') ? ['webhook', 'custom', part] : ['webhook', part];
-
 /** A part that is given and that this scheme would ignore: something else is checked than was meant. */
 export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
   schemePartKeys.find((key) => parts[key] !== undefined && !schemeParts[key].of.includes(scheme));

@@ -64,7 +64,7 @@ it.for([{}, { SNAP: '/snap/editor/1' }])(
     const file = join(place, 'config.json');
     // Of eight blocks, this takes two and the lock one. Indented it takes four, and one is free.
     const profiles = Array.from({ length: 380 }, (_, i) => [`p${i}`, { retries: 3 }] as const);
-    const content = JSON.stringify({ version: 2, profiles: Object.fromEntries(profiles) });
+    const content = JSON.stringify({ version: 1, profiles: Object.fromEntries(profiles) });
     writeFileSync(file, content, { mode: 0o600 });
     writeFileSync(join(place, 'other'), Buffer.alloc(16 * 1024));
     const { exitCode, stderr } = await configure(home, 'retries', '3', env);
@@ -89,7 +89,7 @@ it.for([
       return skip('mounting is not allowed here');
     }
     onTestFinished(() => void spawnSync('umount', ['-l', place]));
-    const content = '{"version":2,"profiles":{"default":{"retries":3,"base-url":"http://127.0.0.1:1"}}}';
+    const content = '{"version":1,"profiles":{"default":{"retries":3,"base-url":"http://127.0.0.1:1"}}}';
     writeFileSync(file, content, { mode: 0o644 });
     expect(spawnSync('mount', ['-o', 'remount,ro', place]).status).toBe(0);
     if (isLink) {
@@ -169,7 +169,7 @@ describe.runIf(canBeStranger)('root', () => {
     const place = join(home, 'config');
     mkdirSync(join(place, '..2026'), { recursive: true });
     const file = join(place, '..2026', 'config.json');
-    writeFileSync(file, '{"version":2,"profiles":{"default":{"retries":3}}}');
+    writeFileSync(file, '{"version":1,"profiles":{"default":{"retries":3}}}');
     chmodSync(file, mode);
     symlinkSync('..2026', join(place, '..data'));
     symlinkSync('..data/config.json', join(place, 'config.json'));

@@ -107,7 +107,7 @@ describe('the extra headers of a profile', () => {
     const headers = { 'x-api-version': '2' };
     await writeFile(
       file,
-      JSON.stringify({ profiles: { default: { baseUrl: service.url, api: { headers } } } }),
+      JSON.stringify({ profiles: { default: { 'base-url': service.url, api: { headers } } } }),
     );
     const unknown = await run(['list'], { env: { LEADS_API_KEY: 'key-of-a-test' } });
     expect(unknown).toMatchObject({ exitCode: 3 });

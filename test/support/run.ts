@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PassThrough, Readable } from 'node:stream';
+import { inKebabCase } from '../../src/config/check-config.ts';
 import { killGroup, type Host, type Output } from '../../src/host.ts';
 import { type Clock } from '../../src/time/clock.ts';
 import type { ExitCode } from '../../src/exit-codes.ts';
@@ -47,9 +48,13 @@ export const freshHome = (): string => mkdtempSync(join(tmpdir(), 'leads-test-')
 export function homeWith(profile: object): string {
   const home = freshHome();
   mkdirSync(join(home, 'config'), { mode: 0o700 });
-  writeFileSync(join(home, 'config', 'config.json'), JSON.stringify({ profiles: { default: profile } }), {
-    mode: 0o600,
-  });
+  writeFileSync(
+    join(home, 'config', 'config.json'),
+    JSON.stringify(inKebabCase({ profiles: { default: profile } })),
+    {
+      mode: 0o600,
+    },
+  );
   return home;
 }
 

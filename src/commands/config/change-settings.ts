@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
 import { loginCommand } from '../../messages/message.ts';
 import { secretFromPerson } from '../../config/prompt.ts';
-import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
+import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
 import type { Profile } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
@@ -10,7 +10,6 @@ import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { checkValue } from '../flags/command-spec.ts';
 import { storableScheme } from '../flags/resolve-scheme.ts';
-import { exampleScheme } from '../flags/shared-flags.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 import { findSetting } from './show-settings.ts';
 
@@ -19,29 +18,15 @@ export async function setSetting(
   context: Context,
 ): Promise<Outcome> {
   const key = findSetting(options.key);
-  rejectFormer(key);
   const typed = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
   const settings = await context.settings();
   const { profile } = settings;
   const change = (stored: Profile): Profile =>
-    bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), settings);
-  await updateProfile(context, profile, change, true);
+    bindToOrigin(key, withValue(stored, key.path, value), settings);
+  await updateProfile(context, profile, change);
   return 'done';
 }
-
-function rejectFormer(key: SettingKey): void {
-  if (!formerSettings.includes(key)) return;
-  throw new UsageError(`${key.name} is a key of webhook.scheme now`, {
-    hint: `leads config set webhook.scheme ${exampleScheme(key.path.at(-1) ?? '')}`,
-  });
-}
-
-/** A scheme replaces the one before it, with the options that an earlier release kept beside that. */
-const withoutFormer = ({ name }: SettingKey, profile: Profile): Profile =>
-  name === 'webhook.scheme'
-    ? formerSettings.reduce((rest, { path }) => withValue(rest, path, undefined), profile)
-    : profile;
 
 async function typedValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
   if (value !== undefined && value !== '-') return value;

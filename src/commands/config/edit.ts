@@ -8,7 +8,7 @@ import { ConfigError } from '../../errors.ts';
 export async function editConfig(_options: unknown, context: Context): Promise<Outcome> {
   const { env, paths, platform } = context;
   const path = configFile(paths.configDir);
-  await updateConfig(context, (config) => config, true).catch((error: unknown) => {
+  await updateConfig(context, (config) => config).catch((error: unknown) => {
     // What cannot be read is what the editor is for.
     if (!(error instanceof ConfigError)) throw error;
   });

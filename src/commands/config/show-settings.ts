@@ -4,7 +4,7 @@ import { profileName, readConfig } from '../../config/load-settings.ts';
 import type { Profile } from '../../config/settings.ts';
 import { Secret } from '../../secret.ts';
 import { configFile } from '../../config/directories.ts';
-import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
+import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
@@ -43,9 +43,7 @@ async function effectiveSettings(context: Context): Promise<EffectiveSetting[]> 
   const { profile: name } = await context.settings();
   const config = readConfig(context.paths.configDir);
   const profile = config.profiles?.[name] ?? {};
-  const settings = [...settingKeys, ...formerSettings].flatMap(
-    (key) => effectiveSetting(key, profile, context) ?? [],
-  );
+  const settings = settingKeys.flatMap((key) => effectiveSetting(key, profile, context) ?? []);
   return [{ key: 'profile', value: name, from: profileOrigin(context, config.profile) }, ...settings];
 }
 
@@ -121,9 +119,9 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
   return 'done';
 }
 
-/** The setting of that name, also as earlier releases spell it, or a `UsageError` with the nearest one, or all of them. */
+/** The setting of that name, or a `UsageError` with the nearest one, or all of them. */
 export function findSetting(name: string): SettingKey {
-  const key = [...settingKeys, ...formerSettings].find((one) => [name, kebabCase(name)].includes(one.name));
+  const key = settingKeys.find((one) => one.name === name);
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
   const inGroup = names.find((candidate) => candidate.endsWith(`.${kebabCase(name)}`));

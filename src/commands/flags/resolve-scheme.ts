@@ -7,11 +7,6 @@ import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import type { WebhookProblem } from '../../webhook/problems.ts';
-import {
-  type PartKey,
-  schemeParts,
-  type SchemeOptions as SchemeOptionValues,
-} from '../../webhook/scheme-options.ts';
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { isJson, jsonOrFile } from './json-or-file.ts';
@@ -64,8 +59,7 @@ export async function resolveSchemeSecrets(
   const stored = own === undefined || own.isName ? await storedScheme(settings) : undefined;
   const name = own?.name ?? schemeName(given, stored?.name, settings, role);
   // A scheme that is written down is whole: the options of the profile belong to another one.
-  const isStored = stored !== undefined && (stored.name ?? name) === name;
-  const options = isStored ? stored.options : (own?.options ?? {});
+  const options = (stored?.name === name ? stored : own)?.options ?? {};
   const { publicUrl = options.publicUrl } = given;
   const scheme = schemeNamed(name, { ...options, publicUrl });
   if (own !== undefined) rejectUselessTolerance(scheme, own);
@@ -112,26 +106,12 @@ function rejectUselessTolerance(scheme: Scheme, { options }: SchemeDefinition): 
   throw new UsageError({ kind: 'scheme-signs-no-time', scheme: scheme.name } satisfies WebhookProblem);
 }
 
-/** `webhook.scheme` of the profile, in the same forms, with the options that earlier releases keep beside it. */
-async function storedScheme({
-  webhookScheme: typed,
-  webhookOptions,
-}: Settings): Promise<{ readonly name: string | undefined; readonly options: SchemeOptionValues }> {
-  if (typed !== undefined && !schemeNames.includes(typed)) {
-    return readSchemeDefinition(await schemeJson(typed, 'the setting webhook.scheme'));
-  }
-  // Those that belong to other schemes were ignored, and still are.
-  const name = typed ?? 'token';
-  const own = Object.entries(webhookOptions).filter(
-    ([key, value]) => value !== undefined && (key === 'tolerance' || belongedTo(name, key as PartKey)),
-  );
-  const { options } = readSchemeDefinition({ ...Object.fromEntries(own), scheme: name });
-  return { name: typed, options };
-}
-
-/** In earlier releases a token had no time and no nonce beside it. */
-const belongedTo = (scheme: string, part: PartKey): boolean =>
-  scheme === 'token' ? part === 'tokenHeader' : schemeParts[part].of.includes(scheme);
+/** `webhook.scheme` of the profile, in the same forms. */
+const storedScheme = async ({ webhookScheme: typed }: Settings): Promise<SchemeDefinition | undefined> => {
+  if (typed === undefined) return undefined;
+  if (schemeNames.includes(typed)) return { name: typed, options: {} };
+  return readSchemeDefinition(await schemeJson(typed, 'the setting webhook.scheme'));
+};
 
 const schemeJson = (typed: string, where: string): Promise<unknown> =>
   jsonOrFile(typed, { where, what: 'scheme', known: schemeNames });

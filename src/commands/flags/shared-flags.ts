@@ -1,9 +1,8 @@
 import { oneOf, text, timeZone, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { type Flags, inGroup, type OptionsOf, flagName } from './flag.ts';
+import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { condition, fieldList, httpUrl, pointInTime, stretch, secret } from './flag-values.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 
 /** From when to when: the same on every command that has a window of time. */
 export const timeFlags = (done: 'created' | 'received') =>
@@ -157,16 +156,3 @@ export const schemeFlags = (heading: string): typeof everyday => inGroup(heading
 
 /** What the scheme flags give. `publicUrl`: of commands that receive. */
 export type SchemeOptions = OptionsOf<typeof everyday> & { readonly publicUrl?: URL | undefined };
-
-/** A scheme with this key, in single quotes; `custom` needs no name. */
-export function exampleScheme(key: string): string {
-  const of = schemePartKeys.flatMap((part) => (part === key ? schemeParts[part].of : []));
-  return `'{${of.join() === 'custom' ? '' : '"scheme":"NAME",'}"${key}":"…"}'`;
-}
-
-/** What stands in the place of a flag of earlier releases, which is a key of a scheme now; undefined for any other word. */
-export function formerSchemeFlag(word: string): string | undefined {
-  if (word === '--scheme-file') return 'give the file itself: --scheme FILE';
-  const key = ['tolerance', ...schemePartKeys].find((name) => `--${flagName(name)}` === word);
-  return key && `it is a key of the scheme: --scheme ${exampleScheme(key)}`;
-}

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,12 +12,12 @@ import { schemeNames } from '../../../src/webhook/presets.ts';
 import { optionsOf } from '../../support/options.ts';
 import { freshHome, leads } from '../../support/run.ts';
 
-type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookOptions'>>;
+type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret'>>;
 
 /** Words as typed, through the declared flags. */
 async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
   const options = await optionsOf(schemeFlags('Who may deliver'), argv);
-  const { scheme, keys } = await resolveScheme(options, { webhookOptions: {}, ...stored } as Settings, {
+  const { scheme, keys } = await resolveScheme(options, stored as Settings, {
     stdin: Readable.from(stdin === '' ? [] : [stdin]),
   });
   return { name: scheme.name, secrets: keys.map((key) => key.secret.reveal()), scheme };
@@ -200,31 +200,6 @@ describe('a scheme of the profile', () => {
       ConfigError,
     );
   });
-
-  it('may be kept in parts, as earlier releases did', async () => {
-    const former = {
-      webhookScheme: 'custom',
-      webhookSecret: secret,
-      webhookOptions: {
-        signatureHeader: 'X-Sig',
-        prefix: 'v1=',
-        timestampHeader: 'X-Time',
-        tolerance: '30s',
-      },
-    };
-    const { scheme } = await resolve([], former);
-    expect(scheme.toleranceMs).toBe(30_000);
-    const headers = Object.fromEntries(scheme.sign(message, scheme.key(secret), 0));
-    expect(headers).toMatchObject({ 'x-time': '0', 'x-sig': expect.stringMatching(/^v1=/) as string });
-    expect(await resolve([], { ...former, webhookScheme: 'github' })).toMatchObject({ name: 'github' });
-    const token = await resolve(['--token', 't'], { webhookOptions: { tokenHeader: 'X-Key' } });
-    expect(token.scheme.credentialHeaders).toEqual(['x-key']);
-    const ofCustom = { timestampHeader: 'X-Time', timestampFormat: 'unix' };
-    const plain = await resolve(['--token', 't'], { webhookOptions: ofCustom });
-    expect(plain.scheme.toleranceMs).toBeUndefined();
-    const bad = { ...former, webhookOptions: { ...former.webhookOptions, algorithm: 'md5' } };
-    await expect(resolve([], bad)).rejects.toThrow(ConfigError);
-  });
 });
 
 describe('a time and a nonce beside the token', () => {
@@ -266,38 +241,6 @@ describe('a time and a nonce beside the token', () => {
       const typed = json({ scheme: 'token', timestampFormat: 'unix', ...beside });
       await expect(resolve(['--token', 't', '--scheme', typed])).rejects.toThrow(ConfigError);
     }
-  });
-});
-
-test.each([
-  ['--token-header', `--scheme '{"scheme":"NAME","tokenHeader":"…"}'`],
-  ['--signed-content', `--scheme '{"signedContent":"…"}'`],
-  ['--tolerance', `--scheme '{"scheme":"NAME","tolerance":"…"}'`],
-  ['--tolerance=5m', `--scheme '{"scheme":"NAME","tolerance":"…"}'`],
-  ['--scheme-file', '--scheme FILE'],
-])('the flag %s of an earlier release says its new form', async (flag, hint) => {
-  const { exitCode, stderr } = await leads(['listen', '--token', 't', flag, 'x']);
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain(`unknown option '${flag}'`);
-  expect(stderr).toContain(hint);
-});
-
-test('a setting of an earlier release says its new form, is shown, and goes with the scheme that is set', async () => {
-  const home = freshHome();
-  const config = join(home, 'config', 'config.json');
-  mkdirSync(join(home, 'config'), { mode: 0o700 });
-  const webhook = { scheme: 'custom', custom: { signatureHeader: 'X-Sig' }, tolerance: '1m' };
-  writeFileSync(config, json({ profiles: { default: { webhook } } }), { mode: 0o600 });
-  const refused = await leads(['config', 'set', 'webhook.custom.prefix', 'v1='], { home });
-  expect([refused.exitCode, refused.stderr]).toEqual([
-    2,
-    expect.stringContaining('config set webhook.scheme'),
-  ]);
-  expect((await leads(['config', 'list'], { home })).stdout).toContain('webhook.custom.signatureHeader');
-  await leads(['config', 'set', 'webhook.scheme', '{"signatureHeader":"X-New"}'], { home });
-  expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({
-    version: 2,
-    profiles: { default: { webhook: { scheme: '{"signatureHeader":"X-New"}' } } },
   });
 });
 

@@ -66,7 +66,11 @@ beforeAll(async () => {
     [/^(https:\/\/api\.example\.com|http:\/\/127\.0\.0\.1:8080)/, baseUrl],
   ];
   mkdirSync(join(template, 'config'), { mode: 0o700 });
-  const profile = { baseUrl, apiKey: sandboxKey, apiKeyOrigin: new URL(baseUrl).origin };
+  const profile = {
+    'base-url': baseUrl,
+    'api-key': sandboxKey,
+    'api-key-origin': new URL(baseUrl).origin,
+  };
   writeFileSync(
     join(template, 'config', 'config.json'),
     JSON.stringify({ profiles: { default: profile, staging: profile } }),
