@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Inbox, InboxReader } from './inbox.ts';
-import type { StoreOptions } from './store-options.ts';
+import { inMemory, type StoreOptions } from './store-options.ts';
 import type { DatabaseLocation } from './postgres/connection/database-location.ts';
 
 /** Where an inbox is: the path of a file, `:memory:`, or a PostgreSQL database. */
@@ -45,10 +45,6 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
     return openPostgresInbox(location, store);
   }
-  if (location === ':memory:') {
-    const { memoryInbox } = await import('./memory/memory-inbox.ts');
-    return memoryInbox({ ...store, location });
-  }
   const { openSqliteInbox } = await import('./sqlite/sqlite-inbox.ts');
   return openSqliteInbox({ ...store, location });
 }
@@ -59,7 +55,7 @@ export async function openInboxReader({ location, clock }: InboxOptions): Promis
     const { openPostgresReader } = await import('./postgres/open-schema.ts');
     return openPostgresReader(location);
   }
-  if (location === ':memory:') return openInbox({ location, clock });
+  if (location === inMemory) return openInbox({ location, clock });
   const { openSqliteReader } = await import('./sqlite/sqlite-inbox.ts');
   return openSqliteReader(location);
 }

@@ -8,9 +8,12 @@ export interface RedactDelivery {
   readonly headers: (delivery: Delivery) => Delivery['rawHeaders'];
 }
 
+/** The location of an inbox that ends with its process. */
+export const inMemory = ':memory:';
+
 /** What every store is made with. */
 export interface StoreOptions {
-  /** Path of the file, or `:memory:`. */
+  /** Path of the file, or `inMemory`. */
   readonly location: string;
   readonly clock: Clock;
   /** Every target that this receiver hands each new lead to. */

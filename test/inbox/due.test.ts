@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { DueLead, Inbox, TargetLease } from '../../src/inbox/inbox.ts';
-import { DueQueue } from '../../src/inbox/memory/due-queue.ts';
 import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
@@ -286,34 +285,5 @@ describe.each(sharedStores)('what is to be tried again in $name, between runs', 
     expect(await here.lease([lease])).toEqual([{ state: 'busy', tries: 1 }]);
     await there.release([{ ...lease, result, retryAt: clock.now() }]);
     expect(await here.due(app, clock.now() + skew, 9)).toMatchObject([{ leadId: 'a', tries: 2 }]);
-  });
-});
-
-describe('the queue of a store in memory', () => {
-  it('looks at few of many', () => {
-    let compared = 0;
-    const queue = new DueQueue<{ at: number; place: number }>((a, b) => {
-      compared += 1;
-      return a.at < b.at;
-    });
-    const count = 100_000;
-    const items = Array.from({ length: count }, (_, i) => ({ at: (i * 7919) % count, place: -1 }));
-    for (const item of items) queue.put(item);
-    const costOf = (act: () => unknown): number => {
-      compared = 0;
-      act();
-      return compared;
-    };
-    const levels = Math.ceil(Math.log2(count));
-    const once = 3 * levels;
-    expect(costOf(() => queue.first)).toBe(0);
-    expect(costOf(() => queue.earliest(50, () => true))).toBeLessThan(2 * 50 * once);
-    expect(queue.earliest(3, ({ at }) => at < 2).map(({ at }) => at)).toEqual([0, 1]);
-    for (const item of items.slice(0, 100)) {
-      item.at = count - item.at;
-      expect(costOf(() => queue.put(item))).toBeLessThan(once);
-      expect(costOf(() => queue.remove(item))).toBeLessThan(once);
-      expect(queue.earliest(1, () => true)).not.toContain(item);
-    }
   });
 });

@@ -26,8 +26,8 @@ export const clock = databaseClock ?? new FakeClock();
 
 /** Every store passes the tests of this folder: a new one is a line here. */
 export const stores: readonly Store[] = [
-  { name: 'memory', newLocation: () => ':memory:', isShared: false },
-  { name: 'sqlite', newLocation: () => join(freshDirectory(), 'deep', 'inbox.db'), isShared: true },
+  { name: 'SQLite', newLocation: () => join(freshDirectory(), 'deep', 'inbox.db'), isShared: true },
+  { name: 'SQLite in memory', newLocation: () => ':memory:', isShared: false },
   ...(postgres === undefined || databaseClock === undefined
     ? []
     : [

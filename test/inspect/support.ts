@@ -12,6 +12,7 @@ import { Replayer } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
 import type { Signer } from '../../src/sender/sign-request.ts';
 import { type Clock, systemClock } from '../../src/time/clock.ts';
+import { freshFile } from '../inbox/support.ts';
 
 export interface Answer {
   readonly status: number;
@@ -45,9 +46,10 @@ interface InspectOptions {
   readonly clock?: Clock;
 }
 
-/** Over an inbox in memory unless one is given; closed after the test. */
+/** Over an inbox of its own unless one is given; closed after the test. */
 export async function inspect(options: InspectOptions = {}): Promise<Inspected> {
-  const inbox = options.inbox ?? (await openInbox({ location: ':memory:', clock: systemClock }));
+  const location = options.targets === undefined ? ':memory:' : freshFile('inbox.db');
+  const inbox = options.inbox ?? (await openInbox({ location, clock: systemClock }));
   if (options.inbox === undefined) onTestFinished(() => inbox.close());
   const server = await openInspectServer({
     port: 0,
@@ -55,7 +57,15 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     queries: options.queries?.(inbox) ?? queriesInThisThread(inbox),
     replays: new Replayer({
       targets: options.targets ?? [],
-      useInbox: (_, use) => use(inbox),
+      async useInbox({ name }, use) {
+        if (options.inbox !== undefined) return use(inbox);
+        const own = await openInbox({ location, clock: systemClock, targets: [name] });
+        try {
+          return await use(own);
+        } finally {
+          await own.close();
+        }
+      },
       clock: systemClock,
     }),
     clock: options.clock ?? systemClock,

@@ -39,7 +39,7 @@ npm run simulate -- --seeds COUNT [--from N]          many worlds
 npm run simulate -- --commit                          the worlds of this commit
 npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults of test/simulation/mutants
   --failed   with the worlds of failed-seeds.json
-  --inbox KIND   of these seeds, the worlds with that inbox: file, memory or postgres
+  --inbox KIND   of these seeds, the worlds with that inbox: file or postgres
   --digest   a line a seed: the seed and the digest of its trace
   --jobs N   worlds at a time; default: one a core
 `;

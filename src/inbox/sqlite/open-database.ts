@@ -5,6 +5,7 @@ import { closeToOthers } from '../../files/close-to-others.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
+import { inMemory } from '../store-options.ts';
 import { createSchema } from './create-schema.ts';
 import { hasLog, isInbox, notAFile } from './database-file.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
@@ -21,13 +22,15 @@ export async function openDatabase(path: string, warn: (found: InboxWarning) => 
   const Libsql = await loadLibsql();
   let database: Database | undefined;
   try {
-    makeFile(path);
+    if (path !== inMemory) makeFile(path);
     database = new Libsql(path, { timeout: busyMs });
     // Only read so far: another program's database must stay as it is.
     isInbox(database, path);
-    // What cannot be written opens as well, and would fail with each lead.
-    accessSync(path, constants.W_OK);
-    closeToOthers(path, statSync(path), 0o600);
+    if (path !== inMemory) {
+      // What cannot be written opens as well, and would fail with each lead.
+      accessSync(path, constants.W_OK);
+      closeToOthers(path, statSync(path), 0o600);
+    }
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced, on macOS through the cache of the drive.
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');

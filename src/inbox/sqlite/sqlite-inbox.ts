@@ -1,11 +1,11 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
 import type { OutOfReach } from '../problems.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
-import type { StoreOptions } from '../store-options.ts';
+import { inMemory, type StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
-import { DiskSpaceCheck, FileIdentity, StoreWarnings } from './file-health.ts';
+import { FileHealth } from './file-health.ts';
 import { type Database, textOf, Statements } from './libsql.ts';
 import {
   failWhereLocked,
@@ -69,16 +69,14 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedStore): Inbox {
   const { location, clock, onCommit } = options;
   const wanted = options.targets.map(opened.storedName);
-  const room = new DiskSpaceCheck(location);
-  const warnings = new StoreWarnings(new FileIdentity(location), options);
+  const file = location === inMemory ? undefined : new FileHealth(options);
   const commits = new BatchCommit({
     database,
     createWriter: () => new SqliteWriter(database, options, opened),
     clock,
-    verify: () => warnings.verifyInPlace(),
+    verify: () => file?.verifyInPlace(),
     failure(error) {
-      warnings.failed(error);
-      room.failed(error);
+      file?.failed(error);
       return cannotWrite(location, error);
     },
     onCommit,
@@ -95,7 +93,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
     try {
       return await Promise.resolve(read());
     } catch (cause) {
-      warnings.failed(cause);
+      file?.failed(cause);
       throw cannotRead(location, cause);
     }
   };
@@ -142,7 +140,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
     async checkWritable() {
       // Each transaction writes its counter, an empty one, too.
       await add(() => undefined);
-      await room.check();
+      await file?.checkRoom();
     },
     backlog: () => readBacklog(database, wanted),
     prune: (before) => pruneDeliveries(database, before, addReading),
@@ -150,6 +148,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
       database.prepare('PRAGMA secure_delete = ON').all([]);
       const holding = await reading(() => bodiesWithIds(database, erasure.leadIds));
       const counts = await addReading((writer) => eraseLeads(database, erasure, writer.erased, holding));
+      if (file === undefined) return { ...counts, remains: undefined, outOfReach: [] };
       if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach };
       const remains = await overwriteFile(database, location, clock);
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
@@ -157,7 +156,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
     },
     compact: () =>
       Promise.resolve().then(() => {
-        const failed = shrink(database);
+        const failed = file && shrink(database);
         if (failed === undefined) return undefined;
         if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
           return notOverwritten(location, failed);

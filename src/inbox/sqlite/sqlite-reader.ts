@@ -1,6 +1,7 @@
 import { DataError } from '../../errors.ts';
 import type { LeadState } from '../inbox.ts';
 import type { InboxProblem } from '../problems.ts';
+import { inMemory } from '../store-options.ts';
 import { storeReader, type StoreQueries, type StoreReader } from '../store-reader.ts';
 import { targetLabel } from '../target-name.ts';
 import { deliveries, leads, type ReadDatabase, searchFile, leadOf } from './delivery-queries.ts';
@@ -92,10 +93,10 @@ function changesOf(
   statements: Statements,
   location: string,
 ): Pick<StoreQueries, 'changeMark' | 'extent' | 'outcomeMarks'> {
-  const file = new FileIdentity(location);
+  const file = location === inMemory ? undefined : new FileIdentity(location);
   /** A file that is gone can still be read by those who have it open, and never changes again. */
   const verifyInPlace = (): void => {
-    const change = file.change();
+    const change = file?.change();
     if (change === undefined) return;
     throw new DataError({ kind: 'inbox-file-changed', inbox: location, ...change } satisfies InboxProblem);
   };

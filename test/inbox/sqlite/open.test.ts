@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -134,4 +134,18 @@ it('is read while a receiver holds a transaction open', async () => {
   writer.exec('ROLLBACK');
   writer.close();
   await inbox.close();
+});
+
+it('in memory makes no file, and says nothing of a disk', async () => {
+  const directory = freshDirectory();
+  const before = process.cwd();
+  process.chdir(directory);
+  clean.push(() => process.chdir(before));
+  const inbox = await openInbox({ location: ':memory:', clock });
+  await inbox.take([arrivalOf({ id: 'a' })]);
+  await inbox.checkWritable();
+  expect(await inbox.erase({ leadIds: ['a'], rejected: [] })).toMatchObject({ leads: 1, outOfReach: [] });
+  expect(await inbox.compact()).toBeUndefined();
+  await inbox.close();
+  expect(readdirSync(directory)).toEqual([]);
 });

@@ -67,6 +67,7 @@ it.each(['cjs', 'esm'] as const)(
 
 it.each([
   ['listen', ['listen', '--http', '--port', '0', '--token', 'a']],
+  ['an inbox in memory', ['listen', '--http', '--port', '0', '--token', 'a', '--inbox', ':memory:']],
   ['demo', ['demo']],
   ['inbox list', ['inbox', 'list', '--inbox', import.meta.filename]],
 ] as const)('without libsql, %s names what installs it and is exit 3', async (_, words) => {

@@ -10,7 +10,6 @@ export const inboxPlace = ({ inbox }: Pick<Plan, 'inbox'>): string => places[inb
 
 const places = {
   file: '/sim/inbox.db',
-  memory: ':memory:',
   postgres: 'postgres://operator@127.0.0.1/leads',
 };
 

@@ -274,6 +274,3 @@ export function checkHandedOnce(truth: Truth, target: TargetKind, id: string, aw
   if (awakeMs - acceptedAt > 120_000 && !truth.erased.has(id))
     throw new Violation('handed-on-once', `${id} is handed on again, and was accepted before`);
 }
-
-/** Whether acknowledged leads outlive a receiver. */
-export const isDurable = ({ inbox }: Pick<Plan, 'inbox'>): boolean => inbox !== 'memory';

@@ -43,8 +43,6 @@ export interface OperatorOptions extends ActorOptions {
   readonly newLeads: (random: Random) => readonly TrueLead[];
 }
 
-const needNoInbox: readonly OperatorAction[] = ['export', 'bookmark', 'send'];
-
 /** Runs commands, never two of one kind at a time. */
 export class Operator {
   readonly #options: OperatorOptions;
@@ -64,7 +62,6 @@ export class Operator {
   run(action: OperatorAction): Run | undefined {
     const { plan, machine, clockError, nextPid, onOutput, onEnd } = this.#options;
     if (this.running.has(action)) return undefined;
-    if (plan.inbox === 'memory' && !needNoInbox.includes(action)) return undefined;
     const erases = action === 'erase' ? this.#leadToErase() : undefined;
     if (action === 'erase' && erases === undefined) return undefined;
     const sends = this.#leadsToSend(action);

@@ -54,7 +54,7 @@ export interface Plan {
   readonly lengthMs: number;
   /** They share one inbox. */
   readonly receivers: number;
-  readonly inbox: 'file' | 'memory' | 'postgres';
+  readonly inbox: 'file' | 'postgres';
   readonly leads: number;
   /** Copies of one delivery that the sender begins in the same turn. */
   readonly copies: number;
@@ -76,20 +76,17 @@ const minute = 60_000;
 export function planOf(seed: number, styles: readonly string[]): Plan {
   const random = randomOf(seed, 'plan');
   const lengthMs = random.between(20, 35) * minute;
-  const inbox = random.pick(['file', 'file', 'file', 'memory'] as const);
-  const receivers = inbox === 'memory' ? 1 : random.pick([1, 1, 1, 1, 1, 1, 2, 2, 3, 4]);
+  const receivers = random.pick([1, 1, 1, 1, 1, 1, 2, 2, 3, 4]);
   const targets = (['application', 'file', 'command'] as const).filter(() => random.chance(0.6));
   const copies = random.pick([2, 3, 3, 4, 4, 5]);
   const plan: Omit<Plan, 'happenings'> = {
     seed,
     lengthMs,
-    inbox,
+    inbox: 'file',
     receivers,
     leads: Math.round(random.between(238, 262) / meanCopiesOf(copies)),
     copies,
-    // What is only in memory is not stored: the program refuses to say so.
-    acknowledge:
-      inbox === 'memory' ? 'delivered' : random.pick(['delivered', 'delivered', 'stored'] as const),
+    acknowledge: random.pick(['delivered', 'delivered', 'stored'] as const),
     targets: targets.length === 0 ? (['application'] as const) : targets,
     style: random.pick(random.chance(0.3) ? styles.filter((style) => /offset/.test(style)) : styles),
     pageCap: random.pick([7, 15, 40, 60]),
@@ -123,7 +120,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     ...restarts,
   ].sort((a, b) => a.at - b.at);
   const whole = { ...plan, ...later, ...crowd, happenings };
-  return withSends(inbox === 'file' ? withSharedInbox(whole) : whole);
+  return withSends(withSharedInbox(whole));
 }
 
 /** In one world of three, the operator delivers leads with the product's own sender, often while receivers cannot store them. */
@@ -145,7 +142,7 @@ function withSends(plan: Plan): Plan {
 /** One world of six has its inbox in PostgreSQL. Of a random stream of its own, so that the other ones stay what they are. */
 function withSharedInbox(plan: Plan): Plan {
   const random = randomOf(plan.seed, 'plan inbox');
-  if (!random.chance(2 / 9)) return plan;
+  if (!random.chance(1 / 6)) return plan;
   const faults = Array.from({ length: random.between(3, 6) }, (): Happening => ({
     at: random.between(0, plan.lengthMs),
     kind: 'database',
@@ -261,7 +258,7 @@ function crowded(
 /** A receiver runs for a while with other flags, as an operator tries them: leads stay outstanding for what is away. */
 function otherFlags(
   random: Random,
-  { lengthMs, receivers, inbox, acknowledge, targets }: Omit<Plan, 'happenings'>,
+  { lengthMs, receivers, acknowledge, targets }: Omit<Plan, 'happenings'>,
 ): readonly Happening[] {
   if (random.chance(0.6)) return [];
   return Array.from({ length: random.between(1, 2) }, (): Happening => {
@@ -273,7 +270,7 @@ function otherFlags(
       receiver: random.between(0, receivers - 1),
       forMs: random.between(2, 10) * minute,
       targets: targets.filter((target) => target !== away),
-      acknowledge: inbox !== 'memory' && random.chance(0.5) ? other : acknowledge,
+      acknowledge: random.chance(0.5) ? other : acknowledge,
     };
   });
 }

@@ -26,7 +26,6 @@ import {
   checkSecrets,
   checkStored,
   checkTaken,
-  isDurable,
   mayBeAnotherList,
   undelivered,
   Violation,
@@ -225,7 +224,6 @@ class World {
               'receivers-stay',
               `receiver ${receiver} ended with ${code}: ${process.stderr}`,
             );
-          if (!isDurable(plan)) return;
           this.#checkStoredSoon();
           checkErased(disk, truth);
           const stored = this.#stored();
@@ -387,8 +385,7 @@ class World {
         this.#calmFrom(this.#scheduler.now + leaseMs);
         break;
       case 'commit':
-        if (isDurable(this.#plan)) this.#commitFaults.push(happening);
-        else if (happening.code === 'power-loss') this.#losePower();
+        this.#commitFaults.push(happening);
         break;
       case 'line':
         this.#lineFaults.push(happening);
@@ -545,8 +542,7 @@ class World {
       });
       return;
     }
-    const canCommit = isDurable(this.#plan);
-    if (point === 'idle' || (!canCommit && point.endsWith('commit'))) this.#killed(receiver, process, 'idle');
+    if (point === 'idle') this.#killed(receiver, process, 'idle');
     else if (point === 'forwarding' && this.#plan.targets.includes('application')) {
       this.#application.onNextRequest = (client) => {
         for (const [forwarding, running] of this.#receivers.running) {
@@ -853,7 +849,6 @@ class World {
     if (status === 200) for (const target of targets) this.#noteWanted(leadId, target);
     if (verdict !== 'accepted') return;
     countIn(this.#truth.accepted, leadId);
-    if (!isDurable(this.#plan)) return;
     if (!this.#truth.acceptedAt.has(leadId)) {
       this.#truth.acceptedAt.set(leadId, this.#awakeMs);
       this.#truth.acceptedFor.set(leadId, targets);
@@ -897,16 +892,14 @@ class World {
       const [hanging] = this.#operator.running.keys();
       if (hanging !== undefined) throw new Violation('everything-ends', `leads ${hanging} does not end`);
     });
-    if (isDurable(plan)) {
-      const stored = (): StoredLeads => this.#stored();
-      await this.#wait(longestTryMs, () => waiting(stored()).length === 0, 30_000);
-      this.#check(() => checkNothingWaits(waiting(stored())));
-      this.#check(() => checkGivenUp(stored(), this.#scheduler.now));
-      await this.#runAction('retry');
-      await this.#wait(10 * minute, () => stored().outstanding.size === 0, 10_000);
-      this.#check(() => checkNothingWaits(stored().outstanding));
-      await this.#runAction('audit');
-    }
+    const stored = (): StoredLeads => this.#stored();
+    await this.#wait(longestTryMs, () => waiting(stored()).length === 0, 30_000);
+    this.#check(() => checkNothingWaits(waiting(stored())));
+    this.#check(() => checkGivenUp(stored(), this.#scheduler.now));
+    await this.#runAction('retry');
+    await this.#wait(10 * minute, () => stored().outstanding.size === 0, 10_000);
+    this.#check(() => checkNothingWaits(stored().outstanding));
+    await this.#runAction('audit');
     await this.#runAction('export');
     await this.#runAction('bookmark');
     this.#mustRun = false;
@@ -915,10 +908,8 @@ class World {
     this.#check(() => {
       if (this.#receivers.running.size > 0) throw new Violation('everything-ends', 'a receiver does not end');
       this.#checkDurable();
-      if (isDurable(plan)) checkStored(this.#truth, this.#stored());
-      if (isDurable(plan) || plan.acknowledge === 'delivered') {
-        checkDelivered(this.#truth, plan, this.#receivers.linesInFiles());
-      }
+      checkStored(this.#truth, this.#stored());
+      checkDelivered(this.#truth, plan, this.#receivers.linesInFiles());
     });
   }
 
