@@ -55,7 +55,7 @@ export const fileMessages: Messages<FileProblem> = {
     message: `${path} is in use by another leads (process ${pid}${host === undefined ? '' : ` on ${host}`})`,
     hint: () =>
       host === undefined
-        ? 'wait for it to end, or write to another file'
+        ? `wait for it to end, or remove ${file} if process ${pid} is another program`
         : `if that machine no longer runs it, remove ${file}`,
   }),
   'shorter-than-checkpoint': ({ path, found, expected }) => ({

@@ -47,7 +47,7 @@ it.each<[FileProblem, string, string | undefined]>([
   [
     { kind: 'file-in-use', path: 'a', pid: 7, host: undefined, file: 'a.lock' },
     'a is in use by another leads (process 7)',
-    'wait for it to end, or write to another file',
+    'wait for it to end, or remove a.lock if process 7 is another program',
   ],
   [
     { kind: 'file-in-use', path: 'a', pid: 7, host: 'elsewhere.example', file: 'a.lock' },

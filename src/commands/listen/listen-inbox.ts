@@ -211,7 +211,7 @@ async function isAbandoned(directory: string, { clock, pid }: TemporaryContext):
   const written = await Promise.all(files.map(async (file) => (await stat(join(directory, file))).mtimeMs));
   if (Math.max(...written) > clock.now() - keptMs) return false;
   const holder = parseHolder(await readFile(`${location}.lock`, 'utf8'));
-  if (holder === undefined || (await isAlive(holder, pid))) return false;
+  if (isAlive(holder, pid)) return false;
   const inbox = await openInboxReader({ location, clock });
   try {
     return (await inbox.outstanding()).length === 0;

@@ -38,7 +38,7 @@ export async function openPostgresInbox(
     return await connections.use(async (connection) => {
       await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
-      const owner = bytesOfText(await leaseOwner(pid));
+      const owner = bytesOfText(leaseOwner(pid));
       const receiver = new RunningReceiver(schema, owner, targets.map(storedName));
       const labels = targets.length > 0 ? storeLabels(schema, storedName, targets) : undefined;
       if (labels !== undefined) await connection.run(statements(labels, receiver.seen(clock.now())));

@@ -80,12 +80,12 @@ export async function removeDeadReceivers(
       SELECT encode(owner, 'hex') AS owner, max(seen) AS seen FROM ${schema}.receivers GROUP BY receivers.owner;`,
   );
   for (const { owner } of leased) {
-    if (!(await isDead(storedText(owner), pid))) continue;
+    if (!isDead(storedText(owner), pid)) continue;
     await connection.run(sql`UPDATE ${schema}.outstanding SET lease = 0, tries = tries + 1 WHERE (lead, target) IN (
       SELECT lead, target FROM ${schema}.outstanding WHERE owner = ${bytesOf(owner)} AND lease > 0 FOR UPDATE SKIP LOCKED)`);
   }
   for (const { owner, seen } of running) {
-    if (await isGone(storedText(owner), { pid, seen: numberOf(seen), now, isHourly: true })) {
+    if (isGone(storedText(owner), { pid, seen: numberOf(seen), now })) {
       await connection.run(sql`DELETE FROM ${schema}.receivers WHERE owner = ${bytesOf(owner)}`);
     }
   }

@@ -39,10 +39,10 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
   const database = await openDatabase(location, options.warn);
   try {
-    await removeDeadReceivers(database, pid, clock.now());
+    removeDeadReceivers(database, pid, clock.now());
     const storedName = storedNamesOf(database);
     storeLabels(database, storedName, targets);
-    const owner = await leaseOwner(pid);
+    const owner = leaseOwner(pid);
     new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
     const nonceStart = nonceClockStart(database, clock.steady());
     const opened = { storedName, owner, nonceClockStart: nonceStart };

@@ -291,20 +291,20 @@ export class RunningReceiver {
 }
 
 /** Ends the leases of receivers that were killed on this host, each of which may have been a try, and forgets those that do not run any more. */
-export async function removeDeadReceivers(database: Database, pid: number, now: number): Promise<void> {
+export function removeDeadReceivers(database: Database, pid: number, now: number): void {
   const leased = database.prepare('SELECT DISTINCT owner FROM work WHERE done = 0 AND lease > 0').all([]);
   const endLeases = database.prepare(
     'UPDATE work SET lease = 0, tries = tries + 1 WHERE done = 0 AND owner = ? AND lease > 0',
   );
   for (const row of leased) {
     const owner = textOf(row['owner']);
-    if (await isDead(owner, pid)) endLeases.run([owner]);
+    if (isDead(owner, pid)) endLeases.run([owner]);
   }
   const running = database.prepare('SELECT owner, MAX(seen) AS seen FROM receivers GROUP BY owner').all([]);
   const remove = database.prepare('DELETE FROM receivers WHERE owner = ?');
   for (const row of running) {
     const owner = textOf(row['owner']);
-    if (await isGone(owner, { pid, seen: Number(row['seen']), now, isHourly: false })) remove.run([owner]);
+    if (isGone(owner, { pid, seen: Number(row['seen']), now })) remove.run([owner]);
   }
 }
 

@@ -96,7 +96,7 @@ describe('the inbox that a run for tests makes for itself', () => {
       // The database library lets go of its files when memory is collected, and writes to them then: copies stay as old as
       // they are made.
       cpSync(written, dirname(location), { recursive: true });
-      const self = { pid: process.ppid, host: hostname(), started: null, token: name };
+      const self = { pid: process.ppid, host: hostname(), started: 1 };
       if (holder !== 'none') {
         writeFileSync(
           `${location}.lock`,
