@@ -9,11 +9,10 @@ export type KeyCommandFault =
   | KindsOf<{
       exited: { status: number };
       killed: { by: string };
-      'not-started': { why: string };
+      'not-run': { why: string };
       'not-ended': { afterMs: number };
-      'too-much-printed': { mostBytes: number };
     }>
-  | { readonly kind: 'interrupted' | 'nothing-printed' | 'several-lines' | 'no-key-printed' };
+  | { readonly kind: 'no-key-printed' };
 
 /** What is wrong with the configuration file, a profile or a setting. */
 export type ConfigProblem = KindsOf<{
@@ -43,7 +42,7 @@ export type ConfigProblem = KindsOf<{
   'no-retries': { text: string };
   'not-a-setting-value': { value: string; path: readonly string[] };
   'two-keys-of-a-profile': unknown;
-  'key-command-failed': { program: string; how: KeyCommandFault };
+  'key-command-failed': { program: string; how: KeyCommandFault; stderr: string };
 }>;
 
 export type HeaderProblem = Extract<ConfigProblem, { readonly kind: 'header-not-settable' }>;

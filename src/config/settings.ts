@@ -17,10 +17,9 @@ export interface Account {
   /** Name of the profile, for hints that say how to log in. */
   readonly profile?: string | undefined;
   readonly baseUrl: URL;
-  /** The key in force. */
   readonly apiKey: Secret;
-  /** Gets another key in place of one that the service refused; undefined where the key is a fixed one. */
-  readonly renewKey?: ((refused: Secret) => Promise<void>) | undefined;
+  /** It is what `api-key-command` printed. */
+  readonly keyIsFromCommand?: true;
 }
 
 /** What is known of an account before a key is needed. */

@@ -71,7 +71,7 @@ export type DialectEvidence =
 
 /** What a check finds, in order or not. */
 export type DoctorProblem =
-  | Alike<'key-accepted' | 'key-from-command' | 'key-unseen' | 'no-key' | 'no-answer' | 'no-leads-answered'>
+  | Alike<'key-accepted' | 'key-unseen' | 'no-key' | 'no-answer' | 'no-leads-answered'>
   | Alike<'secret-undated' | 'inbox-in-memory' | 'database-read-only' | 'plain-http'>
   | Alike<
       'clock-unsent' | 'clock-agrees' | 'status-unseen' | 'order-unseen' | 'rate-untold' | 'requests-spent'

@@ -102,8 +102,8 @@ export const configMessages: Messages<ConfigProblem> = {
     hint: (words) =>
       `remove one: '${words.command('config unset api-key')}' or '${words.command('config unset api-key-command')}'`,
   }),
-  'key-command-failed': ({ program, how }) => ({
-    message: `api-key-command gave no key: ${keyCommandText(how)}`,
+  'key-command-failed': ({ program, how, stderr }) => ({
+    message: `api-key-command gave no key: ${keyCommandText(how)}${stderr === '' ? '' : `: ${stderr}`}`,
     hint: (words) =>
       `run '${program}' by hand as '${words.get('api-key-command')}' shows it; it must print the key and nothing else`,
   }),
@@ -115,19 +115,11 @@ function keyCommandText(how: KeyCommandFault): string {
       return `exit ${how.status}`;
     case 'killed':
       return `ended by ${how.by}`;
-    case 'not-started':
-      return `it cannot be started: ${how.why}`;
+    case 'not-run':
+      return `it cannot be run: ${how.why}`;
     case 'not-ended':
       return `it did not end within ${formatDuration(how.afterMs)}`;
-    case 'too-much-printed':
-      return `it printed more than ${how.mostBytes / 1024} KiB`;
-    case 'interrupted':
-      return 'interrupted';
-    case 'nothing-printed':
-      return 'it printed nothing';
-    case 'several-lines':
-      return 'it printed more than one line';
     case 'no-key-printed':
-      return 'what it printed holds white space or other characters that cannot be part of a key';
+      return 'what it printed is empty, or holds characters that cannot be part of a key';
   }
 }

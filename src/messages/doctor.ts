@@ -150,7 +150,6 @@ export const doctorMessages: Messages<DoctorProblem> = {
     hint: () => 'tell the service: its certificate ends soon',
   }),
   'key-accepted': () => 'accepted',
-  'key-from-command': () => 'accepted; it is what api-key-command prints',
   'key-unseen': () => 'the answer does not show whether it is accepted',
   'no-key': () => 'there is no key',
   'no-answer': () => 'the service did not answer',

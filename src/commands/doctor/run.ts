@@ -221,7 +221,7 @@ function checkService(settings: Settings | undefined, isLearning: boolean, conte
     connection: Promise.all([
       connection.then(checkHostLookup),
       connection.then(checkServiceCertificate),
-      examination.then((found) => checkKey(found, 'apiKeyCommand' in settings.account())),
+      examination.then(checkKey),
       examination.then(checkClockDrift),
     ]),
     dialect: examination.then((found) =>
@@ -273,10 +273,9 @@ function accountProblem(settings: Settings): LeadsError | undefined {
   }
 }
 
-function checkKey(found: Examination, isFromCommand: boolean): CheckResult {
+function checkKey(found: Examination): CheckResult {
   const check = checkNamed('service.key');
-  if (found.kind === 'examined')
-    return check.pass({ kind: isFromCommand ? 'key-from-command' : 'key-accepted' });
+  if (found.kind === 'examined') return check.pass({ kind: 'key-accepted' });
   const { error } = found;
   if (error instanceof KeyRejectedError) return check.fail(error);
   // The service was reached, and its answer says nothing of the key.

@@ -1,4 +1,4 @@
-import { ConfigError, DataError, InterruptedError, ServiceError } from '../../errors.ts';
+import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { longestHoldMs, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
@@ -53,14 +53,10 @@ function askedMs({ problem }: Healing): number {
   return asked?.kind === 'asked-to-come-back' ? Math.min(asked.waitMs, longestHoldMs) : 0;
 }
 
-type Healing = ServiceError | DataError | ConfigError;
+type Healing = ServiceError | DataError;
 
-/** Where there was a key before, the command that gives it asks something that is away now. */
-function heals(error: unknown, hasWorked: boolean): error is Healing {
-  if (error instanceof ServiceError) return true;
-  const isKeyAway = error instanceof ConfigError && error.problem?.kind === 'key-command-failed';
-  return hasWorked && (isKeyAway || error instanceof DataError);
-}
+const heals = (error: unknown, hasWorked: boolean): error is Healing =>
+  error instanceof ServiceError || (hasWorked && error instanceof DataError);
 
 interface Polling {
   /** Between two attempts, in milliseconds. */

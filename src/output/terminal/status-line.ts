@@ -30,7 +30,6 @@ export class StatusLine {
   #shown = '';
   /** Another text is being written to the same line, such as a question. */
   #isLineTaken = false;
-  #isPaused = false;
 
   constructor(stderr: Terminal, clock: Clock, repeat: Repeat = repeatUnreferenced) {
     this.#stderr = stderr;
@@ -59,15 +58,6 @@ export class StatusLine {
     return () => {
       if (!isOver) add(-1);
       isOver = true;
-    };
-  }
-
-  /** Leaves the line to another program until the returned function is called. */
-  pause(): () => void {
-    this.#erase();
-    this.#isPaused = true;
-    return () => {
-      this.#isPaused = false;
     };
   }
 
@@ -101,7 +91,7 @@ export class StatusLine {
   }
 
   #draw(): void {
-    if (this.#isLineTaken || this.#isPaused) return;
+    if (this.#isLineTaken) return;
     const text = sanitize(activityLine(this.#activity, this.#clock.now()));
     // A terminal that was given no size says that it has 0 columns.
     const { columns = 0 } = this.#stderr;

@@ -30,23 +30,13 @@ export interface Response extends HttpAnswer {
 }
 
 /**
- * Sends a request once the rate limit allows it, with the account's key: with another one after a 401, where the account
- * has a command that gives one. Follows no redirect. Throws a `TransientError` where another attempt may get an answer.
+ * Sends a request once the rate limit allows it, with the account's key. Follows no redirect. Throws a `TransientError` where
+ * another attempt may get an answer.
  */
 export async function exchange(service: Service, call: Call, signal: AbortSignal): Promise<Response> {
-  const { account } = service;
   await passGate(service, signal);
-  const { apiKey } = account;
-  const response = await sendOnce(service, call, apiKey, signal);
-  if (response.status !== 401 || account.renewKey === undefined) return response;
-  await response.discard();
-  await account.renewKey(apiKey);
-  await passGate(service, signal);
-  return sendOnce(service, call, account.apiKey, signal);
-}
-
-async function sendOnce(service: Service, call: Call, key: Secret, signal: AbortSignal): Promise<Response> {
   const { messages, clock } = service;
+  const { apiKey: key } = service.account;
   const startedAt = clock.steady();
   const { method, url } = call;
   const answer = await send(service, call, key, signal);
@@ -211,8 +201,7 @@ export async function errorAnswer(
   const isLimit = status === 403 && isRateLimit(headers, `${words.error ?? ''} ${words.message ?? ''}`);
   const details = { status, requestId: requestIdIn(response) };
   if (status === 401 || (status === 403 && !isLimit)) {
-    const { profile, renewKey } = account;
-    const keyIsFromCommand = renewKey !== undefined;
+    const { profile, keyIsFromCommand = false } = account;
     const refused: ServiceProblem = { kind: 'key-refused', status, words, profile, keyIsFromCommand };
     return new KeyRejectedError(refused, details);
   }

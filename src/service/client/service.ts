@@ -1,8 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
-import type { KeyContext } from '../../config/key-command.ts';
 import type { Settings } from '../../config/load-settings.ts';
-import type { Account } from '../../config/settings.ts';
+import type { Account, AccountSettings, CommandKey } from '../../config/settings.ts';
 import type { Host } from '../../host.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
 import type { Problem } from '../../errors.ts';
@@ -34,7 +33,7 @@ export interface Service {
 }
 
 /** What a service is opened with, of what a run has. */
-interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
+interface ServiceContext extends Pick<Host, 'clock' | 'random' | 'env' | 'signal'> {
   readonly messages: Messages;
   settings(): Promise<Settings>;
   http(asksOnce?: boolean): Promise<HttpClient>;
@@ -54,10 +53,7 @@ export async function openService(
   const { messages, clock, random, signal } = context;
   // The account first: without a key there is no need to load an HTTP client.
   const stored = other ?? settings.account();
-  const account =
-    'apiKey' in stored
-      ? stored
-      : await (await import('../../config/key-command.ts')).commandAccount(stored, context, settings);
+  const account = 'apiKey' in stored ? stored : await withPrintedKey(stored, context);
   rejectForeignHeaders(settings, account.baseUrl);
   return {
     account,
@@ -72,6 +68,14 @@ export async function openService(
     timeoutMs,
     retries,
   };
+}
+
+async function withPrintedKey(
+  { profile, baseUrl, apiKeyCommand }: AccountSettings & CommandKey,
+  context: ServiceContext,
+): Promise<Account> {
+  const { runKeyCommand } = await import('../../config/key-command.ts');
+  return { profile, baseUrl, apiKey: await runKeyCommand(apiKeyCommand, context), keyIsFromCommand: true };
 }
 
 /** Longer than that no `Retry-After` holds requests back, ms: what is beyond a day is as a rule no number of seconds. */
