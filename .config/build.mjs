@@ -43,7 +43,6 @@ const loadedTogether = {
     'commands/flags/resolve-filter',
     'messages/filter-notes',
     'commands/flags/polling',
-    'commands/flags/near-values',
     'output/records/record-writer',
     'output/records/json-members',
     'output/table',

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { BitSet } from '../lead/id-set.ts';
-import { mostDiffNames, payloadPaths } from '../inbox/payload-diff.ts';
+import { mostDiffNames } from '../inbox/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
-import { compact, openBracket } from '../json/bytes.ts';
+import { bufferOf, compact, openBracket } from '../json/bytes.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
 import type { FieldPresence } from '../lead/filter.ts';
 import {
@@ -13,48 +14,12 @@ import {
   type LeadFacts,
   type UnreceivedClass,
 } from './classify-lead.ts';
-import { PushedForms, shapeOf } from './pushed-forms.ts';
+import { CarriedFields } from './carried-fields.ts';
 import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
 import { elementsAt, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/scanner.ts';
 import { type IdField, type LeadAt, leadPlaces, readLead, readLeads } from '../lead/read-leads.ts';
-
-/** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
-const most = 10_000;
-
-/** Which fields some lead of many has, null aside unless `withNull`: its members are looked at only where no lead before had the same. */
-export class CarriedFields {
-  readonly #paths = new Set<string>();
-  readonly #shapes = new Set<number>();
-  readonly #withNull: boolean;
-
-  constructor({ withNull = false } = {}) {
-    this.#withNull = withNull;
-  }
-
-  get paths(): readonly string[] {
-    return [...this.#paths];
-  }
-
-  /** A record in compact JSON. */
-  add(record: Uint8Array): void {
-    const shape = shapeOf(record);
-    if (this.#shapes.has(shape) || this.#isFull) return;
-    if (this.#shapes.size === most) this.#shapes.clear();
-    this.#shapes.add(shape);
-    for (const path of payloadPaths(record, this.#withNull)) this.#paths.add(path);
-  }
-
-  /** `path`: dotted, without the places of elements. Of too many fields to remember it is true for each. */
-  has(path: string): boolean {
-    return this.#isFull || this.#paths.has(path);
-  }
-
-  get #isFull(): boolean {
-    return this.#paths.size > most;
-  }
-}
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
@@ -120,13 +85,11 @@ export class LeadComparer {
   readonly #carried = new CarriedFields();
   /** Of both sides of the leads that were compared; looked at where some are ignored. */
   readonly #compared = new CarriedFields({ withNull: true });
-  readonly #forms: PushedForms;
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
 
   constructor(options: ComparisonOptions) {
     this.#options = options;
-    this.#forms = new PushedForms(options.comparison, (pulled, pushed) => this.#noteFields(pulled, pushed));
   }
 
   /** Fields that are ignored, and that no lead has that was compared; and the names of those that there are. */
@@ -235,10 +198,9 @@ export class LeadComparer {
       this.pulledSeqs.add(found.seq);
       this.#firstSeq = Math.min(this.#firstSeq, found.seq);
       // Of an erased lead, and of a bare id, only that it came is known.
-      const fields =
-        found.digest === undefined ? noDifference : this.#forms.fieldsBy(lead.bytes, found.digest);
-      if (fields === undefined) unequal.push(pair);
-      else this.#judge(pair, fields, judged);
+      const isEqual = found.digest === undefined || this.#isOfDigest(lead.bytes, found.digest);
+      if (isEqual) this.#judge(pair, noDifference, judged);
+      else unequal.push(pair);
     }
     if (unequal.length > 0) await this.#compareBytes(unequal, judged);
     for (const finding of judged.findings) await this.findings.add(finding);
@@ -249,26 +211,30 @@ export class LeadComparer {
     const { comparison, received } = this.#options;
     const stored = await received.leads.leadsBySeq(pairs.map(({ found }) => found.seq));
     const bodies = new Map(stored.map(({ seq, body }) => [seq, body]));
-    let isTaught = false;
     for (const pair of pairs) {
       const { lead, found } = pair;
-      const { digest = '' } = found;
       const body = bodies.get(found.seq);
       if (body === undefined) {
         this.counts.notCompared += 1;
         this.#judge(pair, noDifference, judged);
         continue;
       }
-      // A lead before it may have taught its form.
-      let fields = isTaught ? this.#forms.fieldsBy(lead.bytes, digest) : undefined;
-      if (fields === undefined) {
-        const pushed = compact(body);
-        this.#noteFields(lead.bytes, pushed);
-        isTaught = this.#forms.learn(lead.bytes, pushed, digest) || isTaught;
-        fields = differingFields(lead.bytes, pushed, comparison);
-      }
-      this.#judge(pair, fields, judged);
+      const pushed = compact(body);
+      this.#noteFields(lead.bytes, pushed);
+      this.#judge(pair, differingFields(lead.bytes, pushed, comparison), judged);
     }
+  }
+
+  /** Whether these bytes were received, as they are or without the delivery status, which is never compared. */
+  #isOfDigest(pulled: Uint8Array, digest: string): boolean {
+    const record = bufferOf(pulled);
+    const { statusField } = this.#options.comparison;
+    const received = [statusField.without(record), record].find(
+      (bytes) => hash('sha256', bytes, 'hex') === digest,
+    );
+    if (received === undefined) return false;
+    this.#noteFields(record, received);
+    return true;
   }
 
   #noteFields(pulled: Uint8Array, pushed: Uint8Array): void {

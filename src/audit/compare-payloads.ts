@@ -85,24 +85,14 @@ export class StatusField {
    */
   withoutBoth(pulled: Uint8Array, received: Uint8Array): readonly [Buffer, Buffer] {
     const [a, b] = [bufferOf(pulled), bufferOf(received)];
-    const status = this.#statusOf(a, b);
-    return [status?.pulled ?? a, status?.received ?? b];
-  }
-
-  /** Where `withoutBoth` finds it, from the outside in. */
-  pathIn(pulled: Buffer, received: Buffer): readonly string[] | undefined {
-    return this.#statusOf(pulled, received)?.path;
-  }
-
-  #statusOf(a: Buffer, b: Buffer) {
     const changed = this.#fields
       .filter(({ key }) => a.includes(key) || b.includes(key))
-      .map(({ path }) => ({ path, pulled: withoutMember(a, path), received: withoutMember(b, path) }));
-    return (
+      .map(({ path }) => ({ pulled: withoutMember(a, path), received: withoutMember(b, path) }));
+    const status =
       changed.find((each) => each.pulled !== undefined && each.received === undefined) ??
       changed.find((each) => each.pulled !== undefined) ??
-      changed.find((each) => each.received !== undefined)
-    );
+      changed.find((each) => each.received !== undefined);
+    return [status?.pulled ?? a, status?.received ?? b];
   }
 
   /** A compact record as it was pulled, without its delivery status; the result is good until the next call. */

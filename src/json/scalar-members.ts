@@ -33,13 +33,10 @@ export class ScalarMembers {
   readonly ends: Int32Array;
   readonly #root: Step[] = [];
   readonly #met: Int32Array;
-  readonly #withContainers: boolean;
   #steps = 0;
   #round = 0;
 
-  /** `withContainers`: finds objects and arrays as well. */
-  constructor(paths: readonly (readonly string[])[], { withContainers = false } = {}) {
-    this.#withContainers = withContainers;
+  constructor(paths: readonly (readonly string[])[]) {
     this.starts = new Int32Array(paths.length);
     this.ends = new Int32Array(paths.length);
     paths.forEach((path, i) => this.#add(this.#root, path, i));
@@ -87,8 +84,7 @@ export class ScalarMembers {
     this.#met[number] = this.#round;
     const first = json[start];
     if (first === openBrace && path < 0) return this.#object(json, start, limit, inside);
-    const isContainer = first === openBrace || first === openBracket;
-    if (isContainer && (path < 0 || !this.#withContainers)) return 0;
+    if (first === openBrace || first === openBracket) return 0;
     const end = endOfValue(json, start);
     if (path >= 0) {
       this.starts[path] = start;

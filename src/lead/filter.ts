@@ -185,7 +185,7 @@ export class FieldPresence {
 }
 
 /** A text without case and without the marks of its letters: `Ángel` and `ANGEL` are the same. */
-export const foldText = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+const foldText = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** Digits as people group them; shorter ones are in nearly every lead. */
 const phoneNumber = /^[+\d\s().\-/]{5,}$/;

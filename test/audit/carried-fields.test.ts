@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CarriedFields } from '../../src/audit/compare-leads.ts';
+import { CarriedFields } from '../../src/audit/carried-fields.ts';
 
 const fieldsOf = (...records: string[]): CarriedFields => {
   const carried = new CarriedFields();

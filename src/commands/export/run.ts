@@ -5,7 +5,6 @@ import { findOutputPlace, regularFile } from '../../files/output-place.ts';
 import { summaryLine } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { filePaths } from './checkpoint.ts';
-import { noteNearValues } from '../flags/near-values.ts';
 import { rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
@@ -34,9 +33,6 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
   } finally {
     for (const held of locks) await held.release();
   }
-  const { status, category: categories, follow, bookmark } = settled;
-  if (totals.leads === 0 && follow === undefined && bookmark === undefined)
-    await noteNearValues(service, { status, categories }, context);
   const durationMs = clock.now() - startedAt;
   const destination = output === undefined ? '' : ` to ${output}`;
   messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));

@@ -6,7 +6,6 @@ import { openService, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { noteNearValues } from '../flags/near-values.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';
@@ -71,7 +70,6 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   if (watch === undefined) {
     await noteRemainder(remainder, shown, context);
     if (shown === 0 && format === 'table') context.messages.say('no lead matches');
-    if (shown === 0) await noteNearValues(service, query, context);
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { freshHome, leads, type LiveRun, type RunOptions, startLeads } from '../../support/run.ts';
+import { freshHome, leads, type RunOptions, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 import { textWidth } from '../../../src/output/table.ts';
 import { until } from '../../support/until.ts';
@@ -163,65 +163,6 @@ describe('leads list', () => {
     ])('%j is found in any case, with accents or without', async (words, expected) => {
       const run = await listed(records, ...words, '--format', 'ndjson');
       expect(run.stdout.match(/l-\d/g) ?? []).toEqual(expected);
-    });
-
-    it.each([
-      [['--category', 'Solar'], "note: --category Solar: there is 'solar', 2 leads\n"],
-      [['--category', 'roof'], "note: --category roof: there is 'solar', 2 leads; 'Solar panels', 1 lead\n"],
-      [['--category', 'solar', '--where', 'id=x'], ''],
-    ])('%j that finds nothing names what is near', async (flags, said) => {
-      expect((await listed(records, ...flags, '--format', 'ndjson')).stderr).toBe(said);
-    });
-
-    it('names a status that is near, and is quiet under -q', async () => {
-      const server = await scripted((request, response) => {
-        const { searchParams } = new URL(request.url ?? '', 'http://localhost');
-        const status = searchParams.get('status');
-        sendJson(response, {
-          data: records.filter((one) => status === null || one.status === status),
-          has_more: false,
-        });
-      });
-      const run = await leads(['list', '--status', 'nwe'], at(server.url));
-      expect(run.stderr).toBe("no lead matches\nnote: --status nwe: there is 'new', 2 leads\n");
-      const exported = await leads(['export', '--status', 'nwe'], at(server.url));
-      expect(exported.stderr).toContain("note: --status nwe: there is 'new', 2 leads\n");
-      expect((await leads(['list', '--status', 'nwe', '-q'], at(server.url))).stderr).toBe('');
-      await server.close();
-    });
-
-    it.each(['list', 'export'])(
-      '%s ends with 0 whatever the request for what is near ends with',
-      async (name) => {
-        let answer = 0;
-        const server = await scripted((request, response) => {
-          if (request.url?.includes('status=') === true) sendJson(response, { data: [], has_more: false });
-          else if (answer !== 0) response.writeHead(answer, { 'content-type': 'text/html' }).end('<p>no</p>');
-          else live?.abort(new InterruptedError('SIGINT'));
-        });
-        let live: LiveRun | undefined;
-        const ends: [number, number][] = [];
-        for (answer of [403, 500, 200, 0]) {
-          live = startLeads([name, '--status', 'nwe'], at(server.url));
-          ends.push([answer, (await live.done).exitCode]);
-        }
-        const hints = () => server.requests.filter((url) => !url.includes('status=')).length;
-        const asked = hints();
-        await leads([name, '--status', 'nwe', '-q'], at(server.url));
-        await server.close();
-        expect(ends).toEqual([403, 500, 200, 0].map((sent) => [sent, 0]));
-        expect(hints()).toBe(asked);
-      },
-    );
-
-    it('says of how many leads it knows, where these are not all', async () => {
-      const many = Array.from({ length: 1000 }, (_, i) => ({ id: `l-${i}`, category: 'solar' }));
-      const server = await scripted((_, response) =>
-        sendJson(response, { data: many, has_more: true, next_cursor: 'b' }),
-      );
-      const run = await leads(['list', '--category', 'Solar', '--accept-incomplete'], at(server.url));
-      await server.close();
-      expect(run.stderr).toContain("there is 'solar', 1,000 leads of the first 1,000");
     });
 
     it('takes the headings of the table as fields', async () => {

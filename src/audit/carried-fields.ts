@@ -1,0 +1,78 @@
+import { payloadPaths } from '../inbox/payload-diff.ts';
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  endOfString,
+  openBrace,
+  openBracket,
+  quote,
+} from '../json/bytes.ts';
+
+/** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
+const most = 10_000;
+
+/** Which fields some lead of many has, null aside unless `withNull`: its members are looked at only where no lead before had the same. */
+export class CarriedFields {
+  readonly #paths = new Set<string>();
+  readonly #shapes = new Set<number>();
+  readonly #withNull: boolean;
+
+  constructor({ withNull = false } = {}) {
+    this.#withNull = withNull;
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#paths];
+  }
+
+  /** A record in compact JSON. */
+  add(record: Uint8Array): void {
+    const shape = shapeOf(record);
+    if (this.#shapes.has(shape) || this.#isFull) return;
+    if (this.#shapes.size === most) this.#shapes.clear();
+    this.#shapes.add(shape);
+    for (const path of payloadPaths(record, this.#withNull)) this.#paths.add(path);
+  }
+
+  /** `path`: dotted, without the places of elements. Of too many fields to remember it is true for each. */
+  has(path: string): boolean {
+    return this.#isFull || this.#paths.has(path);
+  }
+
+  get #isFull(): boolean {
+    return this.#paths.size > most;
+  }
+}
+
+/** Outside of strings it stands in no other value. */
+const firstOfNull = 0x6e;
+
+/**
+ * The same number for compact objects with the same members, nested in the same way, of which the same are null: a hash of
+ * 53 bits of the keys, brackets, braces and nulls. The text must be valid.
+ */
+function shapeOf(record: Uint8Array): number {
+  let [high, low] = [17, 31];
+  const mix = (byte: number): void => {
+    high = Math.imul(high ^ byte, 0x01000193);
+    low = Math.imul(low ^ (low >>> 13) ^ byte, 0x5bd1e995);
+  };
+  for (let i = 0; i < record.length; i += 1) {
+    const byte = record[i];
+    if (byte === quote) {
+      const start = i + 1;
+      i = endOfString(record, i) - 1;
+      if (record[i + 1] === colon) for (let at = start; at <= i; at += 1) mix(record[at] ?? 0);
+    } else if (
+      byte === openBrace ||
+      byte === closeBrace ||
+      byte === openBracket ||
+      byte === closeBracket ||
+      byte === firstOfNull
+    ) {
+      mix(byte);
+    }
+  }
+  return (high >>> 0) * 2 ** 21 + (low >>> 11);
+}
