@@ -2,7 +2,7 @@ import { LeadsError } from '../errors.ts';
 import { connect } from '../inbox/postgres/connection/connect.ts';
 import type { Connection, Connections } from '../inbox/postgres/connection/database-connections.ts';
 import type { DatabaseLocation } from '../inbox/postgres/connection/database-location.ts';
-import { requireUsable, schemaVersion } from '../inbox/postgres/migrate.ts';
+import { isInbox } from '../inbox/postgres/create-schema.ts';
 import { checkServer } from '../inbox/postgres/open-schema.ts';
 import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
 import { identifier, sql } from '../inbox/postgres/sql.ts';
@@ -58,10 +58,8 @@ async function checkContents(
   const warnings: InboxWarning[] = [];
   await checkServer(connection, location, (found) => warnings.push(found));
   if (readOnly === 'on') return { checks: [opens.fail({ kind: 'database-read-only' })], isThere: false };
-  const found = await schemaVersion(connection, schema);
-  if (found === undefined)
+  if (!(await isInbox(connection, schema, shown)))
     return { checks: [opens.warn({ kind: 'database-without-inbox', inbox: shown })], isThere: false };
-  requireUsable(found, shown);
   const opened = opens.pass({ kind: 'database-opens', inbox: shown, version: String(version) });
   const checks = warnings.length === 0 ? [opened] : warnings.map((warning) => opens.warn(warning));
   return { checks, isThere: true };

@@ -28,7 +28,7 @@ export type InboxProblem =
   | { readonly kind: 'inbox-is-empty-database'; readonly inbox: string }
   | { readonly kind: 'inbox-is-no-file'; readonly inbox: string }
   | { readonly kind: 'inbox-not-there'; readonly inbox: string }
-  | { readonly kind: 'inbox-not-migrated'; readonly inbox: string }
+  | { readonly kind: 'inbox-not-made'; readonly inbox: string }
   | { readonly kind: 'postgres-too-old'; readonly inbox: string; readonly version: string }
   | { readonly kind: 'postgres-without-fsync'; readonly inbox: string }
   | DatabaseProblem

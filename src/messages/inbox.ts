@@ -301,8 +301,8 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   }),
   'inbox-is-no-file': ({ inbox }) => `cannot open the inbox ${inbox}: it is not a regular file`,
   'inbox-not-there': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrated }),
-  'inbox-not-migrated': ({ inbox }) => ({
-    message: `the inbox ${inbox} is missing or out of date, and this role may not change that`,
+  'inbox-not-made': ({ inbox }) => ({
+    message: `there is no inbox in ${inbox}, and this role may not make it`,
     hint: migrated,
   }),
   'postgres-too-old': ({ inbox, version }) => ({

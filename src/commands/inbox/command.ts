@@ -93,10 +93,9 @@ export default commandGroup({
     }),
     command({
       name: 'migrate',
-      summary: 'make the schema of an inbox in PostgreSQL, or bring it up to date',
+      summary: 'make the schema of an inbox in PostgreSQL',
       description:
-        'Makes the schema that the URL names, or brings it up to date. ' +
-        'With a role that may not do that, --print gives the SQL for one that may.',
+        'Makes the schema that the URL names. With a role that may not do that, --print gives the SQL for one that may.',
       flags: migrateFlags,
       examples: [
         'leads inbox migrate --inbox postgres://owner@localhost/leads',

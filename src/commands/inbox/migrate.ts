@@ -4,16 +4,10 @@ import { UsageError } from '../../errors.ts';
 import { connect } from '../../inbox/postgres/connection/connect.ts';
 import type { Connection } from '../../inbox/postgres/connection/database-connections.ts';
 import type { DatabaseLocation } from '../../inbox/postgres/connection/database-location.ts';
-import {
-  migrate,
-  type Migrated,
-  plannedMigration,
-  requireUsable,
-  schemaVersion,
-} from '../../inbox/postgres/migrate.ts';
+import { createSchema, isInbox, schemaStatements } from '../../inbox/postgres/create-schema.ts';
 import { checkServer } from '../../inbox/postgres/open-schema.ts';
 import { cannotOpen } from '../../inbox/postgres/postgres-errors.ts';
-import { identifier } from '../../inbox/postgres/sql.ts';
+import { identifier, sql, statements } from '../../inbox/postgres/sql.ts';
 import { write } from '../../output/stdout.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxMigrateOptions } from './options.ts';
@@ -22,7 +16,7 @@ export async function run(options: InboxMigrateOptions, context: Context): Promi
   const location = await resolveInbox(options, await context.settings(), context);
   if (typeof location === 'string') {
     throw new UsageError(`'leads inbox migrate' is for databases, and ${location} is a file`, {
-      hint: 'name one by --inbox postgres://HOST/DATABASE; a file is brought up to date when it is opened',
+      hint: 'name one by --inbox postgres://HOST/DATABASE; a file is made when it is opened',
     });
   }
   const connections = await connect(location, { connections: 1 });
@@ -45,19 +39,13 @@ async function migrateSchema(
   const { url, shown } = location;
   const schema = identifier(url.schema);
   await checkServer(connection, location, (found) => messages.warn(describeWarning(found)));
-  const found = await schemaVersion(connection, schema);
-  if (found !== undefined) requireUsable(found, shown);
-  if (!isPrinted) {
-    say(await migrate(connection, schema), shown, messages);
-    return;
+  if (await isInbox(connection, schema, shown)) {
+    messages.say(`the inbox ${shown} is there already`);
+  } else if (isPrinted) {
+    const made = await schemaStatements(connection, schema);
+    await write(stdout, `${statements(sql`BEGIN;`, made, sql`COMMIT;`).text}\n`);
+  } else {
+    await createSchema(connection, schema, shown);
+    messages.say(`made the inbox ${shown}`);
   }
-  const statements = await plannedMigration(connection, schema);
-  if (statements === '') messages.say('the schema is up to date: nothing is to be done');
-  else await write(stdout, statements);
-}
-
-function say({ from, to }: Migrated, shown: string, messages: Pick<Context['messages'], 'say'>): void {
-  if (from === 0) messages.say(`made the inbox ${shown}, schema version ${to}`);
-  else if (from < to) messages.say(`brought the inbox ${shown} from schema version ${from} to ${to}`);
-  else messages.say(`the inbox ${shown} has schema version ${from} already`);
 }

@@ -5,33 +5,28 @@ import type { StoreOptions } from '../store-options.ts';
 import { connect } from './connection/connect.ts';
 import type { Connection } from './connection/database-connections.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
-import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
+import { createSchema, isInbox } from './create-schema.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
 import type { OpenedSchema } from './read/read-database.ts';
 import { bytesOf, identifier, numberOf, own, type Sql, sql, textOf } from './sql.ts';
 
 /**
- * Opens the schema to write: creates it, or brings it up to date, where the role may. Throws a `ConfigError` when it
- * cannot be used as it is, and no lead would be safe in it.
+ * Opens the schema to write, and makes it where it is missing and the role may. Throws a `ConfigError` when it cannot be
+ * used as it is, and no lead would be safe in it.
  */
 export function openSchema(location: DatabaseLocation, warn: StoreOptions['warn']): Promise<OpenedSchema> {
   return opened(location, async (connection, schema) => {
     await checkServer(connection, location, warn);
-    const found = await schemaVersion(connection, schema);
-    if (found !== undefined) requireUsable(found, location.shown);
-    if ((found ?? 0) < currentVersion) await migrateHere(connection, schema, location);
+    if (!(await isInbox(connection, schema, location.shown))) await createHere(connection, schema, location);
   });
 }
 
 /** Opens the schema for reading only, which changes nothing. Throws as `openSchema` does. */
 export async function openPostgresReader(location: DatabaseLocation): Promise<InboxReader> {
   const schema = await opened(location, async (connection, name) => {
-    const found = await schemaVersion(connection, name);
-    if (found === undefined) {
-      throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
-    }
-    requireUsable(found, location.shown);
+    if (await isInbox(connection, name, location.shown)) return;
+    throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
   });
   return postgresReader(schema);
 }
@@ -58,12 +53,12 @@ async function opened(
   }
 }
 
-async function migrateHere(connection: Connection, schema: Sql, location: DatabaseLocation): Promise<void> {
+async function createHere(connection: Connection, schema: Sql, location: DatabaseLocation): Promise<void> {
   try {
-    await migrate(connection, schema);
+    await createSchema(connection, schema, location.shown);
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const found = { kind: 'inbox-not-migrated', inbox: location.shown } satisfies InboxProblem;
+    const found = { kind: 'inbox-not-made', inbox: location.shown } satisfies InboxProblem;
     throw new ConfigError(found, { cause: error });
   }
 }

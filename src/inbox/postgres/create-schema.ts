@@ -1,4 +1,11 @@
-import { qualifiedName, type Sql, sql } from './sql.ts';
+import { ConfigError } from '../../errors.ts';
+import type { InboxProblem } from '../problems.ts';
+import type { Connection } from './connection/database-connections.ts';
+import { bytesOfName, integerLiteral, numberOf, qualifiedName, type Sql, sql, statements } from './sql.ts';
+import { orRollBack } from './write/transaction.ts';
+
+/** The version of the tables, as `meta` has it. */
+const schemaVersion = 1;
 
 /**
  * What comes from outside is `bytea`: `text` takes no NUL, and sorts by a locale. Times are milliseconds since the epoch.
@@ -11,7 +18,7 @@ const createTables = (schema: Sql): Sql => sql`
 CREATE TABLE ${schema}.meta (
   one boolean PRIMARY KEY DEFAULT true CHECK (one), version int4 NOT NULL, lock_key int4 NOT NULL, target_key bytea NOT NULL
 );
-INSERT INTO ${schema}.meta VALUES (true, 0, 1 + (random() * 2147483646)::int4, decode(
+INSERT INTO ${schema}.meta VALUES (true, ${integerLiteral(schemaVersion)}, 1 + (random() * 2147483646)::int4, decode(
   replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 CREATE SEQUENCE ${schema}.delivery_numbers MINVALUE 0 START 0;
 SELECT nextval(${qualifiedName(schema, 'delivery_numbers')});
@@ -59,5 +66,48 @@ CREATE TABLE ${schema}.write_checks (one boolean PRIMARY KEY DEFAULT true CHECK 
 ALTER TABLE ${schema}.write_checks ALTER COLUMN filler SET STORAGE EXTERNAL;
 INSERT INTO ${schema}.write_checks VALUES (true, 0, NULL);`;
 
-/** The steps of the schema, oldest first; `meta.version` counts those that it has had. */
-export const migrations: readonly ((schema: Sql) => Sql)[] = [createTables];
+/** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
+export async function isInbox(connection: Connection, schema: Sql, location: string): Promise<boolean> {
+  // The catalogue is read first, so that the server forgets in this transaction, too, that there was no schema before.
+  const [tables = []] = await connection.run(
+    sql`SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+      WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relname = 'meta'`,
+  );
+  if (tables.length === 0) return false;
+  const [[row] = []] = await connection.run(sql`SELECT version FROM ${schema}.meta`);
+  if (row === undefined) return false;
+  if (numberOf(row['version']) === schemaVersion) return true;
+  throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: location } satisfies InboxProblem);
+}
+
+/** How long a program waits for another one that makes the schema, and for the server, in milliseconds. */
+const slowMs = 600_000;
+
+/** The class of our advisory locks ("lead"), so that another program's are no others'. */
+const lockClass = 0x6c656164;
+
+/**
+ * Makes the schema where there is none. Several programs may do it at once: one of them does it. Throws what `isInbox`
+ * throws, and what the database throws, such as that the role may not.
+ */
+export function createSchema(connection: Connection, schema: Sql, location: string): Promise<void> {
+  return orRollBack(connection, async () => {
+    await connection.run(
+      sql`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s';
+      SELECT pg_advisory_xact_lock(${lockClass}::int4, hashtext(convert_from(${bytesOfName(schema)}, 'UTF8')));`,
+      slowMs,
+    );
+    // Another program may have done it while this one waited for the lock.
+    const isThere = await isInbox(connection, schema, location);
+    const missing = isThere ? undefined : await schemaStatements(connection, schema);
+    await connection.run(statements(missing, sql`COMMIT;`), slowMs);
+  });
+}
+
+/** What makes the schema where there is none. Changes nothing. */
+export async function schemaStatements(connection: Connection, schema: Sql): Promise<Sql> {
+  const [found = []] = await connection.run(
+    sql`SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8')`,
+  );
+  return statements(found.length > 0 ? undefined : sql`CREATE SCHEMA ${schema};`, createTables(schema));
+}
