@@ -25,19 +25,13 @@ const isCaching = command !== undefined && !process.env.NODE_DISABLE_COMPILE_CAC
 const modules = new Map();
 const compiled = isCaching ? readCompiled() : new Map();
 const newScripts = new Map();
-/** Of V8's flags when the first file without compiled code was loaded: what is made under others, the next start refuses. */
-let flagsAtStart;
 
 if (isCaching) {
   process.on('exit', (code) => {
-    if (code === 0 && newScripts.size > 0 && flagsNow() === flagsAtStart) writeCompiled();
+    if (code === 0 && newScripts.size > 0) writeCompiled();
   });
 }
 load(entry);
-
-function flagsNow() {
-  return require('node:v8').cachedDataVersionTag();
-}
 
 /** As node loads a CommonJS module. */
 function load(name) {
@@ -51,7 +45,6 @@ function load(name) {
     cachedData,
   });
   if (isCaching && (cachedData === undefined || script.cachedDataRejected)) {
-    flagsAtStart ??= flagsNow();
     newScripts.set(name, script);
   }
   const module = { exports: {} };

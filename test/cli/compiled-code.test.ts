@@ -113,15 +113,6 @@ describe('the cache of compiled code', () => {
     expect(existsSync(join(folder, 'file', 'below'))).toBe(false);
   });
 
-  it('is not written by a run that changed the flags of V8, since the next one would refuse it', async () => {
-    const folder = freshHome();
-    const hook = join(freshHome(), 'hook.cjs');
-    const change = "require('node:v8').setFlagsFromString('--semi-space-growth-factor=1')";
-    writeFileSync(hook, `process.on('exit', () => ${change});`);
-    await run(folder, ['help', 'list'], { NODE_OPTIONS: `--require=${hook}` });
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
   it('is not written by a run that failed', async () => {
     const folder = freshHome();
     await execa(process.execPath, [bin, 'list', '--no-such-flag'], {

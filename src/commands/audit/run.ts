@@ -38,7 +38,6 @@ import { openService, type Service } from '../../service/client/service.ts';
 import { statusFieldsOf } from '../../service/listing/page-census.ts';
 import { requestParamsOf } from '../../service/pagination/request-params.ts';
 import { formatSeconds } from '../../time/time-text.ts';
-import { limitYoungGeneration } from '../../limit-young-generation.ts';
 import type { OpenedReceived } from './received-file.ts';
 import { describeWarning } from '../../messages/command-line.ts';
 import { rejectionsIn } from '../../audit/compare-leads.ts';
@@ -209,8 +208,6 @@ async function openAudit(options: AuditCommandOptions, context: Context): Promis
     query.status !== undefined ||
     filter.where.some(({ path }) => statusNames.includes(path.join('.')));
   const progress = showProgress(status, clock);
-  const ended = new AbortController();
-  limitYoungGeneration(ended.signal);
   const audit = new Audit({
     service,
     received,
@@ -242,7 +239,6 @@ async function openAudit(options: AuditCommandOptions, context: Context): Promis
     baseUrl: service.account.baseUrl,
     async close() {
       progress.clear();
-      ended.abort();
       await audit.close();
       await received.close();
     },

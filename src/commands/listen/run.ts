@@ -9,7 +9,6 @@ import { backfill } from '../../receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
-import { limitYoungGeneration } from '../../limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { Outbox } from '../../receiver/outbox.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
@@ -136,7 +135,6 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     abort.abort();
     return retention;
   });
-  limitYoungGeneration(abort.signal);
   const stop = new StopCondition(
     { count: flags.count, forMs: flags.for, drainDelayMs: settings.drainDelayMs },
     context,

@@ -30,7 +30,7 @@ export function createQuickClient(options: HttpClientOptions): HttpClient {
         isFirst = false;
         return sendAlone(request, options, open);
       }
-      agent ??= import('./agent.ts').then(({ createProcessAgent }) => createProcessAgent(options));
+      agent ??= import('./agent.ts').then(({ createAgent }) => createAgent(options));
       return (await agent).request(request);
     },
     async destroy() {
