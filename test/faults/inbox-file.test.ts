@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -127,5 +127,46 @@ describe('promise 1 without room', () => {
     await fillAndRecover(listener, place, () =>
       execFileSync('prlimit', ['--pid', pid, '--fsize=unlimited:unlimited']),
     );
+  });
+});
+
+describe('promise 17: an inbox file that leaves its place under load', () => {
+  it.each([
+    ['deleted', (path: string) => rmSync(path)],
+    ['moved', (path: string) => renameSync(path, `${path}.moved`)],
+    [
+      'replaced',
+      (path: string) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+  ])('is %s: nothing is acknowledged from then on', async (what, happens) => {
+    const home = freshHome();
+    const place = join(home, 'inbox.db');
+    const listener = await listenProcess(['--token', token, '--port', '0', '--inbox', place], { home });
+    const deliver = deliverer(listener);
+    let isGone = false;
+    const before: number[] = [];
+    const after: number[] = [];
+    const senders = Array.from({ length: 8 }, async (_, sender) => {
+      for (let i = 0; after.length < 80; i += 1) {
+        const statuses = isGone ? after : before;
+        statuses.push((await deliver(`lead-${sender}-${i}`)).status);
+        if (before.length !== 200) continue;
+        happens(place);
+        isGone = true;
+      }
+    });
+    await Promise.all(senders);
+    const count = (statuses: readonly number[], status: number): number =>
+      statuses.filter((one) => one === status).length;
+    console.log(
+      `promise 17, ${what}: ${count(before, 200)} acknowledged before, ${count(after, 200)} after, ${count(after, 503)} × 503`,
+    );
+    expect(new Set(before)).toContain(200);
+    expect(new Set(after)).toEqual(new Set([503]));
+    expect(listener.stderr()).toContain('503 until this receiver is restarted');
+    await listener.end('SIGTERM');
   });
 });
