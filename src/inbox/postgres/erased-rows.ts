@@ -11,14 +11,10 @@ interface ErasedIds {
 /** Erased leads by their ids. */
 export type ErasedLeads = ReadonlyMap<string, ErasedLead>;
 
-/** By which it is asked whether the leads were erased. `key`: of the digests. */
-export const erasedDigests = (key: Uint8Array, leadIds: Iterable<string>): readonly Uint8Array[] =>
-  Array.from(leadIds, (id) => erasedIdDigest(key, id));
-
 /** Which of the leads were erased: gives the rows that `erasedLeads` reads. */
 export const erasedQuestion = ({ schema, targetKey }: ErasedIds, leadIds: Iterable<string>): Sql =>
   sql`SELECT encode(digest, 'hex') AS digest, seq, first_at, attempts FROM ${schema}.erased
-    WHERE digest = ANY(${erasedDigests(targetKey, leadIds)}::bytea[]);`;
+    WHERE digest = ANY(${Array.from(leadIds, (id) => erasedIdDigest(targetKey, id))}::bytea[]);`;
 
 /** `leadIds`: those that were asked for. */
 export function erasedLeads(

@@ -40,7 +40,7 @@ export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
 
 /** What a failure was, as data. */
-export function faultOf(error: unknown): StoreFault {
+function faultOf(error: unknown): StoreFault {
   const [, kind] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
   if (kind !== undefined) return { kind };
   if (isForbidden(error)) return { kind: 'postgres-forbidden', detail: messageOf(error) };

@@ -13,11 +13,7 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
   #isHeld = false;
-  #isRefusing = false;
-  #delayMs = 0;
-  #losing:
-    | { readonly text: string; readonly onLost: (pass: () => void) => void; readonly isHeld: boolean }
-    | undefined;
+  #losing: { readonly text: string; readonly onLost: () => void } | undefined;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -40,12 +36,6 @@ export class TcpProxy {
     }
   }
 
-  /** The same, and new ones are broken at once, until `resume`. */
-  refuse(): void {
-    this.#isRefusing = true;
-    this.cut();
-  }
-
   /** From now on nothing passes, in connections that are there and in new ones, until `resume`. */
   hold(): void {
     this.#isHeld = true;
@@ -57,29 +47,18 @@ export class TcpProxy {
 
   resume(): void {
     this.#isHeld = false;
-    this.#isRefusing = false;
     for (const { client, upstream } of this.#pairs) {
       client.resume();
       upstream.resume();
     }
   }
 
-  /** How long each piece of an answer is held back. */
-  delay(ms: number): void {
-    this.#delayMs = ms;
-  }
-
   /**
-   * Cuts the next connection on which the server answers that it committed, before that answer passes. `text`: only one
-   * that has sent this from now on, as it is or in hex.
+   * Cuts the next connection on which the server answers that it committed, before that answer passes: one that has
+   * sent this text from now on, as it is or in hex.
    */
-  loseNextCommit(text = ''): Promise<void> {
-    return new Promise((onLost) => (this.#losing = { text, onLost: () => onLost(), isHeld: false }));
-  }
-
-  /** Holds back the next answer that it committed, of whatever connection. Resolves, once there is one, to what lets it pass. */
-  holdNextCommit(): Promise<() => void> {
-    return new Promise((onLost) => (this.#losing = { text: '', onLost, isHeld: true }));
+  loseNextCommit(text: string): Promise<void> {
+    return new Promise((onLost) => (this.#losing = { text, onLost }));
   }
 
   async stop(): Promise<void> {
@@ -89,10 +68,6 @@ export class TcpProxy {
   }
 
   #connect(client: Socket, port: number): void {
-    if (this.#isRefusing) {
-      client.resetAndDestroy();
-      return;
-    }
     const upstream = createConnection(port, '127.0.0.1');
     const pair = { client, upstream };
     this.#pairs.add(pair);
@@ -121,18 +96,12 @@ export class TcpProxy {
       const isCommit = tail.includes(committed);
       tail = tail.subarray(-committed.length + 1);
       if (isCommit && isNamed && this.#losing !== undefined) {
-        const { isHeld, onLost } = this.#losing;
+        const { onLost } = this.#losing;
         this.#losing = undefined;
-        if (!isHeld) {
-          client.resetAndDestroy();
-          upstream.destroy();
-        }
-        onLost(() => client.write(chunk));
-      } else if (this.#delayMs === 0) {
-        client.write(chunk);
-      } else {
-        setTimeout(() => client.write(chunk), this.#delayMs);
-      }
+        client.resetAndDestroy();
+        upstream.destroy();
+        onLost();
+      } else client.write(chunk);
     });
   }
 }

@@ -14,17 +14,10 @@ export interface Plan<Result> {
 export type Answers = Readonly<Record<string, Rows>>;
 
 export type Decision<Result> =
-  | WriteDecision<Result>
+  /** `statements`: without COMMIT. `results`: one for each work, in order. */
+  | { readonly kind: 'write'; readonly statements: Sql; readonly results: readonly Result[] }
   /** Nothing is written: this plan is to be carried out instead. */
   | { readonly kind: 'again'; readonly plan: Plan<Result> };
-
-export interface WriteDecision<Result> {
-  readonly kind: 'write';
-  /** Without COMMIT. */
-  readonly statements: Sql;
-  /** One for each work, in order. */
-  readonly results: readonly Result[];
-}
 
 /** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
 const statementMs = 4500;
