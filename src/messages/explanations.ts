@@ -174,16 +174,13 @@ function customMatch(match: CustomMatch): string {
  */
 function receiverFlags({ here, scheme, options = {}, secret }: Fix, platform: string): ReceiverText {
   const isWindows = platform === 'win32';
-  const { publicUrl, ...parts } = options;
   const words: string[] = [];
-  const given = Object.entries(parts).filter(([, value]) => value !== undefined);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const name = scheme ?? here;
   const definition = name === 'custom' ? given : [['scheme', name], ...given];
   const json = given.length === 0 ? undefined : inAscii(JSON.stringify(Object.fromEntries(definition)));
   if (json !== undefined) words.push(`--scheme ${isWindows ? 'scheme.json' : shellWord(json)}`);
   else if (scheme !== undefined) words.push(`--scheme ${scheme}`);
-  if (publicUrl !== undefined)
-    words.push(`--public-url ${isWindows ? `"${publicUrl}"` : shellWord(publicUrl)}`);
   const isToken = name === 'token';
   const changed = secret && secretText(secret);
   const isChanged = changed?.shell !== undefined;

@@ -50,7 +50,7 @@ export function openAdminServer(options: AdminServerOptions): Promise<HttpServer
       // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
       isLoopbackAddress(host)
         ? hostGuard(
-            [],
+            undefined,
             ({ kind }) => kind,
             () => undefined,
           )

@@ -9,18 +9,17 @@ export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Reje
 /**
  * For a receiver that anybody may deliver to over plain HTTP: a page in a browser on this machine could reach it by a
  * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
- * name or one of `names`, as in a URL: IPv6 in brackets.
+ * name or `name`, as in a URL: IPv6 in brackets.
  */
 export function hostGuard(
-  names: readonly string[],
+  name: string | undefined,
   detailOf: (found: ForeignRequest) => string,
   onForeign: (host: string) => void,
 ): HostGuard {
-  const own = names.map((name) => name.toLowerCase());
   const isOwn = (url: string): boolean => {
     if (!URL.canParse(url)) return false;
     const { hostname } = new URL(url);
-    return isLoopback(hostname) || own.includes(hostname);
+    return isLoopback(hostname) || hostname === name?.toLowerCase();
   };
   return (delivery) => {
     const urls = [delivery.url, ...headerValues(delivery, 'host').map((host) => `http://${host}`)];

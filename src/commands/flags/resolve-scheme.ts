@@ -60,8 +60,7 @@ export async function resolveSchemeSecrets(
   const name = own?.name ?? schemeName(given, stored?.name, settings, role);
   // A scheme that is written down is whole: the options of the profile belong to another one.
   const options = (stored?.name === name ? stored : own)?.options ?? {};
-  const { publicUrl = options.publicUrl } = given;
-  const scheme = schemeNamed(name, { ...options, publicUrl });
+  const scheme = schemeNamed(name, options);
   if (own !== undefined) rejectUselessTolerance(scheme, own);
   return { scheme, secrets: await secretsFor(name, given, settings, context) };
 }

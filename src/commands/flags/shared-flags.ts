@@ -154,5 +154,4 @@ const everyday = {
 /** How deliveries are authenticated: the same on every command that receives or sends them. */
 export const schemeFlags = (heading: string): typeof everyday => inGroup(heading, everyday);
 
-/** What the scheme flags give. `publicUrl`: of commands that receive. */
-export type SchemeOptions = OptionsOf<typeof everyday> & { readonly publicUrl?: URL | undefined };
+export type SchemeOptions = OptionsOf<typeof everyday>;

@@ -48,7 +48,7 @@ const schemesTopic = {
   tables: () => [{ title: 'Keys of a scheme as JSON', rows: schemeKeyRows }],
   examples: [
     'leads listen --scheme paddle --secret-file paddle.txt',
-    'leads listen --scheme square --secret s3cret --public-url https://a.example',
+    `leads listen --scheme '{"scheme":"square","publicUrl":"https://a.example"}' --secret s3cret`,
     'leads sandbox --webhook http://localhost --scheme paddle --secret s3cret',
     `leads listen --scheme '{"scheme":"token","timestampHeader":"X-Time"}' --token s3cret`,
     `leads config set webhook.scheme '{"signatureHeader":"X-Signature"}'`,

@@ -1,5 +1,5 @@
 import { describeWarning } from '../../messages/command-line.ts';
-import { mkdtemp, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
@@ -55,8 +55,7 @@ export async function openListenInbox(
   { named, verifier, targets, onCommit }: ListenInboxParts,
 ) {
   const { clock, pid, messages } = context;
-  let temporary: Awaited<ReturnType<typeof createTemporaryInbox>> | undefined;
-  const location = named ?? (temporary = await createTemporaryInbox(context)).location;
+  const location = named ?? (await createTemporaryInbox(context));
   if (typeof named === 'string') await adoptTemporaryInbox(named, context);
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
@@ -85,20 +84,6 @@ export async function openListenInbox(
     location,
     /** That of the database's URL. */
     files: await credentialFiles(location),
-    /** Whether it is removed at the end. */
-    isRemoved: temporary !== undefined && !flags.keep,
-    /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
-    async close(isOver: boolean): Promise<void> {
-      const waiting = temporary === undefined || flags.keep ? 0 : await countOutstanding(inbox);
-      await inbox.close();
-      if (waiting > 0) {
-        const what = waiting === 1 ? '1 lead is' : `${waiting} leads are`;
-        messages.note('stays', `${what} outstanding in ${inbox.location}, which stays`);
-      }
-      if (flags.keep || waiting > 0) await temporary?.keep();
-      else if (isOver && (await temporary?.remove()) === false)
-        messages.note('adopted', `another receiver uses ${inbox.location}, which stays`);
-    },
   };
 }
 
@@ -117,11 +102,6 @@ async function credentialFiles(location: InboxLocation): Promise<readonly Renewe
 /** A run for a test gets a new inbox, but still on disk; any other continues the one that the last run used. */
 const isForTests = ({ count, for: forMs, verify }: ListenOptions): boolean =>
   count !== undefined || forMs !== undefined || !verify;
-
-/** Leads that some target has not had; of several targets the most. */
-async function countOutstanding(inbox: Inbox): Promise<number> {
-  return Math.max(0, ...(await inbox.outstanding()).map(({ leads, dead }) => leads + dead));
-}
 
 /**
  * Says what this run will not deliver: what was given up, and what an app at another address, its port included, has not
@@ -151,7 +131,7 @@ async function noteOutstanding(
 
 type TemporaryContext = Pick<Context, 'paths' | 'clock' | 'pid' | 'signal'>;
 
-/** For that long an inbox that a killed run left behind can be looked at, in milliseconds. */
+/** For that long the inbox of a run that ended can be looked at, in milliseconds. */
 const keptMs = 7 * 86_400_000;
 
 const name = 'inbox.db';
@@ -159,33 +139,19 @@ const name = 'inbox.db';
 /** Not where the system removes old files: they may be in use for long. */
 const parentOf = (dataDir: string): string => join(resolve(dataDir), 'temporary');
 
-/** Makes the directory for a new inbox, and removes those that killed runs left behind long ago. */
-async function createTemporaryInbox(context: TemporaryContext) {
+/** Makes the directory for a new inbox, and removes those of runs that ended long ago. */
+async function createTemporaryInbox(context: TemporaryContext): Promise<string> {
   const parent = parentOf(context.paths.dataDir);
   makeDirectory(parent, 0o700);
   await removeAbandoned(parent, context);
   const directory = await mkdtemp(join(parent, 'inbox-'));
   const location = join(directory, name);
-  const held = await lock(location, context);
-  return {
-    location,
-    /** Removes it, unless its lock is gone: a receiver that was told to use it took that away. Resolves with whether it did. */
-    async remove(): Promise<boolean> {
-      try {
-        await unlink(`${location}.lock`);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-        throw error;
-      }
-      await rm(directory, { recursive: true, force: true });
-      return true;
-    },
-    /** Keeps it for good: without its lock, no later run takes it for one that was left behind. */
-    keep: () => held.release(),
-  };
+  // The lock stays when the run ends: by it a later run knows an inbox that may be removed.
+  await lock(location, context);
+  return location;
 }
 
-/** An inbox that is named by `--inbox` is not taken for one that was left behind any more. */
+/** An inbox that is named by `--inbox` stays for good: a later run does not find its lock. */
 async function adoptTemporaryInbox(location: string, { paths }: Pick<Context, 'paths'>): Promise<void> {
   if (dirname(dirname(location)) !== parentOf(paths.dataDir)) return;
   await rm(`${location}.lock`, { force: true });

@@ -166,7 +166,7 @@ async function certificateFiles(
  * The address in one line, and which flags let others than the service deliver leads; in the form for people also how to
  * try it and how to reach it from outside.
  */
-function announce(listening: Listening, { flags, context, isInboxRemoved }: ListenSession): void {
+function announce(listening: Listening, { flags, context }: ListenSession): void {
   const { messages } = context;
   const { url, inbox } = listening;
   if (!flags.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');
@@ -175,16 +175,17 @@ function announce(listening: Listening, { flags, context, isInboxRemoved }: List
   }
   messages.say(`listening on ${url}${flags.path ?? ''}, inbox ${inbox}`);
   if (flags.format !== 'pretty') return;
-  if (isInboxRemoved) messages.say('  inbox    removed at the end; --keep keeps it');
   const command = curlCommand(listening, flags);
   if (command !== undefined) messages.say(`  try it   ${command}`);
   else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
   const { port } = new URL(url);
   const plain = flags.http ? '' : 'add --http, then ';
-  // Where nothing else guards, only requests for hosts that are named are taken.
-  const named = flags.verify || flags.publicUrl !== undefined ? '' : ', and --public-url with its URL';
+  // Where nothing else guards, only requests for this host are taken.
+  const [cloudflared, ngrok] = flags.verify
+    ? ['', '']
+    : [' --http-host-header localhost', ' --host-header localhost'];
   messages.say(
-    `  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}${named}`,
+    `  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}${cloudflared}, or ngrok http ${port}${ngrok}`,
   );
 }
 

@@ -2,7 +2,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
-import { formatFlags, replayToFlag, inboxFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { formatFlags, inboxFlags, schemeFlags } from '../flags/shared-flags.ts';
 
 /** Where `--admin` listens. */
 interface AdminAddress {
@@ -69,11 +69,6 @@ export const flags = {
     host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
     path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
     http: { help: 'plain HTTP, for use behind a tunnel or proxy' },
-    publicUrl: {
-      value: 'url',
-      type: httpUrl,
-      help: 'what senders call, where a proxy changes it and the scheme signs it',
-    },
     cert: {
       value: 'file',
       type: text,
@@ -144,7 +139,6 @@ export const flags = {
       otherwise: 'off',
       help: 'serve it on 127.0.0.1 from a process of its own; the address that is printed holds a key',
     },
-    replayTo: { ...replayToFlag, help: `${replayToFlag.help} but to --forward-to` },
   }),
   ...inGroup('Operations', {
     admin: {
@@ -161,7 +155,6 @@ export const flags = {
       type: duration,
       help: 'end at the latest then; exit 7 if --count was not reached',
     },
-    keep: { help: 'keep the inbox that a run with --count, --for or --no-verify made for itself' },
     simulate: {
       value: 'list',
       type: simulation,

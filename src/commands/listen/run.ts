@@ -74,10 +74,6 @@ function rejectContradictions(flags: ListenOptions): void {
       'deliveries and metrics need a port each, such as --admin 9090',
     ],
     [
-      flags.replayTo.length > 0 && flags.inspect === undefined,
-      '--replay-to needs --inspect, which serves the page that replays',
-    ],
-    [
       flags.inspect !== undefined && flags.inbox === '@-',
       '--inspect reads the inbox from a process of its own, and stdin gives its URL to one only',
       'name a file: --inbox @FILE',
@@ -121,8 +117,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     onCommit: metrics?.committed.bind(metrics),
   });
   const { inbox } = opened;
-  let isOver = false;
-  closers.push(() => opened.close(isOver));
+  closers.push(() => inbox.close());
   for (const [i, { to }] of definitions.entries()) {
     const isCut =
       'output' in to && (await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host));
@@ -150,9 +145,8 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const sayStops = (): void => sayStopping(settings.drainDelayMs, context);
   if (stop.stopping.aborted) sayStops();
   else stop.stopping.addEventListener('abort', sayStops, { once: true });
-  const { location, isRemoved: isInboxRemoved } = opened;
-  const place = { inbox, location, isInboxRemoved };
-  const session = { flags, context, verifier, definitions, targets, ...place, metrics, stop };
+  const { location } = opened;
+  const session = { flags, context, verifier, definitions, targets, inbox, location, metrics, stop };
 
   const admin = await startAdmin(session);
   if (admin !== undefined) closeStopped(() => admin.close());
@@ -240,7 +234,6 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
   const outcome = outcomeOf(cause, flags.count, context.signal);
   if (withoutKey !== undefined && outcome === 'done' && cause.by !== 'count') throw withoutKey;
-  isOver = outcome === 'done';
   return outcome;
 }
 
@@ -351,16 +344,13 @@ const noteWith =
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
 function hostGuardFor(
-  { http, verify, host, publicUrl }: ListenOptions,
+  { http, verify, host }: ListenOptions,
   messages: Pick<Context['messages'], 'note'>,
 ): HostGuard | undefined {
   if (!http || verify) return undefined;
   const own = host.includes(':') ? `[${host}]` : host;
-  const names = publicUrl === undefined ? [own] : [own, publicUrl.hostname];
-  return hostGuard(names, problemSentence, (foreign) => {
-    // The sender of the request chooses the text, and an operator may paste the line into a shell.
-    const url = /^[\w.-]+$/.test(foreign) ? `https://${foreign}` : 'URL';
-    const advice = `if that is your tunnel, name it with --public-url ${url}`;
+  return hostGuard(own, problemSentence, (foreign) => {
+    const advice = 'if that is your tunnel, it must send the host localhost';
     messages.note('foreign host', `a request for the host '${foreign}' was answered 403; ${advice}`);
   });
 }

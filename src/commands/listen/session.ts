@@ -18,8 +18,6 @@ export interface ListenSession {
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;
-  /** Whether the inbox is removed at the end. */
-  readonly isInboxRemoved: boolean;
   /** For `--admin`; undefined: nobody asks. */
   readonly metrics: ReceiverMetrics | undefined;
   readonly stop: StopCondition;

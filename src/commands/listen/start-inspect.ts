@@ -90,11 +90,9 @@ function pageWords({ flags, context, verifier }: ListenSession, port: number): r
   ];
 }
 
-/** The targets that this command line names, without those whose address holds a password. */
-const replayAddresses = ({ forwardTo, replayTo }: ListenOptions): readonly URL[] => [
-  ...forwardTo.filter(({ username, password }) => username === '' && password === ''),
-  ...replayTo,
-];
+/** The targets of `--forward-to` without those whose address holds a password. */
+const replayAddresses = ({ forwardTo }: ListenOptions): readonly URL[] =>
+  forwardTo.filter(({ username, password }) => username === '' && password === '');
 
 function schemeWords({ scheme, token, tokenFile }: ListenOptions, verifier: Verifier): readonly string[] {
   if (signingKey(verifier) === undefined) return ['--no-verify'];

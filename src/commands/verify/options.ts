@@ -51,11 +51,6 @@ export const flags = {
       otherwise: "the capture's own time, or now",
       help: 'as if it had been received then: 2026-01-31T12:00:00Z, or 2h for two hours ago',
     },
-    publicUrl: {
-      value: 'url',
-      type: httpUrl,
-      help: 'what senders call, where a proxy changes it and the scheme signs it',
-    },
     bodyForm: {
       value: 'name',
       type: oneOf(bodyFormNames),

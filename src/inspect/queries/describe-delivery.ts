@@ -90,7 +90,7 @@ const sender = 'This is for the sender to change.';
 
 /** What the operator can do about it. */
 const advice: Readonly<Partial<Record<RejectReason, string>>> = {
-  foreign_host: 'A page in a browser may have sent it; name the host with --public-url if it is yours.',
+  foreign_host: 'A page in a browser may have sent it; a tunnel must send the host localhost.',
   wrong_verify_token: "Compare what was typed in at the vendor with verifyToken of the receiver's scheme.",
   wrong_path: 'The receiver takes deliveries at the path of --path only.',
   wrong_method: sender,

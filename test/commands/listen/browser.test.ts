@@ -54,14 +54,14 @@ describe('with --http --no-verify, a request', () => {
   );
 
   it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '192.0.2.1:8443'])(
-    'for %s is answered 403, and stderr names --public-url',
+    'for %s is answered 403, and stderr says what a tunnel must send',
     async (host) => {
       const listener = await start(['--http', '--no-verify', '--format', 'events']);
       const text = await answerTo(listener.url, postTo(host));
       expect(text).toMatch(/^HTTP\/1\.1 403 [^]*"error":"foreign_host"/);
       await listener.stop();
       expect(listener.stderr.text()).toContain(`'${host}' was answered 403`);
-      expect(listener.stderr.text()).toContain('--public-url');
+      expect(listener.stderr.text()).toContain('it must send the host localhost');
       expect(listener.events()[1]).toMatchObject({ reason: 'foreign_host', status: 403, leadId: null });
     },
   );
@@ -81,12 +81,11 @@ describe('with --http --no-verify, a request', () => {
     expect(statuses(text)).toEqual([200]);
   });
 
-  it('for the host of --public-url is taken', async () => {
-    const without = await start(['--http', '--no-verify']);
-    expect(without.stderr.text()).toMatch(/tunnel .*--public-url/);
-    const listener = await start(['--http', '--no-verify', '--public-url', 'https://Tunnel.example/x']);
-    expect(statuses(await answerTo(listener.url, postTo('tunnel.example')))).toEqual([200]);
-    expect(statuses(await answerTo(listener.url, postTo('other.example')))).toEqual([403]);
+  it('is named at the start, where a tunnel is proposed', async () => {
+    const listener = await start(['--http', '--no-verify']);
+    expect(listener.stderr.text()).toMatch(
+      /tunnel .*--http-host-header localhost, .*--host-header localhost/,
+    );
   });
 
   it('with a foreign target is answered 403 whatever its Host says', async () => {

@@ -389,8 +389,8 @@ const onWindows: readonly (readonly [
   ],
   [
     { sender: plain('square'), url: 'http://10.0.0.7:8443/leads?a=b' },
-    '--public-url "https://hooks.example.com/leads"',
-    null,
+    '--scheme scheme.json',
+    '{"scheme":"square","publicUrl":"https://hooks.example.com/leads"}',
     '',
   ],
   [secretsOf('correct horse', '"correct horse"'), 'set LEADS_WEBHOOK_SECRET', null, 'correct horse'],

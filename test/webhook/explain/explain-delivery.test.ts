@@ -210,7 +210,7 @@ test('a URL that a proxy changed is explained', () => {
     'was made for https://hooks.example.com',
   );
   expect(explanationLines(explain(came, { scheme: square, keys }, now).finding).join()).toContain(
-    '--public-url https://hooks.example.com/leads',
+    '"publicUrl":"https://hooks.example.com/leads"',
   );
   const proxied = schemeNamed('square', { publicUrl: new URL('https://hooks.example.com/leads') });
   expect(proxied.authenticate(came, keys)).toMatchObject({ ok: true });
