@@ -238,8 +238,8 @@ export class LeadComparer {
   }
 
   #noteFields(pulled: Uint8Array, pushed: Uint8Array): void {
-    const { isStrict, ignored } = this.#options.comparison;
-    if (!isStrict) this.#carried.add(pushed);
+    const { ignored } = this.#options.comparison;
+    this.#carried.add(pushed);
     if (ignored.length === 0) return;
     this.#compared.add(pulled);
     this.#compared.add(pushed);

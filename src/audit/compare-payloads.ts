@@ -12,8 +12,6 @@ export interface Comparison {
   readonly idNames: readonly string[];
   /** Dotted; what is inside such a field is not compared either. */
   readonly ignored: readonly string[];
-  /** As it was sent: null is not absent, a time is its text, and a field that no push carries is a difference. */
-  readonly isStrict: boolean;
 }
 
 /** Dotted names of fields. */
@@ -33,7 +31,7 @@ export const noDifference: DifferingFields = { differing: [], absent: [] };
 export function differingFields(
   pulled: Uint8Array,
   received: Uint8Array,
-  { statusField, idNames, ignored, isStrict }: Comparison,
+  { statusField, idNames, ignored }: Comparison,
 ): DifferingFields {
   const [a, b] = statusField.withoutBoth(pulled, compact(received));
   if (Buffer.compare(a, b) === 0) return noDifference;
@@ -43,8 +41,8 @@ export function differingFields(
   const absent = new Set<string>();
   for (const difference of payloadDifferences(a, b)) {
     const { name, path, after, isElement } = difference;
-    if (isIgnored(name) || isIgnored(path) || (!isStrict && meansTheSame(difference))) continue;
-    if (isStrict || isElement || !isNothing(after)) differing.add(name);
+    if (isIgnored(name) || isIgnored(path) || meansTheSame(difference)) continue;
+    if (isElement || !isNothing(after)) differing.add(name);
     else absent.add(path);
   }
   return { differing: [...differing], absent: [...absent] };

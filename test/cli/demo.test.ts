@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { freshHome } from '../support/run.ts';
 
 /** A dozen commands, each started anew, on a machine that may be busy. */
@@ -88,32 +87,6 @@ test('two tours at a time have ports of their own', { timeout: patience }, async
     expect(/^\$ leads listen .*?(?: --port (\d+))?$/m.exec(stdout)?.[1] ?? '8443').toBe(receiver);
   }
 });
-
-test(
-  '--keep leaves the service running until Ctrl-C, with the commands to go on, at the ports that it has',
-  { timeout: patience },
-  async () => {
-    const other = createServer();
-    // Where another program has the port already, that is as good.
-    await new Promise((resolve) =>
-      other.once('error', resolve).listen(8443, '127.0.0.1', () => resolve(null)),
-    );
-    onTestFinished(() => void other.close());
-    const { child, stdout, done } = demo(['--keep']);
-    const add = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/;
-    await expect.poll(stdout, { timeout: patience }).toMatch(add);
-    const url = add.exec(stdout())?.[1] ?? '';
-    // What receives from then on listens where the service delivers to, also where that is not the usual port.
-    const listens = stdout().match(/(?<=^\$ )leads listen .*$/gm);
-    expect(listens).toEqual([listens?.[0], listens?.[0]]);
-    expect(listens?.[0]).toMatch(/ --port \d+$/);
-    const answer = await request(`${url}/sandbox/deliveries`);
-    expect(await answer.body.json()).toMatchObject({ acknowledged: 5, pending: 0 });
-    child.kill('SIGINT');
-    expect((await done).exitCode).toBe(0);
-    await expect(request(`${url}/sandbox/deliveries`)).rejects.toThrow();
-  },
-);
 
 test('Ctrl-C in the middle ends everything and leaves nothing behind', { timeout: patience }, async () => {
   const { child, stdout, done } = demo([]);

@@ -377,7 +377,7 @@ describe('the report for people', () => {
   it('fits 80 columns, in colour or not, and says a reason once that several checks share', async () => {
     const account = { LEADS_BASE_URL: sandbox.url, LEADS_API_KEY: 'sandbox-key' };
     for (const env of [{ ...account }, { ...account, NO_COLOR: '1' }, { ...account, LANG: 'C' }]) {
-      const { stdout } = await report(80, env, '--learn', '--dry-run');
+      const { stdout } = await report(80, env, '--learn');
       const lines = stdout.replace(/\u001b\[[\d;]*m/g, '').split('\n');
       const tooLong = lines.filter((line) => line.length > 80 && line.trim().includes(' '));
       expect(tooLong.filter((line) => !line.includes('/'))).toEqual([]);
@@ -404,7 +404,7 @@ describe('the report for people', () => {
       );
     });
     const env = { LEADS_BASE_URL: service.url, LEADS_API_KEY: 'sandbox-key', NO_COLOR: '1' };
-    const shown = await report(80, env, '--learn', '--dry-run');
+    const shown = await report(80, env, '--learn');
     const json = await report(80, env, '--json');
     await service.close();
     for (const { stdout, stderr } of [shown, json]) {

@@ -66,20 +66,6 @@ describe('doctor --learn', () => {
     expect(ids).toHaveLength(24);
   });
 
-  it('writes nothing with --dry-run, and prints the same', async () => {
-    const sandbox = await sandboxWith({ pagination: 'page' });
-    const home = freshHome();
-    const tried = await diagnose({ url: sandbox.url, home }, '--learn', '--dry-run');
-    expect(tried.dialect).toEqual({});
-    const real = await diagnose({ url: sandbox.url, home }, '--learn');
-    await sandbox.close();
-    const keys = (lines: typeof real.lines) =>
-      lines.filter(({ type }) => type === 'learnt').map(({ key, value }) => [key, value]);
-    expect(keys(tried.lines)).toEqual(keys(real.lines));
-    expect(tried.lines.at(-1)).toMatchObject({ written: null });
-    expect(real.lines.at(-1)).toMatchObject({ written: keys(real.lines).length });
-  });
-
   it('prints what was set by hand beside what replaces it, and keeps the rest of the profile', async () => {
     const sandbox = await sandboxWith({ pagination: 'page', maxLimit: 40 });
     const home = freshHome();
@@ -96,7 +82,7 @@ describe('doctor --learn', () => {
     expect(learnt('items')).toMatchObject({ value: '/data', old: '/wrong' });
     expect(learnt('params.since')).toMatchObject({ value: 'since', old: 'nonsense' });
     expect(readFileSync(join(home, 'config', 'config.json'), 'utf8')).toContain('"timeout": "20s"');
-    const shown = await leads(['doctor', '--learn', '--dry-run'], {
+    const shown = await leads(['doctor', '--learn'], {
       home,
       env: { LEADS_BASE_URL: sandbox.url, LEADS_API_KEY: 'sandbox-key' },
     });
@@ -308,6 +294,5 @@ describe('doctor --learn', () => {
 
   it('needs an account', async () => {
     expect((await leads(['doctor', '--learn'], {})).exitCode).toBe(3);
-    expect((await leads(['doctor', '--dry-run'], {})).exitCode).toBe(2);
   });
 });

@@ -56,7 +56,6 @@ export const flags = {
     repeatable: true,
     help: 'do not compare this field, nor what is inside it: metadata.score',
   },
-  strict: { help: 'compare as sent: null is not absent, and a field that no push has is a difference' },
   lateAfter: {
     value: 'duration',
     type: duration,

@@ -226,7 +226,6 @@ async function openAudit(options: AuditCommandOptions, context: Context): Promis
       statusField: new StatusField(statusNames),
       idNames: ['id', service.dialect.id ?? 'id', (await context.settings()).webhookId],
       ignored: options.ignore,
-      isStrict: options.strict,
     },
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
     onProgress: (compared, total) => progress.update(compared, total),

@@ -7,10 +7,9 @@ export default command({
     'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice, one forged and ' +
     'one lost, and an audit that finds and repairs the loss; real commands on this machine, in a temporary directory',
   flags: {
-    keep: { help: 'leave the service running at the end' },
     fast: { help: 'on a terminal: do not wait for Enter before each step' },
   },
   exits: { 7: 'a step did not do what it should' },
-  examples: ['leads demo', 'leads demo --fast --keep'],
+  examples: ['leads demo', 'leads demo --fast'],
   load: () => import('./run.ts'),
 });

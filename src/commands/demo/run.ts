@@ -7,21 +7,13 @@ import { withOutputErrors } from '../../files/output-error.ts';
 import { InterruptedError } from '../../errors.ts';
 import { loadLibsql } from '../../inbox/sqlite/libsql.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import {
-  createTourPrinter,
-  DemoError,
-  type DemoDirectories,
-  type LeadsProcess,
-  tour,
-  type TourPrinter,
-} from './tour.ts';
+import { createTourPrinter, DemoError, type DemoDirectories, type LeadsProcess, tour } from './tour.ts';
 
 interface DemoOptions {
-  readonly keep: boolean;
   readonly fast: boolean;
 }
 
-export async function run({ keep, fast }: DemoOptions, context: Context): Promise<Outcome> {
+export async function run({ fast }: DemoOptions, context: Context): Promise<Outcome> {
   // Rather than halfway, where it is not installed.
   await loadLibsql();
   const isWatched = context.stdout.isTTY === true && context.stdin.isTTY === true;
@@ -38,12 +30,11 @@ export async function run({ keep, fast }: DemoOptions, context: Context): Promis
   let isInterrupted = false;
   try {
     await printer.say(`A tour of leads: real commands, on this machine, in ${directory}.`);
-    const { baseUrl, listen } = await tour(printer, directories, context, running);
+    await tour(printer, directories, context, running);
     const duration = formatDuration(context.clock.now() - startedAt);
     await printer.say(`\nEvery step did what it said, in ${duration}.`);
     if (isWatched) await printer.output(summary);
-    if (keep) await keepRunning(printer, directories, baseUrl, listen, context);
-    else await printer.say("Continue with 'leads demo --keep', 'leads sandbox --help' and 'leads --help'.");
+    await printer.say("Continue with 'leads sandbox --help' and 'leads --help'.");
     return 'done';
   } catch (error) {
     isInterrupted = context.signal.aborted || error instanceof InterruptedError;
@@ -68,22 +59,3 @@ const summary: readonly string[] = [
   '  audit --send-to      it was delivered again, and nothing is missing now',
   '  leads sandbox        the service to try all of this with',
 ];
-
-/** Ctrl-C is the ordinary end of `--keep`. */
-async function keepRunning(
-  printer: TourPrinter,
-  { configDir, dataDir }: DemoDirectories,
-  baseUrl: string,
-  listen: readonly string[],
-  { signal }: Context,
-): Promise<void> {
-  await printer.say('\nThe service runs until Ctrl-C. In another terminal:');
-  await printer.command(`export LEADS_CONFIG_DIR=${configDir} LEADS_DATA_DIR=${dataDir}`);
-  await printer.command('leads list --status delivered');
-  await printer.command(`leads ${listen.join(' ')}`);
-  await printer.command(`curl -X POST '${baseUrl}/sandbox/leads?count=3'`);
-  if (!signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  }
-  if (!(signal.reason instanceof InterruptedError) || signal.reason.signal !== 'SIGINT') throw signal.reason;
-}

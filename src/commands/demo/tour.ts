@@ -15,16 +15,13 @@ const token = 'demo-token';
 /** How an audit ends that has found something. */
 const problemsFound = 7;
 
-/**
- * Runs every step; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong result.
- * `listen`: the command that receives what the service delivers from then on.
- */
+/** Runs every step; commands that keep running are added to `running`. Throws a `DemoError` at the first wrong result. */
 export async function tour(
   printer: TourPrinter,
   directories: DemoDirectories,
   context: Context,
   running: LeadsProcess[],
-): Promise<{ baseUrl: string; listen: readonly string[] }> {
+): Promise<void> {
   const startCommand = (argv: readonly string[]): LeadsProcess => {
     context.signal.throwIfAborted();
     const child = startLeads(argv, directories, context);
@@ -120,7 +117,6 @@ export async function tour(
   check(exitCode === 0, `listen ended with ${exitCode ?? 'a signal'}`);
 
   await printer.success(`${leadCount} pulled, ${leadCount} received: no lead is missing, and none differs`);
-  return { baseUrl, listen };
 }
 
 function check(condition: boolean, problem: string): void {

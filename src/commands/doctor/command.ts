@@ -6,7 +6,6 @@ import { command, serviceExits, members } from '../flags/command-spec.ts';
 const flags = {
   ...inGroup('The service', {
     learn: { help: 'find out what its dialect is, and write that to the profile' },
-    dryRun: { help: 'with --learn: print it, and write nothing' },
   }),
   ...inGroup('The receiver', {
     port: { value: 'n', type: wholeNumber(1, 65_535), default: '8443', help: 'that listen would use' },
@@ -24,7 +23,7 @@ export default command({
     '--learn makes at most 30 requests, and writes to the profile only what the answers prove. Exit 7 when a check ' +
     'fails.',
   flags,
-  everyday: ['learn', 'dryRun', 'port', 'inbox', 'json'],
+  everyday: ['learn', 'port', 'inbox', 'json'],
   exits: { ...serviceExits, 7: 'a check fails' },
   output: [
     { what: 'one for each check', type: 'check', fields: ['name', 'result', 'detail', 'hint'] },
@@ -42,7 +41,7 @@ export default command({
   ],
   examples: [
     'leads doctor',
-    'leads doctor --learn --dry-run',
+    'leads doctor --learn',
     'leads doctor --json | jq \'select(.result == "fail")\'',
   ],
   load: () => import('./run.ts'),

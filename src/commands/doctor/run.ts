@@ -42,26 +42,20 @@ import { wrap } from '../help/layout.ts';
 
 interface DoctorOptions extends InboxFlags {
   readonly learn: boolean;
-  readonly dryRun: boolean;
   readonly port: number;
   readonly host: string;
   readonly format: string;
 }
 
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
-  const { clock, messages, status } = context;
-  if (options.dryRun && !options.learn) {
-    throw new UsageError('--dry-run goes with --learn', {
-      hint: 'without --learn, nothing is written anyway',
-    });
-  }
+  const { clock, status } = context;
   const found = findConfig(context.paths.configDir);
   const read = await readSettings(context);
   // Without an account there is nothing to learn from.
   if (options.learn) {
     if (read instanceof ConfigError) throw read;
     read.account();
-    if (!options.dryRun) rejectOtherService(read, context);
+    rejectOtherService(read, context);
   }
   const settings = read instanceof ConfigError ? undefined : read;
   const printer = options.format === 'json' ? jsonPrinter(context) : await prettyPrinter(context);
@@ -98,7 +92,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     }
     const learnt = options.learn && settings !== undefined ? await learn(service, settings, context) : [];
     if (learnt.length > 0) await printer.learnt(learnt);
-    const isWritten = options.learn && !options.dryRun && learnt.length > 0 && settings !== undefined;
+    const isWritten = learnt.length > 0 && settings !== undefined;
     if (isWritten) await writeDialect(learnt, settings.profile, context);
     const examination = await service.examination;
     const counts = { pass: countOf(results, 'pass'), warn: countOf(results, 'warn') };
@@ -106,7 +100,6 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     const requests = examination?.kind === 'examined' ? examination.requests : 0;
     status?.showProgress(undefined);
     const written = isWritten ? learnt.length : null;
-    if (options.dryRun) messages.say('--dry-run: nothing was written');
     await printer.end({ ...counts, ...rest, requests, learnt: learnt.length, written });
     return rest.fail > 0 ? 'problems' : 'done';
   } finally {
@@ -119,7 +112,7 @@ function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Cont
   const stored = readConfig(paths.configDir).profiles?.[profile]?.baseUrl;
   if (stored === undefined || baseUrl === undefined || new URL(stored).origin === baseUrl.origin) return;
   throw new UsageError(`profile '${profile}' is for ${stored}, and this is ${baseUrl.origin}`, {
-    hint: 'name another --profile for it, or add --dry-run',
+    hint: 'name another --profile for it',
   });
 }
 

@@ -43,7 +43,6 @@ export const flags = {
     help: "how many, counted after filtering, or 'all'",
   },
   fields: { ...fieldsFlag.fields, type: fieldsOrHeadings },
-  relative: { help: 'times as "3m ago"' },
   watch: { value: 'duration', type: pollInterval, bare: '30s', help: 'print new leads as they come' },
   ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson', 'csv']),
@@ -54,7 +53,7 @@ export type ListOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other. */
 export function rejectContradictions(options: ListOptions): void {
-  const { fields, relative, format, watch, until } = options;
+  const { fields, format, watch, until } = options;
   const isWatching = watch !== undefined;
   const { text: typed = '' } = options;
   const end = until === undefined ? '--in' : '--until';
@@ -65,7 +64,6 @@ export function rejectContradictions(options: ListOptions): void {
       `'${typed}' looks like fields, and would be looked for as a text`,
       `fields are named by --fields: --json --fields ${typed}`,
     ],
-    [relative && format !== 'table', '--relative is for the table form'],
     [
       isWatching && format === 'json',
       '--watch and --format json do not go together: the array would never end',

@@ -16,13 +16,7 @@ import type { RecordFormat } from '../../output/records/record-types.ts';
 import { noteReplaced } from '../../output/terminal/progress.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
-import {
-  type FitOptions,
-  type NarrowingStep,
-  relativeTime,
-  renderTable,
-  shortTimes,
-} from '../../output/table.ts';
+import { type FitOptions, type NarrowingStep, renderTable, shortTimes } from '../../output/table.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { formatInstant } from '../../time/zone.ts';
 
@@ -151,10 +145,10 @@ async function leadPrinter(options: ListOptions, context: Context): Promise<Lead
 
 /** A table is drawn as a whole, so that its columns fit; while watching, each group of new leads is one. */
 async function tablePrinter(
-  { fields, relative, watch, zone = 'UTC' }: ListOptions,
+  { fields, watch, zone = 'UTC' }: ListOptions,
   context: Context,
 ): Promise<LeadPrinter> {
-  const { stdout, clock } = context;
+  const { stdout } = context;
   const { dialect } = await context.settings();
   const { dim } = await paletteFor(stdout, context);
   const columns = columnsFor(fields, dialect);
@@ -166,9 +160,7 @@ async function tablePrinter(
   let above: string[][] = [];
   const draw = async (leads: readonly RawLead[]): Promise<void> => {
     if (leads.length === 0) return;
-    const now = clock.now();
-    const shown = (time: number): string => (relative ? relativeTime(time, now) : formatInstant(time, zone));
-    const added = rowsOf(leads, columns, shown);
+    const added = rowsOf(leads, columns, (time) => formatInstant(time, zone));
     const rows = [...above, ...added];
     // A column that no lead fills says nothing, unless --fields names it.
     const isShown = columns.map((_, i) => fields !== undefined || rows.some((row) => row[i] !== ''));

@@ -78,7 +78,6 @@ export const flags = {
   ...trustFlags,
   ...inGroup('What is printed', {
     ...formatFlags(['pretty', 'json']),
-    showAnswer: { help: 'the whole body of each answer, not its first line alone' },
     dryRun: {
       value: 'form',
       type: oneOf(['curl', 'http']),

@@ -23,10 +23,7 @@ interface AttemptPrinter {
 /** The printer for `--format`. */
 export async function attemptPrinter(
   format: 'pretty' | 'json',
-  {
-    answerText,
-    showAnswer,
-  }: { readonly answerText: (attempt: Attempt) => string; readonly showAnswer: boolean },
+  answerText: (attempt: Attempt) => string,
   context: Pick<Context, 'stdout' | 'env' | 'globals'>,
 ): Promise<AttemptPrinter> {
   const { stdout } = context;
@@ -43,11 +40,7 @@ export async function attemptPrinter(
   const colours = await paletteFor(stdout, context);
   return {
     attempt: ({ attempt }) =>
-      attemptLine(attempt, answerText(attempt), {
-        colours,
-        width: terminalWidth(stdout),
-        showAnswer,
-      }),
+      attemptLine(attempt, answerText(attempt), { colours, width: terminalWidth(stdout) }),
     summary: (summary, elapsedMs) => `\n${summaryLines(summary, elapsedMs).join('\n')}\n`,
   };
 }
@@ -73,33 +66,22 @@ interface AttemptLineOptions {
   readonly colours: Palette;
   /** Of the terminal, in columns; undefined: lines are as long as they are. */
   readonly width: number | undefined;
-  /** The whole answer below the line. */
-  readonly showAnswer: boolean;
 }
 
 /** `200   41ms  lead_1  {"status":"accepted"}`, with what comes next where the attempt is repeated. */
 function attemptLine(
   { delivery, outcome, result, retryInMs }: Attempt,
   answer: string,
-  { colours, width, showAnswer }: AttemptLineOptions,
+  { colours, width }: AttemptLineOptions,
 ): string {
   const status = result.ok ? String(result.status) : '---';
   const paint = outcome === 'acknowledged' ? colours.green : colours.red;
   const time = formatLatency(result.durationMs).padStart(6);
   const retry = retryInMs === undefined ? [] : [`retry in ${formatDuration(retryInMs)}`];
-  const shown = showAnswer && result.ok ? [] : [sanitize(answer)];
-  const rest = [sanitize(delivery.leadId), ...retry, ...shown].filter((text) => text !== '').join('  ');
+  const texts = [sanitize(delivery.leadId), ...retry, sanitize(answer)];
+  const rest = texts.filter((text) => text !== '').join('  ');
   const fitting = width === undefined ? rest : truncate(rest, Math.max(20, width - 13));
-  const line = `${paint(status)}  ${time}  ${fitting}\n`;
-  if (!showAnswer || !result.ok || answer === '') return line;
-  return (
-    line +
-    answer
-      .trimEnd()
-      .split(/\r?\n/)
-      .map((text) => `    ${sanitize(text)}\n`)
-      .join('')
-  );
+  return `${paint(status)}  ${time}  ${fitting}\n`;
 }
 
 /** `0.8ms`, `41ms`, `1.2s`. */
@@ -167,8 +149,6 @@ const shortSecret = 10;
 const shortestSignature = 20;
 
 interface AnswerTextOptions {
-  /** The whole body, not its first line alone. */
-  readonly whole: boolean;
   readonly secrets: readonly Secret[];
   /** Lower-case names of the headers that hold a credential. */
   readonly credentialHeaders: readonly string[];
@@ -178,7 +158,7 @@ interface AnswerTextOptions {
  * Gives what the receiver answered, or what happened instead. A receiver may send back what it was sent: secrets and the
  * signature of this attempt are replaced.
  */
-export function answerReader({ whole, secrets, credentialHeaders }: AnswerTextOptions) {
+export function answerReader({ secrets, credentialHeaders }: AnswerTextOptions) {
   const hidden = secrets.flatMap((secret) => patternsOf(secret.reveal()));
   const redacted = (answer: string, { headers }: Attempt['request']): string => {
     let text = answer;
@@ -195,9 +175,8 @@ export function answerReader({ whole, secrets, credentialHeaders }: AnswerTextOp
   return ({ result, request }: Pick<Attempt, 'result' | 'request'>): string => {
     if (!result.ok) return explainFailure({ error: result.code });
     if (result.body.length === 0) return '';
-    const text = redacted(result.body.toString('utf8'), request);
-    // Behind that: of a secret that is cut nothing would be known.
-    return whole ? text : firstLine(text);
+    // A secret that is cut would not be found any more, so that the text is cut last.
+    return firstLine(redacted(result.body.toString('utf8'), request));
   };
 }
 

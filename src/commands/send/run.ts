@@ -61,7 +61,7 @@ async function send(
   context: Context,
 ): Promise<Outcome> {
   const { clock, signal, stdout, messages } = context;
-  const { rate, retry = [], showAnswer } = options;
+  const { rate, retry = [] } = options;
   const concurrency = options.concurrency ?? (await usualConcurrency(rate !== undefined));
   const { timeoutMs } = await context.settings();
   const poster = createPoster({
@@ -73,11 +73,10 @@ async function send(
   const schedule = waitsAskedFor(retry, () => clock.now());
   const sender = createSender({ signer, schedule, timeoutMs, poster, clock });
   const answerText = answerReader({
-    whole: showAnswer,
     secrets: signer.key === undefined ? [] : [signer.key.secret],
     credentialHeaders: signer.scheme.credentialHeaders,
   });
-  const printer = await attemptPrinter(options.format, { answerText, showAnswer }, context);
+  const printer = await attemptPrinter(options.format, answerText, context);
   const stop = new AbortController();
   const onInterrupt = (): void => stop.abort(signal.reason as Error);
   signal.addEventListener('abort', onInterrupt);

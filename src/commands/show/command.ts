@@ -1,5 +1,5 @@
 import { text } from '../../config/value-types.ts';
-import { acceptIncompleteFlag, fieldsFlag, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
+import { acceptIncompleteFlag, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import type { Arguments, Flags } from '../flags/flag.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 
@@ -8,8 +8,6 @@ const args = {
 } satisfies Arguments;
 
 const flags = {
-  ...fieldsFlag,
-  relative: { help: 'times as "3m ago"' },
   ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson']),
   ...inboxFlags,
@@ -21,7 +19,6 @@ export default command({
   description: 'Show one lead with all its fields: from the service, or else from the inbox.',
   arguments: args,
   flags,
-  everyday: ['fields', 'relative', 'json', 'inbox'],
   exits: { ...serviceExits, 7: 'there is no such lead' },
   output: [leadRecord],
   examples: ['leads show lead_01', 'leads show lead_01 --json'],

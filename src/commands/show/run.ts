@@ -2,26 +2,21 @@ import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { parseLead, type RawLead, readCreatedAt, leadBytes } from '../../lead/raw-lead.ts';
-import { FieldPresence } from '../../lead/filter.ts';
+import { type RawLead, leadBytes } from '../../lead/raw-lead.ts';
 import { readStoredLead } from '../../lead/read-leads.ts';
 import { renderFields } from '../../output/fields.ts';
-import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
+import { cellText, eachMember } from '../../output/records/json-members.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
-import { relativeTime } from '../../output/table.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/lead-pages.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { noteMissingFields } from '../../messages/filter-notes.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 
 interface ShowOptions extends InboxFlags {
   readonly id: string;
-  readonly fields: readonly string[] | undefined;
-  readonly relative: boolean;
   readonly acceptIncomplete: boolean;
   readonly format: string;
 }
@@ -44,13 +39,8 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
     const { sentenceOf } = await import('../../messages/find-message.ts');
     context.messages.note('show', `this is the inbox's copy: ${sentenceOf(pulled)}`);
   }
-  if (options.fields !== undefined) {
-    const fields = new FieldPresence(options.fields);
-    fields.look(parseLead(lead));
-    noteMissingFields('--fields', fields, context.messages);
-  }
-  if (options.format === 'table') await draw(lead, options, context);
-  else await print(lead, options, context);
+  if (options.format === 'table') await draw(lead, context);
+  else await print(lead, context);
   return 'done';
 }
 
@@ -68,40 +58,19 @@ async function fromService(
   return undefined;
 }
 
-async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: Context): Promise<void> {
-  const { stdout, clock } = context;
+async function draw(lead: RawLead, context: Context): Promise<void> {
+  const { stdout } = context;
   const { dim } = await paletteFor(stdout, context);
   const members: [string, string][] = [];
-  eachMember(
-    utf8(lead.bytes),
-    (path, raw) => members.push([path, cellText(raw)]),
-    fields === undefined ? undefined : new FieldPaths(fields),
-  );
-  const chosen = fields === undefined ? members : fields.flatMap((field) => membersOf(field, members));
-  if (chosen.length === 0) return;
-  const now = clock.now();
-  const shown = chosen.map(([path, value]): [string, string] => {
-    const mayBeTime = path === 'createdAt' || /^\d{4}-\d\d-\d\dT/.test(value);
-    const time = relative && mayBeTime ? readCreatedAt(value) : undefined;
-    return [path, time === undefined ? value : relativeTime(time, now)];
-  });
+  eachMember(utf8(lead.bytes), (path, raw) => members.push([path, cellText(raw)]));
+  if (members.length === 0) return;
   const width = terminalWidth(stdout);
-  await write(stdout, renderFields(shown, { width, name: dim }));
+  await write(stdout, renderFields(members, { width, name: dim }));
 }
 
-/** What an object holds, a member a line, or else the field itself. */
-function membersOf(field: string, members: readonly [string, string][]): readonly [string, string][] {
-  const below = members.filter(([path]) => path.startsWith(`${field}.`));
-  const held = below.filter(([path]) => !below.some(([other]) => other.startsWith(`${path}.`)));
-  return held.length > 0 ? held : members.filter(([path]) => path === field);
-}
-
-async function print(lead: RawLead, { fields }: ShowOptions, { stdout }: Context): Promise<void> {
+async function print(lead: RawLead, { stdout }: Context): Promise<void> {
   // One lead is one object, in either form.
-  const writer = await recordWriter('ndjson', streamSink(stdout), {
-    fields,
-    terminal: stdout.isTTY === true,
-  });
+  const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   await writer.write([lead]);
   await writer.end();
 }

@@ -13,7 +13,6 @@ describe('declared flags', () => {
       limit: 20,
       format: 'table',
       json: false,
-      relative: false,
       watch: undefined,
       category: [],
       where: [],

@@ -52,18 +52,6 @@ describe('leads show', () => {
       .slice(0, -1);
     expect(run.stdout.startsWith(own)).toBe(true);
     expect(run.stdout.trimEnd().split('\n')).toHaveLength(1);
-    const few = await leads(['show', lead?.id ?? '', '--json', '--fields', 'id'], { env: env() });
-    expect(few.stdout).toBe(`{"id":"${lead?.id ?? ''}"}\n`);
-  });
-
-  it('shows one element of a list, and says which fields the lead does not have', async () => {
-    const home = await homeWith(
-      '{"id":"pushed","tags":["a","b"],"contact":{"email":"e","at":{"x":1}}}',
-      'pushed',
-    );
-    const run = await leads(['show', 'pushed', '--fields', 'tags.1,contact,email'], { env: env(), home });
-    expect(run.stdout).toBe('tags.1         b\ncontact.email  e\ncontact.at.x   1\n');
-    expect(run.stderr).toBe("note: --fields: there is no field 'email'; did you mean 'contact.email'?\n");
   });
 
   it('looks in the inbox when the service has no such lead', async () => {
