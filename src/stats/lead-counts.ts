@@ -14,26 +14,14 @@ export class LeadCounts {
   /** Of two facets, where they are to be counted together. */
   readonly matrix: MatrixCounts | undefined;
   readonly buckets: BucketCounts;
-  /** The same leads, as if they were of another window. */
-  readonly shifted: BucketCounts;
-  readonly #shiftMs: number;
   #total = 0;
   #undated = 0;
 
-  /** `shiftMs`: from the window of these leads to that with which their buckets are compared; 0 for no other one. */
-  constructor(
-    facets: readonly Facet[],
-    isMatrix: boolean,
-    unit: BucketUnit | undefined,
-    shiftMs = 0,
-    zone?: string,
-  ) {
+  constructor(facets: readonly Facet[], isMatrix: boolean, unit: BucketUnit | undefined, zone?: string) {
     this.facets = facets;
     this.#values = facets.map(() => new ValueCounts());
     this.matrix = isMatrix ? new MatrixCounts() : undefined;
     this.buckets = new BucketCounts(unit, zone);
-    this.#shiftMs = shiftMs;
-    this.shifted = shiftMs === 0 ? this.buckets : new BucketCounts(unit, zone);
   }
 
   get total(): number {
@@ -49,18 +37,13 @@ export class LeadCounts {
   add(found: FacetValues, time: number | undefined): void {
     this.#total += 1;
     if (time === undefined) this.#undated += 1;
-    else this.#addTime(time);
+    else this.buckets.add(time);
     for (const [i, counts] of this.#values.entries()) {
       for (const value of found[i] ?? []) counts.add(value);
     }
     if (this.matrix === undefined) return;
     const [rows = [], columns = []] = found;
     for (const row of rows) for (const column of columns) this.matrix.add(row, column);
-  }
-
-  #addTime(time: number): void {
-    this.buckets.add(time);
-    if (this.shifted !== this.buckets) this.shifted.add(time + this.#shiftMs);
   }
 
   /** The counts of the facet at that index. */

@@ -71,11 +71,6 @@ export class ReceiptCounts {
     this.#gaps = new ReceiptGaps(end);
   }
 
-  /** When the latest delivery came that was taken in, in milliseconds since the epoch. */
-  get newest(): number | undefined {
-    return this.#gaps.newest;
-  }
-
   /** Leads that have no creation time that can be read. */
   get undated(): number {
     return this.#undated;

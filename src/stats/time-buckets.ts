@@ -65,8 +65,8 @@ export class BucketCounts {
     return this.#wanted !== undefined && this.#unit !== this.#wanted;
   }
 
-  /** From the bucket of `from` to the one in which `to` ends, and as far beyond as leads are; `unit` is the least wanted one. */
-  series(from: number | undefined, to: number | undefined, unit?: BucketUnit): Series {
+  /** From the bucket of `from` to the one in which `to` ends, and as far beyond as leads are. */
+  series(from: number | undefined, to: number | undefined): Series {
     const starts = [...this.#counts.keys()];
     let first = from ?? Infinity;
     let last = to === undefined ? -Infinity : Math.max(to - 1, from ?? -Infinity);
@@ -75,7 +75,7 @@ export class BucketCounts {
       if (start > last) last = start;
     }
     const natural = this.#wanted ?? (last - first > shownByHour ? 'day' : 'hour');
-    this.#lengthen(longer(unit ?? natural, this.#unit));
+    this.#lengthen(longer(natural, this.#unit));
     return { unit: this.#unit, buckets: this.#listed(first, last) };
   }
 

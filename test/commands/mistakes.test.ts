@@ -106,7 +106,6 @@ const mistakes: readonly Mistake[] = [
   // What does not go together, or lacks something.
   { typed: 'export --resume', error: '--resume needs -o FILE', ...helpOf('export') },
   { typed: 'audit --header a:b', error: 'it needs --send-to URL', ...helpOf('audit') },
-  { typed: 'stats --compare previous', error: '--compare previous needs --since', ...helpOf('stats') },
   {
     typed: 'inbox prune',
     error: '--before says what goes',

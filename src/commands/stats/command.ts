@@ -15,11 +15,11 @@ export default command({
     {
       what: 'one document',
       fields: members('window total undated by bucket series'),
-      sometimes: ['matrix', 'inbox', 'previous', 'expect'],
+      sometimes: ['matrix', 'inbox', 'expect'],
     },
   ],
   examples: [
-    'leads stats --since 7d --compare previous',
+    'leads stats --since 7d',
     'leads stats --by category,metadata.source --top 5',
     "leads stats --inbox --since 1d --expect 'gap<30m,duplicate<5%,p95<10s' -q",
   ],

@@ -17,7 +17,7 @@ import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import { isInboxNamed } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { inboxFlagsOf, type StatsOptions } from './options.ts';
-import { type CountedWindows, countedWindows, isPrevious, type StatsPlan, type Window } from './plan.ts';
+import { type CountedWindow, countedWindow, type StatsPlan, type Window } from './plan.ts';
 
 /** Deliveries that are counted before a signal, and the status line, get their turn. */
 const atOnce = 1000;
@@ -30,23 +30,22 @@ export async function countReceived(
   options: StatsOptions,
   plan: StatsPlan,
   context: Context,
-): Promise<CountedWindows> {
+): Promise<CountedWindow> {
   const { messages } = context;
-  const { window, previous, end } = plan;
+  const { window, end } = plan;
   const matcher = leadFilter({ ...plan.filter, since: undefined, until: undefined });
   const fields = new FieldPresence(options.by ?? []);
   const values = new FieldValues(plan.facets);
-  const current = { leads: plan.newCounts(), receipts: new ReceiptCounts(end) };
-  const before = { leads: plan.newCounts(plan.shiftMs), receipts: new ReceiptCounts(previous?.until ?? end) };
+  const leads = plan.newCounts();
+  const receipts = new ReceiptCounts(end);
   const passes = (lead: ReceivedLead | undefined): boolean =>
     !plan.isNarrowed || (lead !== undefined && matcher.matches(lead.raw));
-  const droppedRepeats = { current: 0, previous: 0 };
+  let droppedRepeats = 0;
 
   /** Whether there may be repeats of its lead that are not kept: it is the newest of many. */
   const count = ({ lead: bytes, ...receipt }: StoredReceipt): boolean => {
     const { receivedAt, attempt, reason } = receipt;
     const isFirst = attempt === 1 && reason === undefined;
-    const { leads, receipts } = isPrevious(plan, receivedAt) ? before : current;
     // What is filtered by, and fields that are looked for, take a parsed record.
     const isPlain = bytes !== undefined && isFirst && !plan.isNarrowed && !fields.searching;
     const scanned = isPlain ? recordOf(bytes) : undefined;
@@ -73,13 +72,12 @@ export async function countReceived(
       for (const receipt of batch) {
         if (!count(receipt)) continue;
         const { differing, same } = await inbox.droppedRepeats(receipt.leadId ?? '');
-        droppedRepeats[isPrevious(plan, receipt.receivedAt) ? 'previous' : 'current'] += differing + same;
+        droppedRepeats += differing + same;
       }
     });
     return {
       lastBefore: since === undefined ? undefined : await lastReceiptBefore(inbox, since, passes),
-      current: await removedIn(inbox, window, plan),
-      previous: previous === undefined ? undefined : await removedIn(inbox, previous, plan),
+      removed: await removedIn(inbox, window, plan),
     };
   });
 
@@ -91,31 +89,23 @@ export async function countReceived(
       },
     );
   }
-  const { lastBefore, current: removed, previous: removedBefore } = found ?? {};
-  const [notKept, notKeptBefore] = [
-    notKeptOf(removed, droppedRepeats.current, plan),
-    notKeptOf(removedBefore, droppedRepeats.previous, plan),
-  ];
-  const add = (figures: RemovedFigures | undefined): RemovedFigures | undefined =>
-    plan.isNarrowed ? undefined : figures;
-  const newest = before.receipts.newest ?? lastBefore;
-  const later = current.receipts.figures(window.since, newest, notKept, add(removed));
-  const earlier = before.receipts.figures(previous?.since, lastBefore, notKeptBefore, add(removedBefore));
+  const { lastBefore, removed } = found ?? {};
+  const notKept = notKeptOf(removed, droppedRepeats, plan);
+  const added = plan.isNarrowed ? undefined : removed;
+  const figures = receipts.figures(window.since, lastBefore, notKept, added);
   noteFilters(matcher, messages);
   noteMissingFields('--by', fields, messages);
-  const rejected = notKept.rejected + notKeptBefore.rejected;
-  if (rejected > 0) {
+  if (notKept.rejected > 0) {
     messages.note(
       'rejected-kept',
       `only the newest ${grouped(maxRejectedKept)} rejected deliveries are kept: there may have been more`,
     );
   }
-  const allRepeats = notKept.repeats + notKeptBefore.repeats;
-  if (allRepeats > 0) {
-    const repeats = counted(allRepeats, 'repeat is', 'repeats are');
+  if (notKept.repeats > 0) {
+    const repeats = counted(notKept.repeats, 'repeat is', 'repeats are');
     messages.note('repeats-kept', `${repeats} not counted: of one lead only the newest are kept`);
   }
-  const pruned = (removed?.first ?? 0) + (removedBefore?.first ?? 0);
+  const pruned = removed?.first ?? 0;
   if (pruned > 0) {
     const what = counted(pruned, 'lead', 'leads');
     messages.note(
@@ -123,16 +113,12 @@ export async function countReceived(
       `${what} whose delivery was removed: not in the total and its groups, which need their fields`,
     );
   }
-  const undated = current.receipts.undated + before.receipts.undated;
+  const { undated } = receipts;
   if (undated > 0) {
     const what = counted(undated, 'received lead has', 'received leads have');
     messages.note('unreadable-time', `${what} no createdAt that can be read, and so no delay`);
   }
-  return countedWindows(
-    plan,
-    { leads: current.leads, receipts: later },
-    { leads: before.leads, receipts: earlier },
-  );
+  return countedWindow(plan, { leads, receipts: figures });
 }
 
 async function eachBatch(

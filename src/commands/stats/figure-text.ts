@@ -20,14 +20,6 @@ export function shareText(count: number, total: number): string {
   return percent === 100 && count < total ? '>99%' : `${percent}%`;
 }
 
-/** From one count to the next, in percent of the first; no number where there was nothing. */
-export function changeText(before: number, now: number): string {
-  if (before === now) return '=';
-  if (before === 0) return 'new';
-  const percent = Math.round(((now - before) / before) * 100);
-  return percent > 0 ? `+${grouped(percent)}%` : percent < 0 ? `${percent}%` : now > before ? '+<1%' : '-<1%';
-}
-
 /** What was expected and what is, on stderr; what does not hold is said under `--quiet` too, for cron's mail. */
 export function sayChecked(
   checked: readonly CheckedExpectation[],

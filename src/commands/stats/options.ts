@@ -52,11 +52,6 @@ export const flags = {
     otherwise: '10 in a table, else all',
     help: "so many values of a field, or 'all'; the rest is (other)",
   },
-  compare: {
-    value: 'window',
-    type: oneOf(['previous']),
-    help: 'with the time of equal length before',
-  },
   inbox: {
     value: 'place',
     type: inbox,
@@ -83,14 +78,10 @@ export const inboxFlagsOf = ({ inbox }: StatsOptions): InboxFlags => ({ inbox: i
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: StatsOptions): void {
-  const { compare, since, expect = [], acceptIncomplete, status } = options;
+  const { expect = [], acceptIncomplete, status } = options;
   const receives = countsReceived(options);
   const receiving = expect.find(({ measure }) => measure !== 'total');
   rejectFirst(
-    [
-      compare !== undefined && (since ?? options.in) === undefined,
-      '--compare previous needs --since or --in: the previous window is as long as this one',
-    ],
     [
       !receives && receiving !== undefined,
       `--expect: '${receiving?.text ?? ''}' is about what was received: it needs --inbox`,

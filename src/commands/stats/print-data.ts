@@ -1,42 +1,34 @@
 import type { CheckedExpectation } from '../../stats/expectations.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
-import type { CountedWindow, CountedWindows, Window } from './plan.ts';
+import type { CountedWindow, Window } from './plan.ts';
 import { rankedFacets, rankedMatrix } from './ranked.ts';
 
-export function statsDocument(
-  counted: CountedWindows,
+export const statsDocument = (
+  counted: CountedWindow,
   checked: readonly CheckedExpectation[] | undefined,
   top: number,
-) {
-  const { current, previous } = counted;
-  const facets = rankedFacets(counted, top);
-  const document = (one: CountedWindow, column: 'count' | 'before') => ({
-    window: isoWindow(one.window),
-    total: one.leads.total,
-    undated: one.leads.undated,
-    by: Object.fromEntries(
-      facets.map(({ key, rows }) => [
-        key,
-        Object.fromEntries(rows.filter((row) => row[column] > 0).map((row) => [row.value, row[column]])),
-      ]),
-    ),
-    ...matrixOf(one, top),
-    bucket: one.series.unit,
-    series: one.series.buckets.map(({ start, count }) => ({ start: iso(start), count })),
-    ...(one.receipts !== undefined && { inbox: receiptsOf(one.receipts) }),
-  });
-  return {
-    ...document(current, 'count'),
-    ...(previous !== undefined && { previous: document(previous, 'before') }),
-    ...(checked !== undefined && {
-      expect: checked.map(({ expectation, holds, seen }) => ({
-        expectation: expectation.text,
-        holds,
-        seen: seen ?? null,
-      })),
-    }),
-  };
-}
+) => ({
+  window: isoWindow(counted.window),
+  total: counted.leads.total,
+  undated: counted.leads.undated,
+  by: Object.fromEntries(
+    rankedFacets(counted, top).map(({ key, rows }) => [
+      key,
+      Object.fromEntries(rows.filter(({ count }) => count > 0).map(({ value, count }) => [value, count])),
+    ]),
+  ),
+  ...matrixOf(counted, top),
+  bucket: counted.series.unit,
+  series: counted.series.buckets.map(({ start, count }) => ({ start: iso(start), count })),
+  ...(counted.receipts !== undefined && { inbox: receiptsOf(counted.receipts) }),
+  ...(checked !== undefined && {
+    expect: checked.map(({ expectation, holds, seen }) => ({
+      expectation: expectation.text,
+      holds,
+      seen: seen ?? null,
+    })),
+  }),
+});
 
 function matrixOf(one: CountedWindow, top: number) {
   const matrix = rankedMatrix(one, top, top);
@@ -75,46 +67,37 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 type Cell = string | number | null;
 
-/** The columns of `--format csv`; the last one is there with `--compare`. */
-export const figureColumns = ['key', 'value', 'second', 'count', 'previous'] as const;
+export const figureColumns = ['key', 'value', 'second', 'count'] as const;
 
 type FigureRow = Readonly<Record<(typeof figureColumns)[number], Cell>>;
 
 /** `second` is set in a matrix. */
-const row = (key: string, value: Cell, count: Cell, previous: Cell, second: Cell = null): FigureRow => ({
+const row = (key: string, value: Cell, count: Cell, second: Cell = null): FigureRow => ({
   key,
   value,
   second,
   count,
-  previous,
 });
 
 /** Every figure in a row of its own: totals, values of fields, buckets of time, deliveries. */
-export function statsRows(counted: CountedWindows, top: number): readonly FigureRow[] {
-  const { current, previous } = counted;
-  const matrix = rankedMatrix(current, top, top);
+export function statsRows(counted: CountedWindow, top: number): readonly FigureRow[] {
+  const matrix = rankedMatrix(counted, top, top);
   return [
-    row('total', null, current.leads.total, previous?.leads.total ?? null),
+    row('total', null, counted.leads.total),
     ...rankedFacets(counted, top).flatMap(({ key, rows }) =>
-      rows.map(({ value, count, before }) => row(key, value, count, previous === undefined ? null : before)),
+      rows.map(({ value, count }) => row(key, value, count)),
     ),
     ...(matrix?.rows.flatMap((value, r) =>
       matrix.columns.map((second, c) =>
-        row(`${matrix.rowKey},${matrix.columnKey}`, value, matrix.cells[r]?.[c] ?? 0, null, second),
+        row(`${matrix.rowKey},${matrix.columnKey}`, value, matrix.cells[r]?.[c] ?? 0, second),
       ),
     ) ?? []),
-    ...counted.buckets.map(({ start, count, before = null }) =>
-      row(current.series.unit, iso(start), count, before),
-    ),
-    ...receiptRows(current.receipts, previous?.receipts),
+    ...counted.series.buckets.map(({ start, count }) => row(counted.series.unit, iso(start), count)),
+    ...(counted.receipts === undefined ? [] : receiptRows(counted.receipts)),
   ];
 }
 
-function receiptRows(now: ReceiptFigures | undefined, before: ReceiptFigures | undefined): FigureRow[] {
-  if (now === undefined) return [];
-  const reasons = new Set([...now.byReason.keys(), ...(before?.byReason.keys() ?? [])]);
-  const plain = (key: string, of: (figures: ReceiptFigures) => Cell): FigureRow =>
-    row(key, null, of(now), before === undefined ? null : of(before));
+function receiptRows(figures: ReceiptFigures): FigureRow[] {
   const verdicts = [
     'received',
     'accepted',
@@ -126,17 +109,10 @@ function receiptRows(now: ReceiptFigures | undefined, before: ReceiptFigures | u
   ] as const;
   const shares = ['p50', 'p90', 'p95', 'p99'] as const;
   return [
-    ...verdicts.map((name) => plain(name, (figures) => figures[name])),
-    ...[...reasons].map((reason) =>
-      row(
-        'byReason',
-        reason,
-        now.byReason.get(reason) ?? 0,
-        before === undefined ? null : (before.byReason.get(reason) ?? 0),
-      ),
-    ),
-    ...shares.map((name) => row('delayMs', name, now.delayMs[name], before?.delayMs[name] ?? null)),
-    plain('attemptsPerLead', (figures) => figures.attemptsPerLead),
-    plain('longestGapMs', (figures) => figures.longestGap?.ms ?? null),
+    ...verdicts.map((name) => row(name, null, figures[name])),
+    ...[...figures.byReason].map(([reason, count]) => row('byReason', reason, count)),
+    ...shares.map((name) => row('delayMs', name, figures.delayMs[name])),
+    row('attemptsPerLead', null, figures.attemptsPerLead),
+    row('longestGapMs', null, figures.longestGap?.ms ?? null),
   ];
 }

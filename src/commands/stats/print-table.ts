@@ -18,13 +18,13 @@ import { noValue, otherValues } from '../../stats/value-counts.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { formatInstant } from '../../time/zone.ts';
 import { wrap } from '../help/layout.ts';
-import { changeText, figureText, shareText } from './figure-text.ts';
-import type { CountedWindow, CountedWindows, Window } from './plan.ts';
+import { figureText, shareText } from './figure-text.ts';
+import type { CountedWindow, Window } from './plan.ts';
 import { type RankedFacet, rankedFacets, rankedMatrix, type RankedMatrix } from './ranked.ts';
 
 /** Everything that was counted, for a person: sections with bars that fit the terminal, or 80 columns in a pipe. */
 export async function printTable(
-  windows: CountedWindows,
+  window: CountedWindow,
   top: number,
   zone: string,
   context: Context,
@@ -38,27 +38,23 @@ export async function printTable(
     zone,
   };
   const sections = [
-    headLines(windows, style),
-    seriesSection(windows, style),
-    ...facetSections(windows, top, style),
-    matrixSection(windows.current, top, style),
-    windows.current.receipts === undefined
-      ? []
-      : receiptsSection(windows.current.receipts, windows.previous?.receipts, style),
+    headLines(window, style),
+    seriesSection(window, style),
+    ...facetSections(window, top, style),
+    matrixSection(window, top, style),
+    window.receipts === undefined ? [] : receiptsSection(window.receipts, style),
   ].filter((lines) => lines.length > 0);
   const text = sections.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n');
   await write(stdout, `${text}\n`);
 }
 
-function headLines({ current, previous }: CountedWindows, { width, colours, zone }: ChartStyle): string[] {
-  const { leads, receipts, window } = current;
+function headLines(
+  { leads, receipts, window }: CountedWindow,
+  { width, colours, zone }: ChartStyle,
+): string[] {
   const verb = receipts === undefined ? 'created' : 'received';
   const head = `${counted(leads.total, 'lead', 'leads')} ${verb} ${windowText(window, zone)}`;
-  const lines = wrap(head, width).map((line) => colours.bold(line));
-  if (previous === undefined) return lines;
-  const change = changeText(previous.leads.total, leads.total);
-  const before = `before: ${grouped(previous.leads.total)} ${windowText(previous.window, zone)}; change: ${change}`;
-  return [...lines, ...wrap(before, width)];
+  return wrap(head, width).map((line) => colours.bold(line));
 }
 
 function windowText({ since, until }: Window, zone: string): string {
@@ -69,20 +65,19 @@ function windowText({ since, until }: Window, zone: string): string {
 
 const minute = (ms: number, zone: string): string => formatInstant(ms, zone).slice(0, 16).replace('T', ' ');
 
-function facetSections(windows: CountedWindows, top: number, style: ChartStyle): string[][] {
-  return rankedFacets(windows, top)
+function facetSections(window: CountedWindow, top: number, style: ChartStyle): string[][] {
+  return rankedFacets(window, top)
     .filter((facet) => !isAbsent(facet))
     .map(({ title, rows }) =>
       barSection(
         title,
         'LEADS',
-        rows.map(({ value, count, before }) => ({
+        rows.map(({ value, count }) => ({
           label: value === '' ? '""' : value,
           count,
-          before: windows.previous === undefined ? undefined : before,
           isRest: value === otherValues,
         })),
-        windows.current.leads.total,
+        window.leads.total,
         style,
       ),
     );
@@ -98,30 +93,20 @@ const mostBars = 31;
 const longestLine = 100;
 
 /** Leads by time: a line over all of it, and a bar for each hour, day or week where they are few. */
-function seriesSection({ current, previous, buckets }: CountedWindows, style: ChartStyle): string[] {
-  const { unit } = current.series;
-  const lines = [
-    ...lineOf(current.series, '', style),
-    ...(previous === undefined ? [] : lineOf(previous.series, 'before: ', style)),
-  ];
+function seriesSection({ series, leads }: CountedWindow, style: ChartStyle): string[] {
+  const { unit, buckets } = series;
+  const lines = lineOf(series, style);
   if (buckets.length === 0 || buckets.length > mostBars) return lines;
   const title = `${unit.toUpperCase()} (${style.zone})`;
-  const rows = buckets.map(({ start, ...counts }) => ({
-    label: bucketLabel(start, unit, style.zone),
-    ...counts,
-  }));
+  const rows = buckets.map(({ start, count }) => ({ label: bucketLabel(start, unit, style.zone), count }));
   return [
     ...lines,
     ...(lines.length > 0 ? [''] : []),
-    ...barSection(title, 'LEADS', rows, current.leads.total, style),
+    ...barSection(title, 'LEADS', rows, leads.total, style),
   ];
 }
 
-function lineOf(
-  { unit, buckets }: Series,
-  prefix: string,
-  { width, ascii, colours, zone }: ChartStyle,
-): string[] {
+function lineOf({ unit, buckets }: Series, { width, ascii, colours, zone }: ChartStyle): string[] {
   const [first, second] = buckets;
   const last = buckets.at(-1);
   if (first === undefined || second === undefined || last === undefined) return [];
@@ -138,10 +123,7 @@ function lineOf(
       ? 'none'
       : `most in one ${unit}: ${grouped(peak.count)}, ${bucketLabel(peak.start, unit, zone)}`;
   const span = `${bucketLabel(first.start, unit, zone)} to ${bucketLabel(last.start, unit, zone)} ${zone}`;
-  return [
-    colours.cyan(line),
-    ...wrap(`${prefix}${step}, ${span}; ${most}`, width).map((text) => colours.dim(text)),
-  ];
+  return [colours.cyan(line), ...wrap(`${step}, ${span}; ${most}`, width).map((text) => colours.dim(text))];
 }
 
 /** `2026-01-31`, or with the hour. */
@@ -194,42 +176,25 @@ function drawn({ rowKey, columnKey, rows, columns, cells }: RankedMatrix, style:
 }
 
 /** Deliveries by verdict and reason, how late they came, how often, and the longest silence. */
-function receiptsSection(
-  now: ReceiptFigures,
-  before: ReceiptFigures | undefined,
-  style: ChartStyle,
-): string[] {
-  const row = (label: string, of: (figures: ReceiptFigures) => number): BarRow => ({
-    label,
-    count: of(now),
-    before: before === undefined ? undefined : of(before),
-  });
+function receiptsSection(figures: ReceiptFigures, style: ChartStyle): string[] {
   const verdicts = (['accepted', 'duplicate', 'pending', 'rejected', 'other'] as const)
-    .map((verdict) => row(verdict, (figures) => figures[verdict]))
-    .filter(
-      ({ label, count, before: earlier = 0 }) => !['pending', 'other'].includes(label) || count + earlier > 0,
-    );
-  const reasons = new Set([...now.byReason.keys(), ...(before?.byReason.keys() ?? [])]);
-  const rejections = [...reasons]
-    .map((reason) => row(reason, (figures) => figures.byReason.get(reason) ?? 0))
+    .map((verdict) => ({ label: verdict, count: figures[verdict] }))
+    .filter(({ label, count }) => !['pending', 'other'].includes(label) || count > 0);
+  const rejections = [...figures.byReason]
+    .map(([label, count]) => ({ label, count }))
     .sort((a, b) => b.count - a.count);
-  const { zone } = style;
-  const fields = [
-    ...fieldsOf(now, '', zone),
-    ...(before === undefined ? [] : fieldsOf(before, ' before', zone)),
-  ];
   const width = style.cutsLabels ? style.width : undefined;
   return [
-    ...barSection('DELIVERIES', 'COUNT', verdicts, now.received, style),
+    ...barSection('DELIVERIES', 'COUNT', verdicts, figures.received, style),
     ...(rejections.length === 0
       ? []
-      : ['', ...barSection('REJECTED', 'COUNT', rejections, now.rejected, style)]),
+      : ['', ...barSection('REJECTED', 'COUNT', rejections, figures.rejected, style)]),
     '',
-    ...renderFields(fields, { width, name: style.colours.dim }).trimEnd().split('\n'),
+    ...renderFields(fieldsOf(figures, style.zone), { width, name: style.colours.dim }).trimEnd().split('\n'),
   ];
 }
 
-function fieldsOf(figures: ReceiptFigures, suffix: string, zone: string): (readonly [string, string])[] {
+function fieldsOf(figures: ReceiptFigures, zone: string): (readonly [string, string])[] {
   const { delayMs, attemptsPerLead, longestGap, backfilled } = figures;
   const shares = Object.entries(delayMs).flatMap(([name, ms]: readonly [string, number | null]) =>
     ms === null ? [] : [`${name} ${formatDuration(ms)}`],
@@ -239,13 +204,10 @@ function fieldsOf(figures: ReceiptFigures, suffix: string, zone: string): (reado
       ? 'unknown: nothing came'
       : `${formatDuration(longestGap.ms)}, from ${minute(longestGap.start, zone)} ${zone}`;
   return [
-    [`delay${suffix}`, shares.length === 0 ? 'none was measured' : `${shares.join('  ')} from creation`],
-    [
-      `attempts${suffix}`,
-      attemptsPerLead === null ? 'none' : `${figureText(attemptsPerLead, 'number')} a lead`,
-    ],
-    [`longest gap${suffix}`, gap],
-    ...(backfilled === 0 ? [] : [[`backfilled${suffix}`, figureText(backfilled, 'number')] as const]),
+    ['delay', shares.length === 0 ? 'none was measured' : `${shares.join('  ')} from creation`],
+    ['attempts', attemptsPerLead === null ? 'none' : `${figureText(attemptsPerLead, 'number')} a lead`],
+    ['longest gap', gap],
+    ...(backfilled === 0 ? [] : [['backfilled', figureText(backfilled, 'number')] as const]),
   ];
 }
 
@@ -264,8 +226,6 @@ interface ChartStyle {
 interface BarRow {
   readonly label: string;
   readonly count: number;
-  /** In the window before. */
-  readonly before?: number | undefined;
   /** All other values together: a bar as long as theirs would leave none for the others. */
   readonly isRest?: boolean;
 }
@@ -280,7 +240,7 @@ const leastBar = 4;
 /** Longer bars are no easier to compare. */
 const mostBar = 50;
 
-/** Rows with a label, a count, its share of `total`, the change where there is one, and a bar; under a head. */
+/** Rows with a label, a count, its share of `total` and a bar; under a head. */
 function barSection(
   title: string,
   unit: string,
@@ -320,30 +280,17 @@ function barSection(
   ];
 }
 
-function numberColumns(unit: string, rows: readonly BarRow[], total: number): NumberColumn[] {
-  const columns = [
-    { head: unit, cells: rows.map(({ count }) => grouped(count)) },
-    { head: 'SHARE', cells: rows.map(({ count }) => shareText(count, total)) },
-  ];
-  if (rows.every(({ before }) => before === undefined)) return columns;
-  return [
-    ...columns,
-    { head: 'BEFORE', cells: rows.map(({ before = 0 }) => grouped(before)) },
-    { head: 'CHANGE', cells: rows.map(({ before = 0, count }) => changeText(before, count)) },
-  ];
-}
+const numberColumns = (unit: string, rows: readonly BarRow[], total: number): NumberColumn[] => [
+  { head: unit, cells: rows.map(({ count }) => grouped(count)) },
+  { head: 'SHARE', cells: rows.map(({ count }) => shareText(count, total)) },
+];
 
 const widthOf = ({ head, cells }: NumberColumn): number => widestOf([head, ...cells]);
 
-/** What a narrow terminal does without, so that labels can be read: first the share, then what was before. */
+/** A narrow terminal does without the share, so that labels can be read. */
 function fittingColumns(columns: readonly NumberColumn[], width: number): readonly NumberColumn[] {
-  let shown = columns;
-  for (const head of ['SHARE', 'BEFORE']) {
-    const taken = shown.reduce((sum, column) => sum + gap.length + widthOf(column), 0);
-    if (width - taken >= 2 * leastLabel) break;
-    shown = shown.filter((column) => column.head !== head);
-  }
-  return shown;
+  const taken = columns.reduce((sum, column) => sum + gap.length + widthOf(column), 0);
+  return width - taken >= 2 * leastLabel ? columns : columns.filter(({ head }) => head !== 'SHARE');
 }
 
 /** Cut and filled up to a width; where only ASCII is wanted, `~` stands for what was cut. */

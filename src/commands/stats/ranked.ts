@@ -1,11 +1,10 @@
-import { otherValues, type RankedCounts } from '../../stats/value-counts.ts';
-import type { CountedWindow, CountedWindows } from './plan.ts';
+import { otherValues } from '../../stats/value-counts.ts';
+import type { CountedWindow } from './plan.ts';
 
-/** One value of a field, or all others together, with its counts in both windows. */
+/** One value of a field, or all others together. */
 interface RankedRow {
   readonly value: string;
   readonly count: number;
-  readonly before: number;
 }
 
 export interface RankedFacet {
@@ -14,28 +13,13 @@ export interface RankedFacet {
   readonly rows: readonly RankedRow[];
 }
 
-/**
- * The values of each field, most frequent first, `top` of them at most. The window before is asked for the same values;
- * one that only it has is among the other ones, unless there is room for it.
- */
-export function rankedFacets({ current, previous }: CountedWindows, top: number): RankedFacet[] {
-  return current.leads.facets.map(({ key, title }, i) => {
-    const now = current.leads.valuesOf(i).ranked(top);
-    const earlier = previous?.leads.valuesOf(i);
-    const rows = now.values.map(([value, count]) => ({ value, count, before: earlier?.countOf(value) ?? 0 }));
-    if (earlier === undefined) return { key, title, rows: withOther(rows, now.other, 0) };
-    const listed = new Set(rows.map(({ value }) => value));
-    const all: RankedCounts = earlier.ranked(Infinity);
-    const gone = all.values.filter(([value, count]) => count > 0 && !listed.has(value));
-    const shown = now.other > 0 ? [] : gone.slice(0, top - rows.length);
-    const hidden = gone.slice(shown.length).reduce((sum, [, count]) => sum + count, all.other);
-    const added = shown.map(([value, before]) => ({ value, count: 0, before }));
-    return { key, title, rows: withOther([...rows, ...added], now.other, hidden) };
+/** The values of each field, most frequent first, `top` of them at most, and the others together. */
+export const rankedFacets = ({ leads }: CountedWindow, top: number): RankedFacet[] =>
+  leads.facets.map(({ key, title }, i) => {
+    const { values, other } = leads.valuesOf(i).ranked(top);
+    const rows = values.map(([value, count]) => ({ value, count }));
+    return { key, title, rows: other === 0 ? rows : [...rows, { value: otherValues, count: other }] };
   });
-}
-
-const withOther = (rows: readonly RankedRow[], count: number, before: number): readonly RankedRow[] =>
-  count + before === 0 ? rows : [...rows, { value: otherValues, count, before }];
 
 /** Counts of leads by two fields: `cells[row][column]`. */
 export interface RankedMatrix {

@@ -13,15 +13,15 @@ import { unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
 import { sayChecked } from './figure-text.ts';
 import { countsReceived, rejectContradictions, type StatsOptions } from './options.ts';
-import { type CountedWindows, countedWindows, isPrevious, planStats, type StatsPlan } from './plan.ts';
+import { type CountedWindow, countedWindow, planStats, type StatsPlan } from './plan.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
   const { clock, messages } = context;
   const { dialect } = await context.settings();
   const plan = planStats(options, dialect, clock.now(), messages);
-  const counted = await countWindows(options, plan, context);
-  const { leads, receipts } = counted.current;
+  const counted = await countWindow(options, plan, context);
+  const { leads, receipts } = counted;
   const checked = options.expect && checkExpectations(options.expect, leads.total, receipts);
   noteBounds(counted, context);
   const isAlarm = checked !== undefined && context.globals.quiet && options.format === 'table';
@@ -30,11 +30,11 @@ export async function run(options: StatsOptions, context: Context): Promise<Outc
   return checked?.every(({ holds }) => holds) === false ? 'problems' : 'done';
 }
 
-const countWindows = async (
+const countWindow = async (
   options: StatsOptions,
   plan: ReturnType<typeof planStats>,
   context: Context,
-): Promise<CountedWindows> => {
+): Promise<CountedWindow> => {
   if (!countsReceived(options)) return countPulled(options, plan, context);
   const { countReceived } = await import('./count-received.ts');
   return countReceived(options, plan, context);
@@ -42,7 +42,7 @@ const countWindows = async (
 
 async function print(
   options: StatsOptions,
-  counted: CountedWindows,
+  counted: CountedWindow,
   checked: ReturnType<typeof checkExpectations> | undefined,
   context: Context,
 ): Promise<void> {
@@ -57,8 +57,7 @@ async function print(
     await writeJson(stdout, statsDocument(counted, checked, top ?? Infinity), 2);
   } else {
     const { figureColumns, statsRows } = await import('./print-data.ts');
-    const fields = counted.previous === undefined ? figureColumns.slice(0, -1) : figureColumns;
-    const writer = await recordWriter('csv', streamSink(stdout), { fields, terminal });
+    const writer = await recordWriter('csv', streamSink(stdout), { fields: figureColumns, terminal });
     const rows = statsRows(counted, top ?? Infinity);
     await writer.write(rows.map((row) => ({ bytes: Buffer.from(JSON.stringify(row)) })));
     await writer.end();
@@ -66,49 +65,47 @@ async function print(
 }
 
 /** Says where memory was bounded at the cost of detail. */
-function noteBounds({ current, previous }: CountedWindows, { messages }: Pick<Context, 'messages'>): void {
-  const windows = [current, ...(previous === undefined ? [] : [previous])];
-  for (const key of new Set(windows.flatMap(({ leads }) => leads.fullFacets))) {
+function noteBounds(
+  { leads, receipts, series }: CountedWindow,
+  { messages }: Pick<Context, 'messages'>,
+): void {
+  for (const key of leads.fullFacets) {
     messages.note(
       `full ${key}`,
       `'${key}' has too many different values to count each: those that came after the first ` +
         `${grouped(mostValues)}, or 16 MiB, are counted as (other)`,
     );
   }
-  if (windows.some(({ leads }) => leads.matrix?.isFull === true)) {
+  if (leads.matrix?.isFull === true) {
     messages.note(
       'full-matrix',
       'the matrix has too many different pairs to count each: later ones are (other)',
     );
   }
-  if (windows.some(({ leads }) => leads.buckets.isLengthened)) {
+  if (leads.buckets.isLengthened) {
     messages.note(
       'longer-buckets',
-      `the leads are spread over too long a time: they are counted by the ${current.series.unit}`,
+      `the leads are spread over too long a time: they are counted by the ${series.unit}`,
     );
   }
-  if (current.receipts === undefined && current.leads.undated > 0) {
-    const { undated } = current.leads;
+  if (receipts === undefined && leads.undated > 0) {
+    const { undated } = leads;
     const what = undated === 1 ? '1 lead has' : `${grouped(undated)} leads have`;
     messages.note(
       'unreadable-time',
-      `${what} no createdAt that can be read: counted, but in no ${current.series.unit}`,
+      `${what} no createdAt that can be read: counted, but in no ${series.unit}`,
     );
   }
 }
 
 /** Counts the leads of the service, by when they were created. Throws an `IncompleteError` where the walk proves no end. */
-async function countPulled(
-  options: StatsOptions,
-  plan: StatsPlan,
-  context: Context,
-): Promise<CountedWindows> {
+async function countPulled(options: StatsOptions, plan: StatsPlan, context: Context): Promise<CountedWindow> {
   const { messages, clock, status } = context;
   const service = await openService(context);
   const matcher = leadFilter(plan.filter);
   const fields = new FieldPresence(options.by ?? []);
   const values = new FieldValues(plan.facets);
-  const [leads, before] = [plan.newCounts(), plan.newCounts(plan.shiftMs)];
+  const leads = plan.newCounts();
   const walk = listLeads(service, {
     query: plan.query,
     prefetch: true,
@@ -121,7 +118,7 @@ async function countPulled(
         const time = readCreatedAt(lead.createdAt);
         if (!matcher.matchesCreated(lead, time)) continue;
         if (fields.searching) fields.look(parseLead(lead));
-        (isPrevious(plan, time) ? before : leads).add(values.ofBytes(lead), time);
+        leads.add(values.ofBytes(lead), time);
       }
       progress.update(walk.stats.leads, walk.stats.total);
     }
@@ -130,5 +127,5 @@ async function countPulled(
   }
   noteFilters(matcher, messages);
   noteMissingFields('--by', fields, messages);
-  return countedWindows(plan, { leads, receipts: undefined }, { leads: before, receipts: undefined });
+  return countedWindow(plan, { leads, receipts: undefined });
 }

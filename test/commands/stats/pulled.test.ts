@@ -6,7 +6,6 @@ import { leads, type RunOptions } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
-const day = 86_400_000;
 let box: Sandbox;
 beforeAll(async () => {
   box = await startSandbox({ leads: 500, newest: now }, { clock: new FakeClock(now) });
@@ -48,7 +47,6 @@ interface Document {
   readonly matrix?: Record<string, Record<string, number>>;
   readonly bucket: string;
   readonly series: readonly { readonly start: string; readonly count: number }[];
-  readonly previous?: Document & { readonly window: { since: string; until: string } };
   readonly expect?: readonly unknown[];
 }
 const documentOf = (stdout: string): Document => JSON.parse(stdout) as Document;
@@ -120,54 +118,6 @@ describe('leads stats', () => {
     expect(counts.reduce((a, b) => a + b, 0)).toBe(500);
   });
 
-  it('compares with the window of equal length before, in one walk', async () => {
-    const all = await exported();
-    const between = (from: number, to: number): Lead[] =>
-      all.filter(({ createdAt }) => Date.parse(createdAt) >= from && Date.parse(createdAt) < to);
-    const document = documentOf((await stats('--json', '--since', '2d', '--compare', 'previous')).stdout);
-    expect(document.total).toBe(between(now - 2 * day, Infinity).length);
-    expect(document.previous).toMatchObject({
-      window: { since: new Date(now - 4 * day).toISOString(), until: new Date(now - 2 * day).toISOString() },
-      total: between(now - 4 * day, now - 2 * day).length,
-      by: { category: countBy(between(now - 4 * day, now - 2 * day), ({ category }) => category) },
-    });
-    expect(document.previous?.total).toBeGreaterThan(0);
-  });
-
-  it('compares each bucket with the same part of the window before, and drops none of its leads', async () => {
-    // Two a day for twenty days: two weeks are touched by the last ten days, and three by the ten before.
-    const records = Array.from({ length: 40 }, (_, i) => {
-      const createdAt = new Date(now - Math.floor(i / 2) * day - 3_600_000).toISOString();
-      return { id: i, category: 'x', createdAt };
-    });
-    const rowsOf = async (...flags: string[]): Promise<string[]> =>
-      (await counted(records, [...flags, '--compare', 'previous', '--format', 'csv'])).stdout
-        .split('\r\n')
-        .filter((line) => /^(hour|day|week),/.test(line));
-    expect(await rowsOf('--since', '10d', '--bucket', 'week')).toEqual([
-      'week,2026-01-05T00:00:00.000Z,,12,12',
-      'week,2026-01-12T00:00:00.000Z,,8,8',
-    ]);
-    const table = await counted(records, ['--since', '10d', '--bucket', 'week', '--compare', 'previous']);
-    expect(table.stdout).toMatch(/^2026-01-05 +12 +60% +12 +=/m);
-    // The rest of today is compared with that of yesterday.
-    const today = ['--since', '2026-01-15T11:30Z', '--until', '2026-01-16T11:30Z', '--bucket', 'day'];
-    expect(await rowsOf(...today)).toEqual([
-      'day,2026-01-15T00:00:00.000Z,,0,0',
-      'day,2026-01-16T00:00:00.000Z,,0,2',
-    ]);
-  });
-
-  it('shows a previous window without leads, and one that had all, without NaN or Infinity', async () => {
-    const records = [{ id: 'a', category: 'x', createdAt: new Date(now - 1000).toISOString() }];
-    const grown = await counted(records, ['--since', '1d', '--compare', 'previous']);
-    expect(grown.stdout).toMatch(/^x +1 +100% +0 +new/m);
-    const gone = await counted(records, ['--since', '500ms', '--compare', 'previous']);
-    expect(gone.stdout).toMatch(/^x +0 +1 +-100%/m);
-    const csv = await counted([], ['--since', '1d', '--compare', 'previous', '--format', 'csv']);
-    for (const { stdout } of [grown, gone, csv]) expect(stdout).not.toMatch(/NaN|Infinity|undefined/);
-  });
-
   it('counts leads without a readable time in the total, and says that they are in no bucket', async () => {
     const records = [
       { id: 'a', createdAt: 'soon' },
@@ -212,11 +162,7 @@ describe('leads stats', () => {
       metadata: { source: wide[i % 4] },
       createdAt: new Date(now - i * 3_600_000 * 3).toISOString(),
     }));
-    for (const flags of [
-      ['--by', 'category,metadata.source'],
-      ['--since', '7d', '--compare', 'previous'],
-      [],
-    ]) {
+    for (const flags of [['--by', 'category,metadata.source'], []]) {
       const { stdout } = await counted(records, ['--no-color', ...flags], { terminal });
       for (const line of stdout.split('\n')) expect(textWidth(line), line).toBeLessThanOrEqual(terminal);
       expect(stdout).toMatch(/█/);
@@ -267,7 +213,6 @@ describe('leads stats', () => {
   });
 
   test.each([
-    [['--compare', 'previous'], '--compare previous needs --since'],
     [['--expect', 'gap<30m'], "--expect: 'gap<30m' is about what was received: it needs --inbox"],
     [['--expect', 'gap=30m'], "--expect: 'gap=30m' is no expectation"],
     [['--by', 'a,b,c'], "--by: 'a,b,c' is not a field"],
