@@ -1,5 +1,5 @@
 import { utf8 } from '../json/bytes.ts';
-import { TemporaryRecords } from '../output/records/temporary-records.ts';
+import { TemporaryRecords } from './temporary-records.ts';
 import type { Finding, FindingClass } from './classify-lead.ts';
 
 /** A lead of the service's list. */

@@ -3,8 +3,4 @@ import type { Messages } from './message.ts';
 
 export const outputMessages: Messages<OutputProblem> = {
   'stdout-not-read': () => 'cannot write to stdout: its reader stopped reading',
-  'too-many-columns': ({ most }) => ({
-    message: `the leads have more than ${most} different fields`,
-    hint: (words) => `name the columns with ${words.option('fields')}`,
-  }),
 };

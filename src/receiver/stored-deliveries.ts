@@ -137,6 +137,12 @@ export function checkedLead(
 
 export const isoText = (ms: number): string => new Date(ms).toISOString();
 
+/** The fields of `deliverySummary`, in their order. */
+export const summaryFields = [
+  ...['number', 'receivedAt', 'verdict', 'reason', 'detail', 'status', 'leadId', 'attempt'],
+  ...['source', 'remote', 'method', 'path', 'bytes', 'differs'],
+] as const satisfies readonly (keyof ReturnType<typeof deliverySummary>)[];
+
 /** A delivery as one JSON object, without headers and body. */
 export const deliverySummary = (delivery: StoredDelivery) => ({
   number: delivery.seq,

@@ -49,7 +49,7 @@ it('gives a person the leads of October in Excel, with three commands', { timeou
   const commands = [
     `login --base-url ${await sandboxOf(leads, home)}`,
     'config set zone Europe/Madrid',
-    'export --in 2026-10 -o october.xlsx',
+    'export --in 2026-10 --fields score -o october.xlsx',
   ];
   for (const command of commands) {
     const line = `${process.execPath} ${binary} ${command}`;
@@ -66,9 +66,10 @@ it('gives a person the leads of October in Excel, with three commands', { timeou
   expect(sheet?.views).toMatchObject([{ state: 'frozen', ySplit: 1 }]);
   expect(sheet?.getRow(1).values).toEqual([
     undefined,
-    ...['id', 'contact.name', 'contact.phone', 'score', 'createdAt (Europe/Madrid)', 'status'],
+    ...['id', 'category', 'contact.name', 'contact.email', 'contact.phone', 'metadata.source'],
+    ...['createdAt (Europe/Madrid)', 'score', 'other'],
   ]);
-  const cells = [2, 3].map((row) => [1, 2, 3, 4, 5].map((column) => sheet?.getRow(row).getCell(column)));
+  const cells = [2, 3].map((row) => [1, 3, 5, 8, 7].map((column) => sheet?.getRow(row).getCell(column)));
   const [texts, dates] = [ExcelJS.ValueType.String, ExcelJS.ValueType.Date];
   expect(cells.map((row) => row.map((cell) => cell?.value)).sort()).toEqual([
     ['001', '=HYPERLINK("http://x")', '+34600112233', 0.5, new Date('2026-10-01T00:00:00Z')],
@@ -78,6 +79,6 @@ it('gives a person the leads of October in Excel, with three commands', { timeou
     expect.arrayContaining([texts, texts, texts, dates]),
   );
   expect(cells[0]?.[4]?.numFmt).toBe('yyyy-mm-dd hh:mm:ss');
-  expect(sheet?.getColumn(5).width).toBeGreaterThan(20);
+  expect(sheet?.getColumn(7).width).toBeGreaterThan(20);
   expect(sheet?.rowCount).toBe(3);
 });

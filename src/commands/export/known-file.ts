@@ -5,6 +5,7 @@ import type { Bookmark, OutputFile } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import type { ExportOptions } from './options.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
+import { leadColumns } from '../../output/records/csv.ts';
 import { counted } from '../../output/terminal/progress.ts';
 
 /** A file that is as a bookmark knows it, and can be appended to. */
@@ -107,9 +108,9 @@ function checkForm(
     });
   }
   const columns = known.columns?.join(',') ?? '';
-  if (format === 'csv' && columns !== '' && fields !== undefined && fields.join(',') !== columns) {
+  if (format === 'csv' && leadColumns(fields).join(',') !== columns) {
     throw new UsageError(`cannot append to ${path}: it has the columns ${columns}`, {
-      hint: `leave out --fields, ${otherPlace.replace('name', 'or name')}`,
+      hint: `give the --fields of then, ${otherPlace.replace('name', 'or name')}`,
     });
   }
 }

@@ -30,7 +30,10 @@ export const flags = {
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
   gzip: { eitherWay: true, help: 'compress; automatic for -o NAME.gz' },
-  ...fieldsFlag,
+  fields: {
+    ...fieldsFlag.fields,
+    help: 'only these, such as id,contact.email; in CSV and workbooks: more columns',
+  },
   limit: {
     short: 'n',
     value: 'n',
@@ -101,7 +104,7 @@ export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'not
 
 /** Throws a `UsageError` for flags that contradict each other; `terminal` is whether stdout is one. */
 export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
-  const { bom, bookmark, escape, fields, follow, format, gzip, limit, output, overlap } = options;
+  const { bom, bookmark, escape, follow, format, gzip, limit, output, overlap } = options;
   const isSheet = format === 'xlsx';
   const added = Object.entries({ resume: options.resume, bookmark, follow, gzip }).find(([, value]) => value);
   const forCsv = bom ? '--bom' : escape ? '--delimiter' : '--no-escape';
@@ -129,11 +132,6 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
       '--limit and --bookmark do not go together: the leads beyond --limit would never be exported',
     ],
     [follows && (options.until ?? options.in) !== undefined, `--follow and ${end} do not go together`],
-    [
-      follows && format === 'csv' && fields === undefined && toStdout,
-      '--follow with --format csv needs --fields',
-      'the columns of leads that are still to come are not known',
-    ],
     [gzip && toStdout && terminal, '--gzip writes no text for a terminal', 'redirect it, or use -o FILE'],
   );
 }

@@ -1,17 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { appendDurably, digestFile, digestWith, hexOf, isUnchanged } from '../../files/append-durably.ts';
+import { appendDurably, digestFile, digestWith, hexOf } from '../../files/append-durably.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { type OutputFile, writeBookmark } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { PartialFile } from '../../files/partial.ts';
-import { linesOf, unpacked } from '../../files/read.ts';
+import { linesOf } from '../../files/read.ts';
 import { renameDurably, syncDirectory } from '../../files/replace.ts';
-import { Columns, withMoreColumns } from '../../output/records/csv.ts';
+import { leadColumns } from '../../output/records/csv.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
-import { counted } from '../../output/terminal/progress.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.ts';
 import {
   changedMeanwhile,
@@ -42,12 +41,11 @@ export async function publishFile(
   checkpoint: Checkpoint,
   target?: KnownFile,
 ): Promise<Publication | undefined> {
-  const { options, bookmark } = plan;
-  const columns = bookmark?.file?.columns ?? [];
+  const { options } = plan;
   const output =
     file === undefined
       ? await named(options, paths, checkpoint)
-      : await place(plan, paths, file, checkpoint, columns, target);
+      : await place(plan, paths, file, checkpoint, target);
   if (options.bookmark !== undefined && checkpoint.bookmark !== null && output !== undefined) {
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file: knownAs(output, options) });
   }
@@ -81,7 +79,6 @@ async function place(
   paths: FilePaths,
   file: PartialFile,
   checkpoint: Checkpoint,
-  columns: readonly string[],
   target: KnownFile | undefined,
 ): Promise<Output> {
   const { options } = plan;
@@ -101,40 +98,30 @@ async function place(
         : await reopenKnownFile(paths.file, target ?? before);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
-  const known = base?.known.columns ?? columns;
-  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, known, base);
-  const source = drawn?.file ?? file;
-  const appended = base !== undefined && (drawn === undefined || drawn.added === 0) ? base : undefined;
+  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, base === undefined);
+  const source = drawn ?? file;
   try {
     // A partial file that gets its name without a bookmark is known by its length.
     const isDigested = options.bookmark !== undefined || drawn !== undefined;
     const digest = isDigested
-      ? await withOutputErrors(source.path, () => digestWith(appended?.digest, source.handle))
+      ? await withOutputErrors(source.path, () => digestWith(base?.digest, source.handle))
       : { bytes: 0, sha256: '' };
-    const output = { ...digest, columns: drawn?.columns ?? null };
+    const output = { ...digest, columns: columnsOf(options) };
     // Behind a crash it is known by that, before the bookmark knows it.
     if (isDigested) {
       const becomes = knownAs(output, options);
       await writeJsonState(paths.checkpoint, { ...checkpoint, appendTo: base?.known ?? null, becomes });
     }
-    if (appended !== undefined) {
-      if (!(await appendDurably(paths.file, appended.known.bytes, source.handle)))
+    if (base !== undefined) {
+      if (!(await appendDurably(paths.file, base.known.bytes, source.handle)))
         throw changedMeanwhile(paths.file);
       return { ...output, publication: 'appended' };
     }
-    if (base !== undefined && (size !== base.known.bytes || !(await isUnchanged(paths.file, base.digest))))
-      throw changedMeanwhile(paths.file);
-    const what = counted(drawn?.added ?? 0, 'new column', 'new columns');
-    const publication =
-      base !== undefined
-        ? (`appended with ${what}` as const)
-        : size > 0
-          ? (`replaced ${await describeContent(paths.file)}` as const)
-          : undefined;
+    const publication = size > 0 ? (`replaced ${await describeContent(paths.file)}` as const) : undefined;
     await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
     return { ...output, publication };
   } finally {
-    await drawn?.file.close();
+    await drawn?.close();
   }
 }
 
@@ -143,57 +130,31 @@ async function lengthAndDigest(path: string): Promise<Pick<OutputFile, 'bytes' |
   return { bytes: digest.bytes, sha256: hexOf(digest) };
 }
 
-interface Converted {
-  /** On disk, and open. */
-  readonly file: PartialFile;
-  /** Of a CSV file. */
-  readonly columns: readonly string[] | null;
-  /** So many of them are new, and the file holds the rows of the one before as well. */
-  readonly added: number;
-}
+/** The header of a CSV file, but for its last column. */
+const columnsOf = ({ format, fields }: Pick<ExportOptions, 'format' | 'fields'>) =>
+  format === 'csv' ? leadColumns(fields) : null;
 
-/**
- * Writes the partial file's records in the output's form into a file of its own. `known` are the columns of the CSV file
- * before; `base` is the one that the records are appended to. Fields that it lacks become columns behind its own, and its
- * rows are written anew.
- */
+/** Writes the partial file's records in the output's form into a file of its own, which is on disk, and open. */
 async function convert(
   from: PartialFile,
   paths: FilePaths,
   plan: ExportPlan,
-  known: readonly string[],
-  base: KnownFile | undefined,
-): Promise<Converted> {
+  header: boolean,
+): Promise<PartialFile> {
   const { options } = plan;
-  const isCsv = options.format === 'csv';
-  const columns = options.fields ?? (isCsv ? await columnsOf(from, known) : undefined);
-  const added = base === undefined || !isCsv ? [] : (columns ?? []).slice(known.length);
   const file = await PartialFile.create(paths.drawn, paths.mode);
   try {
     const sink: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
     const compressed = options.gzip ? gzipSink(sink) : sink;
-    const form = { ...formOf(plan), fields: columns, byteOrderMark: false };
-    if (added.length > 0) {
-      const rows = withMoreColumns(unpacked(paths.file, options.gzip), added, form);
-      for await (const bytes of rows) await compressed.write(bytes);
-    }
-    const header = base === undefined;
-    const byteOrderMark = options.bom && header;
-    const records = await recordWriter(options.format, compressed, { ...form, header, byteOrderMark });
+    const form = { ...formOf(plan), header, byteOrderMark: options.bom && header };
+    const records = await recordWriter(options.format, compressed, form);
     for await (const lines of linesOf(from.handle)) await records.write(lines);
     await records.end();
     await file.sync();
-    return { file, columns: isCsv ? (columns ?? null) : null, added: added.length };
+    return file;
   } catch (error) {
     await file.close();
     await rm(file.path, { force: true });
     throw error;
   }
-}
-
-async function columnsOf(from: PartialFile, known: readonly string[]): Promise<readonly string[]> {
-  const columns = new Columns();
-  for await (const lines of linesOf(from.handle)) for (const { bytes } of lines) columns.learn(bytes);
-  const before = new Set(known);
-  return [...known, ...columns.paths.filter((path) => !before.has(path))];
 }

@@ -49,7 +49,7 @@ async function streamDestination(
   { sink, isTerminal, settle, close }: StreamOutput,
 ): Promise<Destination> {
   const { options, window, account } = plan;
-  const { format, fields, gzip, bookmark } = options;
+  const { format, gzip, bookmark } = options;
   /** Of a write under way when the export was interrupted, nobody else hears. */
   let failure: Error | undefined;
   const noted: ByteSink = {
@@ -66,8 +66,6 @@ async function streamDestination(
   const compressed = gzip ? gzipSink(noted) : undefined;
   const form = { ...formOf(plan), terminal: isTerminal };
   const records = await recordWriter(format, compressed ?? noted, form);
-  // The columns of a CSV file are known at the end only, and so is a workbook: until then nothing is written.
-  const isWrittenAtEnd = format === 'xlsx' || (format === 'csv' && fields === undefined);
   let written = 0;
   const saveBookmark = async (): Promise<void> => {
     if (bookmark === undefined || window === undefined) return;
@@ -77,7 +75,8 @@ async function streamDestination(
   };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
   const leaveIncomplete = async (): Promise<number> => {
-    if (isWrittenAtEnd) return 0;
+    // A workbook without its end cannot be read.
+    if (format === 'xlsx') return 0;
     try {
       await records.flush();
       await (compressed ?? noted).end();
@@ -97,7 +96,7 @@ async function streamDestination(
     async walkEnd() {
       await records.flush();
       await compressed?.cut(1);
-      if (!isWrittenAtEnd) await saveBookmark();
+      await saveBookmark();
     },
     async end() {
       await records.end();

@@ -128,7 +128,7 @@ export interface Totals extends Counts {
 }
 
 /** What became of a file that was there before, for the summary. */
-export type Publication = 'appended' | `appended with ${string}` | `replaced ${string}`;
+export type Publication = 'appended' | `replaced ${string}`;
 
 /** What there is to say of an export that was written. */
 export interface Written {

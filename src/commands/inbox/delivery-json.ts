@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { deliverySummary, isoText } from '../../receiver/stored-deliveries.ts';
+import { deliverySummary, isoText, summaryFields } from '../../receiver/stored-deliveries.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Output } from '../../host.ts';
 
@@ -35,9 +35,10 @@ export function deliveryDetails(delivery: StoredDelivery, lacking: readonly Lack
   };
 }
 
-/** Prints objects as they come. */
+/** Prints summaries of deliveries as they come. */
 export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output) {
-  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  const terminal = stdout.isTTY === true;
+  const writer = await recordWriter(format, streamSink(stdout), { columns: summaryFields, terminal });
   return {
     write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
     end: () => writer.end(),

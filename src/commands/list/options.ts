@@ -53,7 +53,7 @@ export type ListOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other. */
 export function rejectContradictions(options: ListOptions): void {
-  const { fields, format, watch, until } = options;
+  const { format, watch, until } = options;
   const isWatching = watch !== undefined;
   const { text: typed = '' } = options;
   const end = until === undefined ? '--in' : '--until';
@@ -68,11 +68,6 @@ export function rejectContradictions(options: ListOptions): void {
       isWatching && format === 'json',
       '--watch and --format json do not go together: the array would never end',
       'use --format ndjson',
-    ],
-    [
-      isWatching && format === 'csv' && fields === undefined,
-      '--watch with --format csv needs --fields',
-      'the columns of leads that are still to come are not known',
     ],
     [isWatching && (until ?? options.in) !== undefined, `--watch and ${end} do not go together`],
   );

@@ -195,7 +195,9 @@ async function recordPrinter(
 ): Promise<LeadPrinter> {
   const terminal = stdout.isTTY === true;
   const onReplaced = (cells: number): void => noteReplaced(cells, messages);
-  const writer = await recordWriter(format, streamSink(stdout), { fields, terminal, onReplaced });
+  const writer = await recordWriter(format, streamSink(stdout), {
+    ...{ fields, columns: fields, terminal, onReplaced },
+  });
   return {
     async print(leads) {
       await writer.write(leads);

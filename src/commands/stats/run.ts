@@ -57,7 +57,7 @@ async function print(
     await writeJson(stdout, statsDocument(counted, checked, top ?? Infinity), 2);
   } else {
     const { figureColumns, statsRows } = await import('./print-data.ts');
-    const writer = await recordWriter('csv', streamSink(stdout), { fields: figureColumns, terminal });
+    const writer = await recordWriter('csv', streamSink(stdout), { columns: figureColumns, terminal });
     const rows = statsRows(counted, top ?? Infinity);
     await writer.write(rows.map((row) => ({ bytes: Buffer.from(JSON.stringify(row)) })));
     await writer.end();

@@ -55,6 +55,61 @@ function isEntered(json: string, value: number, path: string, asked: FieldPaths 
   return json[value] === '[' && asked?.isAbove(path) === true;
 }
 
+/**
+ * Visits the members that are asked for, each with its own JSON text, and returns the object without them: undefined where
+ * nothing is left. An array of which an element is asked for stays whole.
+ */
+export function splitMembers(json: string, asked: FieldPaths, visit: Visit): string | undefined {
+  const isResource = mayHoldResources(json) && attributesOf(JSON.parse(json) as Json) !== undefined;
+  return split(json, 0, [''], { asked, visit, opened: isResource ? 'attributes' : undefined }).rest;
+}
+
+interface SplitOptions {
+  readonly asked: FieldPaths;
+  readonly visit: Visit;
+  /** The member whose members count as those of the whole. */
+  readonly opened: string | undefined;
+}
+
+/** Of the object or array that begins at `start`, whose members have these `prefixes`: what is left, and where it ends. */
+function split(
+  json: string,
+  start: number,
+  prefixes: readonly string[],
+  options: SplitOptions,
+): { readonly rest: string | undefined; readonly end: number } {
+  const { asked, visit, opened } = options;
+  const isArray = json[start] === '[';
+  const left: string[] = [];
+  let at = start + 1;
+  for (let index = 0; json[at] !== '}' && json[at] !== ']'; index += 1) {
+    const value = isArray ? at : endOfString(json, at + 1) + 1;
+    const name = isArray ? String(index) : readString(json.slice(at, value - 1));
+    const paths = prefixes.map((prefix) => prefix + name);
+    const isOpened = name === opened;
+    const isEntered = /^[{[][^}\]]/.test(json.slice(value, value + 2));
+    const { rest, end } =
+      isEntered && (isOpened || paths.some((path) => asked.isAbove(path)))
+        ? split(json, value, isOpened ? ['', `${name}.`] : paths.map((path) => `${path}.`), {
+            ...options,
+            opened: undefined,
+          })
+        : wholeValue(json, value);
+    const found = paths.filter((path) => asked.has(path));
+    for (const path of found) visit(path, json.slice(value, end));
+    if (rest !== undefined && found.length === 0) left.push(json.slice(at, value) + rest);
+    at = json[end] === ',' ? end + 1 : end;
+  }
+  const end = at + 1;
+  if (isArray) return { rest: json.slice(start, end), end };
+  return { rest: left.length === 0 ? undefined : `{${left.join(',')}}`, end };
+}
+
+function wholeValue(json: string, start: number): { readonly rest: string; readonly end: number } {
+  const end = endOfValue(json, start);
+  return { rest: json.slice(start, end), end };
+}
+
 /** A JSON value as a cell: text without quotes, null as an empty cell, anything else as it is. */
 export function cellText(raw: string): string {
   if (raw.startsWith('"')) return readString(raw);

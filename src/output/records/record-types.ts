@@ -27,8 +27,10 @@ export const recordFormats = ['ndjson', 'csv', 'json', 'xlsx'] as const;
 export type RecordFormat = (typeof recordFormats)[number];
 
 export interface WriterOptions {
-  /** Dotted paths: only these, in this order. */
+  /** Dotted paths. NDJSON, JSON: only these, in this order; CSV, XLSX: columns behind those of the specification. */
   readonly fields?: readonly string[] | undefined;
+  /** CSV: these columns and no others. */
+  readonly columns?: readonly string[] | undefined;
   /** The bytes end on a terminal: what could drive it is escaped. */
   readonly terminal?: boolean | undefined;
   /** CSV: a text that begins like a formula gets an apostrophe before it. Default true. */

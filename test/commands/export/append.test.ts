@@ -196,73 +196,64 @@ describe('export -o FILE --bookmark', () => {
     return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').split('\r\n');
   };
 
-  it.each(['all.csv', 'all.csv.gz'])('puts a new field behind the columns of %s', async (name) => {
+  const header = 'id,category,contact.name,contact.email,contact.phone,metadata.source,createdAt,other';
+
+  it.each(['all.csv', 'all.csv.gz'])('puts a new field into the last column of %s', async (name) => {
     stored.push(lead('3', { note: 'two\r\nlines, "quoted"' }));
     await exported('-o', table(name), '--bom');
     chmodSync(table(name), 0o640);
     stored.push(lead('4', { city: 'Rome', zip: '1' }), lead('5'));
-    const wider = await exported('-o', table(name));
-    expect([wider.exitCode, wider.stderr]).toEqual([
-      0,
-      expect.stringMatching(/, appended with 2 new columns\n$/),
-    ]);
-    stored.push(lead('6', { zip: '2' }));
     expect((await exported('-o', table(name))).stderr).toMatch(/, appended\n$/);
     expect(rowsIn(table(name))).toEqual([
-      ...['\ufeffid,createdAt,note,city,zip', '1,T,,,', '2,T,,,'],
-      ...['3,T,"two', 'lines, ""quoted""",,', '4,T,,Rome,1', '5,T,,,', '6,T,,,2', ''],
+      ...[`\ufeff${header}`, '1,,,,,,T,', '2,,,,,,T,'],
+      '3,,,,,,T,"{""note"":""two\\r\\nlines, \\""quoted\\""""}"',
+      ...['4,,,,,,T,"{""city"":""Rome"",""zip"":""1""}"', '5,,,,,,T,', ''],
     ]);
     expect(statSync(table(name)).mode & 0o777).toBe(0o640);
     expect(left().sort()).toEqual([name, 'b']);
   });
 
-  it.each(['§', '¦', ';'])('puts a new field behind columns with %s between them', async (delimiter) => {
-    const form = ['-o', table(), '--delimiter', delimiter];
-    await exported(...form);
+  it('appends under the columns of --fields, and refuses others', async () => {
+    await exported('-o', table(), '--fields', 'city');
     stored.push(lead('3', { city: 'Rome', zip: '1' }));
-    expect((await exported(...form)).exitCode).toBe(0);
-    const rows = ['id,createdAt,city,zip', '1,T,,', '2,T,,', '3,T,Rome,1', ''];
-    expect(rowsIn(table())).toEqual(rows.map((row) => row.replaceAll(',', delimiter)));
+    const other = await exported('-o', table());
+    expect([other.exitCode, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('it has the columns id,category,'),
+    ]);
+    expect(rowsIn(table())).toHaveLength(4);
+    expect((await exported('-o', table(), '--fields', 'city')).exitCode).toBe(0);
+    expect(rowsIn(table())).toEqual([
+      header.replace('other', 'city,other'),
+      ...['1,,,,,,T,,', '2,,,,,,T,,', '3,,,,,,T,Rome,"{""zip"":""1""}"', ''],
+    ]);
   });
 
-  it('lets --fields decide: other fields of new leads are left out', async () => {
-    await exported('-o', table());
-    stored.push(lead('3', { city: 'Rome' }));
-    expect((await exported('-o', table(), '--fields', 'id,createdAt')).exitCode).toBe(0);
-    expect(rowsIn(table())).toEqual(['id,createdAt', '1,T', '2,T', '3,T', '']);
-  });
-
-  it('adds columns behind those that --fields named before, also one that stands there twice', async () => {
-    await exported('-o', table(), '--fields', 'id,id');
-    stored.push({ id: '3', city: 'Rome', createdAt: lead('3').createdAt });
-    await exported('-o', table());
-    expect(rowsIn(table())).toEqual(['id,id,city,createdAt', '1,1,,', '2,2,,', '3,3,Rome,T', '']);
-  });
-
-  it('writes the header alone of a night without leads, and keeps the columns from file to file', async () => {
+  it('writes the header alone of a night without leads', async () => {
     await exported('-o', table());
     await exported('-o', table('empty.csv'));
-    expect(rowsIn(table('empty.csv'))).toEqual(['id,createdAt', '']);
-    stored.push({ city: 'Rome', ...lead('3') });
-    await exported('-o', table(), '--replace');
-    expect(rowsIn(table())).toEqual(['id,createdAt,city', '3,T,Rome', '']);
+    expect(rowsIn(table('empty.csv'))).toEqual([header, '']);
+    stored.push(lead('3'));
+    expect((await exported('-o', table('empty.csv'))).exitCode).toBe(0);
+    expect(rowsIn(table('empty.csv'))).toEqual([header, '3,,,,,,T,', '']);
   });
 
-  it('knows a file that it has rewritten before it was killed', async () => {
+  it('has the bytes of an uninterrupted run where the nights before had other fields, or broke off', async () => {
+    const whole = join(home, 'whole.csv');
     await exported('-o', table());
-    const bookmark = readFileSync(join(home, 'b'));
-    stored.push(lead('3', { city: 'Rome' }));
-    // The bookmark cannot be written, as where the run is killed in front of that.
-    mkdirSync(join(home, 'b.tmp'));
-    expect((await exported('-o', table())).exitCode).not.toBe(0);
-    expect(rowsIn(table())).toHaveLength(5);
-    expect(readFileSync(join(home, 'b'))).toEqual(bookmark);
-    rmdirSync(join(home, 'b.tmp'));
-    expect((await exported('-o', table())).exitCode).toBe(0);
-    expect(rowsIn(table())).toEqual(['id,createdAt,city', '1,T,', '2,T,', '3,T,Rome', '']);
-    stored.push(lead('4'));
-    expect((await exported('-o', table())).stderr).toMatch(/, appended\n$/);
-    expect(left().sort()).toEqual(['all.csv', 'b']);
+    stored.push(lead('3', { city: 'Rome' }), lead('4', { zip: '1' }));
+    failsAt = '3';
+    expect((await exported('-o', table())).exitCode).toBe(4);
+    failsAt = undefined;
+    expect((await exported('-o', table())).stderr).toContain('1 of them from before');
+    const env = { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url };
+    failsAt = '2';
+    expect((await leads(['export', '-o', whole], { env, home })).exitCode).toBe(4);
+    failsAt = undefined;
+    expect((await leads(['export', '-o', whole, '--resume'], { env, home })).exitCode).toBe(0);
+    const once = (await leads(['export', '--format', 'csv'], { env, home })).stdout;
+    expect(readFileSync(whole, 'utf8')).toBe(once);
+    expect(readFileSync(table(), 'utf8')).toBe(once);
   });
 
   it.each([[[]], [['--format', 'csv']]])(
@@ -499,7 +490,7 @@ describe('export -o FILE --bookmark', () => {
       ]);
       expect(readFileSync(table(), 'utf8')).toBe('mine\n');
       expect((await exported('-o', table(), '--replace')).stderr).toMatch(/, replaced 5 bytes\n$/);
-      expect(rowsIn(table())).toEqual(['id,createdAt', '3,T', '']);
+      expect(rowsIn(table())).toEqual([header, '3,,,,,,T,', '']);
       expect(left().sort()).toEqual(['all.csv', 'b']);
     });
 
@@ -509,12 +500,12 @@ describe('export -o FILE --bookmark', () => {
       const { live } = await followed(table());
       live.abort(new InterruptedError('SIGINT'));
       expect((await live.done).stderr).toContain('export was written first, replaced 5 bytes\n');
-      expect(rowsIn(table())).toEqual(['id,createdAt', '3,T', '4,T', '']);
+      expect(rowsIn(table())).toEqual([header, '3,,,,,,T,', '4,,,,,,T,', '']);
     });
 
     it('is begun where there is none', async () => {
       expect((await exported('-o', table())).exitCode).toBe(0);
-      expect(rowsIn(table())).toEqual(['id,createdAt', '3,T', '']);
+      expect(rowsIn(table())).toEqual([header, '3,,,,,,T,', '']);
     });
 
     it.each([[0], [1], [4], [Infinity]])(
@@ -526,7 +517,7 @@ describe('export -o FILE --bookmark', () => {
         rmdirSync(join(home, 'b.tmp'));
         truncateSync(table(), Math.min(before.length + written, statSync(table()).size));
         expect((await exported('-o', table())).exitCode).toBe(0);
-        expect(rowsIn(table())).toEqual(['id,createdAt', '1,T', '2,T', '3,T', '']);
+        expect(rowsIn(table())).toEqual([header, '1,,,,,,T,', '2,,,,,,T,', '3,,,,,,T,', '']);
         expect(left().sort()).toEqual(['all.csv', 'b']);
       },
     );
@@ -561,23 +552,19 @@ describe('export -o FILE --bookmark', () => {
     },
   );
 
-  it('knows a table under more columns when the partial file is gone', async () => {
+  it('knows a table when the partial file is gone', async () => {
     await exported('-o', table());
     stored.push(lead('3', { city: 'Rome' }));
     await unpublished('-o', table());
     stored.push(lead('4'));
     expect((await exported('-o', table())).exitCode).toBe(0);
-    expect(rowsIn(table())).toEqual(['id,createdAt,city', '1,T,', '2,T,', '3,T,Rome', '4,T,', '']);
+    expect(rowsIn(table()).map((row) => row.slice(0, 2))).toEqual(['id', '1,', '2,', '3,', '4,', '']);
   });
 
   it.each([
     [['--format', 'json'], ['--format', 'json'], 'a JSON array ends'],
     [[], ['--gzip'], 'cannot append ndjson, compressed to'],
-    [
-      ['--format', 'csv', '--fields', 'id'],
-      ['--format', 'csv', '--fields', 'id,createdAt'],
-      'the columns id',
-    ],
+    [['--format', 'csv', '--fields', 'city'], ['--format', 'csv', '--fields', 'zip'], 'the columns id'],
   ])('refuses another form: %j, then %j', async (before, after, why) => {
     await toFile(...before);
     const content = readFileSync(file);

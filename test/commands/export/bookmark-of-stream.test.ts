@@ -70,18 +70,6 @@ describe('export --follow --bookmark', () => {
     expect(live.stdout.bytes()).toEqual(written);
   });
 
-  it('has no bookmark while the columns of its leads are not known', async () => {
-    const clock = new FakeClock();
-    const fd = openSync(join(home, 'leads.csv'), 'w');
-    const argv = ['export', '--follow', '10s', '--bookmark', bookmark, '-o', `/dev/fd/${fd}`];
-    const live = startLeads([...argv, '--format', 'csv'], { ...options(), clock });
-    await until(() => clock.sleeps.includes(10_000));
-    live.abort(new InterruptedError('SIGTERM'));
-    const { exitCode } = await live.done;
-    closeSync(fd);
-    expect([exitCode, existsSync(bookmark)]).toEqual([143, false]);
-  });
-
   it('stays where it is when what was under way at Ctrl-C could not be written', async () => {
     const stored = [lead('1')];
     const polled = await scripted((_, response) => sendJson(response, { data: stored, next_cursor: null }));

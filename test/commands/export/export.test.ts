@@ -72,14 +72,17 @@ describe('export', () => {
     const other = await scripted((_, response) => sendJson(response, records));
     const csv = async (...flags: string[]) =>
       leads(['export', '--format', 'csv', ...flags], { env: { ...key, LEADS_BASE_URL: other.url } });
-    const plain = await csv('--no-escape', '--fields', 'id,phone,tags.1,id');
+    const plain = await csv('--no-escape', '--fields', 'phone,tags.1');
     const home = freshHome();
     await csv('--bom', '-o', join(home, 'leads.csv'));
     const missing = await csv('--fields', 'id,fone');
     await other.close();
-    expect(plain.stdout).toBe('id,phone,tags.1,id\r\na,+49 30 1,y,a\r\n');
+    const columns = 'id,category,contact.name,contact.email,contact.phone,metadata.source,createdAt';
+    expect(plain.stdout).toBe(
+      `${columns},phone,tags.1,other\r\na,,,,,,,+49 30 1,y,"{""tags"":[""x"",""y""]}"\r\n`,
+    );
     expect(readFileSync(join(home, 'leads.csv'), 'utf8')).toBe(
-      '\ufeffid,phone,tags\r\na,\'+49 30 1,"[""x"",""y""]"\r\n',
+      `\ufeff${columns},other\r\na,,,,,,,"{""phone"":""+49 30 1"",""tags"":[""x"",""y""]}"\r\n`,
     );
     expect(missing.stderr).toContain(
       "note: --fields: there is no field 'fone'; the fields are id, phone, tags\n",
@@ -95,7 +98,6 @@ describe('export', () => {
     ['--resume'],
     ['--limit', '1', '--bookmark', 'b'],
     ['--overlap', '1h'],
-    ['--follow', '--format', 'csv'],
     ['--follow', '--until', 'now'],
     ['--since', 'now', '--until', '7d'],
     ['--no-escape'],

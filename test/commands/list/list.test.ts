@@ -248,7 +248,8 @@ describe('leads list', () => {
     expect((await listed(records, '--json')).stdout).toBe(`[\n${records.slice(1, -1)}\n]\n`);
     expect((await listed(records, '--format', 'ndjson')).stdout).toBe(`${records.slice(1, -1)}\n`);
     expect((await listed(records, '--format', 'csv')).stdout).toBe(
-      'id,n,f,t\r\na,12345678901234567890,1.0,é=1\r\n',
+      'id,category,contact.name,contact.email,contact.phone,metadata.source,createdAt,other\r\n' +
+        'a,,,,,,,"{""n"":12345678901234567890,""f"":1.0,""t"":""\\u00e9=1""}"\r\n',
     );
     expect((await listed('[]', '--json')).stdout).toBe('[]\n');
   });

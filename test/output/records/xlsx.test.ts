@@ -33,32 +33,46 @@ test.each([
   ['"a\\u0000_x0041_\\n b "', 'a\u0000_x0041_\n b '],
   ['"\\uffff\\ud800"', '\ufffd\ufffd'],
 ])('a cell of %s', async (json, value) => {
-  expect(await rowsOf([`{"a":${json},"b":1}`])).toEqual([
-    ['a', 'b'],
-    [value, 1],
+  const [header, row] = await rowsOf([`{"a":${json}}`], { fields: ['a'] });
+  expect(header).toEqual([
+    ...['id', 'category', 'contact.name', 'contact.email', 'contact.phone', 'metadata.source'],
+    ...['createdAt (UTC)', 'a', 'other'],
+  ]);
+  expect(row?.[7]).toEqual(value);
+});
+
+it('has the same columns as CSV, and the rest of a lead as JSON in the last one', async () => {
+  const records = ['{"id":"1","contact":{"name":"A","x":"=1"}}', '{"id":"2","late":1}', '{"id":"3"}'];
+  const [header, ...rows] = await rowsOf(records);
+  expect(header?.at(-1)).toBe('other');
+  expect(rows.map((row) => [row[0], row[2] ?? null, row[7] ?? null])).toEqual([
+    ['1', 'A', '{"contact":{"x":"=1"}}'],
+    ['2', null, '{"late":1}'],
+    ['3', null, null],
   ]);
 });
 
 it('shows times in the zone that the name of the column says, on both sides of a change of clocks', async () => {
   const records = ['2026-10-25T00:59:59Z', '2026-10-25T01:00:00Z', '2026-03-29T01:00:00+00:00'].map((at) =>
-    JSON.stringify({ createdAt: at, metadata: { seen: at } }),
+    JSON.stringify({ createdAt: at }),
   );
   const [header, ...rows] = await rowsOf(records, { zone: 'Europe/Madrid' });
-  expect(header).toEqual(['createdAt (Europe/Madrid)', 'metadata.seen (Europe/Madrid)']);
-  expect(rows.map(([at]) => (at as Date).toISOString().slice(0, 19))).toEqual([
+  expect(header?.[6]).toBe('createdAt (Europe/Madrid)');
+  expect(rows.map((row) => (row[6] as Date).toISOString().slice(0, 19))).toEqual([
     '2026-10-25T02:59:59',
     '2026-10-25T02:00:00',
     '2026-03-29T03:00:00',
   ]);
-  expect(rows.map(([at, seen]) => [at, seen])).toEqual(rows.map(([at]) => [at, at]));
 });
 
 it('keeps what is no time, or none that a spreadsheet has, as it is', async () => {
   const times = ['"2026-01-01T00:00:00Z"', '1767225600', '"soon"', '"0001-01-01T00:00:00Z"'];
-  const rows = await rowsOf(times.map((at) => `{"createdAt":${at},"note":${at}}`));
+  const rows = await rowsOf(
+    times.map((at) => `{"createdAt":${at},"note":${at}}`),
+    { fields: ['note'] },
+  );
   const newYear = new Date('2026-01-01T00:00:00Z');
-  expect(rows).toEqual([
-    ['createdAt (UTC)', 'note'],
+  expect(rows.slice(1).map((row) => [row[6], row[7]])).toEqual([
     [newYear, '2026-01-01T00:00:00Z'],
     [newYear, 1767225600],
     ['soon', 'soon'],
@@ -69,20 +83,34 @@ it('keeps what is no time, or none that a spreadsheet has, as it is', async () =
 it('cuts what no cell can hold, and tells how many', async () => {
   const told: number[] = [];
   const long = 'x'.repeat(32_766) + '😀';
-  const options = { fields: ['b', 'a', 'c'], onCut: (cells: number) => told.push(cells) };
-  const rows = await rowsOf([JSON.stringify({ a: long, b: long.slice(2) })], options);
-  expect(rows[0]).toEqual(['b', 'a', 'c']);
-  expect(rows[1]?.slice(0, 2)).toEqual([long.slice(2), long.slice(0, 32_766)]);
+  const options = { onCut: (cells: number) => told.push(cells) };
+  const [, row] = await rowsOf([JSON.stringify({ id: long, category: long.slice(2) })], options);
+  expect(row?.slice(0, 2)).toEqual([long.slice(0, 32_766), long.slice(2)]);
   expect(told).toEqual([1]);
 });
 
 it('tells in how many cells half a character or one that XML lacks was replaced', async () => {
   const told: number[] = [];
   const records = [
-    String.raw`{"id":"a\ud83d","b":"\ud83d\ude00","c":"\uffff","d":["\ud800"]}`,
+    String.raw`{"id":"a\ud83d","category":"\ud83d\ude00","contact":{"name":"\uffff"},"d":["\ud800"]}`,
     '{"id":"\\ud83d"}',
   ];
-  const rows = await rowsOf(records, { onReplaced: (cells) => told.push(cells) });
-  expect(rows[1]).toEqual(['a\ufffd', '😀', '\ufffd', String.raw`["\ud800"]`]);
+  const [, row] = await rowsOf(records, { onReplaced: (cells) => told.push(cells) });
+  expect([row?.[0], row?.[1], row?.[2], row?.[7]]).toEqual([
+    'a\ufffd',
+    '😀',
+    '\ufffd',
+    String.raw`{"d":["\ud800"]}`,
+  ]);
   expect(told).toEqual([3]);
+});
+
+it('fails with what its sink fails with, however many rows wait', async () => {
+  const sink = { write: () => Promise.reject(new Error('full')), end: () => Promise.resolve() };
+  const writer = await recordWriter('xlsx', sink, {});
+  const fill = async (): Promise<void> => {
+    for (let i = 0; i < 20_000; i += 1) await writer.write([{ bytes: Buffer.from(`{"id":"${i}"}`) }]);
+    await writer.end();
+  };
+  await expect(fill()).rejects.toThrow('full');
 });

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withOutputErrors } from '../../files/output-error.ts';
-import { chunksOf, linesIn } from '../../files/read.ts';
-import type { RecordBytes } from './record-types.ts';
+import { withOutputErrors } from '../files/output-error.ts';
+import { chunksOf, linesIn } from '../files/read.ts';
+import type { RecordBytes } from '../output/records/record-types.ts';
 
 const newline = 0x0a;
 const memoryLimit = 1024 * 1024;
@@ -18,10 +18,6 @@ export class TemporaryRecords {
   #waiting = Buffer.alloc(0);
   #used = 0;
   #file: FileHandle | undefined;
-
-  async write(records: readonly RecordBytes[]): Promise<void> {
-    for (const { bytes } of records) await this.append(bytes);
-  }
 
   /** Adds one record, given in parts. Resolves to nothing, and at once, as long as there is room. */
   append(...parts: readonly Uint8Array[]): Promise<void> | undefined {
