@@ -7,9 +7,9 @@ import type { WireSession } from './wire.ts';
 /** What a key of an address that was opened was good for. `used`: once it was one. */
 export type Exchanged = WireSession | { readonly refused: 'used' | 'late' | 'wrong' };
 
-export interface InspectKeysOptions {
+interface InspectKeysOptions {
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
-  /** The printed one is no use any more: there is a next one. */
+  /** The printed key is no use any more: there is a next one. */
   readonly onNext: () => void;
   /** Told of keys that never were any: the first one, the tenth, the hundredth. */
   readonly onWrong: (count: number) => void;
@@ -18,7 +18,7 @@ export interface InspectKeysOptions {
 /** How long a printed key works where nobody uses it, in milliseconds. */
 const keyMs = 600_000;
 
-/** How long a page may be loaded again after it was left, in milliseconds: what it does that with is on the browser's disk. */
+/** How long a page may be loaded again after its last request, in milliseconds: the browser has its reload key on its disk. */
 const reloadMs = 20_000;
 
 /** Answers to wrong keys wait for each other, so long each; more of them are not waited for. */
@@ -33,14 +33,13 @@ interface Session {
   readonly reloadKey: string;
   /** The digest of the token before, where the page was loaded again. */
   readonly before: string | undefined;
-  streams: number;
-  leftAt: number;
+  usedAt: number;
 }
 
 /**
- * Who opened the printed address, and who has exchanged its key for a token. A browser records the addresses that it opens
- * before a script can change them, so a key works once, and not for long; a token is good as long as the process, and is in
- * the memory of its page alone. Secrets are known by their digests: how long it takes to look one up tells nothing about them.
+ * Exchanges the key of the printed address for the token of a session. A browser records the addresses that it opens before a
+ * script can change them, so a key works once, and not for long; a token is good as long as the process, and is in the memory
+ * of its page alone. Secrets are known by their digests: how long it takes to look one up tells nothing about them.
  */
 export class InspectKeys {
   readonly #options: InspectKeysOptions;
@@ -86,46 +85,32 @@ export class InspectKeys {
     this.#key = newSecret();
     this.#usableUntil = clock.steady() + keyMs;
     onNext();
-    if (isLate) return { refused: 'late' };
-    return this.#begin();
+    return isLate ? { refused: 'late' } : this.#begin();
   }
 
-  /** For a page that was loaded again, by its reload key, or for one that was told the token of an open one; undefined: for none. */
-  goOn(kept: string): WireSession | undefined {
-    const given = digest(kept);
-    for (const [token, { reloadKey, streams, leftAt }] of this.#sessions) {
-      if (token === given) return this.#begin();
-      const isOpen = streams > 0 || this.#options.clock.steady() < leftAt + reloadMs;
-      if (reloadKey === given && isOpen) return this.#begin(token);
-    }
-    return undefined;
+  /** A session for a page that was loaded again; undefined for a reload key that is unknown or old. */
+  reload(reloadKey: string): WireSession | undefined {
+    const given = digest(reloadKey);
+    const since = this.#options.clock.steady() - reloadMs;
+    const known = [...this.#sessions].find(([, one]) => one.reloadKey === given && one.usedAt > since);
+    return known && this.#begin(known[0]);
   }
 
   #begin(before?: string): WireSession {
     const session = { token: newSecret().reveal(), reloadKey: newSecret().reveal() };
-    const leftAt = this.#options.clock.steady();
-    const reloadKey = digest(session.reloadKey);
-    const begun = { reloadKey, before, streams: 0, leftAt };
+    const begun = { reloadKey: digest(session.reloadKey), before, usedAt: this.#options.clock.steady() };
     setNewest(this.#sessions, digest(session.token), begun, mostRemembered);
     return session;
   }
 
+  /** Whether it is the token of a session, which is used with it. */
   isToken(text: string): boolean {
     const session = this.#sessions.get(digest(text));
+    if (session === undefined) return false;
+    session.usedAt = this.#options.clock.steady();
     // The new token has reached its page: only now is the reload key that it was had for used up.
-    if (session?.before !== undefined) this.#sessions.delete(session.before);
-    return session !== undefined;
-  }
-
-  /** While one of its streams is open, the page of a token may be loaded again. */
-  async whileOpen(token: string, follow: () => Promise<void>): Promise<void> {
-    const session = this.#sessions.get(digest(token));
-    if (session !== undefined) session.streams += 1;
-    await follow().finally(() => {
-      if (session === undefined) return;
-      session.streams -= 1;
-      session.leftAt = this.#options.clock.steady();
-    });
+    if (session.before !== undefined) this.#sessions.delete(session.before);
+    return true;
   }
 
   /** Nobody waits any more. */

@@ -3,11 +3,8 @@ import type { Clock } from '../time/clock.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { InspectKeys } from './inspect-keys.ts';
 import { foreignHost, ownHosts, securityHeaders } from './request-guard.ts';
-import { EventFeed } from './event-feed.ts';
-import { apiAnswers } from './api.ts';
+import { apiAnswer, type ApiParts } from './api.ts';
 import { problemAnswer, rejectionAnswer } from './request-problem.ts';
-import type { InboxQueries } from './queries/query-types.ts';
-import type { Replayer } from './replay/replayer.ts';
 import { keyParameter } from './wire.ts';
 import { gzipSync } from 'node:zlib';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
@@ -24,13 +21,9 @@ const limits = {
 /** Answers under way get so long at the end, in milliseconds. */
 const lastAnswersMs = 500;
 
-export interface InspectServerOptions {
+export interface InspectServerOptions extends Omit<ApiParts, 'keys' | 'clock'> {
   /** On 127.0.0.1; 0: any free one. */
   readonly port: number;
-  readonly location: string;
-  /** Closed with the server, and where it cannot be opened. */
-  readonly queries: InboxQueries;
-  readonly replays: Replayer;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'sleep'>;
   /** Gives the files of the page. Default: as the build wrote them. */
   readonly pageFile?: ReadPageFile | undefined;
@@ -46,14 +39,12 @@ export interface InspectServer {
   readonly port: number;
   /** The address of the page with the key that works now, which is for the operator alone. */
   readonly url: string;
-  /** Something was stored: pages are told at once, where that was not done a moment ago. */
-  wake(): void;
   close(): Promise<void>;
 }
 
 /** Serves the page over an inbox to this machine. Throws a `ConfigError` or `UsageError` when the port cannot be had. */
 export async function openInspectServer(options: InspectServerOptions): Promise<InspectServer> {
-  const { queries, replays, clock, onError } = options;
+  const { clock, onError } = options;
   let hosts: readonly string[] = [];
   const url = (): string => `http://${hosts[0] ?? ''}/#${keyParameter}=${keys.key.reveal()}`;
   const keys = new InspectKeys({
@@ -61,23 +52,18 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     onNext: () => options.onNextUrl?.(url()),
     onWrong: (count) => options.onWrongKey?.(count),
   });
-  const feed = new EventFeed(queries, () => clock.steady());
   const page = pageFiles(options.pageFile);
-  const api = apiAnswers({ ...options, keys, feed });
-  const handle = async (request: Delivery): ReturnType<typeof api> => {
+  const parts = { ...options, keys };
+  const handle = async (request: Delivery): Promise<Answer> => {
     const foreign = foreignHost(request, hosts);
     if (foreign !== undefined) return problemAnswer(foreign);
-    if (request.path.startsWith('/api/')) return api(request);
+    if (request.path.startsWith('/api/')) return apiAnswer(parts, request);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const problem = 'The page takes GET only.';
       return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: 'GET, HEAD' });
     }
     const problem = 'There is nothing at this path.';
     return page(request) ?? problemAnswer({ status: 404, code: 'not-found', problem });
-  };
-  const closeParts = async (): Promise<void> => {
-    await replays.close();
-    await queries.close();
   };
   const server = await openHttpsServer({
     host: '127.0.0.1',
@@ -90,9 +76,6 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     rejectionAnswer,
     handle,
     onError,
-  }).catch(async (error: unknown) => {
-    await closeParts();
-    throw error;
   });
   hosts = ownHosts(server.port);
   return {
@@ -100,12 +83,9 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     get url() {
       return url();
     },
-    wake: () => feed.wake(),
     async close() {
       keys.close();
-      await feed.close();
       await server.close(lastAnswersMs);
-      await closeParts();
     },
   };
 }

@@ -12,12 +12,10 @@ export interface ApiProblem extends WireProblem {
 /** Ends a request with an answer that says why. */
 export class RequestProblem extends Error {
   readonly problem: ApiProblem;
-  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(problem: ApiProblem, headers: Readonly<Record<string, string>> = {}) {
+  constructor(problem: ApiProblem) {
     super(problem.problem);
     this.problem = problem;
-    this.headers = headers;
   }
 }
 

@@ -26,7 +26,6 @@ export interface WireProblem {
     | 'forbidden'
     | 'not-found'
     | 'not-replayable'
-    | 'too-many-streams'
     | 'busy'
     | 'inbox-failed';
   /** One sentence. */
@@ -35,23 +34,20 @@ export interface WireProblem {
 }
 
 /**
- * `POST /api/session` with `{"key": …}` of the URL's fragment, or `{"kept": …}`: the reload key of this page before it was
- * loaded again, or the token of another one. The answer to an old token or kept one is 401 `no-token`, to a used or old key
- * 401 `wrong-key`.
+ * `POST /api/session` with `{"key": …}` of the address, or with `{"reloadKey": …}` of this page before it was loaded again. The
+ * answer to an old token or reload key is 401 `no-token`, to a used or old key 401 `wrong-key`.
  */
 export interface WireSession {
   /** As long as the server runs. */
   readonly token: string;
-  /** Works once, while the page follows the events and a moment longer. */
+  /** Works once, until a moment after the page's last request. */
   readonly reloadKey: string;
 }
 
 /** `GET /api/inbox` */
 export interface WireInbox {
-  /** Path of the file, `:memory:`, or the URL of the database without its password. */
+  /** Path of the file, or the URL of the database without its password. */
   readonly location: string;
-  /** The number of the newest delivery that can be read; 0 for an empty inbox. */
-  readonly newestSeq: number;
   /** Where a delivery may be replayed to: what was named on the command line, in that order. */
   readonly targets: readonly WireTarget[];
   readonly program: string;
@@ -82,57 +78,28 @@ export interface WireRow {
   readonly source: 'push' | 'backfill' | 'replay';
   /** Of the body, in bytes. */
   readonly size: number;
-  /** Targets that took it, and those of the ones that it is meant for that did not, while one of them has not had it. */
-  readonly delivered: number;
-  readonly failed: number;
+  /** Targets that took it. */
+  readonly done: number;
+  /** Targets that have not had its lead: those that are tried again, and those that were given up. */
+  readonly waiting: number;
+  readonly dead: number;
+}
+
+/** `GET /api/changes` */
+export interface WireChanges {
+  /** Another text after something was written to the inbox, by whichever process. */
+  readonly mark: string;
 }
 
 /**
- * `GET /api/deliveries?before=&verdict=&since=&until=&lead=&limit=`: newest first, `before` a `seq`, `verdict` repeatable,
- * `limit` at most 200 (default 100).
+ * `GET /api/deliveries?before=&after=&verdict=&since=&until=&text=&limit=`: newest first, `before` and `after` a `seq`, `verdict`
+ * repeatable, `limit` at most 200 (default 100). All words of `text` are in the id, the name, the category or the reason.
  */
 export interface WirePage {
   readonly rows: readonly WireRow[];
-  /** What to ask `before` for the next page; null at the end. */
+  /** What to ask `before` for the next page: no delivery from this number on is missing here; null: these are all. */
   readonly next: number | null;
-  /** With `lead`: what the inbox knows of that lead, although nothing of it is kept any more. */
-  readonly lead: 'pruned' | 'erased' | null;
 }
-
-/** One word of a search; all of them must be found. `since` limits the time, `any` is looked for everywhere. */
-export interface SearchWord {
-  readonly field: 'any' | 'reason' | 'status' | 'target' | 'since';
-  readonly text: string;
-}
-
-/** `ada "two words" reason:stale status:401 target:crm since:1h`; a phone number is one word, however it is grouped. */
-export function searchWords(text: string): readonly SearchWord[] {
-  if (/^[+\d\s().\-/]+$/.test(text) && text.replace(/\D/g, '').length >= 5) return [{ field: 'any', text }];
-  return Array.from(
-    text.matchAll(/"([^"]+)"|(?:(reason|status|target|since):)?(\S+)/gi),
-    (match): SearchWord => {
-      const [, quoted, field = 'any', word = ''] = match;
-      return { field: field.toLowerCase() as SearchWord['field'], text: quoted ?? word };
-    },
-  );
-}
-
-/**
- * `GET /api/search?q=&verdict=&since=&until=&before=&after=`: newest first, one JSON object a line, as they are found; all
- * of the `searchWords`, letters of any case, in id, name, e-mail, phone, the body's text with escapes decoded, reason, status,
- * headers and addresses. Closing the connection ends the search.
- */
-export type WireFound =
-  | { readonly type: 'found'; readonly row: WireRow; readonly where: string }
-  /** Now and then: how many deliveries were looked at so far, and how many there are; null: not known yet. */
-  | { readonly type: 'searched'; readonly deliveries: number; readonly total: number | null }
-  /** The last line. `next`: where the limit of 200 found ones stopped it; null where everything was looked at. */
-  | {
-      readonly type: 'end';
-      readonly deliveries: number;
-      readonly total: number | null;
-      readonly next: number | null;
-    };
 
 /** Of a body in hexadecimal, in bytes. */
 export const mostDumped = 8 * 1024;
@@ -156,8 +123,7 @@ export interface WireDelivery extends WireRow {
   readonly missing: string | null;
   /** JSON, indented by two spaces, every number digit by digit; null where the body is none or is too large. */
   readonly formatted: string | null;
-  /** Of a delivery with several leads: the bytes of this one in the body, and the number of the first one. */
-  readonly place: { readonly start: number; readonly end: number } | null;
+  /** The number of the first one of several leads that came in one request. */
   readonly firstSeq: number | null;
   /** Fields that differ from the lead's first delivery; null where it is the first one. */
   readonly differs: readonly string[] | null;
@@ -204,8 +170,8 @@ export interface WireCurl {
   readonly isHttpsAssumed: boolean;
 }
 
-/** `GET /api/charts?since=&until=&buckets=`: at most 240 buckets of the same length; without `since` the window fits the last day. */
-export interface WireCharts {
+/** `GET /api/chart?since=&until=&buckets=`: at most 240 buckets of the same length; without `since` the window fits the last day. */
+export interface WireChart {
   readonly since: number;
   readonly until: number;
   readonly bucketMs: number;
@@ -220,32 +186,7 @@ export type WireCounts = Readonly<Record<WireVerdict, number>>;
 /** How many of each verdict, and when the bucket begins. */
 export interface WireBucket extends WireCounts {
   readonly at: number;
-  /** Milliseconds from the lead's creation to its first delivery: median and greatest of those that are known; null: of none. */
-  readonly delayP50: number | null;
-  readonly delayMax: number | null;
-  /** Leads that came first then, and whose delay is not known, since their deliveries were removed. */
-  readonly delaysUnknown: number;
 }
-
-/**
- * `GET /api/events?after=SEQ`: one JSON object a line, at most ten lines a second, and never ends. An empty line every
- * few seconds shows that the connection lives.
- */
-export type WireEvent =
-  | {
-      readonly type: 'deliveries';
-      /** Oldest first, at most 100: of more only the newest, and `skipped` counts the others. */
-      readonly rows: readonly WireRow[];
-      readonly skipped: number;
-      /** Ask `after` this to resume. */
-      readonly newestSeq: number;
-    }
-  /** What is known of older deliveries changed: a pending one was settled, a replay was kept. */
-  | { readonly type: 'changed'; readonly rows: readonly WireRow[] }
-  /** Deliveries were pruned or erased: what is shown may be gone. */
-  | { readonly type: 'removed' }
-  /** The inbox cannot be read now, and again can. */
-  | { readonly type: 'inbox'; readonly problem: string | null };
 
 /** `POST /api/replays`, a request; answered by `WireReplayed`. */
 export interface WireReplay {

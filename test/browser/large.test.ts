@@ -10,7 +10,7 @@ let home: Promise<string> | undefined;
 const inbox = (): Promise<string> => (home ??= largeInbox(100_000));
 
 inChromium('an inbox of 100,000 deliveries', (browser) => {
-  it('is shown, scrolled and searched without waiting, and never loaded whole', async () => {
+  it('is shown, scrolled and filtered without waiting, and never loaded whole', async () => {
     const { url } = await inspect(await inbox());
     const context = await freshContext(browser());
     const { page, expectClean } = await shownPage(context, url);
@@ -32,23 +32,18 @@ inChromium('an inbox of 100,000 deliveries', (browser) => {
     await expectClean();
   });
 
-  it('finds its oldest delivery, and a search of all of it can be stopped', async () => {
+  it('finds its oldest delivery, and a search of all of it ends when the words change', async () => {
     const { url } = await inspect(await inbox());
     const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await page.locator('.row').first().waitFor();
     await page.locator('#search').fill('needle oldest');
-    await page.locator('.row', { hasText: 'Needle Oldest' }).waitFor();
-    await page.locator('.search-progress.is-done').waitFor();
+    await page.locator('.row', { hasText: 'Needle Oldest' }).waitFor({ timeout: 60_000 });
+    await page.locator('.search-progress', { hasText: /^1 match$/ }).waitFor();
 
     await page.locator('#search').fill('nothing that is there');
-    // From within the page: it would be over by the time that it is clicked from outside.
-    await page.waitForFunction(() => {
-      const links = [...document.querySelectorAll<HTMLButtonElement>('.search-progress .link')];
-      const stop = links.find(({ textContent }) => textContent === 'Stop');
-      stop?.click();
-      return stop !== undefined;
-    });
-    await page.locator('.search-progress.is-cancelled').waitFor();
+    await page.locator('.search-progress', { hasText: 'Searching…' }).waitFor();
+    await page.locator('#search').fill('person 99999');
+    await page.locator('.row', { hasText: 'Person 99999' }).waitFor();
     await expectClean();
   });
 });
@@ -81,7 +76,7 @@ async function search(field: HTMLInputElement): Promise<number> {
     field.value = name.toLowerCase();
     field.dispatchEvent(new Event('input', { bubbles: true }));
     const typedAt = performance.now();
-    while (document.querySelector('.row:has(.found-in) .row-name')?.textContent.startsWith(name) !== true) {
+    while (document.querySelector('.row .row-name')?.textContent.startsWith(name) !== true) {
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     rounds.push(performance.now() - typedAt);

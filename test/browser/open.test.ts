@@ -56,7 +56,7 @@ async function openingIn(folder: string, origin: string): Promise<readonly strin
   const tokens = await taken((secret) =>
     fetch(`${origin}/api/inbox`, { headers: { [tokenHeader]: secret } }),
   );
-  return tokens.length > 0 ? tokens : taken((kept) => sessionAnswer(origin, { kept }));
+  return tokens.length > 0 ? tokens : taken((reloadKey) => sessionAnswer(origin, { reloadKey }));
 }
 
 inChromium('inspect --open', () => {

@@ -46,7 +46,7 @@ inChromium('what happened to a delivery', (browser) => {
     expect(texts[3]).toMatch(new RegExp(`${crm}/crmnot taken: 503 in .* after it came$`));
     expect(texts[4]).toContain(`${crm}/crmtaken: 200`);
     expect(texts[5]).toContain(`${debug}/debugnot taken: 500`);
-    expect(await page.locator('.has-failed').count()).toBe(0);
+    await expect.poll(() => page.locator('.row-attempts').allTextContents()).toEqual(['1 done']);
 
     await page.keyboard.press('r');
     await page.getByRole('button', { name: 'Send' }).waitFor();
@@ -71,12 +71,13 @@ inChromium('what happened to a delivery', (browser) => {
     const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await expectLive(page);
     expect(await deliver(leadOf('lead_1'))).toBe(502);
-    await page.locator('.row .has-failed').waitFor();
+    const states = page.locator('.row-attempts');
+    await expect.poll(() => states.allTextContents()).toEqual(['1 waiting']);
     expect(await deliver(leadOf('lead_1'))).toBe(200);
-    await expect.poll(() => page.locator('.row .has-failed').count()).toBe(0);
+    await expect.poll(() => states.allTextContents()).toEqual(['attempt 2 · 1 done', '']);
     await page.reload();
     await page.locator('.row', { hasText: 'Pending' }).waitFor();
-    expect(await page.locator('.row .has-failed').count()).toBe(0);
+    expect(await states.allTextContents()).toEqual(['attempt 2 · 1 done', '']);
     await page.locator('.row', { hasText: 'Pending' }).click();
     await page.locator('.notice.is-pending', { hasText: 'No target lacks this lead any more.' }).waitFor();
     await expectClean();

@@ -6,8 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type {
   WireDelivery,
-  WireEvent,
-  WireFound,
+  WireChanges,
   WireInbox,
   WirePage,
   WireProblem,
@@ -53,31 +52,6 @@ const deliver = (url: string, body: object, token = 'secret'): Promise<Response>
     body: JSON.stringify(body),
   });
 
-/** The events of a client behind a number, as they come, with the times of their arrival. */
-function events(
-  client: InspectClient,
-  after = 0,
-): { readonly seen: (WireEvent & { readonly at: number })[] } {
-  const seen: (WireEvent & { readonly at: number })[] = [];
-  const stop = new AbortController();
-  open.push(() => {
-    stop.abort();
-    return Promise.resolve();
-  });
-  void (async () => {
-    const { body } = await client.get(`/api/events?after=${after}`, stop.signal);
-    let rest = '';
-    for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines) {
-        if (line !== '') seen.push({ ...(JSON.parse(line) as WireEvent), at: performance.now() });
-      }
-    }
-  })().catch(() => undefined);
-  return { seen };
-}
-
 const answerOf = async <T extends object>(answer: Promise<Response>): Promise<T> =>
   (await (await answer).json()) as T;
 
@@ -90,24 +64,22 @@ describe('leads inspect', () => {
     const client = await inspectClient(page.url);
     const list = await answerOf<WirePage>(client.get('/api/deliveries'));
     expect(list.rows).toMatchObject([{ leadId: 'a', name: 'Ann', verdict: 'accepted' }]);
-    const { seen } = events(client, list.rows[0]?.seq);
+    const { mark } = await answerOf<WireChanges>(client.get('/api/changes'));
+    expect(await answerOf<WireChanges>(client.get('/api/changes'))).toEqual({ mark });
     await deliver(listener.url, { id: 'b' });
-    await expect
-      .poll(() => seen.flatMap((event) => (event.type === 'deliveries' ? event.rows : [])))
-      .toMatchObject([{ leadId: 'b' }]);
-    const found = await (await client.get('/api/search?q=ann')).text();
-    expect(JSON.parse(found.split('\n')[0] ?? '') as WireFound).toMatchObject({
-      type: 'found',
-      where: 'name',
-    });
+    expect((await answerOf<WireChanges>(client.get('/api/changes'))).mark).not.toBe(mark);
+    const arrived = await answerOf<WirePage>(client.get('/api/deliveries?after=1'));
+    expect(arrived.rows).toMatchObject([{ leadId: 'b' }]);
+    const found = await answerOf<WirePage>(client.get('/api/deliveries?text=ann'));
+    expect(found.rows).toMatchObject([{ leadId: 'a' }]);
     const target = `forward ${listener.url}/again`;
     const replayed = await answerOf<WireReplayed>(client.post('/api/replays', { seq: 1, target }));
     expect(replayed).toMatchObject({ ok: true, answer: '200' });
     // The receiver takes it, since it is signed, and can tell that it is a replay.
-    const after = await answerOf<WirePage>(client.get('/api/deliveries?lead=a'));
+    const after = await answerOf<WirePage>(client.get('/api/deliveries?text=a'));
     expect(after.rows).toMatchObject([
       { verdict: 'duplicate', source: 'replay' },
-      { verdict: 'accepted', delivered: 1 },
+      { verdict: 'accepted', done: 1 },
     ]);
     expect(await page.end('SIGINT')).toBe(0);
     // The one that was opened, and the next one.
@@ -148,14 +120,13 @@ describe('leads inspect', () => {
     const url = 'http://127.0.0.1:1/';
     const page = await inspect(['--inbox', location, '--replay-to', url], freshHome());
     const client = await inspectClient(page.url);
-    const { seen } = events(client, 1);
+    const look = () => answerOf<WireProblem>(client.get('/api/changes'));
     await expect.poll(() => client.get('/api/inbox').then(({ status }) => status)).toBe(200);
     renameSync(location, `${location}.old`);
-    await expect
-      .poll(() => seen)
-      .toMatchObject([
-        { type: 'inbox', problem: expect.stringMatching(/deleted or moved while in use/) as string },
-      ]);
+    expect(await look()).toMatchObject({
+      code: 'inbox-failed',
+      problem: expect.stringMatching(/deleted or moved while in use/) as string,
+    });
     const replay = () =>
       answerOf<WireProblem>(client.post('/api/replays', { seq: 1, target: `forward ${url}` }));
     expect(await replay()).toMatchObject({
@@ -210,11 +181,11 @@ describe('leads inspect', () => {
     const client = await inspectClient(page.url);
     const described = await answerOf<WireInbox>(client.get('/api/inbox'));
     expect(described.location).not.toContain(new URL(url).password);
-    const { seen } = events(client, described.newestSeq);
+    const { mark } = await answerOf<WireChanges>(client.get('/api/changes'));
     await inbox.take([arrivalOf({ id: 'b' })]);
-    await expect
-      .poll(() => seen.flatMap((event) => (event.type === 'deliveries' ? event.rows : [])))
-      .toMatchObject([{ leadId: 'b' }]);
+    expect((await answerOf<WireChanges>(client.get('/api/changes'))).mark).not.toBe(mark);
+    const list = await answerOf<WirePage>(client.get('/api/deliveries'));
+    expect(list.rows.map(({ leadId }) => leadId)).toEqual(['b', 'a']);
     expect(await page.end('SIGINT')).toBe(0);
   });
 });

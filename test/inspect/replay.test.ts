@@ -56,7 +56,7 @@ describe('a replay', () => {
     expect(sent?.headers).not.toHaveProperty('leads-verified');
     const { origin } = new URL(app.url);
     expect((await detailOf(page, 1)).results).toMatchObject([{ ok: false, target: `forward ${origin}` }]);
-    expect(await detailOf(page, 2)).toMatchObject({ results: [{ ok: true }], delivered: 1 });
+    expect(await detailOf(page, 2)).toMatchObject({ results: [{ ok: true }], done: 1 });
   });
 
   it('is signed anew by the scheme that was named', async () => {
@@ -92,7 +92,7 @@ describe('a replay', () => {
     const { origin } = new URL(app.url);
     expect((await replayed(page, { seq: 1, target: wanted })).answer.settled).toBe(`forward ${origin}`);
     expect(await inbox.outstanding()).toEqual([]);
-    expect(await detailOf(page, 1)).toMatchObject({ verdict: 'accepted', delivered: 2 });
+    expect(await detailOf(page, 1)).toMatchObject({ verdict: 'accepted', done: 2 });
     // What had it before gets it again: that is what a replay is for.
     expect((await replayed(page, { seq: 1, target: wanted })).answer).toMatchObject({
       ok: true,
@@ -130,7 +130,7 @@ describe('a replay', () => {
       answer: { ok: false },
     });
     expect(await detailOf(page, 1)).toMatchObject({
-      failed: 0,
+      waiting: 0,
       results: [{ ok: false, kind: 'replay', address: app.url }],
     });
   });

@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import type { Inbox } from '../../src/inbox/inbox.ts';
+import type { Inbox, InboxReader } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
-import { queriesInThisThread } from '../../src/inspect/queries/queries-in-this-thread.ts';
-import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
 import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
 import { Replayer } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
@@ -31,8 +29,6 @@ export interface Inspected {
   readonly token: string;
   get(path: string, options?: AnswerOptions): Promise<Answer>;
   post(path: string, body: unknown): Promise<Answer>;
-  /** A stream of lines, until its response is destroyed. */
-  open(path: string): Promise<IncomingMessage>;
 }
 
 interface AnswerOptions {
@@ -42,7 +38,8 @@ interface AnswerOptions {
 interface InspectOptions {
   readonly inbox?: Inbox;
   readonly targets?: readonly ReplayTarget[];
-  readonly queries?: (inbox: Inbox) => InboxQueries;
+  /** What the page reads. Default: the inbox itself. */
+  readonly reader?: Omit<InboxReader, 'close'>;
   readonly clock?: Clock;
 }
 
@@ -51,30 +48,34 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
   const location = options.targets === undefined ? ':memory:' : freshFile('inbox.db');
   const inbox = options.inbox ?? (await openInbox({ location, clock: systemClock }));
   if (options.inbox === undefined) onTestFinished(() => inbox.close());
+  const replays = new Replayer({
+    targets: options.targets ?? [],
+    async useInbox({ name }, use) {
+      if (options.inbox !== undefined) return use(inbox);
+      const own = await openInbox({ location, clock: systemClock, targets: [name] });
+      try {
+        return await use(own);
+      } finally {
+        await own.close();
+      }
+    },
+    clock: systemClock,
+  });
   const server = await openInspectServer({
     port: 0,
     location: inbox.location,
-    queries: options.queries?.(inbox) ?? queriesInThisThread(inbox),
-    replays: new Replayer({
-      targets: options.targets ?? [],
-      async useInbox({ name }, use) {
-        if (options.inbox !== undefined) return use(inbox);
-        const own = await openInbox({ location, clock: systemClock, targets: [name] });
-        try {
-          return await use(own);
-        } finally {
-          await own.close();
-        }
-      },
-      clock: systemClock,
-    }),
+    inbox: options.reader ?? inbox,
+    replays,
     clock: options.clock ?? systemClock,
     pageFile: (name) => Buffer.from(`the file ${name} ${'.'.repeat(2000)}`),
     onError: (error) => {
       throw error;
     },
   });
-  onTestFinished(() => server.close());
+  onTestFinished(async () => {
+    await server.close();
+    await replays.close();
+  });
   const origin = `http://127.0.0.1:${server.port}`;
   const keyNow = (): string => new URL(server.url).hash.replace('#key=', '');
   const key = keyNow();
@@ -92,14 +93,6 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     get: (path, more = {}) =>
       send(`${origin}${path}`, { ...more, headers: { [tokenHeader]: token, ...more.headers } }),
     post: (path, body) => post(`${origin}${path}`, body, origin, { [tokenHeader]: token }),
-    async open(path) {
-      const sent = httpRequest(`${origin}${path}`, { headers: { [tokenHeader]: token }, agent: false });
-      sent.end();
-      const [response] = (await once(sent, 'response')) as [IncomingMessage];
-      response.on('error', () => undefined);
-      onTestFinished(() => Promise.resolve(void response.destroy()));
-      return response;
-    },
   };
 }
 
@@ -138,15 +131,3 @@ export const targetAt = (url: string, signer?: Signer): ReplayTarget =>
     now: () => Date.now(),
     signal: new AbortController().signal,
   });
-
-/** The JSON objects of a stream as they arrive; empty lines are left out. */
-export function linesOf<T>(response: IncomingMessage): T[] {
-  const lines: T[] = [];
-  let rest = '';
-  response.setEncoding('utf8').on('data', (text: string) => {
-    const parts = (rest + text).split('\n');
-    rest = parts.pop() ?? '';
-    for (const part of parts) if (part !== '') lines.push(JSON.parse(part) as T);
-  });
-  return lines;
-}

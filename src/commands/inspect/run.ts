@@ -8,7 +8,6 @@ import {
   openInbox,
   openInboxReader,
 } from '../../inbox/open-inbox.ts';
-import { queriesInThisThread } from '../../inspect/queries/queries-in-this-thread.ts';
 import { replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import { describeWarning } from '../../messages/command-line.ts';
@@ -57,12 +56,17 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     },
     clock,
   });
-  const queries = queriesInThisThread(reader, () => reader.close());
-  const { port, open } = options;
-  const page = await servePage({ location: locationText(location), queries, replays, port, open }, context);
-  if (!signal.aborted) await once(signal, 'abort');
-  await page.close();
-  return 'done';
+  try {
+    const { port, open } = options;
+    const parts = { location: locationText(location), inbox: reader, replays };
+    const page = await servePage({ ...parts, port, open }, context);
+    if (!signal.aborted) await once(signal, 'abort');
+    await page.close();
+    return 'done';
+  } finally {
+    await replays.close();
+    await reader.close();
+  }
 }
 
 /** As `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */

@@ -21,7 +21,7 @@ const openingMs = 60_000;
 export async function servePage(
   { open, ...options }: PageOptions,
   context: Pick<Context, 'clock' | 'messages' | 'stderr' | 'platform' | 'env'>,
-): Promise<Pick<InspectServer, 'close' | 'wake'>> {
+): Promise<Pick<InspectServer, 'close'>> {
   const { clock, messages, stderr } = context;
   let removeFile = (): Promise<void> => Promise.resolve();
   const server = await openInspectServer({
@@ -56,7 +56,7 @@ export async function servePage(
     await close();
     throw error;
   }
-  return { wake: () => server.wake(), close };
+  return { close };
 }
 
 /** The program that opens a file as the desktop is set up; undefined where there is none. */

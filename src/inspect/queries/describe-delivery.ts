@@ -22,7 +22,7 @@ export async function describeDelivery(
 ): Promise<WireDelivery | undefined> {
   const delivery = await storedDelivery(inbox, seq);
   if (delivery === undefined) return undefined;
-  const { body, place, leadId, results } = delivery;
+  const { body, leadId, results } = delivery;
   const text = utf8(body.subarray(0, shownBytes));
   const hasInvalidText = !isUtf8(body);
   return {
@@ -37,7 +37,6 @@ export async function describeDelivery(
     hex: hasInvalidText || controls.test(text) ? hexDump(body) : null,
     missing: whatIsMissing(delivery),
     formatted: formatJson(body) ?? null,
-    place: place ?? null,
     firstSeq: delivery.firstSeq ?? null,
     differs: delivery.differs ?? null,
     explanation: explainStored(delivery) ?? null,

@@ -1,13 +1,7 @@
 import { render, type VNode } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from './elements.tsx';
-import {
-  answerOtherTabs,
-  keepOverReload,
-  onOtherSession,
-  openSession,
-  reloadOnNewKey,
-} from './api-client/api.ts';
+import { keepOverReload, openSession, reloadOnNewKey } from './api-client/api.ts';
 import { type Problem, problemOf } from './api-client/problem.ts';
 import { Mark } from './shell/header.tsx';
 import { Page } from './shell/page.tsx';
@@ -19,28 +13,17 @@ function Start(): VNode | null {
   const [model, setModel] = useState<PageModel | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const isStarted = useRef(false);
-  const isDue = useRef(false);
-  /** One at a time, and none behind one that succeeded: each opens a stream, and a browser allows few to one address. */
   const start = useCallback((): void => {
-    isDue.current = isStarted.current;
+    // Each start that succeeds begins to look at the inbox, and one is enough.
     if (isStarted.current) return;
     isStarted.current = true;
-    makeModel().then(
-      (made) => {
-        setProblem(null);
-        setModel(made);
-      },
-      (error: unknown) => {
-        setProblem(problemOf(error));
-        isStarted.current = false;
-        // A session began in another tab after this one had asked for it.
-        if (isDue.current) start();
-      },
-    );
+    makeModel().then(setModel, (error: unknown) => {
+      setProblem(problemOf(error));
+      isStarted.current = false;
+    });
   }, []);
   useEffect(start, [start]);
-  if (problem !== null) return <CannotStart problem={problem} onRetry={start} />;
-  if (model === null) return null;
+  if (model === null) return problem && <CannotStart problem={problem} onRetry={start} />;
   return (
     <ModelProvider value={model}>
       <Page />
@@ -50,7 +33,6 @@ function Start(): VNode | null {
 
 async function makeModel(): Promise<PageModel> {
   const { api, inbox } = await openSession();
-  answerOtherTabs();
   const model = new PageModel(api, inbox);
   model.start();
   return model;
@@ -61,7 +43,7 @@ const retryMs = 2_000;
 /** In place of the page. Where a new URL would not help, it is tried again from time to time. */
 function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: () => void }): VNode {
   useEffect(() => {
-    if (problem.needsNewUrl) return onOtherSession(onRetry);
+    if (problem.needsNewUrl) return undefined;
     const timer = setTimeout(onRetry, retryMs);
     return () => clearTimeout(timer);
   }, [problem, onRetry]);

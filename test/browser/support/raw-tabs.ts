@@ -1,5 +1,5 @@
 import type { Browser, CDPSession } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 export interface RawTab {
   /** Shows this tab, which hides the others. */
@@ -15,9 +15,9 @@ interface Answer {
 
 /**
  * Tabs of one window, of which one is seen. Playwright makes each of its own pages believe that it is seen, so these are
- * opened and asked by the browser's protocol.
+ * opened and asked by the browser's protocol. `address`: the one that was printed last.
  */
-export async function openRawTabs(browser: Browser, url: string, count: number): Promise<RawTab[]> {
+export async function openRawTabs(browser: Browser, address: () => string, count: number): Promise<RawTab[]> {
   const session = await browser.newBrowserCDPSession();
   const { browserContextId } = await session.send('Target.createBrowserContext');
   onTestFinished(async () => {
@@ -25,8 +25,11 @@ export async function openRawTabs(browser: Browser, url: string, count: number):
   });
   const tabs: RawTab[] = [];
   for (let i = 0; i < count; i++) {
+    const url = address();
     const { targetId } = await session.send('Target.createTarget', { url, browserContextId });
     tabs.push(await rawTab(session, targetId));
+    // It opened the page: there is a next one.
+    await expect.poll(address).not.toBe(url);
   }
   return tabs;
 }

@@ -10,31 +10,39 @@ interface Asked {
 }
 
 /** A list whose requests are answered by the test. */
-function listWithRequests(): { list: DeliveryList; asked: Asked[]; seqs: () => number[] } {
+function listWithRequests() {
   const asked: Asked[] = [];
   const get = <Answer>(path: string): Promise<Answer> =>
     new Promise((resolve) => {
       asked.push({
-        path,
+        path: path.replace('/api/deliveries?', ''),
         async answer(rows, next) {
-          const page: WirePage = { rows, next, lead: null };
+          const page: WirePage = { rows, next };
           resolve(page as Answer);
-          await Promise.resolve();
-          await Promise.resolve();
+          await new Promise(setImmediate);
         },
       });
     });
   const list = new DeliveryList({ get });
-  return { list, asked, seqs: () => list.state.value.rows.map(({ seq }) => seq) };
+  return {
+    list,
+    asked,
+    seqs: () => list.state.value.rows.map(({ seq }) => seq),
+    async shown(rows: readonly WireRow[], next: number | null): Promise<void> {
+      void list.show(noFilter);
+      await asked.at(-1)?.answer(rows, next);
+    },
+  };
 }
 
 describe('the list of deliveries', () => {
-  it('keeps what arrives while its newest page is read', async () => {
-    const { list, asked, seqs } = listWithRequests();
-    void list.show(noFilter);
-    list.add(rowsOf(4, 5), 0);
-    await asked[0]?.answer(rowsOf(4, 3, 2), null);
+  it('shows what arrived above the rows that it had', async () => {
+    const { list, asked, seqs, shown } = listWithRequests();
+    await shown(rowsOf(3, 2), 2);
+    const refreshed = list.refresh(0);
+    await asked[1]?.answer(rowsOf(5, 4, 3), 3);
     expect(seqs()).toEqual([5, 4, 3, 2]);
+    expect(await refreshed).toBe(true);
   });
 
   it('drops the answer to a filter that is not the one any more', async () => {
@@ -44,75 +52,94 @@ describe('the list of deliveries', () => {
     await asked[1]?.answer([rowOf(2, { verdict: 'rejected' })], null);
     await asked[0]?.answer(rowsOf(3, 1), null);
     expect(seqs()).toEqual([2]);
-    list.add([rowOf(4), rowOf(5, { verdict: 'rejected' })], 0);
-    expect(seqs()).toEqual([5, 2]);
   });
 
   it('reads on where it ends, once at a time', async () => {
-    const { list, asked, seqs } = listWithRequests();
-    void list.show(noFilter);
-    await asked[0]?.answer(rowsOf(9, 8), 8);
+    const { list, asked, seqs, shown } = listWithRequests();
+    await shown(rowsOf(9, 8), 8);
     void list.loadOlder();
     void list.loadOlder();
-    expect(asked.map(({ path }) => path)).toEqual([
-      '/api/deliveries?limit=100',
-      '/api/deliveries?before=8&limit=100',
-    ]);
+    expect(asked.map(({ path }) => path)).toEqual(['limit=100', 'before=8&limit=100']);
     await asked[1]?.answer(rowsOf(7), null);
     void list.loadOlder();
     expect(asked).toHaveLength(2);
     expect(seqs()).toEqual([9, 8, 7]);
   });
 
-  it('has no gap where its oldest rows were dropped while older ones were on their way', async () => {
+  it('searches on until a delivery is found', async () => {
     const { list, asked, seqs } = listWithRequests();
-    void list.show(noFilter);
-    await asked[0]?.answer(rowsOf(...Array.from({ length: 1_001 }, (_, i) => 2_000 - i)), 1_000);
-    void list.loadOlder();
-    list.add(rowsOf(2_001, 2_002), 0);
-    await asked[1]?.answer(rowsOf(999, 998), 998);
-    expect(seqs().at(-1)).toBe(1_003);
-    void list.loadOlder();
-    expect(asked[2]?.path).toBe('/api/deliveries?before=1003&limit=100');
+    void list.show({ ...noFilter, text: 'ada' });
+    await asked[0]?.answer([], 500);
+    expect(asked[1]?.path).toBe('before=500&limit=100&text=ada');
+    await asked[1]?.answer([], 200);
+    await asked[2]?.answer(rowsOf(7), 7);
+    expect(asked).toHaveLength(3);
+    expect(seqs()).toEqual([7]);
   });
 
-  it('shows the newest of what arrives faster than it is told, without a request', async () => {
-    const { list, asked, seqs } = listWithRequests();
-    void list.show(noFilter);
-    await asked[0]?.answer(rowsOf(2, 1), null);
-    list.add(rowsOf(501, 502, 503), 498);
+  it('shows the newest alone of what arrives faster than it is read', async () => {
+    const { list, asked, seqs, shown } = listWithRequests();
+    await shown(rowsOf(2, 1), null);
+    void list.refresh(0);
+    await asked[1]?.answer(rowsOf(503, 502, 501), 501);
     expect(seqs()).toEqual([503, 502, 501]);
     expect(list.state.value.next).toBe(501);
-    expect(asked).toHaveLength(1);
   });
 
-  it('counts what arrives while it is scrolled down, and reads it at the top', async () => {
-    const { list, asked, seqs } = listWithRequests();
-    void list.show(noFilter);
-    await asked[0]?.answer(rowsOf(2, 1), null);
+  it('counts what arrives while it is scrolled down or aimed at, and moves no row', async () => {
+    const { list, asked, seqs, shown } = listWithRequests();
+    await shown(rowsOf(2, 1), null);
     list.setAtTop(false);
-    list.add(rowsOf(3, 4), 10);
-    expect(list.state.value.unseen).toBe(12);
-    expect(seqs()).toEqual([2, 1]);
+    void list.refresh(0);
+    expect(asked[1]?.path).toBe('before=3&limit=100');
+    await asked[1]?.answer(rowsOf(2, 1), null);
+    expect(asked[2]?.path).toBe('after=2&limit=100');
+    await asked[2]?.answer(rowsOf(14, 4, 3), null);
+    expect([list.state.value.unseen, seqs()]).toEqual([3, [2, 1]]);
     list.setAtTop(true);
-    await asked[1]?.answer(rowsOf(14, 4, 3, 2, 1), null);
-    expect(seqs()).toEqual([14, 4, 3, 2, 1]);
-    expect(list.state.value.unseen).toBe(0);
+    await asked[3]?.answer(rowsOf(14, 4, 3, 2, 1), null);
+    expect([list.state.value.unseen, seqs()]).toEqual([0, [14, 4, 3, 2, 1]]);
+
+    list.isAimedAt = () => true;
+    void list.refresh(0);
+    await asked[4]?.answer(rowsOf(14, 4, 3, 2, 1), null);
+    await asked[5]?.answer(rowsOf(99, 98), 98);
+    expect(list.state.value).toMatchObject({ unseen: 2, hasMoreUnseen: true });
+    list.release();
+    expect(asked).toHaveLength(6);
+    list.isAimedAt = () => false;
+    list.release();
+    expect(asked[6]?.path).toBe('limit=100');
   });
 
-  it('reads again what is seen when something was removed, and what is above it when it is seen', async () => {
-    const { list, asked, seqs } = listWithRequests();
-    void list.show(noFilter);
-    const all = Array.from({ length: 300 }, (_, i) => 300 - i);
-    await asked[0]?.answer(rowsOf(...all), null);
+  it('shows another filter that is chosen while it reads again', async () => {
+    const { list, asked, seqs, shown } = listWithRequests();
+    await shown(rowsOf(2, 1), null);
     list.setAtTop(false);
-    void list.refresh(200);
-    expect(asked[1]?.path).toBe('/api/deliveries?before=151&limit=100');
-    await asked[1]?.answer(rowsOf(...all.slice(150, 250).filter((seq) => seq !== 100)), 51);
-    expect(seqs()).not.toContain(100);
-    list.drawnFrom(160);
-    expect(asked).toHaveLength(2);
-    list.drawnFrom(120);
-    expect(asked[2]?.path).toBe('/api/deliveries?before=231&limit=100');
+    const refreshed = list.refresh(0);
+    void list.show({ ...noFilter, verdicts: ['rejected'] });
+    await asked[1]?.answer(rowsOf(2, 1), null);
+    expect(await refreshed).toBe(false);
+    await asked[2]?.answer(rowsOf(1), null);
+    expect([seqs(), list.state.value.isLoading]).toEqual([[1], false]);
+  });
+
+  it('reads again what is seen after a change, and what is above and below when it is drawn', async () => {
+    const { list, asked, seqs, shown } = listWithRequests();
+    const all = Array.from({ length: 300 }, (_, i) => 300 - i);
+    await shown(rowsOf(...all), null);
+    list.setAtTop(false);
+    void list.refresh(100);
+    expect(asked[1]?.path).toBe('before=251&limit=100');
+    await asked[1]?.answer(rowsOf(...all.slice(50, 150).filter((seq) => seq !== 180)), 151);
+    await asked[2]?.answer([], null);
+    expect(seqs()).not.toContain(180);
+    list.drawn(60, 90);
+    expect(asked).toHaveLength(3);
+    list.drawn(20, 60);
+    expect(asked[3]?.path).toBe('before=301&limit=100');
+    await asked[3]?.answer(rowsOf(...all.slice(0, 100)), 201);
+    list.drawn(120, 160);
+    expect(asked[4]?.path).toBe('before=231&limit=100');
   });
 });

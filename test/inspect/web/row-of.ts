@@ -13,8 +13,9 @@ export const rowOf = (seq: number, more: Partial<WireRow> = {}): WireRow => ({
   attempt: 1,
   source: 'push',
   size: 10,
-  delivered: 0,
-  failed: 0,
+  done: 0,
+  waiting: 0,
+  dead: 0,
   ...more,
 });
 

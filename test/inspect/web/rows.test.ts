@@ -1,73 +1,51 @@
 import { describe, expect, it } from 'vitest';
-import { delayPlace, delayTicks, countTicks } from '../../../src/inspect/web/charts/scales.ts';
-import {
-  keepNewest,
-  matches,
-  withChanged,
-  withNewer,
-  withPage,
-} from '../../../src/inspect/web/state/rows.ts';
-import type { WireRow } from '../../../src/inspect/wire.ts';
+import { countTicks, timeTicks } from '../../../src/inspect/web/chart/ticks.ts';
+import { keepNewest, withPage } from '../../../src/inspect/web/state/rows.ts';
 import { rowOf, rowsOf } from './row-of.ts';
 
-const seqs = ({ rows }: { rows: readonly WireRow[] }): number[] => rows.map(({ seq }) => seq);
-
 describe('rows', () => {
-  it('take what arrived once, newest first', () => {
-    const list = { rows: rowsOf(5, 4), next: 4 };
-    expect(seqs(withNewer(list, rowsOf(4, 5, 6, 7)))).toEqual([7, 6, 5, 4]);
-  });
-
   it('drop the oldest of many, and know where to read on', () => {
     expect(keepNewest({ rows: rowsOf(5, 4, 3), next: null }, 2)).toEqual({ rows: rowsOf(5, 4), next: 4 });
   });
 
-  it('change in place', () => {
-    const changed = rowOf(4, { verdict: 'pending' });
-    expect(withChanged({ rows: rowsOf(5, 4), next: null }, [changed, rowOf(1)]).rows).toEqual([
-      rowOf(5),
-      changed,
-    ]);
-  });
-
-  it('lack no target any more once a later delivery brought it their lead', () => {
-    const [first, other] = [rowOf(1, { verdict: 'pending', failed: 1 }), rowOf(2, { failed: 1 })];
-    const second = rowOf(3, { leadId: 'lead_1', attempt: 2 });
-    const settled = [other, { ...first, failed: 0 }];
-    expect(withNewer({ rows: [other, first], next: null }, [second]).rows).toEqual([second, ...settled]);
-    const pending = { ...second, verdict: 'pending' as const, failed: 1 };
-    expect(withChanged({ rows: [pending, other, first], next: null }, [second]).rows).toEqual([
-      second,
-      ...settled,
-    ]);
-  });
-
-  it('lose what a page that was read again does not have, and what may be gone behind it', () => {
+  it('are those of a page in its place, with the ones above and below it', () => {
     const list = { rows: rowsOf(9, 8, 7, 6, 5, 4), next: 4 };
-    expect(withPage(list, 9, { rows: rowsOf(8, 6), next: 6 })).toEqual({ rows: rowsOf(9, 8, 6), next: 6 });
+    const changed = rowOf(8, { verdict: 'pending' });
+    expect(withPage(list, 9, { rows: [changed, rowOf(6)], next: 6 })).toEqual({
+      rows: [rowOf(9), changed, ...rowsOf(6, 5, 4)],
+      next: 4,
+    });
+    expect(withPage(list, Infinity, { rows: rowsOf(11, 10, 9), next: 9 })).toEqual({
+      rows: rowsOf(11, 10, 9, 8, 7, 6, 5, 4),
+      next: 4,
+    });
   });
 
-  it('match a filter as the server does: since is included, until is not', () => {
-    const filter = { verdicts: ['accepted' as const], last: null, since: 4_000, until: 6_000 };
-    expect([3, 4, 5, 6].filter((seq) => matches(filter, rowOf(seq)))).toEqual([4, 5]);
-    expect(matches({ ...filter, verdicts: ['rejected'] }, rowOf(4))).toBe(false);
+  it('are all of a page behind which nothing comes', () => {
+    const list = { rows: rowsOf(9, 8, 7), next: 7 };
+    expect(withPage(list, 9, { rows: rowsOf(8), next: null })).toEqual({ rows: rowsOf(9, 8), next: null });
+  });
+
+  it('drop what is older than a page where others may be between them', () => {
+    const list = { rows: rowsOf(9, 8), next: 8 };
+    expect(withPage(list, Infinity, { rows: rowsOf(40, 30), next: 30 })).toEqual({
+      rows: rowsOf(40, 30),
+      next: 30,
+    });
   });
 });
 
-describe('scales', () => {
+describe('ticks', () => {
   it('count in whole numbers', () => {
     expect(countTicks(0)).toEqual([0, 1]);
     expect(countTicks(3)).toEqual([0, 1, 2, 3]);
     expect(countTicks(556)).toEqual([0, 200, 400, 600]);
   });
 
-  it('include the smallest and the greatest delay', () => {
-    const ticks = delayTicks(320, 95_000);
-    expect(ticks[0]).toBe(100);
-    expect(ticks.at(-1)).toBe(600_000);
-    expect(delayPlace(100, ticks)).toBe(0);
-    expect(delayPlace(600_000, ticks)).toBe(1);
-    expect(delayTicks(1, 1).length).toBeGreaterThan(1);
-    expect(delayPlace(1e12, delayTicks(1e12, 1e12))).toBe(1);
+  it('are at round times, as many as have room', () => {
+    const since = new Date(2026, 0, 31, 22, 7).getTime();
+    const texts = (width: number) => timeTicks(since, since + 3 * 3_600_000, width).map(({ text }) => text);
+    expect(texts(400)).toEqual(['23:00', '1 Feb', '01:00']);
+    expect(texts(100)).toEqual(['1 Feb']);
   });
 });

@@ -20,11 +20,6 @@ function HelpDialog(): VNode {
   return (
     <Dialog title="Keys">
       <ShortcutList shortcuts={shortcuts} />
-      <p class="note">
-        A search finds what holds all of its words, <q>several in quotes</q> as they are;{' '}
-        <code>reason:stale</code>, <code>status:401</code>, <code>target:crm</code> and <code>since:1h</code>{' '}
-        look in one place.
-      </p>
       <p class="note">{inbox.program}</p>
     </Dialog>
   );

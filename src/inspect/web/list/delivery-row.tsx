@@ -3,7 +3,7 @@ import type { WireRow } from '../../wire.ts';
 import { Time } from '../elements.tsx';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
-import { capitalized, deliveryTitle, plural } from '../text/format.ts';
+import { capitalized, deliveryTitle } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { VerdictIcon } from '../text/verdict.tsx';
 
@@ -15,13 +15,11 @@ interface DeliveryRowProps {
   /** px */
   readonly top: number;
   readonly now: number;
-  /** What a search found it by. */
-  readonly place: string | null;
   readonly isSelected: boolean;
   readonly isOpen: boolean;
 }
 
-export function DeliveryRow({ row, index, top, now, place, isSelected, isOpen }: DeliveryRowProps): VNode {
+export function DeliveryRow({ row, index, top, now, isSelected, isOpen }: DeliveryRowProps): VNode {
   const model = useModel();
   return (
     <div
@@ -33,23 +31,23 @@ export function DeliveryRow({ row, index, top, now, place, isSelected, isOpen }:
       style={{ top: `${top}px` }}
       onClick={() => openDelivery(model, row.seq)}
     >
-      <Cells row={row} now={now} place={place} />
+      <Cells row={row} now={now} />
     </div>
   );
 }
 
-type CellsProps = Pick<DeliveryRowProps, 'row' | 'now' | 'place'>;
+type CellsProps = Pick<DeliveryRowProps, 'row' | 'now'>;
 
 /**
  * Drawn again only when one of them changed. Not by `useMemo`: an element that is kept keeps the list that it was first drawn
  * in, whose elements keep older lists, so that no row is ever freed.
  */
 class Cells extends Component<CellsProps> {
-  override shouldComponentUpdate({ row, now, place }: CellsProps): boolean {
-    return row !== this.props.row || now !== this.props.now || place !== this.props.place;
+  override shouldComponentUpdate({ row, now }: CellsProps): boolean {
+    return row !== this.props.row || now !== this.props.now;
   }
 
-  override render({ row, now, place }: CellsProps): VNode {
+  override render({ row, now }: CellsProps): VNode {
     return (
       <>
         <span role="gridcell" class="row-verdict">
@@ -70,41 +68,29 @@ class Cells extends Component<CellsProps> {
           )}
         </span>
         <span role="gridcell" class="row-category">
-          {place !== null ? (
-            <span class="found-in">in {place}</span>
-          ) : (
-            row.category !== null && <ReceivedText text={row.category} />
-          )}
+          {row.category !== null && <ReceivedText text={row.category} />}
         </span>
-        <span
-          role="gridcell"
-          class={`row-attempts${row.failed > 0 ? ' has-failed' : ''}`}
-          title={attemptTitle(row)}
-        >
-          {attemptText(row)}
+        <span role="gridcell" class={`row-attempts${row.dead > 0 ? ' has-failed' : ''}`}>
+          {stateText(row)}
         </span>
       </>
     );
   }
 }
 
-/** `attempt 3 · 1 failed`: nothing of what is ordinary. */
-function attemptText({ attempt, failed, source }: WireRow): string {
-  const parts = [];
-  if (source !== 'push') parts.push(source);
-  if (attempt > 1) parts.push(`attempt ${attempt}`);
-  if (failed > 0) parts.push(`${failed} failed`);
-  return parts.join(' · ');
+/** `attempt 3 · 1 waiting`: where the delivery differs from a first one, and how far its lead is at the targets. */
+function stateText({ attempt, source, done, waiting, dead }: WireRow): string {
+  return [
+    source === 'push' ? '' : source,
+    attempt > 1 ? `attempt ${attempt}` : '',
+    ...[[done, 'done'] as const, [waiting, 'waiting'] as const, [dead, 'dead'] as const].map(
+      ([count, state]) => (count === 0 ? '' : `${count} ${state}`),
+    ),
+  ]
+    .filter((part) => part !== '')
+    .join(' · ');
 }
 
 /** Among the deliveries of one lead. */
 export const attemptName = ({ attempt, source }: WireRow): string =>
   source === 'push' ? `attempt ${attempt}` : source;
-
-function attemptTitle({ attempt, failed, delivered }: WireRow): string {
-  const handedOn = [
-    delivered > 0 ? `taken by ${plural(delivered, 'target')}` : '',
-    failed > 0 ? `not taken by ${plural(failed, 'target')}` : '',
-  ].filter((part) => part !== '');
-  return [`attempt ${attempt}`, ...handedOn].join(', ');
-}

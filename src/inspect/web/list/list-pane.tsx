@@ -1,45 +1,39 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button, Icon, Key, RangeSelect } from '../elements.tsx';
-import { copyText, focusOn } from '../state/delivery-actions.ts';
-import type { ListState as ListStateValue } from '../state/delivery-list.ts';
-import { useModel, useValue } from '../state/page-model.ts';
-import { linkToShown } from '../state/route.ts';
-import { isFiltered, noFilter } from '../state/rows.ts';
-import type { SearchState } from '../state/search.ts';
-import { plural, sentence, shownCount, capitalized } from '../text/format.ts';
-import { RowList } from './row-list.tsx';
 import { verdicts, type WireVerdict } from '../../wire.ts';
+import { Button, Icon, Key, RangeSelect } from '../elements.tsx';
+import { focusOn } from '../state/delivery-actions.ts';
+import { useModel, useValue } from '../state/page-model.ts';
+import { listFilter } from '../state/route.ts';
+import { isFiltered, noFilter } from '../state/rows.ts';
+import { capitalized, plural, sentence, shownCount } from '../text/format.ts';
 import { VerdictIcon } from '../text/verdict.tsx';
+import { RowList } from './row-list.tsx';
 
 export function ListPane(): VNode {
-  const model = useModel();
-  const list = useValue(model.list.state);
-  const search = useValue(model.search.state);
-  const { rows, next } = search ?? list;
-  const isRunning = search === null ? list.isLoading : search.status === 'running';
+  const { list } = useModel();
+  const { rows, next, isLoading, problem } = useValue(list.state);
   return (
     <section class="list-pane" aria-label="Inbox">
       <search class="tools">
-        <SearchField />
+        <TextFilter />
         <TimeFilter />
         <VerdictFilter />
       </search>
-      {search !== null && <SearchProgress search={search} />}
+      <SearchProgress />
       {rows.length === 0 ? (
-        <ListState list={list} search={search} />
+        <EmptyList />
       ) : (
         <RowList
-          key={search?.text}
           rows={rows}
-          places={search?.places ?? null}
-          isWhole={next === null && !isRunning}
+          canLoadOlder={next !== null && !isLoading && problem === null}
+          isWhole={next === null && !isLoading}
         />
       )}
-      {search === null && rows.length > 0 && list.problem !== null && (
+      {rows.length > 0 && problem !== null && (
         <p class="list-problem" role="alert">
-          {list.problem.message}{' '}
-          <Button class="link" onClick={() => model.loadOlder()}>
+          {problem.message}{' '}
+          <Button class="link" onClick={() => void list.loadOlder()}>
             Try again
           </Button>
         </p>
@@ -49,12 +43,10 @@ export function ListPane(): VNode {
 }
 
 /** In place of the rows where there are none. */
-function ListState({ list, search }: { list: ListStateValue; search: SearchState | null }): VNode | null {
+function EmptyList(): VNode {
   const model = useModel();
-  const filter = useValue(model.filter);
-  if (search === null ? list.isLoading : search.status === 'running')
-    return <div class="list-state" id="list" tabIndex={-1} />;
-  const problem = (search ?? list).problem;
+  const filter = useValue(listFilter);
+  const { next, isLoading, problem } = useValue(model.list.state);
   if (problem !== null) {
     return (
       <div class="list-state" id="list" tabIndex={-1} role="alert">
@@ -66,100 +58,66 @@ function ListState({ list, search }: { list: ListStateValue; search: SearchState
       </div>
     );
   }
-  if (search !== null || isFiltered(filter)) {
-    return (
-      <div class="list-state" id="list" tabIndex={-1}>
-        <h2>{search === null ? 'No delivery matches' : 'Nothing found'}</h2>
-        {isFiltered(filter) && (
-          <Button class="button" onClick={() => model.setFilter(noFilter)}>
-            Show all verdicts and times
-          </Button>
-        )}
-      </div>
-    );
-  }
+  if (isLoading || next !== null) return <div class="list-state" id="list" tabIndex={-1} />;
   return (
     <div class="list-state" id="list" tabIndex={-1}>
-      <h2>No deliveries yet</h2>
-      <p>They appear here the moment they arrive.</p>
-      <p>
-        Nothing receives in this process: <code>leads listen</code> does.
-      </p>
+      {isFiltered(filter) ? (
+        <>
+          <h2>No delivery matches</h2>
+          <Button class="button" onClick={() => model.setFilter(noFilter)}>
+            Show all deliveries
+          </Button>
+        </>
+      ) : (
+        <>
+          <h2>No deliveries yet</h2>
+          <p>They appear here the moment they arrive.</p>
+          <p>
+            Nothing receives in this process: <code>leads listen</code> does.
+          </p>
+        </>
+      )}
     </div>
   );
 }
 
-function SearchProgress({ search }: { search: SearchState }): VNode {
-  const model = useModel();
-  const { announcer, search: searching } = model;
-  const { status, rows, searched, total, next } = search;
-  const isWhole = status === 'done' && next === null;
-  const all = total === null || isWhole ? '' : ` of ${shownCount(Math.max(total, searched, rows.length))}`;
-  const found = `${plural(rows.length, 'match', 'matches')}${next === null ? '' : ' so far'}`;
+/** How far the words of the filter were looked for. */
+function SearchProgress(): VNode | null {
+  const { list, announcer } = useModel();
+  const { text } = useValue(listFilter);
+  const { rows, next, isLoading } = useValue(list.state);
+  const found = plural(rows.length, 'match', 'matches');
+  const isWhole = next === null && !isLoading;
   useEffect(() => {
-    if (status === 'done') announcer.say(found);
-  }, [status, found, announcer]);
-  return (
-    <p class={`search-progress is-${status}`}>
-      <span>
-        {found},{' '}
-        {isWhole
-          ? `${plural(searched, 'delivery', 'deliveries')} searched`
-          : `${shownCount(Math.max(searched, rows.length))} searched${all}`}
-      </span>
-      <Button
-        class="link"
-        title="With the words of the search"
-        onClick={() => void copyText(model, linkToShown())}
-      >
-        Copy link
-      </Button>
-      {status === 'running' && (
-        <Button class="link" onClick={() => searching.cancel()}>
-          Stop
-        </Button>
-      )}
-      {status === 'cancelled' && <span>stopped</span>}
-      {status === 'failed' && <span role="alert">{search.problem?.message}</span>}
-    </p>
-  );
+    if (text !== '' && isWhole) announcer.say(found);
+  }, [text, isWhole, found, announcer]);
+  if (text === '') return null;
+  return <p class="search-progress">{isLoading ? 'Searching…' : isWhole ? found : `${found} so far`}</p>;
 }
 
 /** A search begins when nothing was typed for this long; ms. */
-const pauseMs = 120;
+const pauseMs = 150;
 
-function SearchField(): VNode {
+function TextFilter(): VNode {
   const model = useModel();
-  const search = useValue(model.search.state);
-  const [text, setText] = useState(search?.text ?? '');
+  const { text: wanted } = useValue(listFilter);
+  const [text, setText] = useState(wanted);
   const timer = useRef<number | undefined>(undefined);
-  const asked = useRef(search?.text ?? '');
-  const find = (query: string): void => {
-    clearTimeout(timer.current);
-    const wanted = query.trim();
-    asked.current = wanted;
-    const { value: current } = model.search.state;
-    // What was found, or is being found, stays.
-    const isThere = current?.text === wanted && (current.status === 'done' || current.status === 'running');
-    if (!isThere) model.find(wanted);
-  };
-  // It was ended or begun elsewhere: what is typed meanwhile stays.
+  const asked = useRef(wanted);
+  // It was cleared elsewhere: what is typed meanwhile stays otherwise.
   useEffect(() => {
-    const found = search?.text ?? '';
-    if (found !== asked.current) setText((asked.current = found));
-  }, [search?.text]);
+    if (wanted !== asked.current) setText((asked.current = wanted));
+  }, [wanted]);
+  const find = (typed: string): void => {
+    clearTimeout(timer.current);
+    const words = (asked.current = typed.trim());
+    if (words !== listFilter.value.text) model.setFilter({ ...listFilter.value, text: words });
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter') {
-      find(text);
-      focusOn('list');
-    } else if (event.key === 'Escape') {
-      if (search?.status === 'running') model.search.cancel();
-      else {
-        setText('');
-        find('');
-      }
-      focusOn('list');
-    } else return;
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    if (event.key === 'Escape') setText('');
+    find(event.key === 'Escape' ? '' : text);
+    focusOn('list');
     event.preventDefault();
   };
   return (
@@ -172,17 +130,14 @@ function SearchField(): VNode {
         type="search"
         autocomplete="off"
         spellcheck={false}
-        aria-label="Search in all that a delivery holds"
-        title="All words, such as: ada reason:stale status:401 target:crm since:1h"
+        aria-label="Words of the id, the name, the category or the reason"
         aria-keyshortcuts="/"
-        placeholder="Search"
+        placeholder="Id, name, category, reason"
         value={text}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value);
+        onInput={({ currentTarget: { value } }) => {
+          setText(value);
           clearTimeout(timer.current);
-          const { value } = currentTarget;
-          if (value.trim() === '') find('');
-          else timer.current = setTimeout(() => find(value), pauseMs);
+          timer.current = setTimeout(() => find(value), pauseMs);
         }}
         onKeyDown={onKeyDown}
       />
@@ -207,7 +162,7 @@ const fieldText = (at: number | null): string =>
 
 function TimeFilter(): VNode {
   const model = useModel();
-  const filter = useValue(model.filter);
+  const filter = useValue(listFilter);
   const [isBetween, setBetween] = useState(false);
   const { last, since, until } = filter;
   const isWindow = last === null && (since !== null || until !== null);
@@ -254,7 +209,7 @@ const shortCount = new Intl.NumberFormat('en', { notation: 'compact', maximumSig
 /** Any of the pressed ones; none pressed: all. */
 function VerdictFilter(): VNode {
   const model = useModel();
-  const filter = useValue(model.filter);
+  const filter = useValue(listFilter);
   const counts = useValue(model.counts);
   const toggle = (verdict: WireVerdict): void => {
     const others = filter.verdicts.filter((one) => one !== verdict);

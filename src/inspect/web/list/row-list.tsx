@@ -5,7 +5,6 @@ import { Button } from '../elements.tsx';
 import { useModel, useValue } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
 import { plural } from '../text/format.ts';
-import { markFound } from '../text/mark-found.ts';
 import { DeliveryRow, rowId } from './delivery-row.tsx';
 
 /** px; the same as in the style sheet. */
@@ -19,14 +18,14 @@ const loadAheadRows = 40;
 
 interface RowListProps {
   readonly rows: readonly WireRow[];
-  /** What was found, by number; null while there is no search. */
-  readonly places: ReadonlyMap<number, string> | null;
-  /** There are no older ones. */
+  /** There are older ones, which may be read now. */
+  readonly canLoadOlder: boolean;
+  /** These rows are all. */
   readonly isWhole: boolean;
 }
 
 /** Rows, of which only those that are seen are drawn. */
-export function RowList({ rows, places, isWhole }: RowListProps): VNode {
+export function RowList({ rows, canLoadOlder, isWhole }: RowListProps): VNode {
   const model = useModel();
   const selected = useValue(model.selected);
   const current = useValue(route);
@@ -39,23 +38,17 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
 
   useEffect(() => {
     model.firstSeen = place.first;
-    if (places === null) {
-      model.list.setAtTop(place.isAtTop);
-      model.list.drawnFrom(first);
-    }
-    // Of what is there by now: rows may have arrived since this was drawn.
-    if (!isWhole && end + loadAheadRows >= model.rows.length) model.loadOlder();
-  }, [model, place, first, end, rows.length, isWhole, places]);
+    model.list.setAtTop(place.isAtTop);
+    if (canLoadOlder && end + loadAheadRows >= rows.length) void model.list.loadOlder();
+    else model.list.drawn(first, end);
+  }, [model, place, first, end, rows, canLoadOlder]);
   useSelectedInView(scroller, rows, selected);
-  useHeldPlace(scroller, rowHeight, places !== null);
   useAim(scroller);
-  const searched = useValue(model.search.state)?.text;
-  useLayoutEffect(() => void markFound('found-in-list', scroller.current, searched));
 
   const isDrawn = shownRows.some(({ seq }) => seq === selected);
   return (
     <div class="rows-frame">
-      <UnseenButton scroller={scroller} isSearch={places !== null} />
+      <UnseenButton scroller={scroller} />
       <div
         ref={scroller}
         id="list"
@@ -79,7 +72,6 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
               index={first + i}
               top={(first + i) * rowHeight}
               now={now}
-              place={places?.get(row.seq) ?? null}
               isSelected={row.seq === selected}
               isOpen={current.view === 'delivery' && current.seq === row.seq}
             />
@@ -90,52 +82,42 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
   );
 }
 
-/** No row moves under a pointer or a focus that is on the list; nor do more of them above a delivery that is open. */
+/** No row moves under a pointer or a focus that is on the list, nor while one of them is open. */
 function useAim(scroller: { current: HTMLDivElement | null }): void {
-  const { list, search } = useModel();
+  const { list } = useModel();
   useLayoutEffect(() => {
     const { current } = scroller;
-    const isUsed = (): boolean =>
-      current !== null && (current.matches(':hover') || current.contains(document.activeElement));
-    list.isAimedAt = () => isUsed() || (route.value.view === 'delivery' && list.state.value.unseen > 0);
-    search.isAimedAt = isUsed;
+    list.isAimedAt = () =>
+      route.value.view === 'delivery' ||
+      (current !== null && (current.matches(':hover') || current.contains(document.activeElement)));
     // Once the pointer or the focus is where it goes to.
-    const release = (): void =>
-      void requestAnimationFrame(() => {
-        list.release();
-        search.release();
-      });
+    const release = (): void => void requestAnimationFrame(() => list.release());
     current?.addEventListener('pointerleave', release);
     current?.addEventListener('focusout', release);
+    const unsubscribe = route.subscribe(release);
     return () => {
       current?.removeEventListener('pointerleave', release);
       current?.removeEventListener('focusout', release);
-      list.isAimedAt = search.isAimedAt = () => false;
+      unsubscribe();
+      list.isAimedAt = () => false;
     };
-  }, [scroller, list, search]);
+  }, [scroller, list]);
 }
 
 /** Of arrivals that are not shown yet. */
-function UnseenButton({
-  scroller,
-  isSearch,
-}: {
-  scroller: { current: HTMLDivElement | null };
-  isSearch: boolean;
-}): VNode | null {
-  const { list, search } = useModel();
-  const { unseen } = useValue(list.state);
-  const found = useValue(search.state);
-  const count = isSearch ? (found?.waiting.length ?? 0) : unseen;
-  if (count === 0) return null;
+function UnseenButton({ scroller }: { scroller: { current: HTMLDivElement | null } }): VNode | null {
+  const { list } = useModel();
+  const { unseen, hasMoreUnseen } = useValue(list.state);
+  if (unseen === 0) return null;
   const show = (): void => {
     scroller.current?.scrollTo({ top: 0 });
-    if (isSearch) search.showWaiting();
-    else void list.showNewest();
+    void list.showNewest();
   };
   return (
     <Button class="unseen" onClick={show}>
-      {plural(count, 'new delivery', 'new deliveries')}
+      {hasMoreUnseen
+        ? `More than ${unseen} new deliveries`
+        : plural(unseen, 'new delivery', 'new deliveries')}
     </Button>
   );
 }
@@ -201,25 +183,4 @@ function useScrollPlace(scroller: { current: HTMLElement | null }, rowHeight: nu
     };
   }, [scroller, rowHeight]);
   return place;
-}
-
-/**
- * Keeps the selected row where it is seen while deliveries arrive above it, as long as it is open or the list has the focus:
- * scrolls by what was inserted. From then on the list is scrolled down, and arrivals are only counted.
- */
-function useHeldPlace(scroller: { current: HTMLElement | null }, rowHeight: number, isSearch: boolean): void {
-  const model = useModel();
-  const { inserted } = useValue(model.list.state);
-  const before = useRef(inserted);
-  useLayoutEffect(() => {
-    const added = inserted - before.current;
-    before.current = inserted;
-    const { current } = scroller;
-    if (added <= 0 || isSearch || current === null) return;
-    if (route.value.view !== 'delivery' && document.activeElement !== current) return;
-    const top = (model.rows.findIndex(({ seq }) => seq === model.selected.value) - added) * rowHeight;
-    if (top < 0 || top >= current.scrollTop + current.clientHeight) return;
-    current.scrollTop += added * rowHeight;
-    if (current.scrollTop >= rowHeight / 2) model.list.countUnseen(added);
-  }, [inserted]);
 }

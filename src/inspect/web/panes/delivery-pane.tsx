@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { WireDelivery, WireResult } from '../../wire.ts';
 import { Button, Key, Time } from '../elements.tsx';
 import { useLoaded } from '../api-client/use-loaded.ts';
@@ -17,7 +17,6 @@ import {
   shownDuration,
 } from '../text/format.ts';
 import { FieldNames, ReceivedText, shown } from '../text/received-text.tsx';
-import { markFound } from '../text/mark-found.ts';
 import { VerdictBadge } from '../text/verdict.tsx';
 import { BodySection, HeaderSection, LeadAttempts, Section } from './delivery-sections.tsx';
 import { ClosePane, PaneProblem } from './pane-parts.tsx';
@@ -39,7 +38,6 @@ export function DeliveryPane({ seq }: { seq: number }): VNode {
     const { value: current } = route;
     if (current.view === 'delivery' && current.seq === seq) model.selected.value = seq;
   }, [model, seq]);
-  useFoundInView(answer);
   if (problem !== null && path === `/api/deliveries/${seq}`) {
     return (
       <PaneProblem
@@ -60,46 +58,6 @@ export function DeliveryPane({ seq }: { seq: number }): VNode {
       <HeaderSection headers={answer.headers} />
     </article>
   );
-}
-
-/** Marks what was searched for, and scrolls to the first of it where none is seen. */
-function useFoundInView(answer: WireDelivery | null): void {
-  const { search } = useModel();
-  const text = useValue(search.state)?.text;
-  const shown = `${answer?.seq} ${text}`;
-  const scrolledFor = useRef('');
-  // Also what is drawn later, such as the rest of a long body.
-  useEffect(() => {
-    const pane = document.getElementById('pane');
-    const mark = (): void => {
-      const ranges = markFound('found-in-pane', pane, text);
-      if (pane === null || ranges.length === 0 || scrolledFor.current === shown) return;
-      scrolledFor.current = shown;
-      const { top, bottom } = pane.getBoundingClientRect();
-      const isSeen = (range: Range): boolean => {
-        const place = range.getBoundingClientRect();
-        return place.height > 0 && place.top >= top && place.bottom <= bottom;
-      };
-      const [first] = ranges;
-      if (first === undefined || ranges.some(isSeen)) return;
-      // Lines that are far away have no place before they are near.
-      first.startContainer.parentElement?.scrollIntoView({ block: 'center' });
-      // A long body scrolls by itself.
-      const scroller = first.startContainer.parentElement?.closest('pre') ?? pane;
-      requestAnimationFrame(() => {
-        const place = scroller.getBoundingClientRect();
-        const middle = (Math.max(place.top, top) + Math.min(place.bottom, bottom)) / 2;
-        scroller.scrollBy(0, first.getBoundingClientRect().top - middle);
-      });
-    };
-    mark();
-    const redrawn = new MutationObserver(mark);
-    if (pane !== null && text !== undefined) redrawn.observe(pane, { childList: true, subtree: true });
-    return () => {
-      redrawn.disconnect();
-      markFound('found-in-pane', null, undefined);
-    };
-  }, [shown, text]);
 }
 
 function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {

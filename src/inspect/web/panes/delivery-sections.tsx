@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { mostDumped, searchWords, type WireDelivery } from '../../wire.ts';
+import { mostDumped, type WireDelivery } from '../../wire.ts';
 import { Button, Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { copyText, openDelivery } from '../state/delivery-actions.ts';
-import { useModel, useValue } from '../state/page-model.ts';
+import { useModel } from '../state/page-model.ts';
 import { shownCount, shownSize } from '../text/format.ts';
 import { Code, ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
@@ -77,7 +77,6 @@ let preferred: Form | undefined;
 export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
   const model = useModel();
   const [chosen, setChosen] = useState(preferred);
-  const search = useValue(model.search.state);
   const { formatted, text, hex, isCut, size, missing } = delivery;
   const texts = { formatted, hex, raw: text };
   const forms = (['formatted', 'hex', 'raw'] as const).filter((one) => texts[one] !== null);
@@ -117,7 +116,6 @@ export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
           isJson={form !== 'hex' && formatted !== null}
           isTable={form === 'hex'}
           label="Text of the body"
-          wanted={searchWords(search?.text ?? '').map((word) => word.text.toLowerCase())}
         />
       )}
       {size > shownBytes && (

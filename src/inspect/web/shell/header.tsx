@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button, Key } from '../elements.tsx';
-import type { Connection } from '../api-client/live-events.ts';
+import type { Connection } from '../api-client/live.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import { ReceivedText } from '../text/received-text.tsx';
@@ -20,10 +20,10 @@ export function Header(): VNode {
       <ConnectionState />
       <Button
         class="button quiet"
-        aria-pressed={view === 'charts'}
-        onClick={() => go({ view: view === 'charts' ? 'list' : 'charts' })}
+        aria-pressed={view === 'chart'}
+        onClick={() => go({ view: view === 'chart' ? 'list' : 'chart' })}
       >
-        Charts
+        Chart
       </Button>
       <Button
         class="button quiet"
@@ -41,37 +41,28 @@ const words: Record<Connection['state'], string> = {
   connecting: 'Connecting',
   live: 'Live',
   lost: 'Connection lost, trying again',
-  paused: 'Paused',
   ended: 'Ended',
 };
 
 function ConnectionState(): VNode {
-  const model = useModel();
-  const { live, announcer, inboxProblem, list } = model;
-  const isPaused = useValue(list.isPaused);
-  const { state } = useValue(live.connection);
-  const problem = useValue(inboxProblem);
+  const { live, announcer } = useModel();
+  const { state, inboxProblem } = useValue(live.connection);
   useEffect(() => {
     if (state === 'lost') announcer.say(words.lost);
   }, [state, announcer]);
-  if (problem !== null && state === 'live') {
+  if (inboxProblem !== null) {
     return (
-      <p class="connection is-lost" title={problem}>
+      <p class="connection is-lost" title={inboxProblem}>
         <span class="dot" /> The inbox cannot be read now
       </p>
     );
   }
   return (
     <p class={`connection is-${state}`}>
-      <span class="dot" /> {state === 'live' && isPaused ? words.paused : words[state]}
+      <span class="dot" /> {words[state]}
       {state === 'lost' && (
         <Button class="link" onClick={() => live.retry()}>
           Try now
-        </Button>
-      )}
-      {state === 'live' && (
-        <Button class="link" aria-pressed={isPaused} title="Space" onClick={() => model.togglePause()}>
-          {isPaused ? 'Go on' : 'Pause'}
         </Button>
       )}
     </p>

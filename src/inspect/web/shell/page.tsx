@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { ChartsPane } from '../charts/charts-pane.tsx';
+import { ChartPane } from '../chart/chart-pane.tsx';
 import { Dialogs } from '../dialogs/open-dialog.tsx';
 import { ListPane } from '../list/list-pane.tsx';
 import { DeliveryPane } from '../panes/delivery-pane.tsx';
 import { useModel, useValue, type PageModel } from '../state/page-model.ts';
-import { type Route, route } from '../state/route.ts';
+import { listFilter, type Route, route } from '../state/route.ts';
 import { Header } from './header.tsx';
 import { ShortcutList, shortcuts } from './shortcuts.tsx';
-import { closePane, copyCurl, openDelivery, openReplay, step, toOldest } from '../state/delivery-actions.ts';
+import { closePane, copyCurl, openDelivery, openReplay, step } from '../state/delivery-actions.ts';
 
 /** The list, and beside it, or above it where there is no room, what the address names. */
 export function Page(): VNode {
@@ -37,12 +37,12 @@ export function Page(): VNode {
 const labels: Record<Route['view'], string> = {
   list: 'No delivery',
   delivery: 'Delivery',
-  charts: 'Charts',
+  chart: 'Chart',
 };
 
 function pane(current: Route): VNode {
   if (current.view === 'delivery') return <DeliveryPane seq={current.seq} />;
-  return current.view === 'charts' ? <ChartsPane /> : <NothingOpen />;
+  return current.view === 'chart' ? <ChartPane /> : <NothingOpen />;
 }
 
 /** The program came back with another key: what was read stays. */
@@ -90,17 +90,21 @@ function NothingOpen(): VNode {
 const actions: Record<string, (model: PageModel) => unknown> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),
-  G: toOldest,
+  G: (model) => step(model, Infinity),
   // At once: the next letter is already meant for it.
   '/': () => document.getElementById('search')?.focus(),
   '?': (model) => (model.dialog.value = { name: 'help' }),
   r: openReplay,
   c: copyCurl,
-  ' ': (model) => model.togglePause(),
-  Enter: (model) => model.selected.value !== null && (openDelivery(model, model.selected.value), true),
+  Enter: (model) => {
+    const row = model.neighbour(0);
+    if (row !== null) openDelivery(model, row.seq);
+    return row !== null;
+  },
   Escape: (model) => {
+    const { value: filter } = listFilter;
     if (route.value.view !== 'list') closePane();
-    else if (model.search.state.value !== null) model.find('');
+    else if (filter.text !== '') model.setFilter({ ...filter, text: '' });
     else return false;
     return true;
   },
@@ -119,7 +123,7 @@ const listActions: Record<string, (model: PageModel) => unknown> = {
   PageDown: (model) => step(model, rowsInView()),
   PageUp: (model) => step(model, -rowsInView()),
   Home: (model) => step(model, -Infinity),
-  End: toOldest,
+  End: (model) => step(model, Infinity),
 };
 
 /** The page's keys, except while something is typed, a dialog is open or another key is held. */
@@ -132,8 +136,6 @@ function usePageKeys(): void {
       if (event.target.closest('input, textarea, select, [contenteditable]') !== null) return;
       // The key that presses what has the focus.
       if (/^( |Enter)$/.test(event.key) && event.target.closest('button, a, summary') !== null) return;
-      // It scrolls what is read.
-      if (event.key === ' ' && event.target.closest('#pane') !== null) return;
       const action =
         actions[event.key] ??
         (event.target === document.body || event.target.closest('#list') !== null

@@ -10,13 +10,12 @@ interface Shortcut {
 export const shortcuts: readonly Shortcut[] = [
   { keys: ['j', 'k'], text: 'Next and previous delivery' },
   { keys: ['Enter'], text: 'Open the delivery' },
-  { keys: ['/'], text: 'Search' },
+  { keys: ['/'], text: 'Filter by words' },
   { keys: ['?'], text: 'All keys' },
-  { keys: ['Space'], text: 'Pause the list, and go on' },
-  { keys: ['Home', 'G'], text: 'Newest and oldest delivery' },
+  { keys: ['Home', 'G'], text: 'First and last delivery of the list' },
   { keys: ['r'], text: 'Replay the delivery' },
   { keys: ['c'], text: 'Copy it as a curl command' },
-  { keys: ['Esc'], text: 'Close what is open, stop a search' },
+  { keys: ['Esc'], text: 'Close what is open, clear the words' },
 ];
 
 export function ShortcutList({ shortcuts }: { shortcuts: readonly Shortcut[] }): VNode {

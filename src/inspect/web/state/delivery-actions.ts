@@ -25,19 +25,6 @@ export function step(model: PageModel, by: number): void {
   if (besideEachOther.matches || route.value.view === 'delivery') go({ view: 'delivery', seq: row.seq });
 }
 
-/** All rows up to the oldest one are read, unless another row is chosen meanwhile. */
-export async function toOldest(model: PageModel): Promise<void> {
-  step(model, Infinity);
-  for (;;) {
-    const at = model.selected.value;
-    const isMore = await model.readOlder();
-    // What the list reads for itself goes first, and each page is drawn.
-    await new Promise(requestAnimationFrame);
-    if (!isMore || model.selected.value !== at) return;
-    step(model, Infinity);
-  }
-}
-
 /** Back to where this was opened from. */
 export function closePane(): void {
   go({ view: 'list' });

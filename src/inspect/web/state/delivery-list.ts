@@ -1,17 +1,7 @@
 import type { WirePage, WireRow } from '../../wire.ts';
 import { type AnswerSource, isAbort, type Problem, problemOf } from '../api-client/problem.ts';
-import {
-  isFiltered,
-  keepNewest,
-  type ListFilter,
-  matches,
-  noFilter,
-  queryOf,
-  withChanged,
-  withNewer,
-  withPage,
-} from './rows.ts';
 import { Observable } from './observable.ts';
+import { keepNewest, type ListFilter, noFilter, queryOf, withPage } from './rows.ts';
 
 export interface ListState {
   /** Newest first. */
@@ -20,10 +10,10 @@ export interface ListState {
   readonly next: number | null;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
-  /** How many arrived that are not among `rows`: the list was scrolled down, aimed at or paused. */
+  /** How many arrived that are not among `rows`, since the list is scrolled down or aimed at. */
   readonly unseen: number;
-  /** How many arrivals were put at the top of `rows`, since these were read. */
-  readonly inserted: number;
+  /** There are more of them than that. */
+  readonly hasMoreUnseen: boolean;
 }
 
 const pageSize = 100;
@@ -34,158 +24,145 @@ const mostRowsAtTop = 1_000;
 /** Rows above what is seen that are read with it. */
 const readAbove = 50;
 
-const showEveryMs = 1_500;
-
-const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0, inserted: 0 };
+const empty: ListState = {
+  ...{ rows: [], next: null, isLoading: true, problem: null },
+  ...{ unseen: 0, hasMoreUnseen: false },
+};
 
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
 export class DeliveryList {
   readonly state = new Observable<ListState>(empty);
-  /** Somebody paused it: nothing moves until they go on. */
-  readonly isPaused = new Observable(false);
   /** Whether somebody aims at a row now: it must not move. */
   isAimedAt: () => boolean = () => false;
   readonly #api: AnswerSource;
   #filter: ListFilter = noFilter;
   #isAtTop = true;
-  #loading = new AbortController();
-  /** What arrived while the newest page is read, which may be without it. */
-  #meanwhile: WireRow[] = [];
-  /** Rows with a greater number were not read again since something was removed or changed unnoticed. */
-  #staleAbove = Infinity;
-  #soon: ReturnType<typeof setTimeout> | null = null;
+  #reading = new AbortController();
+  #isReading = false;
+  /** Rows with other numbers were not read again since the inbox changed: from <= seq < before. */
+  #fresh = { from: 0, before: Infinity };
 
   constructor(api: AnswerSource) {
     this.#api = api;
   }
 
-  show(filter: ListFilter): Promise<void> {
-    return this.#show(filter, () => false);
-  }
-
-  /** Unless `isHeld` then, once it is read. */
-  async #show(filter: ListFilter, isHeld: () => boolean): Promise<void> {
+  /** Shows other deliveries; those before stay until these are there. */
+  async show(filter: ListFilter): Promise<void> {
     this.#filter = filter;
-    this.#loading.abort();
     this.#isAtTop = true;
-    this.#staleAbove = Infinity;
-    this.#meanwhile = [];
-    await this.#load(null, (page) =>
-      isHeld() && this.state.value.rows.length > 0 ? {} : { ...empty, ...withNewer(page, this.#meanwhile) },
-    );
+    this.state.change({ isLoading: true });
+    const isShown = await this.#read({ limit: pageSize }, (page) => {
+      this.#fresh = { from: page.next ?? 0, before: Infinity };
+      return { ...empty, ...page };
+    });
+    if (isShown) await this.#untilOneIsFound();
   }
 
-  async loadOlder(): Promise<void> {
-    const { next, isLoading } = this.state.value;
-    if (next === null || isLoading) return;
-    await this.#load(next, (page, state) =>
-      // The oldest rows may have been dropped meanwhile: this page does not follow on what is left.
-      state.next === next ? { rows: [...state.rows, ...page.rows], next: page.next } : {},
-    );
+  async loadOlder(): Promise<boolean> {
+    const { next } = this.state.value;
+    if (next === null || this.#isReading) return false;
+    this.state.change({ isLoading: true });
+    return this.#read({ before: next, limit: pageSize }, (page, { rows }) => {
+      if ((rows.at(-1)?.seq ?? Infinity) >= this.#fresh.from) this.#fresh.from = page.next ?? 0;
+      return { rows: [...rows, ...page.rows], next: page.next };
+    });
   }
 
-  /** What is shown may have changed while nobody listened: reads again what is seen, and a little above it. */
-  async refresh(firstSeen: number): Promise<void> {
-    if (this.#isAtTop && !this.#isHeld) return this.#showUnlessHeld();
-    const from = this.state.value.rows[Math.max(0, firstSeen - readAbove)];
-    if (from === undefined) return;
-    this.#staleAbove = from.seq;
-    await this.#load(from.seq + 1, (page, state) => withPage(state, from.seq + 1, page));
+  /** A search ends its pages after a while, also where it has found nothing so far. */
+  async #untilOneIsFound(): Promise<void> {
+    while (this.state.value.rows.length === 0 && (await this.loadOlder()));
   }
 
-  /** The first row that is drawn now. */
-  drawnFrom(index: number): void {
-    const { isLoading, rows } = this.state.value;
-    if (!isLoading && (rows[index]?.seq ?? 0) > this.#staleAbove) void this.refresh(index);
-  }
-
-  add(arrived: readonly WireRow[], skipped: number): void {
-    const rows = arrived.filter((row) => matches(this.#filter, row));
-    const { isLoading, unseen } = this.state.value;
-    if (isLoading) this.#meanwhile.push(...rows);
-    if (!this.#isAtTop || this.#isHeld || unseen > 0) {
-      this.countUnseen(rows.length + skipped);
-      if (!isLoading) this.release();
-    } else if (skipped === 0) this.#insert(rows);
-    else if (isFiltered(this.#filter)) this.#showSoon();
-    else this.#begin(rows);
+  /** The inbox changed: reads again what is seen from that row on. Resolves to whether something arrived. */
+  async refresh(firstSeen: number): Promise<boolean> {
+    const { rows, unseen, isLoading } = this.state.value;
+    const [newest] = rows;
+    if (!this.#isHeld) await this.#readNewest(true);
+    if (newest === undefined || !this.#isHeld) {
+      const [now] = this.state.value.rows;
+      return !isLoading && now !== undefined && now.seq > (newest?.seq ?? 0);
+    }
+    this.#fresh = { from: Infinity, before: Infinity };
+    if (!(await this.#readFrom(Math.max(0, firstSeen - readAbove)))) return false;
+    await this.#read({ after: newest.seq, limit: pageSize }, (page) => ({
+      unseen: page.rows.length,
+      hasMoreUnseen: page.next !== null,
+    }));
+    return this.state.value.unseen > unseen;
   }
 
   get #isHeld(): boolean {
-    return this.isPaused.value || this.isAimedAt();
-  }
-
-  #showUnlessHeld(): Promise<void> {
-    return this.#show(this.#filter, () => this.#isHeld);
+    return this.state.value.rows.length > 0 && (!this.#isAtTop || this.isAimedAt());
   }
 
   showNewest(): Promise<void> {
-    return this.show(this.#filter);
+    return this.#readNewest(false);
   }
 
-  /** Nobody aims at a row any more, or nothing is paused: what arrived meanwhile is shown, unless something else holds it. */
+  /** `unlessHeld`: nothing moves where somebody aims at a row by the time that it is read. */
+  async #readNewest(unlessHeld: boolean): Promise<void> {
+    const isShown = await this.#read({ limit: pageSize }, (page, state) => {
+      if (unlessHeld && this.#isHeld) return {};
+      this.#fresh = { from: page.next ?? 0, before: Infinity };
+      const all = keepNewest(withPage(state, Infinity, page), mostRowsAtTop);
+      return { ...all, unseen: 0, hasMoreUnseen: false };
+    });
+    if (isShown) await this.#untilOneIsFound();
+  }
+
+  async #readFrom(index: number): Promise<boolean> {
+    const { rows } = this.state.value;
+    const [above, from] = [rows[index - 1], rows[index]];
+    if (from === undefined) return false;
+    const before = from.seq + 1;
+    return this.#read({ before, limit: pageSize }, (page, state) => {
+      const isConnected = above !== undefined && this.#isFresh(above);
+      this.#fresh = { from: page.next ?? 0, before: isConnected ? this.#fresh.before : before };
+      return withPage(state, before, page);
+    });
+  }
+
+  #isFresh = ({ seq }: WireRow): boolean => seq >= this.#fresh.from && seq < this.#fresh.before;
+
+  /** These rows are drawn now: what of them may have changed is read again. */
+  drawn(first: number, end: number): void {
+    // What a search found may be far apart, and looking for it again costs as much as the first time.
+    if (this.#isReading || this.#filter.text !== '') return;
+    const stale = this.state.value.rows.slice(first, end).findIndex((row) => !this.#isFresh(row));
+    if (stale !== -1) void this.#readFrom(stale === 0 ? Math.max(0, first - readAbove) : first + stale);
+  }
+
+  /** Nobody aims at a row any more: what arrived meanwhile is shown. */
   release(): void {
-    if (this.#isAtTop && this.state.value.unseen > 0 && !this.#isHeld) void this.#showUnlessHeld();
-  }
-
-  countUnseen(count: number): void {
-    if (count === 0) return;
-    this.state.change({ unseen: this.state.value.unseen + count });
-  }
-
-  #insert(arrived: readonly WireRow[]): void {
-    const { value: old } = this.state;
-    const all = withNewer(old, arrived);
-    const inserted = old.inserted + all.rows.length - old.rows.length;
-    this.state.change({ ...keepNewest(all, mostRowsAtTop), inserted });
-  }
-
-  /** So much arrives that the newest of it is a list of its own; older ones are read when they are scrolled to. */
-  #begin(arrived: readonly WireRow[]): void {
-    this.#loading.abort();
-    this.state.value = {
-      ...empty,
-      isLoading: false,
-      rows: arrived.toReversed(),
-      next: arrived[0]?.seq ?? null,
-    };
-  }
-
-  /** Of what arrived and is not known, some may match; it is asked for now and then, not each time. */
-  #showSoon(): void {
-    if (this.#soon !== null) return;
-    this.#soon = setTimeout(() => {
-      this.#soon = null;
-      if (this.#isAtTop && !this.#isHeld) void this.#showUnlessHeld();
-    }, showEveryMs);
-  }
-
-  changed(rows: readonly WireRow[]): void {
-    this.state.change(withChanged(this.state.value, rows));
+    if (this.state.value.unseen > 0 && !this.#isHeld) void this.#readNewest(true);
   }
 
   /** While it is scrolled down, arrivals are only counted. */
   setAtTop(isAtTop: boolean): void {
     if (isAtTop === this.#isAtTop) return;
     this.#isAtTop = isAtTop;
-    const isBehind = this.state.value.unseen > 0 || this.#staleAbove !== Infinity;
-    if (isAtTop && isBehind) void this.show(this.#filter);
+    if (isAtTop && this.state.value.unseen > 0) void this.showNewest();
   }
 
-  async #load(
-    before: number | null,
+  /** Resolves to false where it failed, or another reading took its place. */
+  async #read(
+    query: Record<string, number>,
     merge: (page: WirePage, state: ListState) => Partial<ListState>,
-  ): Promise<void> {
-    this.#loading.abort();
-    const { signal } = (this.#loading = new AbortController());
-    this.state.change({ isLoading: true, problem: null });
-    const query = queryOf(this.#filter, { before, limit: pageSize });
+  ): Promise<boolean> {
+    this.#reading.abort();
+    const { signal } = (this.#reading = new AbortController());
+    this.#isReading = true;
     try {
-      const page = await this.#api.get<WirePage>(`/api/deliveries?${query}`, signal);
-      if (signal.aborted) return;
-      this.state.change({ ...merge(page, this.state.value), isLoading: false });
+      const page = await this.#api.get<WirePage>(`/api/deliveries?${queryOf(this.#filter, query)}`, signal);
+      if (signal.aborted) return false;
+      this.#isReading = false;
+      this.state.change({ ...merge(page, this.state.value), isLoading: false, problem: null });
+      return true;
     } catch (error) {
-      if (!isAbort(error)) this.state.change({ isLoading: false, problem: problemOf(error) });
+      if (isAbort(error) || signal.aborted) return false;
+      this.#isReading = false;
+      this.state.change({ isLoading: false, problem: problemOf(error) });
+      return false;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { verdicts, type WireRow, type WireVerdict } from '../../wire.ts';
+import { verdicts, type WirePage, type WireVerdict } from '../../wire.ts';
 
 /** Half-open: since <= receivedAt < until; ms since the epoch. */
 export interface ListFilter {
@@ -8,14 +8,19 @@ export interface ListFilter {
   readonly last: number | null;
   readonly since: number | null;
   readonly until: number | null;
+  /** Words of the id, the name, the category or the reason. */
+  readonly text: string;
 }
 
-export const noFilter: ListFilter = { verdicts: [], last: null, since: null, until: null };
+export const noFilter: ListFilter = { verdicts: [], last: null, since: null, until: null, text: '' };
 
-export const isFiltered = ({ verdicts, since, until }: ListFilter): boolean =>
-  verdicts.length > 0 || since !== null || until !== null;
+export const isFiltered = ({ verdicts, since, until, text }: ListFilter): boolean =>
+  verdicts.length > 0 || since !== null || until !== null || text !== '';
 
-/** As the address has it: a window that ends now is one again when it is opened later. */
+/**
+ * As the address has it: a window that ends now is one again when it is opened later. The words are a person's data, and never
+ * there.
+ */
 export function addressOf({ verdicts, last, since, until }: ListFilter): string {
   const query = new URLSearchParams(verdicts.map((verdict): [string, string] => ['verdict', verdict]));
   if (last !== null) query.set('last', String(last));
@@ -25,70 +30,50 @@ export function addressOf({ verdicts, last, since, until }: ListFilter): string 
 }
 
 /** What is no filter is left out: an address is typed and sent by anybody. */
-export function filterIn(address: string): ListFilter {
+export function filterIn(address: string, text: string): ListFilter {
   const query = new URLSearchParams(address);
   const number = (name: string): number | null => {
-    const text = query.get(name) ?? '';
-    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+    const digits = query.get(name) ?? '';
+    return /^\d{1,15}$/.test(digits) ? Number(digits) : null;
   };
   const last = number('last');
   const since = last === null ? number('since') : Date.now() - last;
   const asked = query.getAll('verdict');
-  return { verdicts: verdicts.filter((one) => asked.includes(one)), last, since, until: number('until') };
-}
-
-/** What the server does with the deliveries that it has, for those that arrive. */
-export function matches({ verdicts, since, until }: ListFilter, row: WireRow): boolean {
-  if (verdicts.length > 0 && !verdicts.includes(row.verdict)) return false;
-  return (since === null || row.receivedAt >= since) && (until === null || row.receivedAt < until);
+  return {
+    verdicts: verdicts.filter((one) => asked.includes(one)),
+    last,
+    since,
+    until: number('until'),
+    text,
+  };
 }
 
 /** As the parameters of a request, with others before them; absent ones are null. */
 export function queryOf(filter: ListFilter, others: Record<string, string | number | null>): string {
   const query = new URLSearchParams();
-  const { verdicts, since, until } = filter;
-  for (const [name, value] of Object.entries({ ...others, since, until })) {
+  const { verdicts, since, until, text } = filter;
+  for (const [name, value] of Object.entries({ ...others, since, until, text: text === '' ? null : text })) {
     if (value !== null) query.set(name, String(value));
   }
   for (const verdict of verdicts) query.append('verdict', verdict);
   return query.toString();
 }
 
-/** Part of a list: newest first, and where its older part begins. */
-interface Rows {
-  readonly rows: readonly WireRow[];
-  readonly next: number | null;
+/**
+ * Rows with a page that was read again in their place. `before`: where it begins; infinite: with the newest one. What is older is
+ * dropped where something may be missing between it and the page.
+ */
+export function withPage({ rows, next }: WirePage, before: number, page: WirePage): WirePage {
+  const end = page.next;
+  const newer = rows.filter(({ seq }) => seq >= before);
+  const isConnected = rows.some(({ seq }) => end !== null && seq >= end && seq < before);
+  if (end === null || !isConnected) return { rows: [...newer, ...page.rows], next: end };
+  const older = rows.filter(({ seq }) => seq < end);
+  return { rows: [...newer, ...page.rows, ...older], next: next === null ? null : Math.min(next, end) };
 }
 
-/** With what arrived, oldest first. What an event repeats after a lost connection is there once. */
-export function withNewer({ rows, next }: Rows, arrived: readonly WireRow[]): Rows {
-  const newest = rows[0]?.seq ?? 0;
-  const newer = arrived.filter(({ seq }) => seq > newest).reverse();
-  return { rows: newer.length === 0 ? rows : [...newer, ...withTaken(rows, newer)], next };
-}
-
-export function keepNewest({ rows, next }: Rows, most: number): Rows {
+export function keepNewest({ rows, next }: WirePage, most: number): WirePage {
   if (rows.length <= most) return { rows, next };
   const kept = rows.slice(0, most);
   return { rows: kept, next: kept.at(-1)?.seq ?? null };
-}
-
-/** Other contents of rows that are shown. */
-export function withChanged({ rows }: Rows, changed: readonly WireRow[]): Pick<Rows, 'rows'> {
-  const bySeq = new Map(changed.map((row) => [row.seq, row]));
-  const isShown = rows.some(({ seq }) => bySeq.has(seq));
-  const shown = isShown ? rows.map((row) => bySeq.get(row.seq) ?? row) : rows;
-  return { rows: withTaken(shown, changed) };
-}
-
-/** A lead that was accepted lacks nothing any more in its earlier deliveries either. */
-function withTaken(rows: readonly WireRow[], changed: readonly WireRow[]): readonly WireRow[] {
-  const taken = new Set(changed.flatMap(({ verdict, leadId }) => (verdict === 'accepted' ? [leadId] : [])));
-  const isTaken = ({ failed, leadId }: WireRow): boolean => failed > 0 && taken.has(leadId);
-  return rows.some(isTaken) ? rows.map((row) => (isTaken(row) ? { ...row, failed: 0 } : row)) : rows;
-}
-
-/** A page that was read again, and what is newer than where it begins; what is older is read again when it is seen. */
-export function withPage({ rows }: Rows, before: number, page: Rows): Rows {
-  return { rows: [...rows.filter(({ seq }) => seq >= before), ...page.rows], next: page.next };
 }

@@ -54,23 +54,16 @@ interface CodeProps {
   /** Its columns line up: it scrolls to the side and does not wrap. */
   readonly isTable?: boolean;
   readonly label: string;
-  /** In small letters: where one of them is only in what is not drawn at first, all is drawn. */
-  readonly wanted?: readonly string[];
 }
 
 /** A body, line by line; a wrapped line goes on below its own indentation. */
-export function Code({ text, isJson, isTable = false, label, wanted = [] }: CodeProps): VNode {
-  const [isAsked, setWhole] = useState(false);
+export function Code({ text, isJson, isTable = false, label }: CodeProps): VNode {
+  const [isWhole, setWhole] = useState(false);
   const beginning = useMemo(
     () => text.slice(0, shortLength).split('\n').slice(0, shortLines).join('\n'),
     [text],
   );
   const isLong = text.length > beginning.length;
-  const isWhole = useMemo(() => {
-    if (isAsked || !isLong || wanted.length === 0) return isAsked;
-    const [all, first] = [text.toLowerCase(), beginning.toLowerCase()];
-    return wanted.some((word) => all.includes(word) && !first.includes(word));
-  }, [isAsked, isLong, text, beginning, wanted.join(' ')]);
   const lines = useMemo(
     () => (isLong && isWhole ? drawBlocks(text) : drawLines(beginning, isJson)),
     [text, beginning, isJson, isLong, isWhole],
