@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { BitSet } from '../lead/id-set.ts';
 import { mostDiffNames } from '../inbox/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
 import { bufferOf, compact, openBracket } from '../json/bytes.ts';
@@ -59,7 +58,7 @@ export class LeadComparer {
     missing: new LeadSpool(),
   };
   /** The numbers of the received leads that were pulled. */
-  readonly pulledSeqs = new BitSet();
+  readonly pulledSeqs = new Set<number>();
   readonly counts = {
     pulled: 0,
     /** Leads that are on both sides. */

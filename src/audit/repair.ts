@@ -5,7 +5,6 @@ import type { Audit } from './audit.ts';
 import { batchSize } from './compare-leads.ts';
 import { type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { PostResult } from '../http/client/poster.ts';
-import { BitSet } from '../lead/id-set.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { deliveryOfPulledLead } from '../receiver/backfill.ts';
 import { type RetrySchedule, type Sender, waitsAskedFor } from '../sender/sender.ts';
@@ -21,22 +20,19 @@ interface UnreceivedPlace {
 
 type UnreceivedLead = TemporaryLead & UnreceivedPlace;
 
-/** Some of the leads that were not received: a bit for each, since they may be a million. */
+/** Some of the leads that were not received. */
 export class MarkedLeads {
-  readonly #marks: Readonly<Record<UnreceivedClass, BitSet>> = {
-    refused: new BitSet(),
-    missing: new BitSet(),
+  readonly #marks: Readonly<Record<UnreceivedClass, Set<number>>> = {
+    refused: new Set(),
+    missing: new Set(),
   };
-  #size = 0;
 
   get size(): number {
-    return this.#size;
+    return this.#marks.refused.size + this.#marks.missing.size;
   }
 
   add({ kind, nth }: UnreceivedPlace): void {
-    if (this.#marks[kind].has(nth)) return;
     this.#marks[kind].add(nth);
-    this.#size += 1;
   }
 
   /** Tells it of findings, which come class by class, each class from its first one on. */

@@ -1,4 +1,3 @@
-import { IdSet } from '../lead/id-set.ts';
 import { LatencyHistogram } from '../sender/delivery-run.ts';
 
 /** What is counted of one stored delivery of one lead. */
@@ -61,7 +60,7 @@ export class ReceiptCounts {
   readonly #byReason = new Map<string, number>();
   readonly #delays = new DelayPercentiles();
   readonly #gaps: ReceiptGaps;
-  readonly #repeated = new IdSet();
+  readonly #repeated = new Set<string>();
   #leads = 0;
   #backfilled = 0;
   #undated = 0;
@@ -91,11 +90,12 @@ export class ReceiptCounts {
     }
     this.#gaps.add(receivedAt);
     if (attempt > 1) {
-      const isNewest = this.#repeated.add(leadId) === 'new';
+      const isNewest = !this.#repeated.has(leadId);
+      this.#repeated.add(leadId);
       if (isNewest) this.#leads += 1;
       return isNewest;
     }
-    if (this.#repeated.size === 0 || !this.#repeated.has(leadId)) this.#leads += 1;
+    if (!this.#repeated.has(leadId)) this.#leads += 1;
     if (createdAt === undefined) this.#undated += 1;
     else this.#delays.add(receivedAt - createdAt);
     return false;
