@@ -32,7 +32,6 @@ const loadedTogether = {
     // With what reads a lead, or the file that lists leads would need the one below.
     'lead/raw-lead',
   ],
-  inbox: ['inbox/sqlite/database-file'],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
@@ -56,7 +55,7 @@ const loadedTogether = {
 };
 
 // npm installs it: libsql is a native module with a binary for the user's platform.
-const external = ['libsql', 'libsql/promise'];
+const external = ['libsql'];
 
 const program = await bundled(
   'src/entry.ts',

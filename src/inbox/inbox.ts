@@ -86,7 +86,7 @@ export interface LeaseAnswer {
   readonly tries: number;
 }
 
-/** A lead that a target is to be tried for. Times are milliseconds since the epoch; `seq` is 0 where it cannot be read. */
+/** A lead that a target is to be tried for. Times are milliseconds since the epoch. */
 export interface DueLead extends StoredRef {
   /** How often the target was tried. */
   readonly tries: number;
@@ -179,10 +179,7 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   markDoneAtNewAddress(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
   /** Leases what is outstanding for a target without a delivery, dead or not. One answer for each, in order. */
   lease(leases: readonly TargetLease[]): Promise<readonly LeaseAnswer[]>;
-  /**
-   * Leads that this target has not had, dead or not; left out: any target, and a lead once for each. `seq` is 0 where it cannot
-   * be read.
-   */
+  /** Leads that this target has not had, dead or not; left out: any target, and a lead once for each. */
   unsettled(target?: string): AsyncIterable<StoredRef>;
   /**
    * Leads that the target is to be tried for by that time, earliest first, without those that are leased or dead. `leadIds`:

@@ -18,7 +18,7 @@ export type StoreReader = Pick<Inbox, ReadMethod | 'location' | 'has'>;
 export function storeReader(
   location: string,
   queries: StoreQueries,
-  readError: (cause: unknown) => unknown = (cause) => cause,
+  readError: (cause: unknown) => unknown,
 ): StoreReader {
   const answered =
     <A extends unknown[], T>(query: (...asked: A) => T | Promise<T>) =>

@@ -16,7 +16,7 @@ export async function bundleSimulation(folder) {
 
 /** The product alone, of the source below a folder. */
 export async function bundleProgram(cwd, file) {
-  const external = ['libsql', 'libsql/promise'];
+  const external = ['libsql'];
   const plugins = [withoutSql(`${cwd}/test/simulation/postgres`)];
   await writeFile(file, await bundle('test/simulation/program.ts', 'cjs', { cwd, external, plugins }));
 }

@@ -1,27 +1,23 @@
+import { statSync } from 'node:fs';
 import { messageOf } from '../../errors.ts';
-import { loadLibsqlAsync, readOnlyUrl, textOf } from './libsql.ts';
-import { isNoDatabase } from './sqlite-errors.ts';
+import { loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
+import { isDamage } from './sqlite-errors.ts';
 
-/** A check that takes longer stops, in milliseconds: of a large file only a part is looked at. */
-const longestMs = 1000;
+/** A larger file is not looked at, in bytes: the check reads all of it. */
+const mostChecked = 256 * 1024 * 1024;
 
-/**
- * Looks for damage without keeping the event loop waiting. Resolves to what is damaged, in the database's words; undefined
- * where nothing was found.
- */
+/** Looks for damaged pages. Resolves to what is damaged, in the database's words; undefined where nothing was found. */
 export async function checkIntegrity(path: string): Promise<string | undefined> {
-  const Libsql = await loadLibsqlAsync();
+  if (statSync(path).size > mostChecked) return undefined;
+  const Libsql = await loadLibsql();
   const database = new Libsql(readOnlyUrl(path), { timeout: 0 });
-  const timer = setTimeout(() => database.interrupt(), longestMs);
   try {
-    const statement = await database.prepare('PRAGMA quick_check(1)');
-    const [row] = await statement.all([]);
+    const [row] = database.prepare('PRAGMA quick_check(1)').all([]);
     const result = textOf(row?.['quick_check']);
-    return result === 'ok' || result === '' ? undefined : result;
+    return result === 'ok' ? undefined : result;
   } catch (error) {
-    return isNoDatabase(error) ? messageOf(error) : undefined;
+    return isDamage(error) ? messageOf(error) : undefined;
   } finally {
-    clearTimeout(timer);
     database.close();
   }
 }

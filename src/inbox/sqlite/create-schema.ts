@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
-import { applicationId, isInbox, schemaVersion } from './database-file.ts';
+import { ConfigError } from '../../errors.ts';
+import type { InboxProblem } from '../problems.ts';
 import type { Database } from './libsql.ts';
+
+/** Marks the file as ours ("lead"), so that another program's database is never written to. */
+const applicationId = 0x6c656164;
+
+/** The version of the tables, as `user_version` has it. */
+const schemaVersion = 1;
 
 const schema = `
 CREATE TABLE counter (seq INTEGER NOT NULL);
@@ -60,6 +67,24 @@ INSERT INTO nonce_clock VALUES (0);
 PRAGMA application_id = ${applicationId};
 PRAGMA user_version = ${schemaVersion};
 `;
+
+/**
+ * Whether the database has the tables of an inbox; an empty one has none yet. Only reads. Throws a `ConfigError` for a
+ * database of another program, or of another version of this one.
+ */
+export function isInbox(database: Database, path: string): boolean {
+  if (database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined) return false;
+  if (pragma(database, 'application_id') !== applicationId) {
+    throw new ConfigError({ kind: 'inbox-of-other-program', inbox: path } satisfies InboxProblem);
+  }
+  if (pragma(database, 'user_version') !== schemaVersion) {
+    throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: path } satisfies InboxProblem);
+  }
+  return true;
+}
+
+const pragma = (database: Database, name: string): number =>
+  Number(database.prepare(`PRAGMA ${name}`).get([])?.[name] ?? 0);
 
 /** Makes the tables of an inbox in an empty database. Throws as `isInbox` does. */
 export function createSchema(database: Database, path: string): void {

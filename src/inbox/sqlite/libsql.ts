@@ -25,28 +25,18 @@ export interface Statement {
   all(values: readonly Value[]): Row[];
 }
 
-/** The same with every statement in another thread. */
-interface AsyncDatabase {
-  prepare(sql: string): Promise<{ all(values: readonly Value[]): Promise<Row[]> }>;
-  interrupt(): void;
-  close(): void;
-}
-
 /** `timeout`: how long a transaction waits for another process's, in milliseconds, without an event loop. */
-type Opens<T> = new (path: string, options: { timeout: number }) => T;
+type OpenDatabase = new (path: string, options: { timeout: number }) => Database;
 
 /** The version that this release is tested with; npm leaves the package out under `--omit=optional`. */
 export const libsqlVersion = '0.5.29';
 
 /** Loads the native module. Rejects with a `ConfigError` where it is not installed. */
-export const loadLibsql = (load: () => Promise<unknown> = () => import('libsql')): Promise<Opens<Database>> =>
-  loaded(load);
-
-export const loadLibsqlAsync = (): Promise<Opens<AsyncDatabase>> => loaded(() => import('libsql/promise'));
-
-async function loaded<T>(load: () => Promise<unknown>): Promise<T> {
+export async function loadLibsql(
+  load: () => Promise<unknown> = () => import('libsql'),
+): Promise<OpenDatabase> {
   try {
-    return ((await load()) as { readonly default: T }).default;
+    return ((await load()) as { readonly default: OpenDatabase }).default;
   } catch (error) {
     const { code } = Object(error) as { readonly code?: unknown };
     if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') throw error;

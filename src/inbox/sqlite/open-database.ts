@@ -6,8 +6,7 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
 import { inMemory } from '../store-options.ts';
-import { createSchema } from './create-schema.ts';
-import { hasLog, isInbox, notAFile } from './database-file.ts';
+import { createSchema, isInbox } from './create-schema.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
 import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
@@ -74,6 +73,11 @@ export async function openReadOnly(path: string): Promise<Database> {
     throw error instanceof ConfigError ? error : cannotOpen(path, error);
   }
 }
+
+const hasLog = (path: string): boolean => (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+const notAFile = (path: string): ConfigError =>
+  new ConfigError({ kind: 'inbox-is-no-file', inbox: path } satisfies InboxProblem);
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {

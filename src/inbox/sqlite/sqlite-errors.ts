@@ -24,9 +24,6 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
-export const isNoDatabase = (error: unknown): boolean =>
-  isDamage(error) || sqliteCode(error) === 'SQLITE_NOTADB';
-
 export function faultOf(path: string, error: unknown): StoreFault {
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };
   const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];

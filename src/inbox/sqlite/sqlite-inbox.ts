@@ -154,15 +154,14 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
       if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
       return { ...counts, remains, outOfReach };
     },
-    compact: () =>
-      Promise.resolve().then(() => {
-        const failed = file && shrink(database);
-        if (failed === undefined) return undefined;
-        if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
-          return notOverwritten(location, failed);
-        }
-        throw cannotWrite(location, failed);
-      }),
+    compact() {
+      const failed = file && shrink(database);
+      if (failed === undefined) return Promise.resolve(undefined);
+      if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
+        return Promise.resolve(notOverwritten(location, failed));
+      }
+      return Promise.reject(cannotWrite(location, failed));
+    },
     async close() {
       // Where that cannot be written, the next one to open the inbox finds this receiver dead.
       if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
