@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Delivery } from '../webhook/delivery.ts';
 import { answerForOutcome, type OtherDelivery, type Rejection } from '../webhook/delivery-answer.ts';
 import { type Verdict, type VerdictKind, decideErased } from './decide-verdict.ts';
-import type { Arrival, StoredDelivery, FindErased, TakeResult } from './inbox.ts';
+import type { Arrival, FindErased, HandedKind, Source, StoredDelivery, TakeResult } from './inbox.ts';
 import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Span } from '../json/members.ts';
@@ -37,6 +37,10 @@ export const keptVerdict = (verdict: VerdictKind): string => (verdict === 'other
 
 export const verdictRead = (kept: unknown, reason: string | undefined): VerdictKind =>
   reason === otherEvent ? 'other' : (kept as VerdictKind);
+
+/** A forward of a lead that was fetched is a repair. */
+export const kindRead = (kind: HandedKind, source: Source): HandedKind =>
+  kind === 'forward' && source === 'backfill' ? 'repair' : kind;
 
 export const otherEvent: OtherDelivery['reason'] = 'other_event';
 

@@ -65,14 +65,13 @@ export interface HandedResult {
   readonly durationMs: number;
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
-  /** Undefined where it was not kept. */
-  readonly kind?: HandedKind | undefined;
+  readonly kind: HandedKind;
 }
 
 /** The same as it was stored. `target`: a label that holds no credentials, such as `forward http://localhost:3000`. */
 export interface StoredResult extends HandedResult {
   readonly target: string;
-  /** Of a forward, without user, password and query; undefined where it was not kept. */
+  /** The address of a forward, without user, password and query. */
   readonly address?: string | undefined;
 }
 

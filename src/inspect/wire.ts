@@ -150,10 +150,9 @@ interface WireLacking {
 
 export interface WireResult {
   readonly target: string;
-  /** Without what may be a credential; null where it is no forward, or was not kept. */
+  /** Without what may be a credential; null where it is no forward. */
   readonly address: string | null;
-  /** Null: not kept, by an earlier version. */
-  readonly kind: 'forward' | 'retry' | 'replay' | 'repair' | null;
+  readonly kind: 'forward' | 'retry' | 'replay' | 'repair';
   readonly ok: boolean;
   /** The target's answer in a few words. */
   readonly answer: string;

@@ -26,7 +26,7 @@ interface RetryOptions {
 export type RetriedDelivery = Pick<FirstDelivery, 'leadId' | 'seq' | 'attempt' | 'place'> &
   Partial<Pick<FirstDelivery, 'handedSeq'>>;
 
-export interface Retried extends HandedResult {
+export interface Retried extends Omit<HandedResult, 'kind'> {
   readonly leadId: string;
   /** Label of the target for which the lead is not outstanding any more, because this address took it. */
   readonly insteadOf: string | undefined;

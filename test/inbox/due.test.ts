@@ -5,7 +5,7 @@ import { all, arrivalOf, deliveryOf } from './support.ts';
 
 const app = 'forward http://app.test:3000/hook';
 const mail = 'exec mail';
-const result = { ok: false, answer: '502', durationMs: 12, at: 5 };
+const result = { ok: false, answer: '502', durationMs: 12, at: 5, kind: 'forward' } as const;
 const minute = 60_000;
 /** A database's own time goes on between two openings, other than the tests' clock. */
 const skew = minute / 2;

@@ -88,7 +88,7 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: [target], leaseMs: 60_000 });
     const stored = await takeStored(inbox, arrivalOf(ada));
     await inbox.erase(only('ada'));
-    const result = { ok: true, answer: 'thank you ada', durationMs: 1, at: 1 };
+    const result = { ok: true, answer: 'thank you ada', durationMs: 1, at: 1, kind: 'forward' } as const;
     const lease = { ...stored, target, result };
     expect(await inbox.settle([lease])).toEqual(['duplicate']);
     await inbox.release([lease]);

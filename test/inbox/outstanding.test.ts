@@ -4,8 +4,8 @@ import { all, arrivalOf } from './support.ts';
 
 const forward = 'forward http://user:password@app.test:3000/hook?key=k';
 const mine = { dead: 0, wanted: true, wantedElsewhere: false };
-const refused = { ok: false, answer: '502', durationMs: 12, at: 5 };
-const took = { ok: true, answer: '200', durationMs: 7, at: 6 };
+const refused = { ok: false, answer: '502', durationMs: 12, at: 5, kind: 'forward' } as const;
+const took = { ok: true, answer: '200', durationMs: 7, at: 6, kind: 'forward' } as const;
 
 describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
   it('is one delivery for each lead, the newest, and only until the targets have had it', async () => {
@@ -39,8 +39,8 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     await inbox.settle([{ ...lease, result: took }]);
     const results = async () => (await all(inbox.list({ leadId: 'a' })))[0]?.results ?? [];
     expect(await results()).toEqual([
-      { target: 'forward http://app.test:3000', ...refused },
-      { target: 'forward http://app.test:3000', ...took },
+      { target: 'forward http://app.test:3000', address: 'http://app.test:3000/hook', ...refused },
+      { target: 'forward http://app.test:3000', address: 'http://app.test:3000/hook', ...took },
     ]);
     for (let at = 0; at < 120; at += 1) await inbox.release([{ ...lease, result: { ...refused, at } }]);
     expect((await results()).map(({ at }) => at)).toEqual(Array.from({ length: 100 }, (_, i) => i + 20));
@@ -62,8 +62,9 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     expect(first?.results).toMatchObject([
       { kind: 'forward', address, answer: 'a\tb', target: 'forward https://app.test' },
       { kind: 'retry', address, answer: took.answer },
-      { kind: 'replay', address: undefined, answer: refused.answer },
+      { kind: 'replay', answer: refused.answer },
     ]);
+    expect(first?.results[2]?.address).toBeUndefined();
     expect(second?.results).toMatchObject([{ kind: 'repair', address }]);
   });
 

@@ -67,7 +67,7 @@ describe.each(stores)('watching an inbox in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: [target], leaseMs: 1000 });
     const { leadId, seq } = await takeStored(inbox, arrivalOf({ id: 'a' }));
     const mark = async () => (await inbox.outcomeMarks([seq, seq + 1])).get(seq);
-    const result = { ok: false, answer: '500', durationMs: 1, at: 5 };
+    const result = { ok: false, answer: '500', durationMs: 1, at: 5, kind: 'forward' } as const;
     const pending = await mark();
     await inbox.release([{ leadId, seq, target, result }]);
     const failed = await mark();

@@ -172,7 +172,7 @@ describe('a delivery', () => {
     const page = await inspect({ inbox });
     await inbox.take([arrivalOf({ id: 'a' })]);
     await inbox.take([arrival('a', '{"id":"a","x":1}')]);
-    const result = { ok: false, answer: '500', durationMs: 3, at: 7 };
+    const result = { ok: false, answer: '500', durationMs: 3, at: 7, kind: 'forward' } as const;
     await inbox.release([{ leadId: 'a', seq: 1, target, result }]);
     const delivery = await asked<WireDelivery>(page, 'deliveries/2');
     expect(delivery.differs).toEqual(['x']);
@@ -181,7 +181,7 @@ describe('a delivery', () => {
       [2, 1],
     ]);
     expect((await asked<WireDelivery>(page, 'deliveries/1')).results).toEqual([
-      { ...result, target: 'forward http://localhost:1', kind: null, address: null },
+      { ...result, target: 'forward http://localhost:1', address: 'http://localhost:1/' },
     ]);
     // The target has had the lead with its second delivery: it lacks nothing any more, wherever the first one is shown.
     await inbox.settle([{ leadId: 'a', seq: 2, target, result: { ...result, ok: true } }]);

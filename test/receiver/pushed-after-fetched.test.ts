@@ -61,7 +61,7 @@ async function handedOn(inbox: Inbox) {
       await inbox.settle(
         pending.map(({ stored: { leadId, seq } }) => ({
           ...{ leadId, seq, target: 'app' },
-          result: { ok: true, answer: '200', durationMs: 1, at: clock.now() },
+          result: { ok: true, answer: '200', durationMs: 1, at: clock.now(), kind: 'forward' },
         })),
       );
       if ((await inbox.nextDueAt('app')) === undefined) end.abort();

@@ -22,7 +22,7 @@ export function deliveryDetails(delivery: StoredDelivery, lacking: readonly Lack
     })),
     results: delivery.results.map(({ target, kind, ok, answer, durationMs, at }) => ({
       target,
-      kind: kind ?? null,
+      kind,
       ok,
       answer,
       durationMs,

@@ -56,8 +56,7 @@ async function draw(
       .map(([name, value]) => [name, String(value)]);
     if (differs !== null) fields.push(['differs', differs.join(', ')]);
     for (const { target, kind, answer, durationMs, at } of results) {
-      const took = `${answer} (${formatDuration(durationMs)}) at ${at}`;
-      fields.push([target, kind === null ? took : `${took}, ${kind}`]);
+      fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${at}, ${kind}`]);
     }
     for (const { target, tries, dueAt, dead } of outstanding) {
       const next = dueAt === null ? '' : `, due at ${dueAt}`;

@@ -30,7 +30,7 @@ CREATE INDEX counted ON deliveries (received_at, verdict, reason, source, attemp
 CREATE TABLE shared_content (seq INTEGER PRIMARY KEY, headers TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE results (
   seq INTEGER NOT NULL, number INTEGER NOT NULL, target TEXT NOT NULL, ok INTEGER NOT NULL, answer TEXT NOT NULL,
-  at INTEGER NOT NULL, duration_ms INTEGER NOT NULL, PRIMARY KEY (seq, number)
+  at INTEGER NOT NULL, duration_ms INTEGER NOT NULL, kind TEXT NOT NULL, address TEXT, PRIMARY KEY (seq, number)
 ) WITHOUT ROWID;
 CREATE TABLE removed (
   minute INTEGER NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, source TEXT NOT NULL, attempt INTEGER NOT NULL,

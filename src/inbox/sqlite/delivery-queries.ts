@@ -1,6 +1,7 @@
-import { otherEvent, verdictRead } from '../delivery-record.ts';
+import { kindRead, otherEvent, verdictRead } from '../delivery-record.ts';
 import type { Candidate, SearchStep, SearchTerm } from '../query-types.ts';
 import type {
+  HandedKind,
   InboxQuery,
   StoredLeadQuery,
   Source,
@@ -10,7 +11,6 @@ import type {
 } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { searchTerms } from '../search-terms.ts';
-import { readAnswer } from '../target-answer.ts';
 import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
 import type { ErasedTable } from './erased-leads.ts';
 import {
@@ -33,7 +33,7 @@ const pageRows = 200;
 const firstRows = 25;
 const pageBytes = 4 * 1024 * 1024;
 
-const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms)) FROM
+const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms, kind, address)) FROM
   (SELECT * FROM results LEFT JOIN targets ON name = target WHERE results.seq = deliveries.seq ORDER BY number))`;
 
 /** Leads with a target for which that holds, each as its newest delivery that was answered so. */
@@ -190,14 +190,27 @@ function deliveryOf(row: Row, shared: SharedContentTable): StoredDelivery {
   };
 }
 
-type ResultRow = readonly [label: string | null, ok: number, answer: string, at: number, durationMs: number];
+type ResultRow = readonly [
+  label: string | null,
+  ok: number,
+  answer: string,
+  at: number,
+  durationMs: number,
+  kind: HandedKind,
+  address: string | null,
+];
 
-const resultOf = ([label, ok, answer, at, durationMs]: ResultRow, source: Source): StoredResult => ({
+const resultOf = (
+  [label, ok, answer, at, durationMs, kind, address]: ResultRow,
+  source: Source,
+): StoredResult => ({
   target: label ?? '',
   ok: ok === 1,
-  ...readAnswer(answer, source),
+  answer,
   at,
   durationMs,
+  kind: kindRead(kind, source),
+  address: address ?? undefined,
 });
 
 export function leadOf(row: Row, shared: SharedContentTable): StoredLead {
@@ -284,7 +297,7 @@ function mayHoldTerm({ field, text }: SearchTerm): { sql: string; values: Value[
     columns.map((column) => `${column} LIKE ?1 ESCAPE '~'`).join(' OR ');
   const reason = like('reason', 'detail');
   const target = `EXISTS (SELECT 1 FROM results LEFT JOIN targets ON name = target
-    WHERE results.seq = d.seq AND (${like('label', 'answer')}))`;
+    WHERE results.seq = d.seq AND (${like('label', 'answer', 'address')}))`;
   // What an escape of a character of ASCII stands for is looked at by the caller, and so is a body that is no JSON and has
   // a NUL, at which LIKE ends.
   const any = `${like('lead', `CAST(${body} AS TEXT)`)} OR instr(${body}, CAST(?2 AS BLOB)) > 0

@@ -1,6 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import { type DeliveryContent, type DeliverySummary, keptVerdict, otherEvent } from '../delivery-record.ts';
-import type { HandedResult } from '../inbox.ts';
+import type { StoredResult } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
 import { bytesOf, type Database, placeOf, sharedSeqOf, textOf, type Statements } from './libsql.ts';
@@ -201,18 +201,18 @@ export function trimRepeats(sql: Statements, id: string, attempt: number, differ
 
 /**
  * A row of `results`: what came of handing a delivery's lead to a target, numbered from 1; dropped with the delivery.
- * `target` and the answer as they are stored.
+ * `target`: its stored name.
  */
 export function addResult(
   sql: Statements,
   seq: number,
   target: string,
-  { ok, answer, at, durationMs }: HandedResult,
+  { ok, answer, at, durationMs, kind, address }: Omit<StoredResult, 'target'>,
 ): void {
   const last = sql.get('SELECT MAX(number) AS last FROM results WHERE seq = ?', seq)?.['last'];
   const number = Number(last ?? 0) + 1;
   sql.run(
-    'INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
     seq,
     number,
     target,
@@ -220,6 +220,8 @@ export function addResult(
     answer,
     at,
     durationMs,
+    kind,
+    address ?? null,
   );
   if (number > maxResultsKept) {
     sql.run('DELETE FROM results WHERE seq = ? AND number <= ?', seq, number - maxResultsKept);

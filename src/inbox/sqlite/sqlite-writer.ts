@@ -25,8 +25,7 @@ import {
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { sha256 } from '../../json/bytes.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { storedAnswer } from '../target-answer.ts';
-import type { StoredName } from '../target-name.ts';
+import { type StoredName, targetAddress } from '../target-name.ts';
 import {
   acceptLead,
   addResult,
@@ -174,7 +173,7 @@ export class SqliteWriter {
 
   #addResult(seq: number, target: string, result: TargetLease['result']): void {
     if (result === undefined) return;
-    const stored = { ...result, answer: storedAnswer(result, target) };
+    const stored = { ...result, address: targetAddress(target) };
     addResult(this.#sql, seq, this.#storedName(target), stored);
   }
 

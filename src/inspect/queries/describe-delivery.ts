@@ -40,7 +40,7 @@ export async function describeDelivery(
     firstSeq: delivery.firstSeq ?? null,
     differs: delivery.differs ?? null,
     explanation: explainStored(delivery) ?? null,
-    results: results.map(({ kind = null, address = null, ...result }) => ({ ...result, kind, address })),
+    results: results.map(({ address = null, ...result }) => ({ ...result, address })),
     lacking: (leadId === undefined ? [] : await inbox.lackingTargets(leadId)).map(
       ({ dueAt = null, ...lacking }) => ({ ...lacking, dueAt }),
     ),

@@ -56,7 +56,7 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
     const lost = proxy.loseNextCommit('SET accepted = new.accepted');
-    const result = { ok: true, answer: '200', durationMs: 1, at: 1 };
+    const result = { ok: true, answer: '200', durationMs: 1, at: 1, kind: 'forward' } as const;
     await expect(cut.settle([{ ...stored, target: 't', result }])).rejects.toThrow(CannotStoreError);
     await lost;
     expect(await all(other.list({}))).toMatchObject([

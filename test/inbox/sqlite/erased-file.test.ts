@@ -58,7 +58,7 @@ async function fill(inbox: Inbox): Promise<void> {
   await others(0);
   const [taken] = await take(bodyOf('lead-of-ada', 0), 'nonce');
   const seq = taken !== undefined && 'seq' in taken ? taken.seq : 0;
-  const result = { ok: false, answer: 'no: ada@example.com', durationMs: 1, at: 1 };
+  const result = { ok: false, answer: 'no: ada@example.com', durationMs: 1, at: 1, kind: 'forward' } as const;
   await inbox.release([{ leadId: 'lead-of-ada', seq, target, result }]);
   await others(100);
   // More repeats than are kept, so that some are in free pages already.

@@ -1,4 +1,4 @@
-import { verdictRead } from '../../../src/inbox/delivery-record.ts';
+import { kindRead, verdictRead } from '../../../src/inbox/delivery-record.ts';
 import type {
   Backlog,
   DueLead,
@@ -23,7 +23,6 @@ import { bytesOfText, hexOf, identifier, textOfBytes } from '../../../src/inbox/
 import type { StoreContext } from '../../../src/inbox/postgres/store-context.ts';
 import type { InboxQuery } from '../../../src/inbox/query-types.ts';
 import { storeReader, type StoreReader } from '../../../src/inbox/store-reader.ts';
-import { readAnswer } from '../../../src/inbox/target-answer.ts';
 import { leadBytes } from '../../../src/lead/raw-lead.ts';
 import type { AskingConnection } from './open-session.ts';
 import type { Working } from './statements.ts';
@@ -283,12 +282,9 @@ function storedDelivery(tables: Tables, row: DeliveryRow): StoredDelivery {
       row.leadStart === null || row.leadEnd === null ? undefined : { start: row.leadStart, end: row.leadEnd },
     firstSeq: row.firstSeq ?? undefined,
     differs: row.differs === null ? undefined : (JSON.parse(text(row.differs)) as readonly string[]),
-    results: resultsIn(text(row.results)).map(([target, ok, answer, at, durationMs]) => ({
-      target,
-      ok,
-      at,
-      durationMs,
-      ...readAnswer(answer, row.source as Source),
+    results: resultsIn(text(row.results)).map((result) => ({
+      ...result,
+      kind: kindRead(result.kind, row.source as Source),
     })),
   };
 }

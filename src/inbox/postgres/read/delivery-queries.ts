@@ -1,10 +1,9 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
-import { verdictRead } from '../../delivery-record.ts';
+import { kindRead, verdictRead } from '../../delivery-record.ts';
 import { leadBytes } from '../../../lead/raw-lead.ts';
 import type { ReceiptQuery, SearchStep, SearchTerm, StoredReceipt } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery, StoredResult } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
-import { readAnswer } from '../../target-answer.ts';
 import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
 import {
   ask,
@@ -172,12 +171,9 @@ function verdictIs(verdicts: readonly (VerdictKind | 'dead')[], outstanding: rea
 }
 
 const resultsOf = (row: Row): StoredResult[] =>
-  resultsIn(storedText(row['results'])).map(([target, ok, answer, at, durationMs]) => ({
-    target,
-    ok,
-    ...readAnswer(answer, row['source'] as Source),
-    at,
-    durationMs,
+  resultsIn(storedText(row['results'])).map((result) => ({
+    ...result,
+    kind: kindRead(result.kind, row['source'] as Source),
   }));
 
 async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDelivery> {

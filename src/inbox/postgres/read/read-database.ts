@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Span } from '../../../json/members.ts';
 import type { DeliveryContent } from '../../delivery-record.ts';
-import type { StoredDelivery } from '../../inbox.ts';
+import type { StoredDelivery, StoredResult } from '../../inbox.ts';
 import type { Connections } from '../connection/database-connections.ts';
 import { bytesOf, isNull, numberOf, type Row, type Rows, type Sql, sql, textOfBytes } from '../sql.ts';
 
@@ -94,17 +94,18 @@ export class ContentReader {
   }
 }
 
-const schema = z.array(z.tuple([z.string(), z.boolean(), z.string(), z.number(), z.number()]));
+const resultsSchema = z.array(
+  z.object({
+    target: z.string(),
+    ok: z.boolean(),
+    answer: z.string(),
+    at: z.number(),
+    durationMs: z.number(),
+    kind: z.enum(['forward', 'retry', 'replay', 'repair']),
+    address: z.optional(z.string()),
+  }),
+);
 
-/** As JSON in the column `results`: label of the target, whether it took the lead, its answer, when, and how long it took. */
-export type StoredResultFields = readonly [
-  label: string,
-  ok: boolean,
-  answer: string,
-  at: number,
-  durationMs: number,
-];
-
-/** Empty where nothing was stored. */
-export const resultsIn = (json: string): readonly StoredResultFields[] =>
-  json === '' ? [] : z.parse(schema, JSON.parse(json));
+/** What the column `results` has as JSON; empty where nothing was stored. */
+export const resultsIn = (json: string): readonly StoredResult[] =>
+  json === '' ? [] : z.parse(resultsSchema, JSON.parse(json));

@@ -1,9 +1,8 @@
 import type { TakenKind } from '../../decide-verdict.ts';
-import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
+import type { LeaseAnswer, StoredResult, TargetLease } from '../../inbox.ts';
 import { longestLeaseMs, maxResultsKept } from '../../store-options.ts';
-import { storedAnswer } from '../../target-answer.ts';
-import { storedNameLength, targetLabel } from '../../target-name.ts';
-import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
+import { storedNameLength, targetAddress, targetLabel } from '../../target-name.ts';
+import { resultsIn } from '../read/read-database.ts';
 import { databaseTime, type StoreContext } from '../store-context.ts';
 import {
   bytesOf,
@@ -160,7 +159,7 @@ interface Delivery {
   readonly seq: number;
   verdict: string;
   status: number;
-  results: readonly StoredResultFields[];
+  results: readonly StoredResult[];
   isChanged: boolean;
 }
 
@@ -198,9 +197,7 @@ export class LeasedDeliveries {
   addResult({ seq, target, result }: TargetLease): void {
     const found = this.#found.get(seq);
     if (found === undefined || result === undefined) return;
-    const { ok, at, durationMs } = result;
-    const answer = storedAnswer(result, target);
-    const added: StoredResultFields = [targetLabel(target), ok, answer, at, durationMs];
+    const added = { ...result, target: targetLabel(target), address: targetAddress(target) };
     found.results = [...found.results, added].slice(-maxResultsKept);
     found.isChanged = true;
   }

@@ -261,7 +261,7 @@ function Timeline({ delivery }: { delivery: WireDelivery }): VNode {
 function Attempt({ result, receivedAt }: { result: WireResult; receivedAt: number }): VNode {
   const { kind, target, address, ok, answer, durationMs, at } = result;
   return (
-    <Step what={kind === null ? 'Handed on' : capitalized(kind)} at={at} state={ok ? 'ok' : 'failed'}>
+    <Step what={capitalized(kind)} at={at} state={ok ? 'ok' : 'failed'}>
       <ReceivedText text={address ?? target} />
       <span class="result-answer">
         {ok ? 'taken: ' : 'not taken: '}
