@@ -21,7 +21,7 @@ import { restoreCredential } from './restore-credential.ts';
 import {
   asReceived,
   checkedLead,
-  firstDeliveries,
+  firstDelivery,
   isUnreadable,
   storedDelivery,
   type Unreadable,
@@ -268,11 +268,10 @@ export class Outbox {
     const own = stored && { ...stored, firstAt: stored.receivedAt };
     if (own !== undefined && own.source !== 'backfill') return own;
     try {
-      for (const { handedSeq, ...first } of await firstDeliveries(inbox, [leadId])) {
-        const handed = handedSeq === own?.seq ? own : await storedDelivery(inbox, handedSeq);
-        if (handed !== undefined)
-          return { ...handed, seq: first.seq, attempt: first.attempt, firstAt: first.firstAt };
-      }
+      const { handedSeq, ...first } = await firstDelivery(inbox, leadId);
+      const handed = handedSeq === own?.seq ? own : await storedDelivery(inbox, handedSeq);
+      if (handed !== undefined)
+        return { ...handed, seq: first.seq, attempt: first.attempt, firstAt: first.firstAt };
       return own ?? new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
     } catch (error) {
       if (!isUnreadable(error)) throw error;

@@ -17,12 +17,6 @@ export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'attempt'> {
   readonly firstSeq: StoredDelivery['firstSeq'];
   readonly place: StoredDelivery['place'];
   readonly firstAt: number;
-  /** Deliveries of the lead so far. */
-  readonly attempts: number;
-  /** How often a target was handed it, as far as results are kept. */
-  readonly handed: number;
-  /** When the lead last came, or a target was last handed it. */
-  readonly lastTriedAt: number;
 }
 
 /** Why what is stored of one lead cannot be handed on, which is no reason to leave the others. */
@@ -39,38 +33,26 @@ export async function pendingIds(inbox: Pick<Inbox, 'unsettled'>): Promise<reado
   return [...seqs].sort(([, a], [, b]) => a - b).map(([leadId]) => leadId);
 }
 
-/** Of each lead the delivery that came first. Throws a `LeadNotFoundError` for an id of which nothing is stored. */
-export async function firstDeliveries(
-  inbox: Pick<Inbox, 'list'>,
-  ids: readonly string[],
-): Promise<readonly FirstDelivery[]> {
-  const found: FirstDelivery[] = [];
-  for (const leadId of ids) {
-    let first: FirstDelivery | undefined;
-    // Bodies are read again later: those of all leads may be too much to hold.
-    for await (const { body: _, ...delivery } of inbox.list({ leadId })) {
-      if (delivery.verdict !== 'rejected') first = earlier(delivery, leadId, first);
-    }
-    if (first === undefined) {
-      throw new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
-    }
-    found.push(first);
+/** The delivery of the lead that came first. Throws a `LeadNotFoundError` for an id of which nothing is stored. */
+export async function firstDelivery(inbox: Pick<Inbox, 'list'>, leadId: string): Promise<FirstDelivery> {
+  let first: FirstDelivery | undefined;
+  // Bodies are read again later: those of all leads may be too much to hold.
+  for await (const { body: _, ...delivery } of inbox.list({ leadId })) {
+    if (delivery.verdict !== 'rejected') first = earlier(delivery, leadId, first);
   }
-  return found;
+  if (first !== undefined) return first;
+  throw new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
 }
 
 /** `later`: what is known of the deliveries that came after this one. */
 function earlier(
-  { seq, source, firstSeq, attempt, place, receivedAt, results }: Omit<StoredDelivery, 'body'>,
+  { seq, source, firstSeq, attempt, place, receivedAt }: Omit<StoredDelivery, 'body'>,
   leadId: string,
   later: FirstDelivery | undefined,
 ): FirstDelivery {
-  const lastTriedAt = Math.max(receivedAt, later?.lastTriedAt ?? 0, ...results.map(({ at }) => at));
-  const attempts = Math.max(attempt, later?.attempts ?? 0);
-  const handed = results.length + (later?.handed ?? 0);
   const isPushedLater = source === 'backfill' && later?.source === 'push';
   const handedOn = isPushedLater ? later : { handedSeq: seq, source, firstSeq, place };
-  return { ...handedOn, leadId, seq, attempt, firstAt: receivedAt, attempts, handed, lastTriedAt };
+  return { ...handedOn, leadId, seq, attempt, firstAt: receivedAt };
 }
 
 /** Leads that came in one request go out in one. */

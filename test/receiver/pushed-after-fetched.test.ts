@@ -3,7 +3,7 @@ import type { Arrival, Inbox } from '../../src/inbox/inbox.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
 import { Outbox } from '../../src/receiver/outbox.ts';
 import { retryDelivery } from '../../src/receiver/retry-delivery.ts';
-import { firstDeliveries, groupByRequest } from '../../src/receiver/stored-deliveries.ts';
+import { firstDelivery, groupByRequest } from '../../src/receiver/stored-deliveries.ts';
 import type { CheckedDelivery } from '../../src/webhook/check-delivery.ts';
 import type { Verifier } from '../../src/webhook/scheme.ts';
 import { clock, open, stores, takeOne } from '../inbox/stores.ts';
@@ -84,7 +84,8 @@ async function retried(inbox: Inbox, ids: readonly string[]) {
       );
     },
   };
-  for (const leads of groupByRequest(await firstDeliveries(inbox, ids)))
+  const first = await Promise.all(ids.map((id) => firstDelivery(inbox, id)));
+  for (const leads of groupByRequest(first))
     await retryDelivery(leads, { target, inbox, clock, hasMoved: false, sentenceOf: String });
   return handed;
 }

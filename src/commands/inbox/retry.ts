@@ -11,7 +11,7 @@ import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
 import { type Retried, retryDelivery, untried } from '../../receiver/retry-delivery.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import {
-  firstDeliveries,
+  firstDelivery,
   type FirstDelivery,
   groupByRequest,
   isUnreadable,
@@ -57,7 +57,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
         };
         for (const id of options.pending ? await pendingIds(inbox) : options.id) {
           try {
-            found.push(...(await firstDeliveries(inbox, [id])));
+            found.push(await firstDelivery(inbox, id));
           } catch (error) {
             // Of ids that were named nothing is sent where one is wrong.
             if (!options.pending || !isUnreadable(error)) throw error;
