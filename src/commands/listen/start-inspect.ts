@@ -50,8 +50,8 @@ export async function startInspect(session: ListenSession, port: number) {
       resolve();
     });
   });
-  await Promise.race([started, ended]);
-  if (!isStarted && !stop.signal.aborted) throw startError(firstLines, await ended);
+  const first = await Promise.race([started.then(() => 'started'), ended.then(() => 'ended')]);
+  if (first === 'ended' && !stop.signal.aborted) throw startError(firstLines, await ended);
   void ended.then((code) => {
     if (stop.signal.aborted) return;
     messages.warn(`the page of --inspect ended with ${String(code)}: deliveries are received without it`);
