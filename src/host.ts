@@ -81,7 +81,8 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   process.once('disconnect', () => {
     if (!controller.signal.aborted) controller.abort(new InterruptedError('SIGTERM'));
   });
-  process.channel?.unref();
+  // The listener alone must not keep the process alive; whoever reads messages from the channel still needs it.
+  if (process.listenerCount('message') === 0) process.channel?.unref();
   return {
     signal: controller.signal,
     onHangup(listener) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSandbox } from '../../src/library/testing.ts';
 import { sign } from '../../src/library/webhook.ts';
 import { freePort } from '../support/free-port.ts';
 import { binary, environment } from '../support/listen-process.ts';
@@ -34,9 +35,13 @@ const standIns = {
   'xdg-open': ':',
 };
 
-const otherNames = JSON.stringify({
-  pages: { pagination: 'page', params: { page: 'p', category: 'vertical' }, defaultLimit: 50, maxLimit: 100 },
-});
+/** A service whose parameters have other names, for what `doctor --learn` prints. */
+const otherNames = {
+  pagination: 'page',
+  params: { page: 'p', category: 'vertical' },
+  defaultLimit: 50,
+  maxLimit: 100,
+} as const;
 
 const servesOn = /^(?:ssh .* )?leads (?:listen|sandbox|inspect)\b/;
 const mayFind = /^leads (?:audit|check|doctor|inbox erase|show|stats|verify)\b/;
@@ -124,8 +129,10 @@ async function preparePlace(text: string): Promise<Place> {
   // Leads that were delivered are not new any more: only what is audited is.
   const webhook = `--webhook https://localhost:${receiver}/ --token secret --retry none --delivery-faults`;
   const pushed = text.includes('$ leads audit') ? `${webhook} drop=5%,badSignature=5%,duplicate=10%` : '';
-  const named = text.includes('vertical=') ? `--config '${otherNames}'` : '';
-  await serving(`leads sandbox --port ${api} ${pushed} ${named}`, /ready:/, place);
+  if (text.includes('vertical=')) {
+    const sandbox = await startSandbox({ port: api, ...otherNames });
+    onTestFinished(() => sandbox.close());
+  } else await serving(`leads sandbox --port ${api} ${pushed}`, /ready:/, place);
   await promisify(execFile)(
     'bash',
     ['-c', `echo sandbox-key | leads login --base-url http://127.0.0.1:${api}`],
