@@ -14,7 +14,7 @@ const phoneNumber = /^(?!\d+(?:\.\d+){3}$)[+\d\s().\-/]+$/;
 const fewestDigits = 5;
 
 /** Whether a text may be a phone number, whose digits are found however they are grouped. */
-export const mayBePhone = (text: string): boolean =>
+const mayBePhone = (text: string): boolean =>
   phoneNumber.test(text) && text.replace(/\D/g, '').length >= fewestDigits;
 
 export function searchTerms(text: string): SearchTerms {

@@ -18,7 +18,7 @@ export interface StreamedAnswer extends Pick<Answer, 'status' | 'headers'> {
 type WriteStream = (response: BodyWriter, signal: AbortSignal) => Promise<void>;
 
 /** The part of a response that a body is written to. */
-export interface BodyWriter {
+interface BodyWriter {
   /** False when the client has to read before more is written. */
   write(chunk: string | Uint8Array): boolean;
   once(event: 'drain', listener: () => void): unknown;
