@@ -28,7 +28,7 @@ function listWithRequests() {
     list,
     asked,
     seqs: () => list.state.value.rows.map(({ seq }) => seq),
-    async shown(rows: readonly WireRow[], next: number | null): Promise<void> {
+    shown: async (rows: readonly WireRow[], next: number | null): Promise<void> => {
       void list.show(noFilter);
       await asked.at(-1)?.answer(rows, next);
     },

@@ -101,7 +101,7 @@ describe('csv of leads', () => {
     const record = '{"id":"1","metadata":{"utm":{"a":"x","b":"y"}},"score":2,"tags":["p","q"]}';
     const fields = ['metadata.utm.a', 'id', 'score', 'nothing', 'tags.1'];
     expect(await written('csv', [record], { fields })).toBe(
-      `${header.replace('other', 'metadata.utm.a,score,nothing,tags.1,other')}` +
+      header.replace('other', 'metadata.utm.a,score,nothing,tags.1,other') +
         '1,,,,,,,x,2,,q,"{""metadata"":{""utm"":{""b"":""y""}},""tags"":[""p"",""q""]}"\r\n',
     );
   });
