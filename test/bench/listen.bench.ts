@@ -144,7 +144,7 @@ test(`${requests} deliveries over 100 connections, median of ${rounds} rounds`, 
   }
   const of = (server: Server | undefined, key: keyof Measure): number =>
     middle((server === undefined ? [] : (measured.get(server) ?? [])).map((one) => one[key]));
-  const [yardstick, durable, inMemory, webhook] = servers;
+  const [yardstick, durable, webhook] = servers;
   console.log(
     [
       'listen                            per second    ×   per CPU s    ×    p50 ms   p99 ms',
@@ -164,8 +164,6 @@ test(`${requests} deliveries over 100 connections, median of ${rounds} rounds`, 
     ].join('\n'),
   );
   expect(of(durable, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.25);
-  // The aim is 0.55; measured 0.47 to 0.66, by how the optimiser fares in that process.
-  expect(of(inMemory, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.45);
   if (webhook !== undefined) {
     expect(of(durable, 'rate') / of(webhook, 'rate')).toBeGreaterThanOrEqual(10);
   }
