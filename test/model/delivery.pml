@@ -61,10 +61,8 @@ inline conclude(r) { /* verdictOnceDone; of a lead that was erased: duplicate */
   if :: lead == erased -> verdict = duplicate
      :: lead != erased && isUndone(r) && !mutant(ACCEPT_ON_FIRST) -> verdict = pending
      :: else -> verdict = (isAccepted -> duplicate : accepted); isAccepted = true fi }
-inline heard() {
-  if :: commit != committed && !mutant(LOST_COMMIT_IS_TAKEN) -> verdict = cannot_store
-     :: commit == committed && verdict == accepted -> accepts++; assert(accepts <= 1)
-     :: else fi }
+inline doubt() { if :: commit != committed && !mutant(LOST_COMMIT_IS_TAKEN) -> verdict = cannot_store :: else fi }
+inline heard() { doubt(); if :: commit == committed && verdict == accepted -> accepts++; assert(accepts <= 1) :: else fi }
 inline lease(r, t) { row.state = leased; row.owner = r; me.isLate = false }
 inline look(t) { hasLooked = true; seen[t] = isGrantable(mine, t) } /* only for mutant(CHECK_OUTSIDE) */
 inline grant(r, t) {
@@ -106,8 +104,9 @@ proctype delivery(byte i) {
   :: atomic { d.state == stored -> dispatch(app); dispatch(file); d.state = dispatched }
   :: atomic { d.state == dispatched && d.waits[app] == nothing && d.waits[file] == nothing ->
        if :: d.kind != pending || !d.isShared || d.isRefused
-          :: else -> /* the verdict went to whose try it was */
-             transaction(); if :: commit != rolled_back -> conclude(mine) :: else fi; heard(); d.kind = verdict fi;
+          :: else -> /* the verdict went to whose try it was, so that it cannot be accepted here */
+             transaction(); if :: commit != rolled_back -> conclude(mine) :: else fi; doubt();
+             assert(verdict != accepted); d.kind = verdict fi;
        answer(STORED || d.kind == accepted || d.kind == duplicate) }
   od }
 inline tell(r, t) { /* the deliveries that wait for the try */
