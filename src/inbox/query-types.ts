@@ -152,33 +152,14 @@ export const mostAttemptsCounted = 10;
 /** What is removed is counted by the minute, in milliseconds. */
 export const removedPerMs = 60_000;
 
-/** Which deliveries an inbox holds. */
-export interface InboxExtent {
-  /** The number of the newest delivery that can be read; 0 where there was never one. */
-  readonly newestSeq: number;
-  /** Of the oldest one; 0 where there is none. */
-  readonly oldestSeq: number;
-  /** Leads that were erased so far. */
-  readonly erased: number;
-}
-
 /** What somebody asks who watches an inbox that others write to. */
 export interface InboxChanges {
-  /** Another text after something was written, by whichever process; so cheap that it is asked ten times a second. */
+  /** Another text after something was written, by whichever process; so cheap that it may be asked each second. */
   changeMark(): Promise<string>;
-  extent(): Promise<InboxExtent>;
+  /** Rejects with a `DataError` where the inbox cannot be read, or its file is not the one that was opened. */
+  checkReadable(): Promise<void>;
   /** Counts all deliveries of that time, also those that were removed, in small steps. */
   counts(query: CountQuery): AsyncIterable<readonly DeliveryCount[]>;
-  /**
-   * For each of these deliveries that is there, a text that is another one after its verdict changed or a result was
-   * kept.
-   */
-  outcomeMarks(seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /**
-   * Looks for deliveries that may hold all of the terms, newest first, in small steps between which other work gets its turn.
-   * A store leaves out what it can tell by cheap means: the caller looks at the others itself.
-   */
-  search(terms: readonly SearchTerm[], query: InboxQuery): AsyncIterable<SearchStep>;
 }
 
 /** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
@@ -197,37 +178,4 @@ export interface InboxQuery {
   readonly after?: number | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
-}
-
-/**
- * A text that is looked for, in any case. `any`: in the id, the body, the reason and its detail, the headers, the addresses of
- * the sender, of the request and of targets, or as the status.
- */
-export interface SearchTerm {
-  readonly field: 'any' | 'reason' | 'status' | 'target';
-  readonly text: string;
-}
-
-/** A delivery that may hold what is looked for, as it is stored. */
-export type Candidate = Pick<
-  StoredDelivery,
-  | 'seq'
-  | 'leadId'
-  | 'body'
-  | 'place'
-  | 'reason'
-  | 'detail'
-  | 'status'
-  | 'remote'
-  | 'path'
-  | 'headers'
-  | 'results'
->;
-
-/** One step of a search. */
-export interface SearchStep {
-  /** Newest first. */
-  readonly candidates: readonly Candidate[];
-  /** How many deliveries were looked at in this step. */
-  readonly looked: number;
 }

@@ -83,8 +83,7 @@ const mostBuckets = 240;
 const longestText = 500;
 
 async function inboxAnswer({ location, inbox, replays }: ApiParts): Promise<Answer> {
-  // Fails where the inbox cannot be read.
-  await inbox.extent();
+  await inbox.checkReadable();
   const body: WireInbox = { location, targets: replays.targets, program: `leads ${LEADS_VERSION}` };
   return { status: 200, body };
 }

@@ -39,7 +39,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.
     async useInbox(target, use) {
       // Fails where another file is at this place by now: its numbers are those of other leads.
-      await reader.extent();
+      await reader.checkReadable();
       const inbox = await openInbox({
         location,
         clock,

@@ -1,11 +1,10 @@
-import type { InboxExtent } from '../query-types.ts';
 import { storeReader, type StoreReader } from '../store-reader.ts';
 import { cannotRead } from './postgres-errors.ts';
 import { deliveryCounts } from './read/delivery-counts.ts';
-import { deliveries, receipts, searchDatabase } from './read/delivery-queries.ts';
+import { deliveries, receipts } from './read/delivery-queries.ts';
 import { leadLookup, leads, leadsBySeq } from './read/lead-queries.ts';
 import { type Asking, lackingTargets, outstandingTargets } from './read/outstanding.ts';
-import { askOne, horizon, type OpenedSchema } from './read/read-database.ts';
+import { askOne, type OpenedSchema } from './read/read-database.ts';
 import { bytesOfText, numberOf, sql, textOf } from './sql.ts';
 
 /**
@@ -27,10 +26,10 @@ export function postgresReader(
       counts: (query) => deliveryCounts(database, query),
       leads: (query) => leads(database, query),
       leadsBySeq: (seqs) => leadsBySeq(database, seqs),
-      search: (terms, query) => searchDatabase(database, terms, query),
       changeMark: () => snapshotMark(database),
-      extent: () => databaseExtent(database),
-      outcomeMarks: (seqs) => outcomeMarks(database, seqs),
+      async checkReadable() {
+        await askOne(database, sql`SELECT max(seq) FROM ${schema}.deliveries`);
+      },
       outstanding: () => outstandingTargets(database, asking),
       lackingTargets: (leadId) => lackingTargets(database, leadId),
       async droppedRepeats(leadId) {
@@ -50,32 +49,4 @@ export function postgresReader(
 async function snapshotMark(database: OpenedSchema): Promise<string> {
   const [row] = await askOne(database, sql`SELECT pg_current_snapshot()::text AS mark`);
   return textOf(row?.['mark']);
-}
-
-async function databaseExtent(database: OpenedSchema): Promise<InboxExtent> {
-  const newestSeq = await horizon(database);
-  const [row] = await askOne(
-    database,
-    sql`SELECT (SELECT min(seq) FROM ${database.schema}.deliveries) AS oldest,
-      (SELECT count(*) FROM ${database.schema}.erased) AS erased`,
-  );
-  return {
-    newestSeq,
-    oldestSeq: numberOf(row?.['oldest'] ?? 0),
-    erased: numberOf(row?.['erased']),
-  };
-}
-
-async function outcomeMarks(
-  database: OpenedSchema,
-  seqs: readonly number[],
-): Promise<ReadonlyMap<number, string>> {
-  const rows = await askOne(
-    database,
-    sql`SELECT seq, verdict, md5(results) AS results FROM ${database.schema}.deliveries
-      WHERE seq = ANY(${seqs}::int8[])`,
-  );
-  return new Map(
-    rows.map((row) => [numberOf(row['seq']), `${textOf(row['verdict'])} ${textOf(row['results'])}`]),
-  );
 }

@@ -1,5 +1,4 @@
 import { kindRead, otherEvent, verdictRead } from '../delivery-record.ts';
-import type { Candidate, SearchStep, SearchTerm } from '../query-types.ts';
 import type {
   HandedKind,
   InboxQuery,
@@ -10,7 +9,6 @@ import type {
   StoredResult,
 } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
-import { searchTerms } from '../search-terms.ts';
 import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
 import type { ErasedTable } from './erased-leads.ts';
 import {
@@ -227,102 +225,3 @@ export function leadOf(row: Row, shared: SharedContentTable): StoredLead {
 
 const optional = (value: Value | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
-
-/**
- * Deliveries that one step looks at, and bytes of bodies: some milliseconds, in which nothing else is done in this thread. A
- * step has as many rows as the bodies of the one before it let expect, and the first one a few.
- */
-const firstSearchedRows = 100;
-const mostSearchedRows = 1000;
-const scannedBytes = 8 * 1024 * 1024;
-
-/** Of the bodies that are read at once, unless a single one has more. */
-const candidateBytes = 4 * 1024 * 1024;
-
-/** As `InboxChanges` says. */
-export async function* searchFile(
-  { database, shared }: ReadDatabase,
-  terms: readonly SearchTerm[],
-  query: InboxQuery,
-): AsyncGenerator<SearchStep> {
-  const { sql, values } = conditions(query);
-  const conditionsOfTerms = terms.map(mayHoldTerm);
-  const mayHold = ['TRUE', ...conditionsOfTerms.map((one) => one.sql)].join(' AND ');
-  const held = conditionsOfTerms.flatMap((one) => one.values);
-  const range = database.prepare(
-    `SELECT MIN(seq) AS bottom, COUNT(*) AS looked, SUM(size) AS bytes FROM
-     (SELECT seq, length(${body}) AS size FROM deliveries AS d WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT ?)`,
-  );
-  const found = database.prepare(
-    `SELECT seq, length(${body}) AS size FROM deliveries AS d
-     WHERE seq < ? AND seq >= ? ${sql} AND ${mayHold} ORDER BY seq DESC`,
-  );
-  const whole = database.prepare(
-    `SELECT *, ${resultsColumn} AS results FROM deliveries
-     WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
-  );
-  shared.forget();
-  const candidates = (seqs: readonly number[]): Candidate[] =>
-    whole.all([JSON.stringify(seqs)]).map((row) => deliveryOf(row, shared));
-  let rows = firstSearchedRows;
-  for (let top = query.before ?? Number.MAX_SAFE_INTEGER; ;) {
-    const [edge] = range.all([top, query.after ?? 0, rows]);
-    const looked = Number(edge?.['looked'] ?? 0);
-    if (looked === 0) return;
-    const perRow = Math.max(1, Number(edge?.['bytes'] ?? 0) / looked);
-    rows = Math.max(1, Math.min(mostSearchedRows, rows * 4, Math.floor(scannedBytes / perRow)));
-    const bottom = Number(edge?.['bottom']);
-    for (const seqs of bySize(found.all([top, bottom, ...values, ...held]))) {
-      yield { candidates: candidates(seqs), looked: 0 };
-    }
-    yield { candidates: [], looked };
-    if (bottom <= (query.after ?? 0) + 1) return;
-    top = bottom;
-    await Promise.resolve();
-  }
-}
-
-/** Several leads of one delivery share its content. */
-const sharedOr = (column: string): string =>
-  `CASE WHEN first_seq IS NULL THEN ${column} ELSE (SELECT ${column} FROM shared_content AS s WHERE s.seq = d.first_seq) END`;
-const body = sharedOr('body');
-
-/** A condition that leaves out no delivery that holds the term. */
-function mayHoldTerm({ field, text }: SearchTerm): { sql: string; values: Value[] } {
-  if (field === 'status') return { sql: 'CAST(status AS TEXT) = ?', values: [text] };
-  const { plain, escape } = searchTerms(text);
-  if (plain === undefined) return { sql: 'TRUE', values: [] };
-  const pattern = `%${plain.replace(/[%_~]/g, '~$&')}%`;
-  const like = (...columns: string[]): string =>
-    columns.map((column) => `${column} LIKE ?1 ESCAPE '~'`).join(' OR ');
-  const reason = like('reason', 'detail');
-  const target = `EXISTS (SELECT 1 FROM results LEFT JOIN targets ON name = target
-    WHERE results.seq = d.seq AND (${like('label', 'answer', 'address')}))`;
-  // What an escape of a character of ASCII stands for is looked at by the caller, and so is a body that is no JSON and has
-  // a NUL, at which LIKE ends.
-  const any = `${like('lead', `CAST(${body} AS TEXT)`)} OR instr(${body}, CAST(?2 AS BLOB)) > 0
-    OR (verdict = 'rejected' AND instr(${body}, x'00') > 0) 
-    OR CAST(status AS TEXT) LIKE ?1 ESCAPE '~' OR ${reason} OR ${like(sharedOr('headers'), 'remote', 'path')} OR ${target}`;
-  const sql = field === 'reason' ? reason : field === 'target' ? target : any;
-  // Anonymous parameters only, since there may be several terms.
-  const values: Value[] = [];
-  const anonymous = sql.replace(/\?([12])/g, (_, number: string) => {
-    values.push(number === '1' ? pattern : escape);
-    return '?';
-  });
-  return { sql: `(${anonymous})`, values };
-}
-
-function* bySize(rows: readonly Readonly<Record<string, Value>>[]): Generator<readonly number[]> {
-  let seqs: number[] = [];
-  let bytes = 0;
-  for (const { seq, size } of rows) {
-    if (seqs.length > 0 && bytes + Number(size) > candidateBytes) {
-      yield seqs;
-      [seqs, bytes] = [[], 0];
-    }
-    seqs.push(Number(seq));
-    bytes += Number(size);
-  }
-  if (seqs.length > 0) yield seqs;
-}

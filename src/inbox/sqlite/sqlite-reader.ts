@@ -4,7 +4,7 @@ import type { InboxProblem } from '../problems.ts';
 import { inMemory } from '../store-options.ts';
 import { storeReader, type StoreQueries, type StoreReader } from '../store-reader.ts';
 import { targetLabel } from '../target-name.ts';
-import { deliveries, leads, type ReadDatabase, searchFile, leadOf } from './delivery-queries.ts';
+import { deliveries, leads, type ReadDatabase, leadOf } from './delivery-queries.ts';
 import { SharedContentTable } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
 import { deliveryCounts } from './delivery-counts.ts';
@@ -36,7 +36,6 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
     receipts: (query) => receipts(database, query),
     counts: (query) => deliveryCounts(database, query),
     leads: (query) => leads(read, query),
-    search: (terms, query) => searchFile(read, terms, query),
     states(leadIds) {
       const found = new Map<string, LeadState>();
       erased.refresh();
@@ -92,7 +91,7 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
 function changesOf(
   statements: Statements,
   location: string,
-): Pick<StoreQueries, 'changeMark' | 'extent' | 'outcomeMarks'> {
+): Pick<StoreQueries, 'changeMark' | 'checkReadable'> {
   const file = location === inMemory ? undefined : new FileIdentity(location);
   /** A file that is gone can still be read by those who have it open, and never changes again. */
   const verifyInPlace = (): void => {
@@ -108,27 +107,9 @@ function changesOf(
       const [own] = statements.all('SELECT total_changes() AS own');
       return `${Number(others?.['data_version'])} ${Number(own?.['own'])}`;
     },
-    extent() {
+    checkReadable() {
       verifyInPlace();
-      const [row] = statements.all(
-        `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
-         (SELECT COUNT(*) FROM erased) AS erased`,
-      );
-      return {
-        newestSeq: Number(row?.['newest'] ?? 0),
-        oldestSeq: Number(row?.['oldest'] ?? 0),
-        erased: Number(row?.['erased'] ?? 0),
-      };
-    },
-    outcomeMarks(seqs) {
-      const rows = statements.all(
-        `SELECT seq, verdict, (SELECT MAX(number) FROM results WHERE results.seq = d.seq) AS results
-         FROM deliveries AS d WHERE seq IN (SELECT value FROM json_each(?))`,
-        JSON.stringify(seqs),
-      );
-      return new Map(
-        rows.map((row) => [Number(row['seq']), `${textOf(row['verdict'])} ${Number(row['results'] ?? 0)}`]),
-      );
+      statements.all('SELECT MAX(seq) FROM deliveries');
     },
   };
 }

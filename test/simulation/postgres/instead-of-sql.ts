@@ -192,14 +192,8 @@ export function postgresReader(
             return lead === undefined ? [] : [lead];
           }),
         ),
-      search: () => batch(() => []) as never,
       changeMark: () => '',
-      extent: reading(({ deliveries, erased }) => ({
-        newestSeq: Math.max(0, ...deliveries.keys()),
-        oldestSeq: Math.min(...deliveries.keys(), Number.MAX_SAFE_INTEGER),
-        erased: erased.size,
-      })),
-      outcomeMarks: () => new Map(),
+      checkReadable: reading(() => undefined),
       outstanding: reading((tables) => outstandingTargets(tables, asking.wanted)),
       lackingTargets: reading((tables, leadId: string) => lackingTargets(tables, leadId)),
       droppedRepeats: () => ({ differing: 0, same: 0 }),

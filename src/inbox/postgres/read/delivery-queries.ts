@@ -1,12 +1,10 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
 import { kindRead, verdictRead } from '../../delivery-record.ts';
 import { leadBytes } from '../../../lead/raw-lead.ts';
-import type { ReceiptQuery, SearchStep, SearchTerm, StoredReceipt } from '../../query-types.ts';
+import type { ReceiptQuery, StoredReceipt } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery, StoredResult } from '../../inbox.ts';
-import { searchTerms } from '../../search-terms.ts';
 import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
 import {
-  ask,
   askOne,
   ContentReader,
   headersIn,
@@ -201,104 +199,4 @@ async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDeli
     differs: differs === undefined ? undefined : (JSON.parse(differs) as string[]),
     results: resultsOf(row),
   };
-}
-
-/**
- * Deliveries that one statement looks at, and bytes of bodies: a search that nobody wants any more ends behind it. A step
- * has as many rows as the bodies of the one before it let expect, and the first one a few.
- */
-const firstRows = 200;
-const mostRows = 2000;
-const scannedBytes = 8 * 1024 * 1024;
-
-/** Of the bodies that one statement brings, unless a single one has more. */
-const stepBytes = 2 * 1024 * 1024;
-
-/** As `InboxChanges` says. */
-export async function* searchDatabase(
-  database: OpenedSchema,
-  terms: readonly SearchTerm[],
-  query: InboxQuery,
-): AsyncGenerator<SearchStep> {
-  const { schema } = database;
-  const mayHold = terms.reduce((all, term) => sql`${all} AND ${mayHoldTerm(term)}`, sql`true`);
-  const last = await horizon(database);
-  const outstanding = await outstandingSeqs(database, query);
-  const wanted = conditions(schema, query, outstanding);
-  let most = firstRows;
-  for (let top = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER); ;) {
-    const [[edge] = []] = await ask(
-      database,
-      sql`SELECT min(seq) AS bottom, count(*) AS looked, sum(octet_length(body)) AS bytes FROM
-        (SELECT seq, body FROM ${schema}.deliveries WHERE seq < ${top} AND seq > ${query.after ?? 0} ORDER BY seq DESC LIMIT ${most}) AS step;`,
-    );
-    const looked = numberOf(edge?.['looked'] ?? 0);
-    if (looked === 0) return;
-    const bottom = numberOf(edge?.['bottom']);
-    const perRow = Math.max(1, numberOf(edge?.['bytes'] ?? 0) / looked);
-    most = Math.max(1, Math.min(mostRows, most * 4, Math.floor(scannedBytes / perRow)));
-    for (let below = top; ;) {
-      const range = sql`seq < ${below} AND seq >= ${bottom} ${wanted}`;
-      const [rows = []] = await ask(database, candidatesIn(schema, range, mayHold));
-      const candidates = rows.map((row) => ({
-        seq: numberOf(row['seq']),
-        leadId: isNull(row['lead']) ? undefined : optionalText(row['lead']),
-        body: bytesOf(row['body']),
-        place: placeOf(row),
-        reason: isNull(row['reason']) ? undefined : textOf(row['reason']),
-        detail: optionalText(row['detail']),
-        status: numberOf(row['status']),
-        remote: storedText(row['remote']),
-        path: storedText(row['path']),
-        headers: headersIn(row['headers']),
-        results: resultsOf(row),
-      }));
-      yield { candidates, looked: 0 };
-      const end = candidates.at(-1);
-      if (end === undefined) break;
-      below = end.seq;
-    }
-    yield { candidates: [], looked };
-    if (bottom <= (query.after ?? 0) + 1) return;
-    top = bottom;
-  }
-}
-
-/** Several leads of one delivery share its content. */
-const sharedOr = (
-  schema: Sql,
-  column: Sql,
-): Sql => sql`coalesce((SELECT c.${column} FROM ${schema}.contents AS c
-  WHERE c.seq = d.first_seq), d.${column})`;
-
-/** The first of them, as far as their bodies are not too much at once. */
-const candidatesIn = (schema: Sql, range: Sql, mayHoldIt: Sql): Sql => sql`
-WITH chosen AS (SELECT d.seq, d.lead, d.lead_start, d.lead_end, d.reason, d.source, d.detail, d.status, d.remote, d.path, d.results,
-    ${sharedOr(schema, sql`body`)} AS whole, ${sharedOr(schema, sql`headers`)} AS headers
-  FROM ${schema}.deliveries AS d WHERE ${range}
-), matching AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(whole)) OVER newest AS bytes FROM chosen
-  WHERE ${mayHoldIt} WINDOW newest AS (ORDER BY seq DESC)
-)
-SELECT seq, encode(lead, 'hex') AS lead, encode(whole, 'hex') AS body, lead_start, lead_end, reason, source, status,
-  encode(detail, 'hex') AS detail, encode(remote, 'hex') AS remote, encode(path, 'hex') AS path,
-  encode(headers, 'hex') AS headers, encode(results, 'hex') AS results FROM matching
-WHERE place = 1 OR bytes <= ${stepBytes} ORDER BY seq DESC;`;
-
-/** For texts of printable ASCII. */
-const textValue = (text: string): Sql => sql`encode(${bytesOfText(text)}, 'escape')`;
-
-/** A condition that leaves out no delivery that holds the term. */
-function mayHoldTerm({ field, text }: SearchTerm): Sql {
-  if (field === 'status') return sql`status::text = ${textValue(text)}`;
-  const { plain, escape } = searchTerms(text);
-  if (plain === undefined) return sql`true`;
-  // Bytes beyond ASCII become octal numbers, so that this is text in every encoding; some locales have an i of their own.
-  const isIn = (column: Sql): Sql =>
-    sql`strpos(lower(encode(coalesce(${column}, ''), 'escape') COLLATE "C"), ${textValue(plain)}) > 0`;
-  const reason = sql`(strpos(reason, ${textValue(plain)}) > 0 OR ${isIn(sql`detail`)})`;
-  if (field === 'reason') return reason;
-  if (field === 'target') return isIn(sql`results`);
-  return sql`(${isIn(sql`lead`)} OR ${isIn(sql`whole`)} OR position(${bytesOfText(escape)} IN whole) > 0
-    OR ${reason} OR strpos(status::text, ${textValue(plain)}) > 0 OR ${isIn(sql`headers`)} OR ${isIn(sql`remote`)} OR ${isIn(sql`path`)}
-    OR ${isIn(sql`results`)})`;
 }
