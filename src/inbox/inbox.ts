@@ -69,10 +69,7 @@ export interface TargetLease extends StoredRef {
   readonly isQuestion?: true | undefined;
   /** Of a release: no receiver tries again by itself, until a person begins anew. */
   readonly dead?: true | undefined;
-  /**
-   * Of a release: since when the lead was outstanding that is dead; one that was begun anew meanwhile is not. PostgreSQL's
-   * functions do not tell it.
-   */
+  /** Of a release: since when the lead was outstanding that is dead; one that was begun anew meanwhile is not. */
   readonly since?: number | undefined;
 }
 

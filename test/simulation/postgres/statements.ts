@@ -217,6 +217,7 @@ const statements: readonly (readonly [start: RegExp, run: Run])[] = [
         is_elsewhere: isElsewhere(row, hex(receiver), now),
         now,
         tries: row.tries,
+        since: row.since,
         due_at: row.dueAt,
         dead: row.dead,
         label: tables.targets.get(row.target)?.toString('hex') ?? null,

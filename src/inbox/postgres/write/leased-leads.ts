@@ -24,6 +24,8 @@ export interface OutstandingTarget {
   readonly lease: number;
   readonly isLeasedElsewhere: boolean;
   readonly tries: number;
+  /** When the lead became outstanding, or a person began anew, in milliseconds since the epoch. */
+  readonly since: number;
   /** As the lease is: by the database's clock. */
   readonly dueAt: number;
   readonly dead: boolean;
@@ -38,7 +40,7 @@ export const outstandingQuestion = (
 ): Sql =>
   sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner, lease,
       owner <> ${owner} AND lease > ${databaseTime} AND lease <= ${databaseTime} + ${longestLeaseMs} AS is_elsewhere,
-      ${databaseTime} AS now, tries, due_at, dead,
+      ${databaseTime} AS now, tries, since, due_at, dead,
       (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = target) AS label
     FROM ${schema}.outstanding WHERE lead = ANY(${ids}::bytea[]);`;
 
@@ -54,6 +56,7 @@ export function outstandingByLead(rows: Rows): ReadonlyMap<string, ReadonlyMap<s
       lease: numberOf(row['lease']),
       isLeasedElsewhere: row['is_elsewhere'] === true,
       tries: numberOf(row['tries']),
+      since: numberOf(row['since']),
       dueAt: numberOf(row['due_at']),
       dead: row['dead'] === true,
       label: textOfBytes(bytesOf(row['label'])),
@@ -127,7 +130,7 @@ export class LeasedLead {
     return found.isLeasedElsewhere || isWanted(other) ? undefined : [other, found.label];
   }
 
-  release(target: string, { result, retryAt, dead }: TargetLease): void {
+  release(target: string, { result, retryAt, dead, since }: TargetLease): void {
     const found = this.outstanding.get(target);
     if (found?.owner !== this.#receiver.owner) return;
     this.outstanding.set(target, {
@@ -135,7 +138,7 @@ export class LeasedLead {
       lease: 0,
       tries: found.tries + (result === undefined ? 0 : 1),
       dueAt: retryAt === undefined ? found.dueAt : Math.round(retryAt + this.#receiver.ahead),
-      dead: found.dead || dead === true,
+      dead: found.dead || (dead === true && (since ?? found.since) === found.since),
     });
     this.leased.add(target);
   }
