@@ -36,7 +36,7 @@ export type ConfigProblem = KindsOf<{
   'no-secret-given': { what: string };
   'secret-with-blanks': { what: string };
   'unsendable-key': { from: 'environment' | 'profile' };
-  /** By an older release than the one that wrote them. */
+  /** Names of settings that this release does not know. */
   'settings-ignored': { names: readonly string[] };
   'no-time-out': { text: string };
   'no-retries': { text: string };

@@ -146,7 +146,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   if (stop.stopping.aborted) sayStops();
   else stop.stopping.addEventListener('abort', sayStops, { once: true });
   const { location } = opened;
-  const session = { flags, context, verifier, definitions, targets, inbox, location, metrics, stop };
+  const session = { flags, context, verifier, targets, inbox, location, metrics, stop };
 
   const admin = await startAdmin(session);
   if (admin !== undefined) closeStopped(() => admin.close());

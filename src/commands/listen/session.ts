@@ -6,7 +6,6 @@ import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { ListenOptions } from './options.ts';
 import type { StopCondition } from './stop-condition.ts';
-import type { TargetDefinition } from './targets.ts';
 
 /** What the parts of one run share. */
 export interface ListenSession {
@@ -14,7 +13,6 @@ export interface ListenSession {
   readonly context: Context;
   readonly verifier: CurrentKeys;
   /** Of the targets, in their order. */
-  readonly definitions: readonly TargetDefinition[];
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;

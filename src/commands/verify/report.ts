@@ -36,12 +36,10 @@ export interface Report {
   readonly at: string;
   /** What the capture does not hold exactly, and what a receiver would reject besides. */
   readonly notes: readonly string[];
-  /** The signature base of RFC 9421, where it is asked for. */
-  readonly base?: string;
 }
 
 export interface Check {
-  readonly name: 'secret' | 'header' | 'signature' | 'token' | 'time' | 'now' | 'base';
+  readonly name: 'secret' | 'header' | 'signature' | 'token' | 'time' | 'now';
   /** Null where it cannot be checked. */
   readonly ok: boolean | null;
   readonly detail: string;
