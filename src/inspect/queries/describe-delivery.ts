@@ -99,7 +99,8 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   malformed_credential: 'Check that both sides use the same scheme.',
   wrong_credential: credential,
   missing_timestamp: 'Check that both sides use the same scheme.',
-  malformed_timestamp: 'Check --timestamp-format, and that both sides use the same scheme.',
+  malformed_timestamp:
+    "Check timestampFormat of the receiver's scheme, and that both sides use the same scheme.",
   stale_timestamp: clock,
   future_timestamp: clock,
   missing_nonce: 'Check that both sides use the same scheme.',
@@ -107,8 +108,6 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   wrong_content_type: sender,
   encoded_body: sender,
   not_json: 'The stored body shows what came.',
-  not_a_lead:
-    'If its id has another name, the setting webhook.id says which; in an envelope, --lead-at says where the lead is; other events are kept with webhook.other-events accept.',
   too_large: sender,
   too_slow: 'The network or the sender was slow: nothing is wrong with what it sends.',
   overloaded: 'The sender was asked to send it again later.',
