@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import type { ErrorWords, ServiceProblem } from '../service/problems.ts';
+import type { ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
 import { type Message, messageIn, type Messages, type Words, loginCommand } from './message.ts';
@@ -24,21 +24,8 @@ const reasons: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'the answer was cut off',
 };
 
-/** `quota: the plan has ended` as `the plan has ended (quota)`; undefined where the service says nothing. */
-function wordsText({ error, message }: ErrorWords): string | undefined {
-  if (message === undefined || error === undefined) return message ?? error;
-  return `${message} (${error})`;
-}
-
-function answered(text: string, status: number, words: ErrorWords): string {
-  const why = wordsText(words);
-  return `${text} (${status})${why === undefined ? '' : `: ${why}`}`;
-}
-
-function plainAnswer(status: number, words: ErrorWords): string {
-  const why = wordsText(words);
-  return `the service answered ${status}${why === undefined ? '' : `: ${why}`}`;
-}
+const withReason = (message: string, reason: string | undefined): string =>
+  reason === undefined ? message : `${message}: ${reason}`;
 
 const proxyHint = (): string => 'see HTTPS_PROXY and NO_PROXY';
 
@@ -101,23 +88,27 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: `cannot reach the proxy ${proxy}: ${reasons[code] ?? why}`,
     hint: proxyHint,
   }),
-  'key-refused': ({ status, words: said, profile, keyIsFromCommand }) => ({
-    message: answered('the service refused the API key', status, said),
+  'key-refused': ({ status, reason, profile, keyIsFromCommand }) => ({
+    message: withReason(`the service refused the API key (${status})`, reason),
     hint: (words) =>
       keyIsFromCommand
         ? `it is what api-key-command printed: ${words.quoted(words.get('api-key-command'))}`
         : words.otherKey(loginCommand(profile)),
   }),
-  'rate-limited': ({ status, words }) => answered('the service limits the rate', status, words),
-  'service-answered': ({ status, words: said }) => ({
-    message: plainAnswer(status, said),
+  'rate-limited': ({ status, reason }) => withReason(`the service limits the rate (${status})`, reason),
+  'gateway-refuses': ({ status, reason }) => ({
+    message: withReason(`something in front of the service refuses this machine (${status})`, reason),
+    hint: () => 'a gateway or a bot check answered: its operator can let the address of this machine through',
+  }),
+  'service-answered': ({ status, reason }) => ({
+    message: withReason(`the service answered ${status}`, reason),
     hint: (words) =>
       status === 404 || status === 405
         ? `the list operation may have another path: ${words.quoted(words.set('api.path', '/…'))}`
         : undefined,
   }),
-  'call-answered': ({ status, words }) => plainAnswer(status, words),
-  'error-with-status-200': ({ words }) => `the service answered 200 with an error: ${wordsText(words) ?? ''}`,
+  'call-answered': ({ status, reason }) => withReason(`the service answered ${status}`, reason),
+  'error-with-status-200': ({ reason }) => withReason('the service answered 200 with an error', reason),
   'too-many-redirects': ({ most }) => `the service redirects more than ${most} times`,
   'redirects-elsewhere': ({ origin, profile }) => ({
     message: `the service redirects to ${origin ?? 'no proper URL'}, another origin`,

@@ -1,11 +1,5 @@
 import { DataError, type ErrorDetails, type KindsOf, type Problem, ServiceError } from '../errors.ts';
 
-/** What the service says of an error itself (specification, section 7), without the API key. */
-export interface ErrorWords {
-  readonly error: string | undefined;
-  readonly message: string | undefined;
-}
-
 export type ServiceProblem =
   | ConnectionProblem
   | RejectionProblem
@@ -36,19 +30,22 @@ type ConnectionProblem = KindsOf<{
   'proxy-unreachable': { proxy: string; code: string; why: string };
 }>;
 
+/** `reason`: what the service says of its failure, without secrets. */
 type RejectionProblem = KindsOf<{
   /** `keyIsFromCommand`: the key is what `api-key-command` printed. */
   'key-refused': {
     status: number;
-    words: ErrorWords;
+    reason: string | undefined;
     profile: string | undefined;
     keyIsFromCommand: boolean;
   };
-  'rate-limited': { status: number; words: ErrorWords };
-  'service-answered': { status: number; words: ErrorWords };
+  'rate-limited': { status: number; reason: string | undefined };
+  'service-answered': { status: number; reason: string | undefined };
   /** The same for a call that may be of any operation. */
-  'call-answered': { status: number; words: ErrorWords };
-  'error-with-status-200': { words: ErrorWords };
+  'call-answered': { status: number; reason: string | undefined };
+  'error-with-status-200': { reason: string | undefined };
+  /** A gateway, a firewall or a bot check answers in the place of the service. */
+  'gateway-refuses': { status: number; reason: string | undefined };
   'too-many-redirects': { most: number };
   /** `origin` is undefined for what is no proper URL. */
   'redirects-elsewhere': { origin: string | undefined; profile: string | undefined };

@@ -8,7 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
-import { retryAfterMs, retryDelay } from '../../src/service/client/retry.ts';
+import { retryAfterMs } from '../../src/service/client/rate-limit.ts';
+import { retryDelay } from '../../src/service/client/retry.ts';
 import { RateGate } from '../../src/service/client/service.ts';
 import { FakeClock } from '../support/clock.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -83,7 +84,7 @@ describe('what may pass is tried again', () => {
     expect(ids).toEqual(['a']);
     expect(stats).toMatchObject({ requests: 3, retries: 2, duplicates: 0 });
     expect(server.requests).toHaveLength(3);
-    expect(service.said()).toMatch(/retry 1 of 5 in \d+ms: .*\(?.*\n.*→.*\n.*retry 2 of 5 in/s);
+    expect(service.said()).toMatch(/retry 1 of 5 in [\d.]+m?s: .*\(?.*\n.*→.*\n.*retry 2 of 5 in/s);
   });
 
   it('as often as it was allowed to, then says why', async () => {

@@ -32,7 +32,6 @@ import {
 } from '../../doctor/service-connection.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import { openService } from '../../service/client/service.ts';
-import type { ErrorWords } from '../../service/problems.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
 import { problemSentence } from '../../messages/find-message.ts';
@@ -288,8 +287,8 @@ function unexamined(error: LeadsError): CheckResult[] {
 
 /** The specification's list operation takes GET; those of others may not. */
 function wantsPost({ status, problem }: LeadsError): boolean {
-  const { words } = (problem ?? {}) as { readonly words?: ErrorWords };
-  return status === 405 || /\bPOST\b/.test(`${words?.error ?? ''} ${words?.message ?? ''}`);
+  const { reason } = (problem ?? {}) as { readonly reason?: string };
+  return status === 405 || /\bPOST\b/.test(reason ?? '');
 }
 
 /** Writes results to stdout as they come. */

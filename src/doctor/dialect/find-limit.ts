@@ -1,5 +1,4 @@
 import type { KindsOf, LeadsError } from '../../errors.ts';
-import type { ErrorWords } from '../../service/problems.ts';
 import type { DialectEvidence } from '../problems.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
 import { findHonouredName } from './find-honoured-name.ts';
@@ -195,9 +194,8 @@ export async function readLargestPage(
 
 /** Numbers in the service's own words about an error, which may be the largest size. */
 function namedSizes(error: LeadsError | undefined): number[] {
-  const { words } = (error?.problem ?? {}) as { readonly words?: ErrorWords };
-  const text = `${words?.message ?? ''} ${words?.error ?? ''}`;
-  return (text.match(/\b\d{1,3}\b/g) ?? [])
+  const { reason } = (error?.problem ?? {}) as { readonly reason?: string };
+  return ((reason ?? '').match(/\b\d{1,3}\b/g) ?? [])
     .map(Number)
     .filter((size) => size > 0 && size !== 400 && size !== 422);
 }

@@ -2,7 +2,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/problems.ts';
 import { withoutSecrets } from '../../secret.ts';
-import { retryAfterMs } from '../../service/client/retry.ts';
+import { retryAfterMs } from '../../service/client/rate-limit.ts';
 import type { TargetProblem } from '../problems.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';

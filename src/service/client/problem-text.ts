@@ -34,7 +34,7 @@ const messageNames = names(
 /** Members that hold either a sentence or a name for the failure. */
 const titleNames = names('reason title error hydratitle errortitle errorreason exception summary');
 const codeNames = names(
-  'errorcode code errcode errortype type faultcode status category name errorname exceptiontype errorkey errorstatus',
+  'errorcode code errcode errno errortype type faultcode status category name errorname exceptiontype errorkey errorstatus',
 );
 /** Members that hold further problems. */
 const listNames = names(
@@ -150,7 +150,8 @@ function codeIn(value: Json | undefined): string | undefined {
 
 function withCode(text: string, codes: readonly (string | undefined)[]): string | undefined {
   const code = codes.find((one) => one !== undefined && !includes(text, one.replace(/\.$/, '')));
-  if (text === '') return code;
+  // A number alone says nothing to a person.
+  if (text === '') return Number.isNaN(Number(code)) ? code : undefined;
   return code === undefined ? text : `${text} (${code})`;
 }
 

@@ -1,6 +1,7 @@
 import { DataError, LeadsError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
+import { passes } from './failure-kind.ts';
 import type { Service } from './service.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
@@ -27,6 +28,21 @@ export function retryDelay(retry: number, random: () => number, waitMs = 0): num
   return Math.max(waitMs, random() * Math.min(cap, base * 2 ** retry));
 }
 
+/** Of a rate limit that does not say when it ends: most of them count by the minute, ms. */
+const usualWindow = 65_000;
+/** More retries than these do not divide the window any further. */
+const mostShares = 6;
+
+/** The delay before retry number `retry` (from 0) of so many: all of them together reach past a minute. */
+export function rateLimitDelay(retry: number, retries: number, random: () => number): number {
+  const shares = Math.min(retries, mostShares);
+  const share = 2 ** Math.min(retry, shares - 1) / (2 ** shares - 1);
+  return usualWindow * share * (1 + random() / 4);
+}
+
+/** A short time-out does not cut the wait for a rate limit shorter than this, ms. */
+const longestLimit = 120_000;
+
 /** The attempts at one page: counts them, waits between them, and says when no other is made. */
 export class Attempts {
   readonly #service: Service;
@@ -42,7 +58,11 @@ export class Attempts {
 
   /** Milliseconds until the deadline: all attempts have ten time-outs, five minutes by default; negative behind it. */
   get left(): number {
-    return this.#startedAt + this.#service.timeoutMs * 10 - this.#service.clock.steady();
+    return this.#startedAt + this.#allowedMs - this.#service.clock.steady();
+  }
+
+  get #allowedMs(): number {
+    return this.#service.timeoutMs * 10;
   }
 
   /**
@@ -54,16 +74,20 @@ export class Attempts {
     // Also when this run gives up: one that polls comes back by itself, and not earlier.
     if (reason.waitMs !== undefined) this.#service.rateGate.hold(reason.waitMs);
     if (this.#failed >= retries) throw this.#final(reason);
-    const delay = retryDelay(this.#failed, random, reason.waitMs);
-    const isTooLong = delay > this.left;
-    if (isTooLong && (reason.waitMs === undefined || reason.waitMs <= this.left)) throw this.#final(reason);
+    const isLimit = reason.failure.problem?.kind === 'rate-limited';
+    const delay =
+      isLimit && reason.waitMs === undefined
+        ? rateLimitDelay(this.#failed, retries, random)
+        : retryDelay(this.#failed, random, reason.waitMs);
+    const left = isLimit ? Math.max(this.left, this.left + longestLimit - this.#allowedMs) : this.left;
+    const isTooLong = delay > left;
+    if (isTooLong && (reason.waitMs === undefined || reason.waitMs <= left)) throw this.#final(reason);
     if (isTooLong) throw this.#tooLong(reason.failure, reason.waitMs ?? delay);
     this.#failed += 1;
     this.#onRetry();
     const detail = `retry ${this.#failed} of ${retries}`;
     const why = (await texts()).sentenceOf(reason.failure);
     messages.verbose(`${detail} in ${formatDuration(delay)}: ${why}`);
-    const isLimit = [429, 403].includes(reason.failure.status ?? 0);
     const wait = { ms: delay, why: isLimit ? rateLimited : why, detail };
     await messages.waiting(wait, () => clock.sleep(delay, signal));
   }
@@ -86,25 +110,6 @@ export class Attempts {
 }
 
 export const rateLimited = 'rate limited';
-
-/**
- * How long `Retry-After` (RFC 9110, section 10.2.3) asks to wait from now, in milliseconds: seconds, or a date, which
- * is held against our clock and against the service's own `Date`, whichever asks for more. Undefined when it is
- * missing or neither.
- */
-export function retryAfterMs(
-  value: string | undefined,
-  now: number,
-  serviceDate: string | undefined,
-): number | undefined {
-  const text = value?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  // A bare Date.parse would take "-5" for the month of May.
-  const at = /[a-z]{3}|T\d/i.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) return undefined;
-  const theirs = Date.parse(serviceDate ?? '');
-  return Math.max(0, at - now, Number.isNaN(theirs) ? 0 : at - theirs);
-}
 
 interface NetworkError {
   readonly name?: string;
@@ -168,10 +173,3 @@ function tunnelFailure(error: TunnelError): Error {
 
 const codeOf = (failed: NetworkError): string =>
   failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
-
-/** 408, 425, 429 and server errors pass; what the server does not implement does not. */
-export const passes = (status: number): boolean =>
-  status === 408 ||
-  status === 425 ||
-  status === 429 ||
-  (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));

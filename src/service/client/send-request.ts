@@ -4,12 +4,12 @@ import { extraHeadersOf, secretsIn } from '../../config/extra-headers.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/client/http-client.ts';
-import { answerError, type ErrorWords, serviceError, type ServiceProblem } from '../problems.ts';
-import { networkFailure, passes, rateLimited, retryAfterMs, TransientError } from './retry.ts';
+import { answerError } from '../problems.ts';
+import { errorAnswer, failureInAnswer, requestIdIn } from './failed-answer.ts';
+import { networkFailure, rateLimited, type TransientError } from './retry.ts';
 import type { Service } from './service.ts';
-import { type DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
-import { utf8 } from '../../json/bytes.ts';
-import { isObject, type Json, jsonIn } from '../../json/exact.ts';
+import type { LeadsError } from '../../errors.ts';
+import type { Json } from '../../json/exact.ts';
 
 /** One request to the account's origin. */
 export interface Call {
@@ -142,8 +142,10 @@ const asBytes = (text: string): Uint8Array =>
   Buffer.from(text.replaceAll('…', Buffer.from('…').toString('latin1')), 'latin1');
 
 /** A success whose body is still to come: 200, 206 for a range of the list, or 204 for an empty page. */
-export interface Answer extends Pick<Response, 'url' | 'status' | 'headers' | 'body' | 'redact'> {
+export interface Answer extends Pick<Response, 'url' | 'status' | 'headers' | 'body'> {
   readonly requestId: string | undefined;
+  /** The failure that its body tells where it holds no lead: parsed, or its bytes, which may be anything. */
+  readonly failureIn: (body: Json | Uint8Array) => LeadsError | TransientError | undefined;
 }
 
 const mostRedirects = 5;
@@ -157,7 +159,10 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
     const response = await exchange(service, { method: 'GET', url: target, headers: {} }, signal);
     const { status } = response;
-    if ([200, 204, 206].includes(status)) return { ...response, requestId: requestIdIn(response) };
+    if ([200, 204, 206].includes(status)) {
+      const failureIn: Answer['failureIn'] = (body) => failureInAnswer(service, response, body);
+      return { ...response, requestId: requestIdIn(response), failureIn };
+    }
     const location = status >= 300 && status < 400 ? response.headers['location'] : undefined;
     if (location === undefined) throw await errorAnswer(service, response, response.body);
     await response.discard();
@@ -171,96 +176,4 @@ function redirected(from: URL, location: string, profile: string | undefined): U
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to?.origin === from.origin) return to;
   throw answerError({ kind: 'redirects-elsewhere', origin: to?.origin, profile });
-}
-
-const longestErrorBody = 64 * 1024;
-const idHeaders = [
-  'x-request-id',
-  'request-id',
-  'x-correlation-id',
-  'x-amzn-requestid',
-  'x-trace-id',
-  'cf-ray',
-];
-
-/** The service's name for a request, unless it repeats the key in it. */
-function requestIdIn({ headers, redact }: Pick<Response, 'headers' | 'redact'>): string | undefined {
-  const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
-  return id === undefined ? undefined : redact(id);
-}
-
-/** The failure that an error status means: a `TransientError` where another attempt may help. Reads `body` only. */
-export async function errorAnswer(
-  { account, clock }: Service,
-  response: Pick<Response, 'status' | 'headers' | 'redact'>,
-  body: AsyncIterable<Uint8Array>,
-): Promise<LeadsError | TransientError> {
-  const { status, headers, redact } = response;
-  const words = wordsIn(await errorBody(body), redact);
-  const wait = retryAfterMs(headers['retry-after'], clock.now(), headers['date']);
-  const isLimit = status === 403 && isRateLimit(headers, `${words.error ?? ''} ${words.message ?? ''}`);
-  const details = { status, requestId: requestIdIn(response) };
-  if (status === 401 || (status === 403 && !isLimit)) {
-    const { profile, keyIsFromCommand = false } = account;
-    const refused: ServiceProblem = { kind: 'key-refused', status, words, profile, keyIsFromCommand };
-    return new KeyRejectedError(refused, details);
-  }
-  const kind = status === 429 || isLimit ? 'rate-limited' : 'service-answered';
-  if (passes(status) || isLimit) {
-    const reset = isLimit ? rateLimitResetMs(headers['x-ratelimit-reset'], clock.now()) : undefined;
-    return new TransientError(serviceError({ kind, status, words }, details), wait ?? reset);
-  }
-  return (status >= 500 ? serviceError : answerError)({ kind, status, words }, details);
-}
-
-/** The `error` and `message` of a body (specification, section 7); some services nest both in an object `error`. */
-function wordsIn(body: Json | undefined, redact: (text: string) => string): ErrorWords {
-  const text = (value: Json | undefined): string | undefined =>
-    typeof value === 'string' && value.trim() !== '' ? redact(value.trim()).slice(0, 500) : undefined;
-  if (!isObject(body)) return { error: undefined, message: undefined };
-  const { error } = body;
-  if (!isObject(error)) return { error: text(error), message: text(body['message']) };
-  return { error: text(error['code'] ?? error['type']), message: text(error['message']) };
-}
-
-/** GitHub, among others, answers 403 to a client that asks too often. */
-const isRateLimit = (headers: Response['headers'], text: string): boolean =>
-  headers['retry-after'] !== undefined ||
-  headers['x-ratelimit-remaining'] === '0' ||
-  /rate.?limit|too many requests|quota exceeded/i.test(text);
-
-/** `X-RateLimit-Reset` in seconds since the epoch, as a wait in milliseconds; other meanings are not known. */
-function rateLimitResetMs(value: string | undefined, now: number): number | undefined {
-  if (value === undefined || !/^\d{10}$/.test(value.trim())) return undefined;
-  return Math.max(0, Number(value) * 1000 - now);
-}
-
-/** The error's JSON; anything else, or a body that breaks off, says no more than the status does. */
-async function errorBody(body: AsyncIterable<Uint8Array>): Promise<Json | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > longestErrorBody) break;
-    }
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The failure that a body with `error` and `message` reports; undefined for other bodies. `redact` takes the API key out. */
-export function rejectionIn(body: Json | undefined, redact: (text: string) => string): DataError | undefined {
-  const error = isObject(body) ? body['error'] : undefined;
-  if (error === undefined || error === null || error === false) return undefined;
-  const words = wordsIn(body, redact);
-  const saysNothing = (words.error ?? words.message) === undefined;
-  return saysNothing ? undefined : answerError({ kind: 'error-with-status-200', words });
-}
-
-/** The same for bytes that may be anything. */
-export function rejectionInBytes(body: Uint8Array, redact: (text: string) => string): DataError | undefined {
-  return rejectionIn(jsonIn(utf8(body)), redact);
 }

@@ -3,7 +3,7 @@ import { PageScan } from '../../json/page-scan.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { oldestOfNewestFirst } from '../../lead/raw-lead.ts';
 import { Attempts, networkFailure, TransientError } from '../client/retry.ts';
-import { type Answer, rejectionIn, rejectionInBytes, request } from '../client/send-request.ts';
+import { type Answer, request } from '../client/send-request.ts';
 import { driftOf, type Service } from '../client/service.ts';
 import { linksIn, type PageFacts } from '../pagination/pagination-hints.ts';
 import { countInUrl, type Position, positionKey, timeText } from '../pagination/position.ts';
@@ -106,7 +106,7 @@ async function* partsOf(
   const envelope = endOf(scan, leads, count === 0 && read <= longestRejection ? beginning : [], answer);
   params.leads.read(leads, scanned, count);
   if (envelope === undefined) throw cutOff(answer);
-  const rejection = count + leads.length === 0 ? rejectionIn(envelope.root, answer.redact) : undefined;
+  const rejection = count + leads.length === 0 ? answer.failureIn(envelope.root) : undefined;
   if (rejection !== undefined) throw rejection;
   count += leads.length;
   const { url, status, headers } = answer;
@@ -136,12 +136,12 @@ function endOf(
   scan: PageScan,
   leads: ScannedRecord[],
   body: readonly Uint8Array[],
-  { redact }: Answer,
+  answer: Answer,
 ): ReturnType<PageScan['end']> {
   try {
     return scan.end(leads);
   } catch (error) {
-    throw rejectionInBytes(Buffer.concat(body), redact) ?? error;
+    throw answer.failureIn(Buffer.concat(body)) ?? error;
   }
 }
 
@@ -159,11 +159,11 @@ function cutOff({ headers, requestId }: Answer): TransientError {
 }
 
 /** A page for people, such as a login form, is named for what it is. */
-function refuseOtherThanJson({ headers, requestId }: Answer, chunk: Uint8Array): void {
+function refuseOtherThanJson({ headers, requestId, failureIn }: Answer, chunk: Uint8Array): void {
   const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
   const first = chunk[skipSpace(chunk, 0, chunk.length)];
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
-  throw answerError({ kind: 'answer-not-json', type }, { requestId });
+  throw failureIn(chunk) ?? answerError({ kind: 'answer-not-json', type }, { requestId });
 }
 
 /** What is added to a time at either end when it is sent; ms. */

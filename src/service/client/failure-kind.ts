@@ -1,0 +1,104 @@
+/** What a failure is about, which decides the exit code and whether another try may help. */
+export type FailureKind =
+  /** Something in front of the service refuses this machine. */
+  | 'gateway'
+  | 'key'
+  | 'rate-limit'
+  /** The service fails, and may not fail the next time. */
+  | 'passing'
+  | 'other';
+
+interface FailedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** The kind of an answer whose status says that it failed. `text`: what the service says; `body`: its first bytes as text. */
+export function kindOfAnswer(
+  { status, headers }: FailedResponse,
+  text: string | undefined,
+  body: string,
+): FailureKind {
+  if (isGatewayAnswer({ status, headers }, body)) return 'gateway';
+  const isRefusal = status === 401 || status === 403;
+  const isLimit = isRefusal ? isLimitText(text) || hasNoRequestsLeft(headers) : isCertainLimitText(text);
+  if (status === 429 || isLimit) return 'rate-limit';
+  if (isRefusal) return 'key';
+  return passes(status) ? 'passing' : 'other';
+}
+
+/** The kind of a failure that is told in the body of a 200. `code` is a number in the body, which may be a status of HTTP. */
+export function kindOfText(text: string | undefined, code?: number): FailureKind {
+  if (code === 429 || isLimitText(text)) return 'rate-limit';
+  if (code === 401 || code === 403 || (text !== undefined && isKeyText(plain(text)))) return 'key';
+  const isPassing = (code !== undefined && code < 600 && passes(code)) || passingText.test(plain(text ?? ''));
+  return isPassing ? 'passing' : 'other';
+}
+
+/** 408, 425, 429 and server errors pass; what the server does not implement does not. */
+export const passes = (status: number): boolean =>
+  status === 408 ||
+  status === 425 ||
+  status === 429 ||
+  (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
+
+/** `RATE_LIMIT` and `RateLimit` as `rate limit`. */
+const plain = (text: string): string =>
+  text
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase();
+
+const certainLimit =
+  /rate ?limit|too many (api )?(requests|calls|concurrent)|throttl|quota (was |is |has been )?exceeded|exceeded .{0,40}quota|(request|call|usage|query|api|daily|hourly|monthly) limit/;
+const likelyLimit =
+  /limit (has been |was |is )?(reached|exceeded|hit)|(reached|exceed(ed|s|ing)?|hit|over)( [\w']+){0,4} limits?\b|max(imum)? rate|requests? per (second|minute|hour|day)|too (frequent|fast|often)|slow ?down|quota|^limit( \(\w+\))?$|error code: 1015/;
+/** What is too large is the page, which is asked for smaller. */
+const pageSize =
+  /page ?size|per ?page|page limit|limit (must|should|cannot|may not|exceeds)|max(imum)? (page|limit)/;
+
+const isCertainLimitText = (text: string | undefined): boolean => certainLimit.test(plain(text ?? ''));
+
+const isLimitText = (text: string | undefined): boolean =>
+  isCertainLimitText(text) || (likelyLimit.test(plain(text ?? '')) && !pageSize.test(plain(text ?? '')));
+
+const hasNoRequestsLeft = (headers: FailedResponse['headers']): boolean =>
+  headers['retry-after'] !== undefined ||
+  ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'].some(
+    (name) => headers[name] === '0',
+  );
+
+const credential =
+  'api ?key|access key|token|credentials?|signature|session|login|jwt|bearer|authentication|authorization';
+const wrong =
+  'invalid|expired?|revoked|missing|incorrect|wrong|unknown|bad|denied|inactive|disabled|required|failed|not (valid|recogni[sz]ed|found|active)';
+const keyText = new RegExp(
+  [
+    String.raw`\b(${credential})\b.{0,40}\b(${wrong})\b|\b(${wrong}|no)\b.{0,30}\b(${credential})\b`,
+    String.raw`\b(invalid|expired|wrong|bad|revoked) key\b`,
+    '(un|not )(authori[sz]ed|authenticated)|(access|permission) denied|forbidden|invalid grant|insufficient (scope|permission)',
+  ].join('|'),
+);
+/** A token that names a page is no credential. */
+const pageToken = /(page|next|cursor|continuation|sync|skip|scroll) ?(token|key)/;
+const isKeyText = (text: string): boolean => keyText.test(text) && !pageToken.test(text);
+
+const passingText =
+  /time ?out|timed out|temporar|unavailable|try again|internal (server )?error|server error|overload|busy|maintenance|deadlock|connection (was )?(refused|reset|lost|closed)|bad gateway/;
+
+/**
+ * Pages by which gateways, firewalls and bot checks refuse a client: Cloudflare, Akamai, Imperva, AWS, Vercel, Sucuri, DataDome,
+ * HUMAN, F5 and FortiWeb. A JSON interface refuses a key in JSON, so that any page for people counts, too.
+ */
+export function isGatewayAnswer({ status, headers }: FailedResponse, body: string): boolean {
+  if (gatewayHeaders.some((name) => headers[name] !== undefined)) return true;
+  const isPage = /html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype html|html)/i.test(body);
+  if (status === 401 || status === 403) return isPage || challengeData.test(body);
+  return isPage && [200, 202, 405, 406, 503].includes(status) && challengePage.test(body);
+}
+
+const gatewayHeaders = ['cf-mitigated', 'x-amzn-waf-action', 'x-vercel-mitigated', 'x-sucuri-block'];
+const challengeData =
+  /captcha|error code: 10(?!15)\d\d|cloudflare_error|"appId"\s*:\s*"PX|request (was )?blocked/i;
+const challengePage =
+  /just a moment|attention required!|captcha|challenge-platform|incapsula|<title>request rejected|support id is|sucuri|web page blocked|ddos-guard/i;

@@ -1,0 +1,117 @@
+import { isObject, type Json } from '../../json/exact.ts';
+import { parseDuration } from '../../time/time-text.ts';
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The clocks that a point in time is held against; the later one counts. Ms since the epoch. */
+interface Clocks {
+  readonly now: number;
+  /** The service's own `Date`. */
+  readonly theirs: number | undefined;
+}
+
+/**
+ * How long an answer asks to wait from now, in milliseconds; undefined where it does not. `Retry-After` (RFC 9110, section
+ * 10.2.3) goes before `RateLimit` (draft-ietf-httpapi-ratelimit-headers), that before the headers of vendors, and those before
+ * the body.
+ */
+export function askedWaitMs(headers: Headers, body: Json | undefined, now: number): number | undefined {
+  const clocks = clocksOf(headers, now);
+  const waits = [
+    () => retryAfterMs(headers['retry-after'], now, headers['date']),
+    () => milliseconds(headers['retry-after-ms']),
+    () => rateLimitMs(headers['ratelimit'], clocks),
+    () => resetMs(headers, clocks),
+    () => bodyWaitMs(body, clocks, 0),
+  ];
+  for (const wait of waits) {
+    const ms = wait();
+    if (ms !== undefined && ms > 0) return ms;
+  }
+  return undefined;
+}
+
+/** How long `Retry-After` asks to wait: seconds, a date, or what it should not be, a Unix time. */
+export const retryAfterMs = (
+  value: string | undefined,
+  now: number,
+  serviceDate: string | undefined,
+): number | undefined => waitIn(value, clocksOf({ date: serviceDate }, now));
+
+function clocksOf({ date }: Headers, now: number): Clocks {
+  const theirs = Date.parse(date ?? '');
+  return { now, theirs: Number.isNaN(theirs) ? undefined : theirs };
+}
+
+/** Seconds, a Unix time in seconds (10 digits) or milliseconds (13 digits), a date or a duration such as `1m30s`. */
+function waitIn(value: string | undefined, clocks: Clocks): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d{10}(\.\d+)?$/.test(text)) return untilMs(Number(text) * 1000, clocks);
+  if (/^\d{13}$/.test(text)) return untilMs(Number(text), clocks);
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  // A bare Date.parse would take "-5" for the month of May.
+  const at = /[a-z]{3}|\d-\d\d-\d\d/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? parseDuration(text) : untilMs(at, clocks);
+}
+
+const untilMs = (at: number, { now, theirs }: Clocks): number =>
+  Math.ceil(Math.max(0, at - now, theirs === undefined ? 0 : at - theirs));
+
+const milliseconds = (value: string | undefined): number | undefined =>
+  value !== undefined && /^\d+$/.test(value.trim()) ? Number(value) : undefined;
+
+/** `"requests";r=0;t=25`, or in earlier drafts `limit=100, remaining=0, reset=25`; of several the used-up ones. */
+function rateLimitMs(value: string | undefined, clocks: Clocks): number | undefined {
+  const items = (value ?? '').includes(';') ? (value ?? '').split(',') : [value ?? ''];
+  const waits = items.map((item) => {
+    const left = /\b(?:r|remaining)=(\d+)/.exec(item)?.[1];
+    const wait = /\b(?:t|reset)=(\d+)/.exec(item)?.[1];
+    return left !== undefined && Number(left) > 0 ? undefined : waitIn(wait, clocks);
+  });
+  return longest(waits);
+}
+
+/** `X-RateLimit-Reset` and its like, which stand in every answer of some services: they count where no request is left. */
+function resetMs(headers: Headers, clocks: Clocks): number | undefined {
+  const named = (pattern: RegExp): string[] =>
+    Object.entries(headers).flatMap(([name, value]) =>
+      value !== undefined && pattern.test(name) ? [value] : [],
+    );
+  const left = named(/^(x-)?rate-?limit-remaining/).map(Number);
+  if (left.length > 0 && left.every((count) => count > 0)) return undefined;
+  return longest(named(/^(x-)?rate-?limit-(reset|retry)/).map((value) => waitIn(value, clocks)));
+}
+
+const longest = (waits: readonly (number | undefined)[]): number | undefined => {
+  const asked = waits.filter((wait) => wait !== undefined);
+  return asked.length === 0 ? undefined : Math.max(...asked);
+};
+
+/** Discord, Telegram, Google's RetryInfo and others say it in a member, some in a sentence: `available in 25 seconds`. */
+function bodyWaitMs(body: Json | undefined, clocks: Clocks, depth: number): number | undefined {
+  if (depth > 4) return undefined;
+  if (typeof body === 'string') return sentenceWaitMs(body, clocks);
+  if (Array.isArray(body)) return longest(body.map((one) => bodyWaitMs(one as Json, clocks, depth + 1)));
+  if (!isObject(body)) return undefined;
+  return longest(
+    Object.entries(body).map(([name, value]) => {
+      const plain = name.toLowerCase().replace(/[^a-z]/g, '');
+      if (!memberName.test(plain) || typeof value === 'object') return bodyWaitMs(value, clocks, depth + 1);
+      return plain.endsWith('ms') || plain.endsWith('milliseconds')
+        ? milliseconds(String(value))
+        : waitIn(String(value), clocks);
+    }),
+  );
+}
+
+const memberName =
+  /^(retryafter|retrydelay|retryin|waitfor|wait|resetin|resetafter|resetat|resetsat|ratelimitreset)(s|sec|secs|seconds|ms|milliseconds)?$/;
+
+function sentenceWaitMs(text: string, clocks: Clocks): number | undefined {
+  const [, count, unit] =
+    /(?:retry|again|available|wait|resets?)\b[^\d]{0,30}(\d+(?:\.\d+)?)(?![-:\d]) ?(ms|milli|m|h)?/i.exec(
+      text,
+    ) ?? [];
+  const size = { ms: 1, milli: 1, m: 60_000, h: 3_600_000 }[unit?.toLowerCase() ?? ''];
+  return size === undefined ? waitIn(count, clocks) : Number(count) * size;
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { failureIn } from '../../../src/service/client/failure-in.ts';
+import type { Json } from '../../../src/json/exact.ts';
+
+const failures: readonly (readonly [kind: string, text: string, body: Json])[] = [
+  ['passing', 'db timeout', { success: false, message: 'db timeout', data: [] }],
+  ['passing', 'db timeout', { status: 'error', message: 'db timeout', data: [] }],
+  ['passing', 'internal error', { code: 500, msg: 'internal error', data: [] }],
+  ['key', 'invalid key', { response: { result: 'error', message: 'invalid key', data: [] } }],
+  ['other', "'ok' is false", { ok: false, data: [] }],
+  ['other', "'isError' is true", { isError: true, data: [] }],
+  ['other', '\'success\' is "false"', { success: 'false', data: [] }],
+  ['other', "'success' is 0", { success: 0, data: [] }],
+  ['rate-limit', 'too many requests', { message: 'too many requests', data: [] }],
+  ['rate-limit', 'limit (17)', { error_code: 17, error_msg: 'limit', data: [] }],
+  ['other', "'success' is false", { success: false, data: null }],
+  [
+    'rate-limit',
+    'max rate limit 100 exceeded within 20 secs (606)',
+    {
+      requestId: 'x',
+      success: false,
+      errors: [{ code: '606', message: 'max rate limit 100 exceeded within 20 secs' }],
+    },
+  ],
+  ['key', 'access token expired (40105)', { code: 40105, message: 'access token expired', data: {} }],
+  [
+    'key',
+    'invalid oauth token (INVALID_TOKEN)',
+    { code: 'INVALID_TOKEN', message: 'invalid oauth token', status: 'error', data: [] },
+  ],
+  ['key', 'INVALID_TOKEN', { code: 'INVALID_TOKEN', data: [] }],
+  ['key', 'not_authenticated', { ok: false, error: 'not_authenticated' }],
+  ['rate-limit', 'ratelimited', { ok: false, error: 'ratelimited' }],
+  [
+    'rate-limit',
+    'Too Many Requests: retry after 35',
+    { ok: false, error_code: 429, description: 'Too Many Requests: retry after 35' },
+  ],
+  ['other', 'no account', { base_resp: { status_code: 1004, status_msg: 'no account' } }],
+  ['key', "'status' is 401", { status: 401, data: [] }],
+  ['passing', "'statusCode' is 503", { statusCode: 503, items: [] }],
+  ['other', 'no such table', { status: false, msg: 'no such table', result: [] }],
+  ['other', 'bad filter', { result: 'failure', reason: 'bad filter', leads: [] }],
+  ['other', 'bad filter', { data: [], meta: { success: false, reason: 'bad filter' } }],
+  ['other', 'the plan has ended (gone)', { error: 'gone', message: 'the plan has ended', data: [] }],
+  ['other', 'Cannot query field', { data: { leads: [] }, errors: [{ message: 'Cannot query field' }] }],
+  ['passing', 'please try again later, error 12', { message: 'please try again later, error 12', data: [] }],
+  ['other', 'something failed', { hasErrors: true, messages: ['something failed'], data: [] }],
+  ['other', 'bad (-3)', { errno: -3, errmsg: 'bad', list: [] }],
+];
+
+it.each(failures)('%s: %s', (kind, text, body) => {
+  expect(failureIn(body, { isEmpty: true })).toEqual({ kind, text });
+});
+
+describe('an empty list that is honest', () => {
+  const honest: readonly Json[] = [
+    [],
+    {},
+    null,
+    { data: [] },
+    { data: [], success: true, message: 'ok' },
+    { data: [], success: 'true', errors: [], error: null, code: 0 },
+    { data: [], code: 200, msg: 'success' },
+    { data: [], code: '00000', msg: '操作成功' },
+    { data: [], code: 20000, message: 'success' },
+    { data: [], code: 1, msg: '' },
+    { data: [], status: 'ok', result: 'success', errors: {}, error: false, error_code: 0 },
+    { data: [], status: 200, statusCode: 204 },
+    { data: [], message: 'No leads found' },
+    { data: [], message: 'could not find any matching leads: 0 leads found' },
+    { data: [], message: 'Request completed without error' },
+    { data: [], error: '', errorMessage: 'none' },
+    { data: [], filters: { status: 'failed' }, meta: { status: 'new' } },
+    { data: [], currency: { code: 'EUR' }, region: { code: 7 } },
+    { data: [], title: 'Leads of today', info: 'https://example.com/errors' },
+    { data: [], has_more: false, valid: false, archived: false },
+    { ok: 12, data: [] },
+  ];
+
+  it.each(honest.map((body) => [JSON.stringify(body), body] as const))('%s', (_, body) => {
+    expect(failureIn(body, { isEmpty: true })).toBeUndefined();
+  });
+
+  it('may have what the first answer with leads had', () => {
+    const body = { status: 'failed', code: 7, data: [] };
+    expect(failureIn(body, { isEmpty: true, first: body })).toBeUndefined();
+    expect(failureIn({ ...body, code: 8 }, { isEmpty: true, first: body })).toMatchObject({
+      text: "'code' is 8",
+    });
+    expect(failureIn({ ok: false }, { isEmpty: false, first: { ok: true } })).toBeDefined();
+  });
+
+  it('may repeat what was asked for', () => {
+    const asked = new URL('https://service.example/leads?status=failed');
+    expect(failureIn({ status: 'failed', data: [] }, { isEmpty: true, asked })).toBeUndefined();
+    expect(failureIn({ status: 'failed', data: [] }, { isEmpty: true })).toBeDefined();
+  });
+});
+
+it('beside leads, only a flag is a failure', () => {
+  expect(failureIn({ message: 'too many requests', data: [] }, { isEmpty: false })).toBeUndefined();
+  expect(failureIn({ success: false, data: [] }, { isEmpty: false })).toBeDefined();
+});
+
+it('loses its secrets', () => {
+  const body = { success: false, message: 'the key abc is not known' };
+  const redact = (text: string): string => text.replaceAll('abc', '…');
+  expect(failureIn(body, { isEmpty: true, redact })?.text).toBe('the key … is not known');
+});
