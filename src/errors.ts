@@ -88,7 +88,7 @@ export class ConfigError extends LeadsError {
   readonly code = 'config';
 }
 
-/** The service rejected the key (401, 403). */
+/** The service rejected the key. */
 export class KeyRejectedError extends LeadsError {
   /** @internal */
   static override readonly brand: string = 'KeyRejectedError';

@@ -33,7 +33,7 @@ export interface Client {
    * cannot be read. Iterating ends normally only when the list was complete; it throws
    *
    * - `IncompleteError` after the last lead that came, when the service did not show that it was the last one;
-   * - `KeyRejectedError` when the service refused the key (401, 403);
+   * - `KeyRejectedError` when the service refused the key;
    * - `ServiceError` when the service could not be reached, kept failing or kept limiting the rate, retries included;
    * - `DataError` when its answer is not a list of leads, or redirects to another origin;
    * - the signal's reason when it was aborted.
