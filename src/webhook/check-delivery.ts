@@ -24,23 +24,23 @@ import { isObject, jsonIn } from '../json/exact.ts';
 import { equalInConstantTime } from './crypto/signature.ts';
 import { handshakes } from './presets.ts';
 
-/** Who may deliver, and where. */
+/** The policy says who may deliver, and where. */
 export interface Policy extends Verifier {
   /** The only path taken, without query; undefined takes any. */
   readonly path: string | undefined;
-  /** Where the lead is in the body. Default `auto`. */
+  /** The place of the lead in the body. Default `auto`. */
   readonly leadAt?: LeadAt | undefined;
-  /** What says so, for messages. */
+  /** The names that messages use for that setting. */
   readonly leadAtNames?: LeadAtNames | undefined;
-  /** Which field of a lead is its id. Default `id`. */
+  /** The field of a lead that is its id. Default `id`. */
   readonly idField?: IdField | undefined;
 }
 
-/** What a receiver makes of deliveries that hold no lead. */
+/** A receiver answers deliveries that hold no lead by these two functions. */
 export interface OtherDeliveries {
-  /** What is made of a genuine body in which no lead can be read, and why not; undefined: it is rejected for that. */
+  /** Answers a genuine body in which no lead can be read; `detail` says why. Undefined: the body is rejected for that. */
   readonly withoutLead: (json: unknown, detail: string) => OtherDelivery | Rejection | undefined;
-  /** What a delivery is answered that is part of a registration at the vendor; undefined for any other. */
+  /** Answers a delivery that is part of a registration at the vendor; undefined for any other. */
   readonly handshake: (delivery: Delivery, scheme: Scheme) => OtherDelivery | Rejection | undefined;
 }
 
@@ -65,8 +65,8 @@ export interface CheckedDelivery {
   readonly timestamp?: number | undefined;
 }
 
-/** Of an id, in bytes of UTF-8: it is part of the answer, and a key of the inbox. */
-const longestId = 512;
+/** The limit of an id in bytes of UTF-8: an id is part of the answer, and a key of the inbox. */
+const maxIdBytes = 512;
 
 /**
  * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
@@ -78,18 +78,18 @@ export function checkDelivery(
   delivery: Delivery,
   policy: Policy,
   now: number,
-  others: OtherDeliveries,
+  noLead: OtherDeliveries,
 ): CheckedDelivery | OtherDelivery | Rejection;
 export function checkDelivery(
   delivery: Delivery,
   policy: Policy,
   now: number,
-  others?: OtherDeliveries,
+  noLead?: OtherDeliveries,
 ): CheckedDelivery | OtherDelivery | Rejection {
   const wrongTarget = checkTarget(delivery, policy);
   if (wrongTarget !== undefined) {
     const isMethod = wrongTarget.reason === 'wrong_method';
-    return (isMethod ? others?.handshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
+    return (isMethod ? noLead?.handshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
   }
   const authentic = policy.scheme.authenticate(delivery, policy.keys);
   if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
@@ -97,7 +97,7 @@ export function checkDelivery(
   if (!content.ok) return rejection(content.reason, content.detail);
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
-  const handshake = others?.handshake(delivery, policy.scheme);
+  const handshake = noLead?.handshake(delivery, policy.scheme);
   if (handshake !== undefined) return handshake;
   const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
   const read = readLeads(delivery.body, leadAt, leadAtNames, idField);
@@ -105,17 +105,17 @@ export function checkDelivery(
     if (read.isTooMany === true) return rejection('too_large', read.detail);
     const json = readJson(delivery.body);
     if (json === undefined) return rejection('not_json', read.detail);
-    return others?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
+    return noLead?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
   }
   const leads: CheckedLead[] = [];
-  for (const found of read.leads) {
-    const { id: leadId } = found.lead;
+  for (const { lead, place, warnings } of read.leads) {
+    const { id: leadId } = lead;
     const problem = problemOfId(leadId, idField);
     if (leadId === undefined || problem !== undefined) {
       const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
       return rejection('not_a_lead', `${which}${problem ?? ''}`);
     }
-    leads.push({ lead: found.lead, leadId, place: found.place, warnings: found.warnings });
+    leads.push({ lead, leadId, place, warnings });
   }
   const { key, nonce, timestamp } = authentic;
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
@@ -123,10 +123,10 @@ export function checkDelivery(
 
 function problemOfId(leadId: string | undefined, { name }: IdField): string | undefined {
   if (leadId === undefined) return 'the lead has no usable id';
-  return Buffer.byteLength(leadId) > longestId ? `'${name}' is longer than ${longestId} bytes` : undefined;
+  return Buffer.byteLength(leadId) > maxIdBytes ? `'${name}' is longer than ${maxIdBytes} bytes` : undefined;
 }
 
-/** The body as JSON; undefined for what is none. */
+/** Parses the body; undefined where it is not JSON. */
 function readJson(body: Uint8Array): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
@@ -163,7 +163,7 @@ function checkTarget(
 }
 
 /**
- * What is wrong with a delivery whatever its body will be: path, method, and a credential that is absent, or that needs no
+ * Rejects a delivery before its body has come: for its path, its method, or a credential that is absent, or that needs no
  * body and is wrong. A delivery that passes is not authenticated yet: `checkDelivery` follows when the body is complete.
  */
 export function checkHead(
@@ -208,8 +208,8 @@ function problemOfType(type: string): string | undefined {
   if (type === 'application/json') return undefined;
   const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
   if (!mediaType.test(media)) return `the content type is '${media}', not application/json`;
-  const other = parameters.find((parameter) => /^charset\s*=/i.test(parameter) && !charset.test(parameter));
-  return other === undefined ? undefined : `the body's ${other} is not UTF-8`;
+  const foreignCharset = parameters.find((text) => /^charset\s*=/i.test(text) && !charset.test(text));
+  return foreignCharset === undefined ? undefined : `the body's ${foreignCharset} is not UTF-8`;
 }
 
 /**
@@ -225,7 +225,7 @@ export interface OtherEvents {
   readonly option: string;
 }
 
-/** What is made of a genuine body in which no lead can be read: one that may be a lead is never another event, and lost. */
+/** Answers a genuine body in which no lead can be read. A body that may be a lead is never another event: it would be lost. */
 export function answerOtherEvent(
   json: unknown,
   detail: string,
@@ -238,7 +238,7 @@ export function answerOtherEvent(
 }
 
 /**
- * What a vendor's handshake is answered; undefined for any other delivery. A POST must be authentic already; a GET proves
+ * Answers a vendor's handshake; undefined for any other delivery. A POST must be authentic already; a GET proves
  * itself by the verify token.
  */
 export function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Rejection | undefined {
@@ -258,15 +258,15 @@ export function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelive
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What it says, where it is that handshake. */
+/** Returns the fields of the delivery where it is that handshake; otherwise undefined. */
 function fieldsOf(
   delivery: Delivery,
-  { method = 'POST', header, fields: wanted = {} }: Handshake,
+  { method = 'POST', header, fields: expectedFields = {} }: Handshake,
 ): Fields | undefined {
   if (delivery.method !== method) return undefined;
   if (header !== undefined && headerValues(delivery, header[0]).join() !== header[1]) return undefined;
   const fields = method === 'POST' ? membersOf(delivery.body) : parametersOf(delivery.path);
-  if (Object.entries(wanted).some(([name, value]) => fields[name] !== value)) return undefined;
+  if (Object.entries(expectedFields).some(([name, value]) => fields[name] !== value)) return undefined;
   // A lead may have such fields of its own: only what a header or a token says is certain.
   return header === undefined && method === 'POST' && holdsLeadField(fields) ? undefined : fields;
 }
@@ -276,18 +276,18 @@ const parametersOf = (path: string): Fields =>
 
 function membersOf(body: Uint8Array): Fields {
   const json = jsonIn(utf8(body));
-  // What is no JSON is no handshake, and is rejected as such behind this.
+  // A body that is not JSON is no handshake; the checks that follow reject it.
   return isObject(json) ? json : {};
 }
 
-function wrongToken(given: unknown, { name, verifyToken }: Scheme): Rejection | undefined {
+function wrongToken(token: unknown, { name, verifyToken }: Scheme): Rejection | undefined {
   if (verifyToken === undefined) {
     return rejection(
       'wrong_method',
       `a registration at ${name} is answered once the scheme has a verifyToken`,
     );
   }
-  return equalInConstantTime(Buffer.from(verifyToken.reveal()), Buffer.from(String(given)))
+  return equalInConstantTime(Buffer.from(verifyToken.reveal()), Buffer.from(String(token)))
     ? undefined
     : rejection('wrong_verify_token', 'the verify token is not that of the scheme');
 }

@@ -25,8 +25,8 @@ const appendTargetName = (path: string, host: string | undefined): string =>
 export interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'signal'> {
   /** The neutral sentence of an error, for results. */
   readonly sentenceOf: (error: unknown) => string;
-  readonly note: (found: ReceiverNote) => void;
-  /** Of this machine, where others share the inbox. */
+  readonly note: (note: ReceiverNote) => void;
+  /** The name of this machine, where receivers on other machines share the inbox. */
   readonly host?: string | undefined;
 }
 
@@ -73,7 +73,7 @@ interface OpenFile {
   readonly handle: FileHandle;
   /** In bytes. */
   size: number;
-  /** Its last line has no line feed: somebody else wrote it, or it could not be cut off. */
+  /** The last line has no line feed: another program wrote it, or it could not be cut off. */
   isLineOpen: boolean;
 }
 
@@ -113,28 +113,32 @@ class LineFile {
   /** Resolves when the lines, each with its line feed, are on disk in a file that has a name. */
   append(lines: Uint8Array): Promise<void> {
     return withOutputErrors(this.#path, async () => {
-      let left = lines;
+      let unwritten = lines;
       for (let rewrites = 0; rewrites <= mostRewrites; rewrites += 1) {
         const file = await this.#openAtPath();
-        await write(file, file.isLineOpen ? Buffer.concat([lineFeed, left]) : left);
+        await write(file, file.isLineOpen ? Buffer.concat([lineFeed, unwritten]) : unwritten);
         // A file that was removed while the lines were written has taken them with it, and one that was cut a part of them.
         const { nlink, size } = await file.handle.stat();
         if (nlink === 0) continue;
         if (size === file.size) return;
-        left = await lostLines(file.handle, left, { start: file.size - left.length, size });
-        if (left.length === 0) return;
+        const start = file.size - unwritten.length;
+        unwritten = await lostLines(file.handle, unwritten, { start, size });
+        if (unwritten.length === 0) return;
       }
       throw new OutputError({ kind: 'file-keeps-vanishing', path: this.#path } satisfies FileProblem);
     });
   }
 
-  /** The file that has the path now, as it is now; created where there is none. */
+  /** Opens the file that is at the path now, and creates it where there is none. */
   async #openAtPath(): Promise<OpenFile> {
     const before = this.#file;
     if (before !== undefined && !this.#isStale) {
-      const [own, there] = await Promise.all([before.handle.stat(), stat(this.#path).catch(ifMissing)]);
-      if (there?.ino === own.ino && there.dev === own.dev) {
-        if (own.size !== before.size) await this.#look(before, own.size);
+      const [openStats, pathStats] = await Promise.all([
+        before.handle.stat(),
+        stat(this.#path).catch(ifMissing),
+      ]);
+      if (pathStats?.ino === openStats.ino && pathStats.dev === openStats.dev) {
+        if (openStats.size !== before.size) await this.#look(before, openStats.size);
         return before;
       }
     }
@@ -142,9 +146,9 @@ class LineFile {
     this.#isStale = false;
     await before?.handle.close();
     makeDirectory(dirname(this.#path));
-    // What is written to a pipe or a device cannot be made durable.
+    // A pipe or a device cannot make lines durable, so that only a regular file is taken.
     await regularFile(this.#path);
-    // The lock stands beside the file, and goes where its directory goes.
+    // The lock is a file in the same directory, and moves with it.
     await this.#lock?.release();
     this.#lock = undefined;
     this.#lock = await lock(this.#path, this.#options);
@@ -155,7 +159,7 @@ class LineFile {
     return this.#file;
   }
 
-  /** Somebody else has written to the file, or cut it. */
+  /** Looks at the end of the file after another program has written to it, or has cut it. */
   async #look(file: OpenFile, size: number): Promise<void> {
     // A look that fails is repeated before the next line: only then is the size known.
     const isLineOpen = await endsInsideLine(file.handle, size);
@@ -170,7 +174,7 @@ const ifMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 };
 
-/** What could be written of lines that failed is cut off again, unless somebody else wrote behind it. */
+/** Writes the lines, or none of them: after a failure the written part is cut off, unless another program has written after it. */
 async function write(file: OpenFile, lines: Uint8Array): Promise<void> {
   const { handle, size } = file;
   let written = 0;
@@ -189,7 +193,7 @@ async function write(file: OpenFile, lines: Uint8Array): Promise<void> {
 
 async function cutBack(file: OpenFile, expectedSize: number): Promise<void> {
   const { size } = await file.handle.stat();
-  // A part of a line that has to stay ends where the next lines begin, since the size shows that it is there.
+  // A part that stays is ended by the next lines, since the size shows that it is there.
   if (size === expectedSize) await file.handle.truncate(file.size).catch(() => undefined);
 }
 
@@ -207,8 +211,8 @@ async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean
  * `host`: as for `openAppendTarget`.
  * Resolves with whether it was cut. Throws an `OutputError` when the file cannot be read or written.
  */
-export const repairOutputFile = (...of: Parameters<typeof repair>): Promise<boolean> =>
-  withOutputErrors(of[0], () => repair(...of));
+export const repairOutputFile = (...options: Parameters<typeof repair>): Promise<boolean> =>
+  withOutputErrors(options[0], () => repair(...options));
 
 async function repair(
   path: string,
@@ -222,21 +226,22 @@ async function repair(
   if (outstanding.size === 0) return false;
   const file = await open(path, 'r+');
   try {
-    // What the process wrote may not be on disk yet.
+    // The lines of the process that was killed may not be on disk yet.
     await file.sync();
     let last = Buffer.alloc(0);
-    let at = 0;
+    let offset = 0;
     for await (const lines of linesOf(file)) {
       const written: TargetLease[] = [];
       for (const { bytes } of lines) {
-        const named = readLead(bytes, idField);
-        // It may have been stored when the id was expected where the specification has it.
-        const read = named.ok ? named : readLead(bytes);
+        const byField = readLead(bytes, idField);
+        // The lead may have been stored when the id was expected in the field of the specification.
+        const read = byField.ok ? byField : readLead(bytes);
         const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
-        // Where the process was killed behind a sync that failed, what is read may never reach the disk, and no later sync
-        // says so: written again, it does.
-        if (stored !== undefined && (await writeAgain(file, bytes, at))) written.push({ ...stored, target });
-        at += bytes.length + lineFeed.length;
+        // After a sync that failed, the line that is read here may never reach the disk, and no later sync reports it. So the
+        // line is written once more.
+        if (stored !== undefined && (await writeAgain(file, bytes, offset)))
+          written.push({ ...stored, target });
+        offset += bytes.length + lineFeed.length;
       }
       for (const { leadId } of written) outstanding.delete(leadId);
       if (written.length > 0) {
@@ -248,8 +253,8 @@ async function repair(
     const { size } = await file.stat();
     if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, outstanding.values(), inbox)))
       return false;
-    const end = at - lineFeed.length;
-    // Somebody else may have cut it, or written behind the last line, meanwhile.
+    const end = offset - lineFeed.length;
+    // Another program may have cut the file, or written after its last line, meanwhile.
     if ((await file.stat()).size !== end) return false;
     await file.truncate(end - last.length);
     await file.sync();
@@ -259,7 +264,7 @@ async function repair(
   }
 }
 
-/** With its line feed, if it has one. Gives whether it is still there. */
+/** Rewrites a line, and its line feed if it has one. Resolves with whether the line is still there. */
 async function writeAgain(file: FileHandle, line: Uint8Array, start: number): Promise<boolean> {
   const length = line.length + lineFeed.length;
   const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
@@ -284,7 +289,7 @@ async function beginsLead(
   return false;
 }
 
-/** Of a lead that was fetched those of a push as well, which may have been written instead. */
+/** The bytes of a lead. One that was fetched may have been written as a later push brought it, so that those follow. */
 async function* leadBytesOf(
   leadId: string,
   seq: number,
