@@ -1,3 +1,4 @@
+import type { TlsCause } from './client/tls-failure.ts';
 import { DataError, type ErrorDetails, type KindsOf, type Problem, ServiceError } from '../errors.ts';
 
 export type ServiceProblem =
@@ -24,7 +25,7 @@ type ConnectionProblem = KindsOf<{
   unreachable: { origin: string; code: string; mayBeTls: boolean };
   'no-such-host': { origin: string };
   'answers-in-plain-http': { origin: string; isLoopback: boolean };
-  'unsafe-connection': { origin: string; why: string };
+  'unsafe-connection': { origin: string; cause: TlsCause; detail: string };
   'connection-failed': { origin: string; why: string };
   'proxy-refuses': { origin: string; status: string };
   'proxy-unreachable': { proxy: string; code: string; why: string };

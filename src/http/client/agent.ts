@@ -14,6 +14,7 @@ import {
   proxyFor,
 } from './http-client.ts';
 import { loopbackAuthorities } from './loopback-authorities.ts';
+import { nameOtherHost } from './other-host.ts';
 
 /**
  * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two
@@ -124,7 +125,9 @@ class OpenSockets {
         options,
         callback,
       );
-      if (socket !== undefined) this.add(socket);
+      if (socket === undefined) return;
+      this.add(socket);
+      nameOtherHost(socket, options.hostname.replace(/^\[|\]$/g, ''));
     };
   }
 

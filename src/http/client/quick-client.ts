@@ -10,6 +10,7 @@ import {
   proxyFor,
 } from './http-client.ts';
 import { loopbackAuthorities } from './loopback-authorities.ts';
+import { nameOtherHost } from './other-host.ts';
 
 /** Ends a connection; the request, or the body of its answer, fails with the reason. */
 type CloseConnection = (why: Error) => void;
@@ -62,6 +63,8 @@ async function sendAlone(
     // As undici asks: after `close`, a server may end a body by nothing but the end of the connection.
     headers: { ...headers, connection: 'keep-alive' },
     agent: false,
+    // Without an offer, a server of HTTP/2 answers with a status of its own.
+    ...(isSecure && { ALPNProtocols: ['http/1.1'] }),
     ...addressAttempts,
     ...(ca.length === 0 ? {} : { ca }),
   });
@@ -80,6 +83,7 @@ async function sendAlone(
     signal?.removeEventListener('abort', abort);
   });
   sent.once('socket', (socket) => {
+    nameOtherHost(socket, hostname.replace(/^\[|\]$/g, ''));
     socket.once(isSecure ? 'secureConnect' : 'connect', () => limit.begin('Headers'));
     socket.on('data', () => {
       if (answer !== undefined) limit.extend();
@@ -155,12 +159,20 @@ function cutOff({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage
 }
 
 /** The code is unknown: the reason of an abort comes here too, and that of a `DOMException` is a number. */
-function asUndici(error: Error & { readonly code?: unknown; readonly reason?: string }): Error {
-  const { code, message, reason = '' } = error;
+function asUndici(error: ParserError): Error {
+  const { code, message, reason = '', rawPacket } = error;
   if (message === 'socket hang up') return socketClosed();
   if (code === 'HPE_HEADER_OVERFLOW') return failure('UND_ERR_HEADERS_OVERFLOW', 'Headers Overflow Error');
   if (code === 'HPE_INVALID_CONTENT_LENGTH') return mismatch();
-  return typeof code === 'string' && code.startsWith('HPE_') ? notHttp(code, reason) : error;
+  return typeof code === 'string' && code.startsWith('HPE_')
+    ? Object.assign(notHttp(code, reason), { data: rawPacket?.toString('latin1') })
+    : error;
+}
+
+interface ParserError extends Error {
+  readonly code?: unknown;
+  readonly reason?: string;
+  readonly rawPacket?: Buffer;
 }
 
 /** An error under a code of undici's. */

@@ -1,4 +1,5 @@
 import { KeyRejectedError, type LeadsError } from '../../errors.ts';
+import type { HttpAnswer } from '../../http/client/http-client.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Json } from '../../json/exact.ts';
 import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
@@ -7,10 +8,14 @@ import { type FailureKind, isGatewayAnswer, kindOfAnswer } from './failure-kind.
 import { parseProblem, problemText } from './problem-text.ts';
 import { askedWaitMs } from './rate-limit.ts';
 import { TransientError } from './retry.ts';
-import type { Response } from './send-request.ts';
 import type { Service } from './service.ts';
 
-type Failed = Pick<Response, 'status' | 'headers' | 'redact'>;
+interface Failed extends Pick<HttpAnswer, 'status' | 'headers'> {
+  /** Where it was asked for. */
+  readonly url?: URL;
+  /** Takes secrets out of a text of the answer. */
+  readonly redact: (text: string) => string;
+}
 
 /** More of the body of a failure is not read, in bytes. */
 const longestBody = 64 * 1024;
@@ -33,7 +38,7 @@ export async function errorAnswer(
  */
 export function failureInAnswer(
   service: Service,
-  answer: Failed & Partial<Pick<Response, 'url'>>,
+  answer: Failed,
   body: Json | Uint8Array,
 ): LeadsError | TransientError | undefined {
   if (body instanceof Uint8Array) {
@@ -96,7 +101,7 @@ const idHeaders = [
 ];
 
 /** The service's name for a request, unless it repeats the key in it. */
-export function requestIdIn({ headers, redact }: Pick<Response, 'headers' | 'redact'>): string | undefined {
+export function requestIdIn({ headers, redact }: Pick<Failed, 'headers' | 'redact'>): string | undefined {
   const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
   return id === undefined ? undefined : redact(id);
 }

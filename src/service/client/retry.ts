@@ -3,6 +3,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
 import { passes } from './failure-kind.ts';
 import type { Service } from './service.ts';
+import { tlsFailureOf } from './tls-failure.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
 
@@ -150,8 +151,8 @@ export function networkFailure(error: unknown, origin: string): Error {
     const isHere = isLoopback(new URL(origin).hostname);
     return serviceError({ kind: 'answers-in-plain-http', origin, isLoopback: isHere }, details);
   }
-  if (/CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL|EPROTO/.test(code))
-    return serviceError({ kind: 'unsafe-connection', origin, why }, details);
+  const tls = origin.startsWith('https:') ? tlsFailureOf(code, failed) : undefined;
+  if (tls !== undefined) return serviceError({ kind: 'unsafe-connection', origin, ...tls }, details);
   if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code))
     return answerError({ kind: 'broken-compression', origin, why }, details);
   if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code))
