@@ -4,6 +4,7 @@ import { readInput, unreadable } from '../files/read.ts';
 import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
+import { textOfSecret } from '../files/secret-text.ts';
 import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
@@ -50,12 +51,12 @@ export function ask(
 
 /** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
 export async function secretFromFile(path: string, what: string, context: PromptContext): Promise<Secret> {
-  const text = await readInput(
+  const bytes = await readInput(
     path,
     context.stdin,
     (cause) => new ConfigError(unreadable(`the ${what} from ${path}`, cause), { cause }),
   );
-  return parseSecret(text.toString('utf8'), what);
+  return parseSecret(textOfSecret(bytes, `the ${what} from ${path}`), what);
 }
 
 /** Asks for a secret on a terminal, hidden, and reads stdin to its end otherwise. */

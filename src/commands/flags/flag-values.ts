@@ -6,6 +6,7 @@ import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
+import { textOfSecret } from '../../files/secret-text.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import { readInput, unreadable } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
@@ -137,7 +138,7 @@ export const headerValue: ValueType<readonly [name: string, value: string]> = {
   expected: "a header such as 'X-Source: test'",
 };
 
-/** `--lead-at`: a JSON Pointer, of which an empty one is the body, or `auto`. */
+/** `--lead-at`: a JSON Pointer in which `*` steps through an array, and of which an empty one is the body; or `auto`. */
 export const leadPointer: ValueType<LeadAt> = {
   parse: (typed) => (typed === 'auto' ? typed : parsePointer(typed)),
   expected: 'auto or a JSON Pointer such as /data',
@@ -155,13 +156,10 @@ export async function readSecrets(
   }
   const secrets: Secret[] = [];
   for (const file of files) {
-    const text = await readInput(file, context.stdin, (cause) => {
+    const bytes = await readInput(file, context.stdin, (cause) => {
       return new ConfigError(unreadable(`the secret in ${file}`, cause), { cause });
     });
-    secrets.push(new Secret(secretText(text.toString('utf8'))));
+    secrets.push(new Secret(textOfSecret(bytes, `the secret in ${file}`)));
   }
   return secrets;
 }
-
-/** One line break at the end is the editor's, not the secret's. */
-export const secretText = (text: string): string => text.replace(/\r?\n$/, '');

@@ -7,7 +7,7 @@ import { describe } from '../../messages/command-line.ts';
 import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';
-import { secretText } from '../flags/flag-values.ts';
+import { textOfSecret } from '../../files/secret-text.ts';
 import type { ListenOptions } from './options.ts';
 
 /** What a run reads again when its files change. */
@@ -108,8 +108,8 @@ export async function secretFiles(
       use(contents) {
         const { scheme, keys } = current;
         const next = [...keys];
-        for (const [i, { index }] of files.entries()) {
-          const text = secretText(String(contents[i]));
+        for (const [i, { index, path }] of files.entries()) {
+          const text = textOfSecret(contents[i] ?? Buffer.alloc(0), `the secret in ${path}`);
           // Its own first: one secret may stand in two files.
           const known = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
           next[index] = known ?? scheme.key(new Secret(text));
