@@ -22,7 +22,7 @@ type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: P
 export async function updateConfig(context: WriteContext, change: (config: Config) => Config): Promise<void> {
   const { configDir } = context.paths;
   const path = configFile(configDir);
-  await withOutputErrors(path, async () => {
+  const write = async (): Promise<void> => {
     makeDirectory(configDir, 0o700);
     const held = await lock(path, context, { waitMs: 10_000 });
     try {
@@ -45,7 +45,8 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
     } finally {
       await held.release();
     }
-  });
+  };
+  await withOutputErrors(path, write, 'LEADS_CONFIG_DIR');
 }
 
 /** Who keeps a file that root changes for them, as with sudo. */

@@ -2,8 +2,11 @@ import type { KindsOf } from '../errors.ts';
 
 /** Why a file of this machine cannot be read, written, or continued. */
 export type FileProblem = KindsOf<{
-  /** `what`: its path, or what else it is called. `code`, `detail`: what the system says. */
-  'cannot-write': { what: string; code: string | undefined; detail?: string };
+  /**
+   * `what`: its path, or what else it is called. `code`, `detail`: what the system says. `variable`: the environment variable that
+   * names another place.
+   */
+  'cannot-write': { what: string; code: string | undefined; detail?: string; variable?: string | undefined };
   /** `what`: what it holds and its path. `option`: the one that named it. */
   'cannot-read': { what: string; code: string | undefined; detail: string; option: string | undefined };
   'output-is-socket': { path: string };

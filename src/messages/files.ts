@@ -36,9 +36,9 @@ const hints: Readonly<Record<string, string>> = {
 const moveAway = () => 'move it away and start again; leads does not overwrite it';
 
 export const fileMessages: Messages<FileProblem> = {
-  'cannot-write': ({ what, code = '', detail = code }) => ({
+  'cannot-write': ({ what, code = '', detail = code, variable }) => ({
     message: `cannot write ${what}: ${reasons[code] ?? detail}`,
-    hint: () => hints[code],
+    hint: () => hints[code] ?? (variable && `set ${variable} to a directory that can be written`),
   }),
   'cannot-read': ({ option, what, code = '', detail }) => ({
     option,

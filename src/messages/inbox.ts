@@ -282,7 +282,13 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   ...notOverwritten,
   'inbox-cannot-store': around('cannot store in'),
   'inbox-cannot-read': around('cannot read'),
-  'inbox-cannot-open': around('cannot open'),
+  'inbox-cannot-open': ({ inbox, fault }) => {
+    const { message, hint } = around('cannot open')({ inbox, fault });
+    return {
+      message,
+      hint: hint ?? ((words) => `name another place with ${words.option('inbox')} or LEADS_DATA_DIR`),
+    };
+  },
   'inbox-file-changed': ({ inbox, ...found }) => ({
     message: `cannot read the inbox ${inbox}: ${changeOf(found)} while in use`,
     hint: () => 'start leads again to read what is there now',

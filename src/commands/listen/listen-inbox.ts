@@ -1,16 +1,15 @@
 import { describeWarning } from '../../messages/command-line.ts';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { ConfigError, DataError, messageOf, UsageError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
-import { isAlive, lock, parseHolder } from '../../files/lock.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { makeDirectory } from '../../files/make-directory.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { StoreOptions } from '../../inbox/store-options.ts';
-import { type InboxLocation, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';
@@ -55,8 +54,7 @@ export async function openListenInbox(
   { named, verifier, targets, onCommit }: ListenInboxParts,
 ) {
   const { clock, pid, messages } = context;
-  const location = named ?? (await createTemporaryInbox(context));
-  if (typeof named === 'string') await adoptTemporaryInbox(named, context);
+  const location = named ?? (await createTemporaryInbox());
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
       ...inboxRequirements(verifier, targets),
@@ -129,60 +127,16 @@ async function noteOutstanding(
   }
 }
 
-type TemporaryContext = Pick<Context, 'paths' | 'clock' | 'pid' | 'signal'>;
-
-/** For that long the inbox of a run that ended can be looked at, in milliseconds. */
-const keptMs = 7 * 86_400_000;
-
-const name = 'inbox.db';
-
-/** Not where the system removes old files: they may be in use for long. */
-const parentOf = (dataDir: string): string => join(resolve(dataDir), 'temporary');
-
-/** Makes the directory for a new inbox, and removes those of runs that ended long ago. */
-async function createTemporaryInbox(context: TemporaryContext): Promise<string> {
-  const parent = parentOf(context.paths.dataDir);
-  makeDirectory(parent, 0o700);
-  await removeAbandoned(parent, context);
-  const directory = await mkdtemp(join(parent, 'inbox-'));
-  const location = join(directory, name);
-  // The lock stays when the run ends: by it a later run knows an inbox that may be removed.
-  await lock(location, context);
-  return location;
-}
-
-/** An inbox that is named by `--inbox` stays for good: a later run does not find its lock. */
-async function adoptTemporaryInbox(location: string, { paths }: Pick<Context, 'paths'>): Promise<void> {
-  if (dirname(dirname(location)) !== parentOf(paths.dataDir)) return;
-  await rm(`${location}.lock`, { force: true });
-}
-
-async function removeAbandoned(parent: string, context: TemporaryContext): Promise<void> {
-  for (const entry of await readdir(parent)) {
-    const directory = join(parent, entry);
-    try {
-      if (entry.startsWith('inbox-') && (await isAbandoned(directory, context))) {
-        await rm(directory, { recursive: true, force: true });
-      }
-    } catch {
-      // Another run removes it, or it cannot be read: nobody is harmed when it stays.
-    }
-  }
-}
-
-/** Its run is dead, nothing was written for long, and no lead in it waits for a target. */
-async function isAbandoned(directory: string, { clock, pid }: TemporaryContext): Promise<boolean> {
-  const location = join(directory, name);
-  const files = await readdir(directory);
-  const written = await Promise.all(files.map(async (file) => (await stat(join(directory, file))).mtimeMs));
-  if (Math.max(...written) > clock.now() - keptMs) return false;
-  const holder = parseHolder(await readFile(`${location}.lock`, 'utf8'));
-  if (isAlive(holder, pid)) return false;
-  const inbox = await openInboxReader({ location, clock });
+/** Makes a directory for the inbox of this run in the system's temporary one, where it stays for whoever looks at it. */
+async function createTemporaryInbox(): Promise<string> {
+  const parent = tmpdir();
   try {
-    return (await inbox.outstanding()).length === 0;
-  } finally {
-    await inbox.close();
+    return join(await mkdtemp(join(parent, 'leads-inbox-')), 'inbox.db');
+  } catch (cause) {
+    throw new ConfigError(`cannot make an inbox in ${parent}: ${messageOf(cause)}`, {
+      hint: 'name another directory in TMPDIR, or an inbox with --inbox',
+      cause,
+    });
   }
 }
 

@@ -104,7 +104,7 @@ describe('listen in an integration test', () => {
       'summary',
     ]);
     const { inbox } = listener.events()[0] as { inbox: string };
-    expect(inbox.startsWith(join(listener.home, 'data', 'temporary', 'inbox-'))).toBe(true);
+    expect(inbox.startsWith(join(tmpdir(), 'leads-inbox-'))).toBe(true);
     expect(run.stderr).toContain(inbox);
     const again = await start(['--count', '1', '--format', 'events'], { home: listener.home });
     expect((await again.post(lead('a'))).body).toMatchObject({ status: 'accepted' });
