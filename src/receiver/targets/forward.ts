@@ -43,7 +43,10 @@ const keptBody = 1000;
 /** Connections to the app, and so the most leads in flight to it. */
 const connections = 64;
 
-/** Passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
+/**
+ * Passes the exact bytes and headers of a delivery on, once for all leads in it. A redirect is not followed: the result names
+ * its `Location`.
+ */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
   const { trust, headersOf, sentenceOf, now } = options;
@@ -73,11 +76,13 @@ export function forwardTarget(options: ForwardOptions): Target {
     const { status } = posted;
     const ok = status >= 200 && status < 300;
     const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
-    const result = { to: 'forward', ok, answer: String(status), durationMs, status, body } as const;
-    if (ok) return result;
-    const isDown = status >= 500 || status === 429 ? true : undefined;
     const header = (name: string): string | undefined =>
       posted.headers.find(([known]) => known.toLowerCase() === name)?.[1];
+    const location = status >= 300 && status < 400 ? header('location') : undefined;
+    const answer = location === undefined ? String(status) : `${status}, Location: ${redacted(location)}`;
+    const result = { to: 'forward', ok, answer, durationMs, status, body } as const;
+    if (ok) return result;
+    const isDown = status >= 500 || status === 429 ? true : undefined;
     return { ...result, isDown, retryAfterMs: retryAfterMs(header('retry-after'), now(), header('date')) };
   };
   return {

@@ -92,12 +92,16 @@ describe('--forward-to', () => {
     expect(behind.received).toHaveLength(1);
   });
 
-  it('follows no redirect', async () => {
+  it('follows no redirect, and names where it leads, without what could drive the terminal', async () => {
     const other = await app(answering(200));
-    const behind = await app((_, response) => response.writeHead(307, { location: other.url }).end());
+    const location = `${other.url}/webhook/\u009b2J`;
+    const behind = await app((_, response) => response.writeHead(308, { location }).end());
     const listener = await start(['--forward-to', behind.url]);
     expect((await listener.post({ id: 'a' })).status).toBe(502);
     expect(other.received).toHaveLength(0);
+    await listener.stop();
+    expect(listener.stdout.text()).toContain(`308, Location: ${other.url}/webhook/`);
+    expect(listener.stdout.text()).not.toContain('\u009b');
   });
 
   it('answers 200 regardless where it is meant as best effort', async () => {
