@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { mostDiffNames } from '../inbox/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
-import { bufferOf, compact, openBracket } from '../json/bytes.ts';
+import { bufferOf, compact } from '../json/bytes.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
 import type { FieldPresence } from '../lead/filter.ts';
 import {
@@ -16,9 +16,7 @@ import {
 import { CarriedFields } from './carried-fields.ts';
 import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
-import { elementsAt, spanAt } from '../json/members.ts';
-import { readDocument } from '../json/scanner.ts';
-import { type IdField, type LeadAt, leadPlaces, readLead, readLeads } from '../lead/read-leads.ts';
+import { type IdField, type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
@@ -335,19 +333,6 @@ function idsInBody(body: Uint8Array, place: LeadsInBodies): readonly string[] {
   });
 }
 
-/**
- * What is at the places where a body has leads. A receiver takes all leads of a delivery or none: it rejects them for one
- * that cannot be read, for a thousand too many, or where two places may be meant.
- */
-export function leadsInBody(body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly Uint8Array[] {
-  const read = readLeads(body, leadAt, undefined, idField);
-  if (read.ok) return read.leads.map(({ lead }) => lead.bytes);
-  const document = readDocument(body);
-  if (!document.ok) return [];
-  const { json, start } = document;
-  const places =
-    leadAt === 'auto' ? leadPlaces(json, start, idField.name) : [spanAt(json, leadAt, document) ?? []].flat();
-  return places
-    .flatMap((place) => (json[place.start] === openBracket ? elementsAt(json, place.start) : [place]))
-    .map((place) => json.subarray(place.start, place.end));
-}
+/** What is at the places where a body has leads, also where the receiver rejected all of them. */
+export const leadsInBody = (body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly Uint8Array[] =>
+  possibleLeads(body, leadAt, idField);

@@ -7,6 +7,7 @@ import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from
 import {
   anyText,
   oneOf,
+  fieldName,
   parseSecret,
   text,
   timeZone,
@@ -159,11 +160,11 @@ const general: Readonly<Record<string, Declaration>> = {
   },
   'webhook.lead': {
     type: pointerOrAuto,
-    help: 'JSON Pointer to the lead in the body of a delivery, or auto; an empty text: the body itself',
+    help: 'JSON Pointer to the lead in the body of a delivery, or auto; * steps through an array, an empty text is the body',
   },
   'webhook.id': {
-    type: text,
-    help: 'field of a delivered lead that identifies it (default: as api.id)',
+    type: fieldName,
+    help: 'field of a delivered lead that identifies it, also inside an object: contact.id (default: as api.id)',
   },
   'listen.drain-delay': {
     type: drainTime,
@@ -177,7 +178,7 @@ const general: Readonly<Record<string, Declaration>> = {
   },
   'webhook.other-events': {
     type: oneOf(['accept', 'reject']),
-    help: 'genuine deliveries without any field of a lead: accept keeps the last 1,000 as other and answers 200 (default: reject)',
+    help: 'genuine deliveries without a lead or a person: accept keeps the last 1,000 as other and answers 200 (default: reject)',
   },
 };
 
@@ -225,7 +226,7 @@ const dialect: Readonly<Record<string, Declaration>> = {
     help: 'JSON Pointer to the lead inside each element of the array, or auto; an empty text: the element itself',
   },
   'api.id': {
-    type: text,
+    type: fieldName,
     help: 'field of a lead that identifies it (default: id)',
   },
   'api.next': {

@@ -25,6 +25,12 @@ export const text: ValueType<string> = {
   expected: 'a text with at least one character',
 };
 
+/** The name of a member, or a path of names with dots between them; no pointer, and no path with an empty name. */
+export const fieldName: ValueType<string> = {
+  parse: (typed) => (/^[^\s./$][^\s./]*(?:\.[^\s./]+)*$/.test(typed) ? typed : undefined),
+  expected: 'the name of a field such as uuid, or of one inside an object such as contact.id',
+};
+
 export function oneOf<const V extends string>(values: readonly V[]): ValueType<V> {
   return {
     parse: (typed) => values.find((value) => value === typed),

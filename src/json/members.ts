@@ -76,6 +76,43 @@ export function spanAt(
   return span;
 }
 
+/** The values at a path in which `*` steps through arrays, or the part of it at which it cannot be followed. */
+export type SpansAt =
+  | { readonly ok: true; readonly spans: readonly Span[] }
+  | { readonly ok: false; readonly kind: 'nothing'; readonly path: readonly string[] }
+  /** An index into an array of more than one element, which `path` leads to. */
+  | { readonly ok: false; readonly kind: 'index'; readonly path: readonly string[]; readonly count: number };
+
+/** As `spanAt`, for all elements that `*` names, `most` of them at most, and with no index that leaves others out. */
+export function spansAt(
+  json: Buffer,
+  path: readonly string[],
+  root: Span,
+  most = Number.POSITIVE_INFINITY,
+): SpansAt {
+  let places: readonly { readonly span: Span; readonly path: readonly string[] }[] = [
+    { span: root, path: [] },
+  ];
+  for (const step of path) {
+    const next: { span: Span; path: readonly string[] }[] = [];
+    for (const { span, path: above } of places) {
+      const isArray = json[span.start] === openBracket;
+      if (isArray && step === '*') {
+        for (const element of elementsAt(json, span.start, most - next.length))
+          next.push({ span: element, path: [...above, String(next.length)] });
+        continue;
+      }
+      const inner = spanAt(json, [step], span);
+      if (inner === undefined) return { ok: false, kind: 'nothing', path: [...above, step] };
+      const count = isArray ? elementsAt(json, span.start).length : 1;
+      if (count > 1) return { ok: false, kind: 'index', path: above, count };
+      next.push({ span: inner, path: [...above, step] });
+    }
+    places = next;
+  }
+  return { ok: true, spans: places.map(({ span }) => span) };
+}
+
 function elementAt(json: Buffer, start: number, step: string): Span | undefined {
   if (!/^(0|[1-9]\d{0,8})$/.test(step)) return undefined;
   return elementsAt(json, start, Number(step) + 1)[Number(step)];
@@ -205,7 +242,8 @@ const strangerIn = (members: readonly Member[], { member, beside }: Wrapper): st
   members.map(({ name }) => name).find((name) => name !== member && !beside.test(name));
 
 /**
- * The object at `start` of a valid and compact text as a record whose id is the member `idName`. `outerId` is the place
+ * The object at `start` of a valid and compact text as a record whose id is the member `idName`, where `contact.id` is one of an
+ * object further inside. `outerId` is the place
  * of an id outside the object, in the same text, for a record that has none. Loads the text into the scanner.
  */
 export function identifiedRecord(json: Buffer, start = 0, idName?: string, outerId?: Span): ScannedRecord {
@@ -213,12 +251,22 @@ export function identifiedRecord(json: Buffer, start = 0, idName?: string, outer
   scanner.valueEnd(start);
   const rows = scanner.lastRow();
   if (idName !== undefined && idName !== 'id') {
-    const [id, ...others] = membersAt(json, start).filter(({ name }) => name === idName);
+    const [id, ...others] = idsNamed(json, start, idName);
     if (id === undefined) rows[row.idKind] = idKinds.missing;
     else setId(rows, json, id, others.length > 0);
   }
   if (outerId !== undefined && rows[row.idKind] === idKinds.missing) setId(rows, json, outerId, false);
   return new ScannedRecord(json, rows, 0);
+}
+
+/** The members of that name, or at the path that its dots make where no member has all of it. */
+function idsNamed(json: Buffer, start: number, idName: string): readonly Span[] {
+  const members = membersAt(json, start);
+  const named = members.filter(({ name }) => name === idName);
+  const dot = idName.indexOf('.');
+  if (named.length > 0 || dot < 0) return named;
+  const above = onlyMember(members, idName.slice(0, dot));
+  return above === undefined ? [] : idsNamed(json, above.start, idName.slice(dot + 1));
 }
 
 /** The same as the scanner does for a member `id`. */

@@ -1,6 +1,13 @@
 import { compact, describeByte, openBrace, openBracket } from '../json/bytes.ts';
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
-import { elementsAt, identifiedRecord, membersAt, type Span, spanAt } from '../json/members.ts';
+import {
+  elementsAt,
+  identifiedRecord,
+  membersAt,
+  type Span,
+  spansAt,
+  type SpansAt,
+} from '../json/members.ts';
 import {
   type DocumentFault,
   idKinds,
@@ -10,6 +17,7 @@ import {
   scanner,
 } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
+import { findLeads, idIn, type LeadReading } from './find-leads.ts';
 import type { RawLead } from './raw-lead.ts';
 
 /** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
@@ -17,14 +25,15 @@ export type LeadAt = readonly string[] | 'auto';
 
 /** How a front names what says where the leads are; it stands in the sentences that are made here. */
 export interface LeadAtNames {
-  /** What names the place. */
-  readonly saidBy: string;
+  /** What names the place; absent where it was found. */
+  readonly saidBy?: string | undefined;
   /** What may name another one; absent where nothing can. */
   readonly option?: string | undefined;
 }
 
 /** Which field of a lead identifies it. */
 export interface IdField {
+  /** Of a field inside an object of the lead, the names with dots between them: `contact.id`. */
   readonly name: string;
   /** What may name another one, for messages; absent where nothing can. */
   readonly option?: string | undefined;
@@ -40,6 +49,8 @@ export interface FoundLead {
   readonly lead: RawLead;
   /** Its own bytes in the body; undefined when it is the body. */
   readonly place?: Span | undefined;
+  /** Where it was found, as a pointer in which `*` steps through an array; undefined when it is the body. */
+  readonly pointer?: string | undefined;
   /** Deviations from the specification that are no reason to reject a lead. */
   readonly warnings: readonly string[];
 }
@@ -54,152 +65,198 @@ type Document = Extract<ReturnType<typeof readDocument>, { readonly ok: true }>;
 const mostLeads = 1000;
 
 /**
- * Reads the leads of a body, as `readLead` reads one: at least one, and all of them or none. `auto` takes the body when it
- * has one of `category`, `contact` and `createdAt` beside its id, otherwise the only object at depth one or two that has,
- * or the only array of such objects; when that is not clear, the body itself, if it has an id. An array at the place that a
- * pointer names is several leads.
+ * Reads the leads of a body, as `readLead` reads one: at least one, and all of them or none. `auto` takes the one place where a
+ * lead can be, by `findLeads`. In a pointer, `*` steps through all elements of an array, and an array at its end is all of
+ * its elements; an index is refused where the array has more of them, since a 200 would lose those.
  */
 export function readLeads(
   body: Uint8Array,
   at: LeadAt,
-  names: LeadAtNames = unnamed,
+  names: LeadAtNames = {},
   idField: IdField = plainId,
 ): ReadLeads {
-  if (at === 'auto') {
-    const whole = readLead(body, idField);
-    return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole, names.option, idField);
-  }
   const document = readDocument(body);
   if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
-  const place = spanAt(document.json, at, document);
-  if (place === undefined) {
-    return {
-      ok: false,
-      detail: `there is nothing at ${pointerText(at)}, where ${names.saidBy} says that the lead is`,
-    };
+  if (at !== 'auto') return leadsAt(document, at, names, idField);
+  const value = JSON.parse(document.json.toString('utf8', document.start, document.end)) as Json;
+  const reading = findLeads(value, idField.name);
+  if (reading.kind === 'one' && reading.path.length > 0) return leadsAt(document, reading.path, {}, idField);
+  if (reading.kind === 'one') return theBody(leadOf(document, idField, value));
+  return { ok: false, detail: refusal(reading, value, names.option, idField) };
+}
+
+const theBody = (read: ReadLead): ReadLeads =>
+  read.ok ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] } : read;
+
+/** Why no lead is taken from a body, with what would name one. */
+function refusal(
+  reading: Exclude<LeadReading, { readonly kind: 'one' }>,
+  value: Json,
+  option: string | undefined,
+  idField: IdField,
+): string {
+  const placed = (paths: readonly (readonly string[])[]): string =>
+    listed(paths.slice(0, mostNamed).map((path) => `${option ?? ''} ${pointerText(path)}`.trim()));
+  const hint = (paths: readonly (readonly string[])[], purpose: string): string =>
+    option === undefined ? '' : `; ${placed(paths)} ${purpose}`;
+  switch (reading.kind) {
+    case 'several': {
+      const places = listed(reading.paths.slice(0, mostNamed).map(pointerText));
+      return `more than one object in the body could be the lead, at ${places}${hint(reading.paths, 'says which')}`;
+    }
+    case 'past': {
+      const places = listed(reading.paths.slice(0, mostNamed).map(pointerText));
+      return `the only lead in the body is a former one, at ${places}${hint(reading.paths, 'takes it all the same')}`;
+    }
+    case 'deletion':
+      return `${reading.member} says that the lead was deleted${hint([reading.path], 'takes it all the same')}`;
+    case 'none':
+      return noLeadIn(value, option, idField);
   }
-  return leadsAt(document, place, `at ${pointerText(at)}`, idField);
 }
 
-const unnamed: LeadAtNames = { saidBy: 'the receiver' };
+/** Places that are named in one message. */
+const mostNamed = 5;
 
-const theBody = ({ lead, warnings }: Extract<ReadLead, { readonly ok: true }>): ReadLeads => ({
-  ok: true,
-  leads: [{ lead, warnings }],
-});
-
-/** `whole`: the body read as a lead. */
-function search(body: Uint8Array, whole: ReadLead, option: string | undefined, idField: IdField): ReadLeads {
-  const document = readDocument(body);
-  if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
-  const { json, start } = document;
-  // It is meant to be the lead, and what is inside it is no other one.
-  if (!whole.ok && whole.lacksId !== true && isLeadLike(json, start)) return whole;
-  const places = leadPlaces(json, start, idField.name);
-  const [place] = places;
-  if (place === undefined) return whole.ok ? theBody(whole) : noLeadIn(document, whole, option, idField);
-  const isOne = json[place.start] === openBrace || elementsAt(json, place.start, 2).length === 1;
-  // Several leads in a body with an id of its own could also be parts of the one lead that it is.
-  if (places.length === 1 && (isOne || !whole.ok)) {
-    const found = leadsAt(document, place, 'in the body', idField);
-    if (found.ok || !whole.ok) return found;
-  }
-  if (!whole.ok) return refused('more than one object in the body could be the lead', option);
-  const warning = `objects inside could be the lead${option === undefined ? '' : ` (${option})`}`;
-  return theBody({ ...whole, warnings: [...whole.warnings, warning] });
-}
-
-/** `place` and `id`: what could name another one, so that there is a lead. */
-function refused(found: string, place: string | undefined, id?: string): ReadLeads {
-  const hints = [
-    id !== undefined && `with ${id} which field of a lead is its id`,
-    place !== undefined && `with ${place} where in the body the lead is`,
-  ].filter((hint) => hint !== false);
-  return { ok: false, detail: hints.length === 0 ? found : `${found}; say ${hints.join(', or ')}` };
-}
+const listed = (texts: readonly string[]): string =>
+  texts.length < 2 ? texts.join() : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1) ?? ''}`;
 
 /** A body in which nothing can be a lead: its id may have another name, or be further inside. */
-function noLeadIn(
-  { json, start }: Document,
-  whole: Unread,
-  place: string | undefined,
-  id: IdField,
-): ReadLeads {
-  if (json[start] !== openBracket) {
-    return refused(whole.detail, isLeadLike(json, start) ? undefined : place, whole.lacksId && id.option);
-  }
-  if (elementsAt(json, start, 1).length === 0) return refused('the body is an empty array', place);
-  const found = `no object in the array has an '${id.name}' beside category, contact or createdAt`;
-  return refused(found, place, id.option);
+function noLeadIn(value: Json, option: string | undefined, { name, option: idOption }: IdField): string {
+  if (Array.isArray(value) && value.length === 0) return 'the body is an empty array';
+  if (typeof value !== 'object' || value === null) return 'the body is not a JSON object';
+  const isNamed = !Array.isArray(value) && idIn(value as JsonObject, name) !== undefined;
+  const found = isNamed
+    ? `no field of a lead is beside the '${name}' of the body`
+    : Array.isArray(value)
+      ? `no object in the array has an '${name}' beside category or contact`
+      : `there is no '${name}'`;
+  const others = isNamed ? [] : idLikeNames(value).filter((other) => other !== name);
+  const named = others.length === 0 ? '' : `, only ${listed(others.map((other) => `'${other}'`))}`;
+  const isLead = isObject(value) && ('category' in value || 'contact' in value);
+  const hints = [
+    !isNamed && idOption !== undefined && `with ${idOption} which field of a lead is its id`,
+    option !== undefined && !isLead && `with ${option} where in the body the lead is`,
+  ].filter((hint) => hint !== false);
+  return `${found}${named}${hints.length === 0 ? '' : `; say ${hints.join(', or ')}`}`;
 }
 
-/** `where`: the place in words. */
-function leadsAt({ json, start }: Document, place: Span, where: string, idField: IdField): ReadLeads {
-  const isOne = json[place.start] === openBrace;
-  const isBody = isOne && place.start === start;
-  if (!isOne && json[place.start] !== openBracket)
-    return { ok: false, detail: `what is ${where} is no object and no array` };
-  const elements = isOne ? [place] : elementsAt(json, place.start, mostLeads + 1);
-  if (elements.length === 0) return { ok: false, detail: `the array ${where} is empty` };
-  if (elements.length > mostLeads) {
-    return { ok: false, isTooMany: true, detail: `the array ${where} has more than ${mostLeads} leads` };
+const idLikeName =
+  /^(?:lead|leadgen)[_-]?id$|^leadgenId$|^leadId$|^_?(?:uu|gu)?id$|^(?:record|entry|response|submission|contact)[_-]?id$/i;
+
+/** Members by which services name a lead, in the body or one object further inside, with dots between their names. */
+function idLikeNames(value: Json): string[] {
+  const inside = (object: Json, above: string): string[] =>
+    isObject(object)
+      ? Object.keys(object)
+          .filter((key) => idLikeName.test(key))
+          .map((key) => above + key)
+      : [];
+  if (Array.isArray(value)) return inside((value as readonly Json[])[0] ?? null, '');
+  if (!isObject(value)) return [];
+  const nested = Object.entries(value).flatMap(([key, object]) => inside(object, `${key}.`));
+  return [...inside(value, ''), ...nested].slice(0, mostNamed);
+}
+
+/**
+ * The leads at the path that a person named, or to which only one reading leads; `names` says who named it. Below a `*` each
+ * element has to have what follows.
+ */
+function leadsAt(
+  { json, start, end }: Document,
+  path: readonly string[],
+  names: LeadAtNames,
+  idField: IdField,
+): ReadLeads {
+  const pointer = pointerText(path);
+  const found = spansAt(json, path, { start, end }, mostLeads + 1);
+  if (!found.ok) return { ok: false, detail: pointerFault(found, path, names) };
+  const places: Span[] = [];
+  let isArray = path.includes('*');
+  for (const span of found.spans) {
+    if (json[span.start] === openBracket) {
+      isArray = true;
+      places.push(...elementsAt(json, span.start, mostLeads + 1));
+    } else if (json[span.start] === openBrace || isArray) places.push(span);
+    else return { ok: false, detail: `what is at ${pointer} is no object and no array` };
   }
+  if (places.length === 0) return { ok: false, detail: `the array at ${pointer} is empty` };
+  if (places.length > mostLeads) {
+    return { ok: false, isTooMany: true, detail: `there are more than ${mostLeads} leads at ${pointer}` };
+  }
+  const isBody = path.length === 0 && !isArray;
   const leads: FoundLead[] = [];
-  for (const span of elements) {
+  for (const place of places) {
     const read: ReadLead =
-      json[span.start] === openBrace
-        ? readLead(isBody ? json : json.subarray(span.start, span.end), idField)
+      json[place.start] === openBrace
+        ? readLead(isBody ? json : json.subarray(place.start, place.end), idField)
         : { ok: false, detail: 'it is not a JSON object' };
     if (!read.ok) {
-      const which = isOne ? `the object ${where}: ` : `lead ${leads.length + 1} of the array ${where}: `;
-      return refused((isBody ? '' : which) + read.detail, undefined, read.lacksId && idField.option);
+      const which = isArray ? `lead ${leads.length + 1} at ${pointer}: ` : `the object at ${pointer}: `;
+      const hint = read.lacksId === true ? idHint(idField) : '';
+      return { ok: false, detail: (isBody ? '' : which) + read.detail + hint };
     }
-    leads.push({ lead: read.lead, warnings: read.warnings, place: isBody ? undefined : span });
+    const { lead, warnings } = read;
+    leads.push(isBody ? { lead, warnings } : { lead, warnings, place, pointer });
   }
   return { ok: true, leads };
 }
 
-const pointerText = (path: readonly string[]): string => (path.length === 0 ? "''" : formatPointer(path));
+const idHint = ({ option }: IdField): string =>
+  option === undefined ? '' : `; say with ${option} which field of a lead is its id`;
 
-/** Objects further inside are not looked at. */
-const deepest = 2;
-
-/** Of one array, from its first element on: more leads are too many for one body. */
-const mostElements = 1001;
+function pointerFault(
+  fault: Extract<SpansAt, { readonly ok: false }>,
+  path: readonly string[],
+  { saidBy, option }: LeadAtNames,
+): string {
+  const at = pointerText(fault.path);
+  if (fault.kind === 'nothing') {
+    if (saidBy === undefined)
+      return `only a part of the body has a lead at ${pointerText(path)}: at ${at} is nothing, or more than one thing`;
+    const where = fault.path.length === path.length ? '' : ` (${pointerText(path)})`;
+    return `there is nothing at ${at}${where}, where ${saidBy} says that the lead is`;
+  }
+  const all = [...fault.path, '*', ...path.slice(fault.path.length + 1)];
+  const hint = option === undefined ? '' : `; ${option} ${pointerText(all)} takes all of them`;
+  return `the array at ${at} has ${fault.count} elements, of which ${pointerText(path)} takes one${hint}`;
+}
 
 /**
- * Where leads may be inside a body that is none itself: objects at depth one or two that have an id beside one of `leadFields`,
- * and arrays of such objects, each array as one place. What is inside a lead belongs to it. The scanner must hold this
- * text, which is valid.
+ * The objects in a body that may be leads, whatever the receiver makes of them: a receiver takes all leads of a delivery or
+ * none, so that those of a rejected one are known all the same.
  */
-export function leadPlaces(json: Buffer, start: number, idName: string, depth = 0): Span[] {
-  if (depth === deepest) return [];
-  const isArray = json[start] === openBracket;
-  const children = isArray ? elementsAt(json, start, mostElements) : membersAt(json, start);
-  if (isArray && children.some((child) => isLeadLike(json, child.start, idName)))
-    return [{ start, end: scanner.valueEnd(start) }];
-  return children.flatMap((child) => {
-    if (!isArray && isLeadLike(json, child.start, idName)) return [{ start: child.start, end: child.end }];
-    return isContainer(json, child) ? leadPlaces(json, child.start, idName, depth + 1) : [];
+export function possibleLeads(body: Uint8Array, at: LeadAt, idField: IdField): readonly Uint8Array[] {
+  const document = readDocument(body);
+  if (!document.ok) return [];
+  const { json, start, end } = document;
+  return possiblePaths(document, at, idField).flatMap((path) => {
+    const found = spansAt(json, path, { start, end });
+    const places = found.ok ? found.spans : [];
+    return places
+      .flatMap((place) => (json[place.start] === openBracket ? elementsAt(json, place.start) : [place]))
+      .map((place) => json.subarray(place.start, place.end));
   });
 }
 
-const isContainer = (json: Buffer, { start }: Span): boolean =>
-  json[start] === openBrace || json[start] === openBracket;
-
-/** Whether what is at `start` is an object with one of `leadFields`, and with `idName`, usable or not, where that is given. */
-function isLeadLike(json: Buffer, start: number, idName?: string): boolean {
-  const names = membersAt(json, start).map(({ name }) => name);
-  return (idName === undefined || names.includes(idName)) && leadFields.some((name) => names.includes(name));
+function possiblePaths(
+  { json, start, end }: Document,
+  at: LeadAt,
+  idField: IdField,
+): readonly (readonly string[])[] {
+  if (at !== 'auto') return [at];
+  const reading = findLeads(JSON.parse(json.toString('utf8', start, end)) as Json, idField.name);
+  if (reading.kind === 'one' || reading.kind === 'deletion') return [reading.path];
+  return reading.kind === 'none' ? [] : reading.paths;
 }
+
+const pointerText = (path: readonly string[]): string => (path.length === 0 ? "''" : formatPointer(path));
 
 export type ReadLead =
   | {
       readonly ok: true;
       readonly lead: RawLead;
       readonly warnings: readonly string[];
-      /** Whether it has one of the fields that only a lead has beside its id: see `leadFields`. */
-      readonly hasLeadField: boolean;
     }
   | Unread;
 
@@ -209,36 +266,24 @@ interface Unread {
   readonly lacksId?: true | undefined;
 }
 
-/** Fields of section 2 of the specification that tell a lead from an envelope, which may have an id as well. */
-const leadFields = ['category', 'contact', 'createdAt'] as const;
-
-/** Whether one of them is anywhere in a JSON value, however deep it is. */
-export function holdsLeadField(json: unknown): boolean {
-  const open = [json];
-  while (open.length > 0) {
-    const value = open.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    if (!Array.isArray(value) && leadFields.some((name) => Object.hasOwn(value, name))) return true;
-    // One by one: what is spread into arguments may be too much for the stack.
-    for (const member of Object.values(value) as unknown[]) open.push(member);
-  }
-  return false;
-}
-
 /**
  * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable id (a string or an integer,
  * not repeated as a key), by the field that identifies it. Any other deviation from section 2 of the
  * specification is a warning. `detail` says in a few words what is wrong, and quotes nothing but single characters.
  */
-export function readLead(bytes: Uint8Array, { name: idName, recordIn }: IdField = plainId): ReadLead {
+export function readLead(bytes: Uint8Array, idField: IdField = plainId): ReadLead {
   const document = readDocument(bytes);
-  if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
-  const { json, start, hasByteOrderMark } = document;
+  return document.ok ? leadOf(document, idField) : { ok: false, detail: documentDetail(document.fault) };
+}
+
+/** Reads the lead that a document is, directly after it was read; `value` is the document where it was parsed before. */
+function leadOf(document: Document, { name: idName, recordIn }: IdField, value?: Json): ReadLead {
+  const { json, start, end, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return { ok: false, detail: 'the body is not a JSON object' };
   const lead =
     recordIn === undefined
       ? recordAt(json, scanner.lastRow(), 0)
-      : recordIn(compact(json.subarray(start, document.end)));
+      : recordIn(compact(json.subarray(start, end)));
   const { idKind } = lead;
   if (idKind === idKinds.missing) return { ok: false, detail: `there is no '${idName}'`, lacksId: true };
   if (!lead.hasId) {
@@ -249,13 +294,12 @@ export function readLead(bytes: Uint8Array, { name: idName, recordIn }: IdField 
     return { ok: false, detail };
   }
   // Only the types of the fields are checked, so numbers need not be exact.
-  const record = JSON.parse(lead.bytes.toString('utf8')) as JsonObject;
+  const record = (value ?? JSON.parse(json.toString('utf8', start, end))) as JsonObject;
   const warnings = deviationsOf(record, idName);
   return {
     ok: true,
     lead,
     warnings: hasByteOrderMark ? ['starts with a byte order mark', ...warnings] : warnings,
-    hasLeadField: leadFields.some((name) => Object.hasOwn(record, name)),
   };
 }
 
@@ -264,7 +308,7 @@ type JsonObject = { readonly [key: string]: Json };
 /** The deviations of a record from section 2 of the specification, in a few words each; unknown fields are none. */
 export function deviationsOf(record: JsonObject, idName = plainId.name): string[] {
   const deviations: string[] = [];
-  if (typeof record[idName] !== 'string') deviations.push(`${idName} is not a string`);
+  if (typeof idIn(record, idName) !== 'string') deviations.push(`${idName} is not a string`);
   expectText(record, 'category', '', deviations);
   const contact = expectObject(record, 'contact', deviations);
   for (const name of contact === undefined ? [] : ['name', 'email', 'phone']) {
@@ -322,7 +366,13 @@ export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
 function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
   const document = readDocument(bytes);
   const members = document.ok ? membersAt(document.json, document.start) : [];
-  const fields = [plainId, ...members.map(({ name }) => idFieldNamed(name))];
+  const nested = members.flatMap(({ name, start }) =>
+    document.ok ? membersAt(document.json, start).map((inner) => `${name}.${inner.name}`) : [],
+  );
+  const fields = [
+    plainId,
+    ...[...members.map(({ name }) => name), ...nested].map((name) => idFieldNamed(name)),
+  ];
   const holdsId = (field: IdField): boolean => {
     const read = readLead(bytes, field);
     return read.ok && read.lead.id === leadId;

@@ -415,6 +415,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           ? undefined
           : decided.lead.lead.bytes,
       differs: decided?.stored.differs,
+      pointer: decided?.lead.pointer,
       warnings: decided?.lead.warnings,
       targetResults: decided?.targetResults,
       explanation: event.explanation,

@@ -32,6 +32,8 @@ export interface AnsweredDelivery {
   readonly firstAt?: number | undefined;
   /** The lead's own bytes, compact; absent for a delivery that was not taken. */
   readonly lead?: Uint8Array | undefined;
+  /** Where in the body the lead is, as a pointer in which `*` steps through an array; absent where it is the body. */
+  readonly pointer?: string | undefined;
   /** Fields whose values differ from the first payload of this id. */
   readonly differs?: readonly string[] | undefined;
   /** Deviations from the specification. */

@@ -6,8 +6,8 @@ import {
   type LeadAtNames,
   plainId,
   readLeads,
-  holdsLeadField,
 } from '../lead/read-leads.ts';
+import { holdsPerson } from '../lead/holds-person.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import {
   type OtherDelivery,
@@ -20,7 +20,7 @@ import {
 import type { Authentic, Scheme, Verifier, Handshake } from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 import { utf8 } from '../json/bytes.ts';
-import { isObject, jsonIn } from '../json/exact.ts';
+import { isObject, type Json, jsonIn } from '../json/exact.ts';
 import { equalInConstantTime } from './crypto/signature.ts';
 import { handshakes } from './presets.ts';
 
@@ -39,7 +39,7 @@ export interface Policy extends Verifier {
 /** A receiver answers deliveries that hold no lead by these two functions. */
 export interface OtherDeliveries {
   /** Answers a genuine body in which no lead can be read; `detail` says why. Undefined: the body is rejected for that. */
-  readonly withoutLead: (json: unknown, detail: string) => OtherDelivery | Rejection | undefined;
+  readonly withoutLead: (json: Json, detail: string) => OtherDelivery | Rejection | undefined;
   /** Answers a delivery that is part of a registration at the vendor; undefined for any other. */
   readonly handshake: (delivery: Delivery, scheme: Scheme) => OtherDelivery | Rejection | undefined;
 }
@@ -108,14 +108,14 @@ export function checkDelivery(
     return noLead?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
   }
   const leads: CheckedLead[] = [];
-  for (const { lead, place, warnings } of read.leads) {
-    const { id: leadId } = lead;
+  for (const found of read.leads) {
+    const { id: leadId } = found.lead;
     const problem = problemOfId(leadId, idField);
     if (leadId === undefined || problem !== undefined) {
       const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
       return rejection('not_a_lead', `${which}${problem ?? ''}`);
     }
-    leads.push({ lead, leadId, place, warnings });
+    leads.push({ ...found, leadId });
   }
   const { key, nonce, timestamp } = authentic;
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
@@ -127,9 +127,9 @@ function problemOfId(leadId: string | undefined, { name }: IdField): string | un
 }
 
 /** Parses the body; undefined where it is not JSON. */
-function readJson(body: Uint8Array): { readonly value: unknown } | undefined {
+function readJson(body: Uint8Array): { readonly value: Json } | undefined {
   try {
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
+    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json };
   } catch {
     return undefined;
   }
@@ -181,11 +181,10 @@ export function checkHead(
 }
 
 const mediaType = /^(?:application\/(?:[!#$&^_.+a-z0-9-]+\+)?|text\/)json$/i;
-const charset = /^charset=(?:utf-?8|"utf-?8")$/i;
 
 /**
- * Whether a delivery is sent as `application/json` (specification, section 4.2) or another JSON type, in UTF-8 and not
- * compressed.
+ * Whether a delivery is sent as `application/json` (specification, section 4.2) or another JSON type, and not compressed. A
+ * `charset` means nothing for JSON (RFC 8259, section 11): whether the body is UTF-8 shows when it is read.
  */
 export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
   const types = headerValues(delivery, 'content-type');
@@ -206,10 +205,8 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
 
 function problemOfType(type: string): string | undefined {
   if (type === 'application/json') return undefined;
-  const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
-  if (!mediaType.test(media)) return `the content type is '${media}', not application/json`;
-  const foreignCharset = parameters.find((text) => /^charset\s*=/i.test(text) && !charset.test(text));
-  return foreignCharset === undefined ? undefined : `the body's ${foreignCharset} is not UTF-8`;
+  const media = type.split(';')[0]?.trim() ?? '';
+  return mediaType.test(media) ? undefined : `the content type is '${media}', not application/json`;
 }
 
 /**
@@ -219,7 +216,7 @@ function problemOfType(type: string): string | undefined {
 export const nonceKey = (scheme: string, nonce: string): string =>
   createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');
 
-/** Whether genuine deliveries without any field of a lead are taken as other events, and what says so. */
+/** Whether genuine deliveries without a lead or a person are taken as other events, and what says so. */
 export interface OtherEvents {
   readonly areTaken: boolean;
   readonly option: string;
@@ -227,13 +224,13 @@ export interface OtherEvents {
 
 /** Answers a genuine body in which no lead can be read. A body that may be a lead is never another event: it would be lost. */
 export function answerOtherEvent(
-  json: unknown,
+  json: Json,
   detail: string,
   { areTaken, option }: OtherEvents,
 ): OtherDelivery | Rejection | undefined {
-  if (holdsLeadField(json)) return undefined;
+  if (holdsPerson(json)) return undefined;
   return areTaken
-    ? otherDelivery('other_event', 'no field of a lead is in it')
+    ? otherDelivery('other_event', 'no lead and no person is in it')
     : rejection('not_a_lead', `${detail}; ${option} takes it as another event`);
 }
 
@@ -256,7 +253,7 @@ export function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelive
   return undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type Fields = { readonly [key: string]: Json };
 
 /** Returns the fields of the delivery where it is that handshake; otherwise undefined. */
 function fieldsOf(
@@ -268,7 +265,7 @@ function fieldsOf(
   const fields = method === 'POST' ? membersOf(delivery.body) : parametersOf(delivery.path);
   if (Object.entries(expectedFields).some(([name, value]) => fields[name] !== value)) return undefined;
   // A lead may have such fields of its own: only what a header or a token says is certain.
-  return header === undefined && method === 'POST' && holdsLeadField(fields) ? undefined : fields;
+  return header === undefined && method === 'POST' && holdsPerson(fields) ? undefined : fields;
 }
 
 const parametersOf = (path: string): Fields =>

@@ -67,7 +67,7 @@ it.runIf(canBeStranger)(
       const refused = await inContainer([...receiver, '--token', 's'], env);
       expect(refused).toMatchObject({
         exitCode: 3,
-        stderr: expect.stringMatching(/hint: .*--inbox.*LEADS_DATA_DIR/),
+        stderr: expect.stringMatching(/hint: .*--inbox.*LEADS_DATA_DIR/) as string,
       });
     }
   },

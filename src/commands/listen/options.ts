@@ -103,7 +103,7 @@ export const flags = {
       type: leadPointer,
       setting: 'webhook.lead',
       otherwise: 'auto',
-      help: 'where it is in the body: a JSON Pointer such as /data; an array there is several leads',
+      help: 'where it is in the body: a JSON Pointer such as /data, or /items/* for each element of an array',
     },
     ...inboxFlags,
     inbox: {

@@ -20,6 +20,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
+import { shellWord } from '../../output/curl-command.ts';
 import { resolveScheme, leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { openDeliveryOutput } from './print.ts';
@@ -178,8 +179,13 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const output = await openDeliveryOutput(flags.format, stdout, verifier, targets, context);
   if (metrics !== undefined) receiver.events.subscribe((event) => metrics.delivered(event));
   output.subscribeTo(receiver.events);
-  receiver.events.subscribe(({ verdict }) => {
+  receiver.events.subscribe(({ verdict, pointer }) => {
     if (verdict === 'accepted') stop.countAccepted();
+    if (pointer !== undefined && leadPlaceOf(settings, flags.leadAt).leadAt === 'auto')
+      messages.note(
+        'lead place',
+        `leads are taken from ${pointer} of the body; --lead-at ${shellWord(pointer)} keeps to that place`,
+      );
   });
   if (flags.inspect !== undefined) {
     const { startInspect } = await import('./start-inspect.ts');

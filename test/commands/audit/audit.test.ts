@@ -923,7 +923,10 @@ describe('leads audit --received', () => {
   it('ends with 6 where objects hold no lead, and names --lead-at', async () => {
     listed = [leadOf('a', 1)];
     const deep = file(JSON.stringify({ data: { leads: listed } }));
-    for (const words of [[], ['--lead-at', '/data'], ['--lead-at', '/rows']]) {
+    for (const words of [
+      ['--lead-at', '/data'],
+      ['--lead-at', '/rows'],
+    ]) {
       const { exitCode, stdout, stderr } = await audit(['--received', deep, ...words]);
       expect([exitCode, stdout]).toEqual([6, '']);
       expect(stderr).toMatch(
@@ -931,7 +934,8 @@ describe('leads audit --received', () => {
       );
       expect(stderr).toMatch(/^hint: --lead-at POINTER/m);
     }
-    expect((await audit(['--received', deep, '--lead-at', '/data/leads'])).exitCode).toBe(0);
+    for (const words of [[], ['--lead-at', '/data/leads'], ['--lead-at', '/data/leads/*']])
+      expect((await audit(['--received', deep, ...words])).exitCode).toBe(0);
     for (const empty of ['', '[]']) {
       const { exitCode, stderr } = await audit(['--received', file(empty)]);
       expect([empty, exitCode]).toEqual([empty, 7]);

@@ -14,7 +14,8 @@ it('what was created after the reading began is not expected in a file that is r
     signal: new AbortController().signal,
     clock: new FakeClock(5_000_000),
     messages: { note: () => undefined } as Partial<Context['messages']> as Context['messages'],
-    settings: () => Promise.resolve({ dialect: {} } as Awaited<ReturnType<Context['settings']>>),
+    settings: () =>
+      Promise.resolve({ dialect: {}, webhookId: 'id' } as Awaited<ReturnType<Context['settings']>>),
     // Called when the reading begins.
     status: { showProgress: () => utimesSync(file, 4000, 4000) } as Partial<
       NonNullable<Context['status']>

@@ -58,14 +58,20 @@ describe('a lead in an envelope', () => {
     expect((await stored.post(body.replace('"a"', '"b"'))).body).toEqual({ status: 'accepted', id: 'b' });
     const whole = await start(['--lead-at', ''], { home: named.home });
     expect((await whole.post(body)).body).toEqual({ status: 'accepted', id: 'evt' });
-    const found = await start(['--lead-at', 'auto'], { home: named.home });
-    expect((await found.post(body)).body).toEqual({ status: 'duplicate', id: 'evt' });
+    const found = await start(['--lead-at', 'auto', '--format', 'events'], { home: named.home });
+    // The event has a category, too: both readings are possible.
+    expect((await found.post(body)).status).toBe(400);
+    await found.stop();
+    expect(deliveries(found.events())).toMatchObject([
+      { detail: expect.stringContaining("--lead-at '' or --lead-at /payload/* says which") as string },
+    ]);
   });
 
   it.each([
     [['--lead-at', '/data'], `{"x":${leadText('a')}}`, /nothing at \/data, where --lead-at says/],
     [[], `{"x":${leadText('a')},"y":${leadText('b')}}`, /more than one object.*--lead-at/],
-    [[], '[]', /--lead-at/],
+    [[], '[]', /the body is an empty array/],
+    [['--lead-at', '/x/0'], `{"x":[${leadText('a')},${leadText('b')}]}`, /has 2 elements.*--lead-at \/x\/\*/],
     [['--lead-at', ''], '[]', /is empty/],
   ])('is not taken with %j from %s', async (flags, body, detail) => {
     const listener = await start([...flags, '--format', 'events']);
@@ -74,6 +80,20 @@ describe('a lead in an envelope', () => {
     expect(deliveries(listener.events())).toMatchObject([
       { reason: 'not_a_lead', detail: expect.stringMatching(detail) as string },
     ]);
+  });
+
+  it('is said to be taken from its place once, unless the place was named', async () => {
+    const found = await start();
+    await found.post(leadText('a'));
+    expect((await found.post(`{"items":[${leadText('b')}]}`)).status).toBe(200);
+    await found.post(`{"items":[${leadText('c')}]}`);
+    const { stderr } = await found.stop();
+    expect(
+      stderr.match(/leads are taken from \/items\/\* of the body; --lead-at '\/items\/\*'/g),
+    ).toHaveLength(1);
+    const named = await start(['--lead-at', '/items/*']);
+    expect((await named.post(`{"items":[${leadText('d')}]}`)).status).toBe(200);
+    expect((await named.stop()).stderr).not.toContain('taken from');
   });
 
   it('is missed where the profile says it is, and the setting is named', async () => {
@@ -132,7 +152,7 @@ describe('several leads in one delivery', () => {
     const refused = await listener.post(`{"leads":[${leadText('a')},{"category":"x"}]}`);
     expect(refused).toMatchObject({ status: 400, body: { error: 'not_a_lead' } });
     const run = await listener.stop();
-    expect(run.stdout).toContain("lead 2 of the array at /leads: there is no 'id'");
+    expect(run.stdout).toContain("lead 2 at /leads: there is no 'id'");
     const { home } = listener;
     expect((await leads(['inbox', 'export'], { home })).stdout).toBe('');
     const listed = await leads(['inbox', 'list', '--json'], { home });

@@ -11,7 +11,8 @@ const odd: Readonly<Record<string, (id: string) => string>> = {
   'nests deeper than the stack': (id) => `{"id":"${id}","metadata":${deep('[', ']', 50_000)}}`,
   'nests objects deeper than the stack': (id) =>
     `{"id":"${id}","m":${deep('{"a":', '}', 30_000).replace('}', '1}')}}`,
-  'has __proto__ for a key': (id) => `{"id":"${id}","__proto__":{"id":"x"},"constructor":1,"toString":null}`,
+  'has __proto__ for a key': (id) =>
+    `{"id":"${id}","__proto__":{"category":"x"},"constructor":1,"toString":null}`,
   'has numbers that no double holds': (id) => `{"id":"${id}","n":[1e400,12345678901234567890,-0,1.0]}`,
   'has lone surrogates': (id) => `{"id":"${id}\\ud800","name":"\\udfff"}`,
   'has a NUL in its id': (id) => `{"id":"${id}\\u0000x"}`,

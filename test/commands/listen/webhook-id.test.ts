@@ -49,10 +49,13 @@ describe('the id of a delivered lead', () => {
   });
 
   it.each([
-    ['{"uuid":"a"}', "there is no 'id'; say with the setting webhook.id .*, or with --lead-at"],
-    [byUuid('a'), "there is no 'id'; say with the setting webhook.id which field of a lead is its id$"],
+    ['{"uuid":"a"}', "there is no 'id', only 'uuid'; say with the setting webhook.id .*, or with --lead-at"],
+    [
+      byUuid('a'),
+      "there is no 'id', only 'uuid'; say with the setting webhook.id which field of a lead is its id$",
+    ],
     [`[${byUuid('a')}]`, "has an 'id' .*; say with the setting webhook.id .*, or with --lead-at"],
-    ['[]', 'empty array; say with --lead-at'],
+    ['[]', 'the body is an empty array'],
     ['{"id":{},"category":"x"}', "^'id' is no string or integer$"],
   ])('is missing in %s, and what could be set is named', async (body, detail) => {
     const listener = await start(['--format', 'events']);
@@ -63,7 +66,10 @@ describe('the id of a delivered lead', () => {
   });
 
   it.each([
-    [byId('a'), "^there is no 'uuid'; say with the setting webhook.id which field of a lead is its id$"],
+    [
+      byId('a'),
+      "^there is no 'uuid', only 'id'; say with the setting webhook.id which field of a lead is its id$",
+    ],
     ['{"uuid":1,"uuid":2,"category":"x"}', "^the key 'uuid' occurs more than once$"],
     [byUuid('x'.repeat(513)), "^'uuid' is longer"],
   ])('is the set field alone: %.40s is refused', async (body, detail) => {
@@ -81,6 +87,16 @@ describe('the id of a delivered lead', () => {
     expect(stdout + stderr).not.toContain("'id'");
   });
 });
+
+it.each(['/contact/id', 'contact.', '.id', 'a..b', '$.id', ''])(
+  'the setting cannot be %j, which no field has for its name',
+  async (typed) => {
+    for (const key of ['webhook.id', 'api.id']) {
+      const { exitCode, stderr } = await leads(['config', 'set', key, typed]);
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining('contact.id')]);
+    }
+  },
+);
 
 describe('what is stored', () => {
   it('is tried again, whichever field was the id when it came', async () => {

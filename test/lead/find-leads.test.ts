@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { formatPointer, type Json } from '../../src/json/exact.ts';
+import { findLeads } from '../../src/lead/find-leads.ts';
+
+const leadNamed = (id: string) => ({
+  id,
+  category: 'solar',
+  contact: { name: 'Ada Example', email: 'ada@example.com', phone: '+1 650 555 0123' },
+  metadata: { source: 'web' },
+  createdAt: '2026-11-20T10:00:00Z',
+});
+const lead = leadNamed('L-1');
+const former = { ...lead, category: 'dental' };
+/** With fewer fields of the specification, as services send that have their own. */
+const related = { id: 'L-1', category: 'solar', score: 7 };
+
+/** The place of the lead or leads, or why there is none, with the places that a person may choose from. */
+function placeIn(body: Json, idName = 'id'): string {
+  const reading = findLeads(body, idName);
+  const pointer = (path: readonly string[]): string => (path.length === 0 ? 'the body' : formatPointer(path));
+  switch (reading.kind) {
+    case 'one':
+      return pointer(reading.path);
+    case 'several':
+    case 'past':
+      return `${reading.kind}: ${reading.paths.map(pointer).join(' ')}`;
+    case 'deletion':
+      return `deleted, says ${reading.member}`;
+    case 'none':
+      return 'none';
+  }
+}
+
+describe('the lead of a body as a service sends it', () => {
+  it.each<[service: string, body: Json, place: string]>([
+    ['a bare lead', lead, 'the body'],
+    ['a lead with an id alone', { id: 'lead_1' }, 'the body'],
+    ['a lead with fields of its own', { id: 1, email: 'ada@example.com', owner: { id: 5 } }, 'the body'],
+    [
+      'a lead that holds an id of its campaign',
+      { ...lead, campaign: { id: 9, category: 'ads' } },
+      'the body',
+    ],
+    ['a lead whose contact has an id', { ...lead, contact: { ...lead.contact, id: 3 } }, 'the body'],
+    ['an array, as automation tools send batches', [lead, leadNamed('L-2')], '/*'],
+    ['Standard Webhooks', { type: 'lead.created', timestamp: '2026-11-20T10:00:00Z', data: lead }, '/data'],
+    [
+      'CloudEvents',
+      { specversion: '1.0', id: 'e1', type: 'lead.created', source: '/x', data: lead },
+      '/data',
+    ],
+    [
+      'Hasura',
+      { id: 'e1', created_at: 'x', event: { op: 'INSERT', data: { old: null, new: lead } } },
+      '/event/data/new',
+    ],
+    [
+      'Hasura, an update',
+      { id: 'e1', event: { op: 'UPDATE', data: { old: former, new: lead } } },
+      '/event/data/new',
+    ],
+    ['Supabase', { type: 'INSERT', table: 'leads', record: lead, old_record: null }, '/record'],
+    ['Supabase, an update', { type: 'UPDATE', record: lead, old_record: former }, '/record'],
+    [
+      'NocoDB',
+      { id: 'e1', type: 'records.after.insert', data: { table_id: 't', rows: [lead] } },
+      '/data/rows/*',
+    ],
+    ['NocoDB, an update', { id: 'e1', data: { previous_rows: [former], rows: [lead] } }, '/data/rows/*'],
+    ['Directus', { event: 'items.create', accountability: null, payload: lead, key: 1 }, '/payload'],
+    ['Strapi', { event: 'entry.create', createdAt: 'x', model: 'lead', entry: lead }, '/entry'],
+    ['Debezium', { payload: { before: former, after: lead, op: 'u', source: { id: 5 } } }, '/payload/after'],
+    ['MongoDB', { _id: { _data: '8' }, operationType: 'insert', fullDocument: lead }, '/fullDocument'],
+    ['Appwrite and PocketBase', { action: 'create', record: lead, auth: { id: 'u1' } }, '/record'],
+    [
+      'Vercel and Stripe',
+      { id: 'e1', object: 'event', type: 'lead.created', data: { object: lead } },
+      '/data/object',
+    ],
+    ['Stripe, an update', { id: 'e1', data: { object: lead, previous_attributes: former } }, '/data/object'],
+    ['Pipedrive 1', { meta: { id: 7, action: 'updated' }, current: lead, previous: former }, '/current'],
+    ['Pipedrive 2', { data: lead, previous: { category: 'dental' }, meta: { id: 7 } }, '/data'],
+    [
+      'Close',
+      { subscription_id: 's', event: { id: 'e', action: 'created', data: lead, previous_data: {} } },
+      '/event/data',
+    ],
+    ['Intercom', { type: 'notification_event', id: 'n1', data: { type: 'x', item: lead } }, '/data/item'],
+    ['EventBridge', { version: '0', id: 'e1', 'detail-type': 'Lead', source: 'a', detail: lead }, '/detail'],
+    [
+      'Meta, with the leads inside',
+      { object: 'page', entry: [{ id: 1, changes: [{ field: 'l', value: lead }] }] },
+      '/entry/*/changes/*/value',
+    ],
+    ['n8n', [{ headers: {}, params: {}, query: {}, body: lead }], '/*/body'],
+    ['Make', { bundle: { data: lead }, executionId: 'x' }, '/bundle/data'],
+    [
+      'Sanity and GitHub',
+      { action: 'created', lead, repository: { id: 5, name: 'r' }, sender: { id: 6 } },
+      '/lead',
+    ],
+    [
+      'JSON:API',
+      { data: { type: 'leads', id: 'L-1', attributes: { category: 'solar', createdAt: 'x' } } },
+      '/data',
+    ],
+    ['JSON:API, several', { data: [{ type: 'leads', id: '1', attributes: { category: 'a' } }] }, '/data/*'],
+    [
+      'GraphQL subscriptions',
+      { id: '1', type: 'next', payload: { data: { leadCreated: lead } } },
+      '/payload/data/leadCreated',
+    ],
+    ['Zendesk', { account_id: 1, id: 'e1', event: {}, detail: lead, subject: 'lead:1' }, '/detail'],
+    [
+      'Segment',
+      { messageId: 'm', type: 'track', event: 'Lead', properties: lead, context: {} },
+      '/properties',
+    ],
+    [
+      'Salesforce, changes',
+      { data: { schema: 's', payload: lead, event: { replayId: 6 } } },
+      '/data/payload',
+    ],
+    ['an envelope with a batch', { id: 'evt_5', items: [lead, leadNamed('L-2')] }, '/items/*'],
+    ['an envelope with a creation time', { id: 'evt_7', createdAt: 'x', payload: lead }, '/payload'],
+    ['an envelope, with fewer fields', { event: 'lead.created', data: related }, '/data'],
+    ['a lead beside what is related to it', { lead, campaign: { id: 4, category: 'ads' } }, '/lead'],
+  ])('%s', (_, body, place) => {
+    expect(placeIn(body)).toBe(place);
+  });
+});
+
+describe('no lead is taken from', () => {
+  it.each<[service: string, body: Json, reason: string]>([
+    [
+      'Supabase, a deletion',
+      { type: 'DELETE', table: 'leads', record: null, old_record: lead },
+      'past: /old_record',
+    ],
+    ['Pipedrive, a deletion', { event: 'deleted.lead', current: null, previous: lead }, 'past: /previous'],
+    ['Debezium, a deletion', { payload: { before: lead, after: null, op: 'd' } }, 'past: /payload/before'],
+    [
+      'Hasura, a deletion',
+      { id: 'e1', event: { op: 'DELETE', data: { old: lead, new: null } } },
+      'past: /event/data/old',
+    ],
+    [
+      'Close, a deletion',
+      { event: { id: 'e', action: 'deleted', data: null, previous_data: lead } },
+      'past: /event/previous_data',
+    ],
+    [
+      'an event of a deletion that holds the lead',
+      { id: 'e1', type: 'lead.deleted', data: lead },
+      'deleted, says /type',
+    ],
+    ['GitHub, a deletion', { action: 'deleted', lead, sender: { id: 6 } }, 'deleted, says /action'],
+    ['two leads beside each other', { lead, referrer: leadNamed('L-2') }, 'several: /lead /referrer'],
+    [
+      'a lead that holds another one',
+      { ...lead, duplicateOf: leadNamed('L-2') },
+      'several: the body /duplicateOf',
+    ],
+    ['two arrays of leads', { created: [lead], updated: [lead] }, 'several: /created/* /updated/*'],
+    [
+      'an envelope with a category and what it holds',
+      { id: 'e', category: 'x', data: related },
+      'several: the body /data',
+    ],
+    [
+      'an event whose object has other fields',
+      { id: 'e1', data: { id: 'x', name: 'Ada' } },
+      'several: the body /data',
+    ],
+    ['a ping', { id: 'e1', type: 'ping' }, 'none'],
+    ['an event without data', { id: 'e1', event: 'invoice.paid', amount: 7 }, 'none'],
+    [
+      'Meta, with the ids of leads',
+      { object: 'page', entry: [{ id: 1, changes: [{ value: { leadgen_id: 5 } }] }] },
+      'none',
+    ],
+    [
+      'Google, a lead form',
+      { lead_id: 'x', user_column_data: [{ column_id: 'EMAIL', string_value: 'a@b.co' }] },
+      'none',
+    ],
+    [
+      'Typeform',
+      { event_id: 'x', event_type: 'form_response', form_response: { token: 't', answers: [] } },
+      'none',
+    ],
+    ['Tally', { eventId: 'x', eventType: 'FORM_RESPONSE', data: { responseId: 'r', fields: [] } }, 'none'],
+    ['Pub/Sub', { message: { data: 'eyJpZCI6MX0=', messageId: '1' }, subscription: 's' }, 'none'],
+    ['HubSpot, ids of objects', [{ eventId: 1, objectId: 5, subscriptionType: 'contact.creation' }], 'none'],
+    ['an array of other objects', [{ id: 2 }, 5], 'none'],
+    ['a text', 'lead', 'none'],
+    ['null', null, 'none'],
+  ])('%s', (_, body, reason) => {
+    expect(placeIn(body)).toBe(reason);
+  });
+});
+
+it.each([
+  ['contact.id', { contact: { id: 26, email: 'ada@example.com' }, category: 'solar' }, 'the body'],
+  ['contact.id', { data: { contact: { id: 26 }, category: 'solar' } }, '/data'],
+  ['lead_id', { lead_id: 'x', user_column_data: [] }, 'the body'],
+  ['lead_id', { object: 'page', entry: [{ lead_id: 'x', category: 'c' }] }, '/entry/*'],
+  ['a.b', { 'a.b': 5, category: 'solar' }, 'the body'],
+])('with the id in %s', (idName, body, place) => {
+  expect(placeIn(body, idName)).toBe(place);
+});
+
+it('looks four members deep, and no deeper', () => {
+  expect(placeIn({ a: { b: { c: { d: lead } } } })).toBe('/a/b/c/d');
+  expect(placeIn({ a: { b: { c: { d: { e: lead } } } } })).toBe('none');
+});
