@@ -1,14 +1,17 @@
-import { isObject, jsonIn, parsePointer } from '../json/exact.ts';
+import { isObject, jsonIn } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { Secret } from '../secret.ts';
 import { parseBaseUrl, withoutPassword } from './base-url.ts';
 import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
 import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from './dialect.ts';
 import {
-  anyText,
-  oneOf,
   fieldName,
+  memberNameOrAuto,
+  oneOf,
+  parameterNameOrNull,
   parseSecret,
+  pointerOrAuto,
+  servicePath,
   text,
   timeZone,
   trueOrFalse,
@@ -78,11 +81,6 @@ const drainTime: ValueType<string> = {
 const baseUrlText: ValueType<string> = {
   parse: (typed) => parseBaseUrl(typed).href.replace(/\/$/, ''),
   expected: 'a URL that starts with https://',
-};
-
-const pointerOrAuto: ValueType<string> = {
-  parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
-  expected: 'auto or a JSON Pointer such as /node',
 };
 
 const secretText = (what: string): ValueType<string> => ({
@@ -159,7 +157,7 @@ const general: Readonly<Record<string, Declaration>> = {
     help: 'secret that deliveries are signed with',
   },
   'webhook.lead': {
-    type: pointerOrAuto,
+    type: pointerOrAuto('/data', 'the body itself'),
     help: 'JSON Pointer to the lead in the body of a delivery, or auto; * steps through an array, an empty text is the body',
   },
   'webhook.id': {
@@ -193,24 +191,15 @@ const parameters: Readonly<Record<ParameterName, string>> = {
   offset: 'of the number of leads to skip',
 };
 
-const nameOrNull: ValueType<string | null> = {
-  // Null is a value here, and undefined would be none.
-  parse: (typed) => (typed === 'null' ? null : typed === '' ? undefined : typed),
-  expected: 'the name of a query parameter, or null',
-};
-
 const dialect: Readonly<Record<string, Declaration>> = {
   'api.path': {
-    type: {
-      parse: (typed) => (typed.startsWith('/') ? typed : undefined),
-      expected: 'a path that starts with /',
-    },
+    type: servicePath,
     help: 'of the list operation; may hold a query of its own (default: /api/leads)',
   },
   ...Object.fromEntries(
     Object.entries(parameters).map(([name, help]) => [
       `api.params.${name}`,
-      { type: nameOrNull, help: `query parameter ${help}; null: not sent` },
+      { type: parameterNameOrNull, help: `query parameter ${help}; null: not sent` },
     ]),
   ),
   'api.pagination': {
@@ -218,11 +207,11 @@ const dialect: Readonly<Record<string, Declaration>> = {
     help: `how pages follow each other: ${paginationStyles.join(', ')} (default: auto)`,
   },
   'api.items': {
-    type: anyText,
+    type: pointerOrAuto('/data/leads', 'the answer itself'),
     help: 'JSON Pointer to the array of leads, or auto',
   },
   'api.item': {
-    type: pointerOrAuto,
+    type: pointerOrAuto('/node', 'the element itself'),
     help: 'JSON Pointer to the lead inside each element of the array, or auto; an empty text: the element itself',
   },
   'api.id': {
@@ -230,11 +219,11 @@ const dialect: Readonly<Record<string, Declaration>> = {
     help: 'field of a lead that identifies it (default: id)',
   },
   'api.next': {
-    type: anyText,
-    help: 'JSON Pointer to what names the next page, or auto',
+    type: pointerOrAuto('/meta/next', 'nothing names it'),
+    help: 'JSON Pointer to what names the next page, or auto; an empty text: nothing names it',
   },
   'api.status-field': {
-    type: anyText,
+    type: memberNameOrAuto,
     help: 'field of a lead that holds its status, or auto',
   },
   'api.headers': {

@@ -1,4 +1,5 @@
 import { Secret } from '../secret.ts';
+import { formatPointer, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { zoneNamed } from '../time/zone.ts';
 import { type ConfigProblem, usageError } from './problems.ts';
@@ -11,6 +12,8 @@ export interface ValueType<T> {
   readonly expected: string;
   /** What is wrong with a text that is no such value, where more can be said than what is expected. */
   readonly problemIn?: (text: string) => ConfigProblem | undefined;
+  /** What was probably meant by a text that is no such value. */
+  readonly meant?: (text: string) => string | undefined;
   /** Every possible text, where these can be listed. */
   readonly choices?: readonly string[];
   /** A text that is no such value is not quoted: it may hold a secret. */
@@ -29,6 +32,49 @@ export const text: ValueType<string> = {
 export const fieldName: ValueType<string> = {
   parse: (typed) => (/^[^\s./$][^\s./]*(?:\.[^\s./]+)*$/.test(typed) ? typed : undefined),
   expected: 'the name of a field such as uuid, or of one inside an object such as contact.id',
+};
+
+/** The name of a member of the lead itself, or `auto`. */
+export const memberNameOrAuto: ValueType<string> = {
+  parse: (typed) => (/^[^\s./$][^\s./]*$/.test(typed) ? typed : undefined),
+  expected: 'auto or the name of a field of the lead, such as status',
+};
+
+/** The name alone: `limit=100` would be sent as a name. */
+export const parameterNameOrNull: ValueType<string | null> = {
+  // Null is a value here, and undefined would be none.
+  parse: (typed) =>
+    typed === 'null' ? null : /^(?!(auto|none)$)[^\s&=?#]+$/.test(typed) ? typed : undefined,
+  expected: 'the name of a query parameter, or null: not sent',
+  meant: (typed) => (/^(none|false|no)$/i.test(typed) ? 'null' : /^[?&]?([\w$.[\]-]+)=/.exec(typed)?.[1]),
+};
+
+/** `example` fits the setting, `empty` says what an empty text means. */
+export const pointerOrAuto = (example: string, empty: string): ValueType<string> => ({
+  parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
+  expected: `auto, a JSON Pointer such as ${example}, or empty: ${empty}`,
+  meant: pointerMeantBy,
+});
+
+/** `meta.next`, `$.meta.next` and `#/meta/next` as `/meta/next`. */
+function pointerMeantBy(typed: string): string | undefined {
+  const steps = typed
+    .replace(/^[$#]/, '')
+    .replace(/\[['"]?|['"]?\]/g, '/')
+    .split(/[./]+/)
+    .filter(Boolean);
+  const isPath = /^[\w$#.[\]'"/-]+$/.test(typed) && !/^(none|null|false|no|off)$/i.test(typed);
+  return isPath && steps.length > 0 ? formatPointer(steps) : undefined;
+}
+
+/** Below the base URL, with a query of its own where it needs one. */
+export const servicePath: ValueType<string> = {
+  parse: (typed) => (/^\/[^\s#]*$/.test(typed) ? typed : undefined),
+  expected: 'a path that starts with / and holds neither blanks nor #',
+  meant: (typed) => {
+    if (URL.canParse(typed)) return new URL(typed).pathname + new URL(typed).search;
+    return /^[\w.-][^\s#]*$/.test(typed) ? `/${typed}` : undefined;
+  },
 };
 
 export function oneOf<const V extends string>(values: readonly V[]): ValueType<V> {

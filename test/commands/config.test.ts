@@ -114,12 +114,39 @@ describe('leads config', () => {
     [['use', 'nobody'], 'leads login --profile nobody'],
     [['set', 'api.page-size', '-3'], 'a whole number from 1'],
     [['set', 'timeout', 'soon'], 'duration'],
-    [['set', 'api.path', 'leads'], 'api.path'],
+    [['set', 'api.path', 'leads'], "did you mean '/leads'?"],
+    [['set', 'api.path', 'https://api.example.com/v2/leads?a=b'], "did you mean '/v2/leads?a=b'?"],
+    [['set', 'api.path', '/leads list'], 'neither blanks nor #'],
+    [['set', 'api.next', 'none'], 'or empty: nothing names it'],
+    [['set', 'api.next', 'meta.next'], "did you mean '/meta/next'?"],
+    [['set', 'api.next', '/meta/~next'], 'JSON Pointer such as /meta/next'],
+    [['set', 'api.items', 'data'], "did you mean '/data'?"],
+    [['set', 'api.items', '$.result.items'], "did you mean '/result/items'?"],
+    [['set', 'api.item', 'node'], "did you mean '/node'?"],
+    [['set', 'webhook.lead', "data['lead']"], "did you mean '/data/lead'?"],
+    [['set', 'api.status-field', '/status'], 'the name of a field'],
+    [['set', 'api.status-field', ''], 'the value is empty'],
+    [['set', 'api.params.limit', 'per_page=100'], "did you mean 'per_page'?"],
+    [['set', 'api.params.page', 'none'], "did you mean 'null'?"],
+    [['set', 'api.params.offset', 'auto'], 'the name of a query parameter'],
   ])('rejects %j', async (argv, says) => {
     const { exitCode, stderr } = await leads(['config', ...argv]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: /);
     expect(stderr).toContain(says);
+  });
+
+  it.each([
+    ['api.next', ''],
+    ['api.next', '/meta/next'],
+    ['api.items', 'auto'],
+    ['api.items', ''],
+    ['api.status-field', 'deliveryState'],
+    ['api.params.offset', '$skip'],
+    ['api.params.page', 'page[number]'],
+    ['api.path', '/v2/leads?_page=1'],
+  ])('sets %s to %j', async (key, value) => {
+    expect((await leads(['config', 'set', key, value])).exitCode).toBe(0);
   });
 
   it.each(['http://api.example.com', 'ftp://api.example.com', 'https://user:pw@api.example.com', 'example'])(

@@ -155,8 +155,9 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   const problem = type.problemIn?.(text);
   if (problem !== undefined) throw new UsageError(problem);
   const shown = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
+  const meant = type.meant?.(text);
   throw new UsageError(`${label}: ${shown} is not ${type.expected}`, {
-    hint: didYouMean(text, type.choices ?? []),
+    hint: meant === undefined ? didYouMean(text, type.choices ?? []) : `did you mean '${meant}'?`,
   });
 }
 
