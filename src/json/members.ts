@@ -83,12 +83,15 @@ export type SpansAt =
   /** An index into an array of more than one element, which `path` leads to. */
   | { readonly ok: false; readonly kind: 'index'; readonly path: readonly string[]; readonly count: number };
 
-/** As `spanAt`, for all elements that `*` names, `most` of them at most, and with no index that leaves others out. */
+/**
+ * Finds all values that a path with `*` leads to, up to `limit` of them. An index is refused where the array has more elements.
+ * The scanner must hold this text, as for `membersAt`.
+ */
 export function spansAt(
   json: Buffer,
   path: readonly string[],
   root: Span,
-  most = Number.POSITIVE_INFINITY,
+  limit = Number.POSITIVE_INFINITY,
 ): SpansAt {
   let places: readonly { readonly span: Span; readonly path: readonly string[] }[] = [
     { span: root, path: [] },
@@ -98,7 +101,7 @@ export function spansAt(
     for (const { span, path: above } of places) {
       const isArray = json[span.start] === openBracket;
       if (isArray && step === '*') {
-        for (const element of elementsAt(json, span.start, most - next.length))
+        for (const element of elementsAt(json, span.start, limit - next.length))
           next.push({ span: element, path: [...above, String(next.length)] });
         continue;
       }

@@ -1,7 +1,7 @@
 import { formatPointer, isObject, type Json, valueAt } from '../json/exact.ts';
 import { fieldsOf } from '../json/resource.ts';
 
-/** What one reading of a body as a lead, or as several, comes to. */
+/** The result of looking for the leads of a body. */
 export type LeadReading =
   /** Only one is possible: the reference tokens of the place, where `*` steps through an array; none for the body itself. */
   | { readonly kind: 'one'; readonly path: readonly string[] }
@@ -17,7 +17,7 @@ export type LeadReading =
 const likeness = { identified: 0, related: 1, lead: 2 } as const;
 type Likeness = (typeof likeness)[keyof typeof likeness];
 
-/** Where an object with an id is, or several in the arrays that `*` steps through: then the best of their likenesses. */
+/** A place of objects with an id. Where `*` steps through arrays, the place has the best likeness of its objects. */
 interface Candidate {
   readonly path: readonly string[];
   likeness: Likeness;
@@ -62,7 +62,7 @@ export function findLeads(body: Json, idName: string): LeadReading {
   candidates.present.delete('');
   const inside = [...candidates.present.values()];
   const past = [...candidates.past.values()];
-  const best = inside.reduce<number>((most, candidate) => Math.max(most, candidate.likeness), -1);
+  const best = inside.reduce<number>((top, { likeness: next }) => Math.max(top, next), -1);
   const rootLikeness = root?.likeness ?? -1;
   if (best >= likeness.related && best >= rootLikeness) {
     const rivals = inside.filter((candidate) => candidate.likeness === best);
@@ -89,10 +89,10 @@ function isFlatLead(body: Json, idName: string): boolean {
 }
 
 function readingOf(body: Json, readings: readonly Candidate[]): LeadReading {
-  const [only, ...others] = readings;
-  if (only === undefined) return { kind: 'none' };
-  if (others.length > 0) return { kind: 'several', paths: readings.map(({ path }) => path) };
-  const { path } = only;
+  const paths = readings.map((candidate) => candidate.path);
+  const [path] = paths;
+  if (path === undefined) return { kind: 'none' };
+  if (paths.length > 1) return { kind: 'several', paths };
   const member = path.length === 0 ? undefined : memberOfDeletion(body, path);
   return member === undefined ? { kind: 'one', path } : { kind: 'deletion', member, path };
 }
@@ -114,13 +114,13 @@ function collect(value: Json, place: Place, idName: string, candidates: Candidat
     return;
   }
   if (!isObject(value)) return;
-  const found = likenessOf(value, idName, path.length === 0);
-  if (found !== undefined) {
+  const objectLikeness = likenessOf(value, idName, path.length === 0);
+  if (objectLikeness !== undefined) {
     const pointer = formatPointer(path);
     const places = isPast ? candidates.past : candidates.present;
-    const known = places.get(pointer);
-    if (known === undefined) places.set(pointer, { path, likeness: found });
-    else if (known.likeness < found) known.likeness = found;
+    const candidate = places.get(pointer);
+    if (candidate === undefined) places.set(pointer, { path, likeness: objectLikeness });
+    else if (candidate.likeness < objectLikeness) candidate.likeness = objectLikeness;
   }
   if (members === deepest) return;
   for (const [name, inner] of Object.entries(value)) {
@@ -162,8 +162,8 @@ function memberOfDeletion(body: Json, path: readonly string[]): string | undefin
   for (let length = 0; length < path.length; length += 1) {
     const above = valueAt(body, path.slice(0, length));
     if (!isObject(above)) continue;
-    const name = [...eventNames, 'type'].find((one) => {
-      const value = above[one];
+    const name = [...eventNames, 'type'].find((eventName) => {
+      const value = above[eventName];
       return typeof value === 'string' && deletion.test(value);
     });
     if (name !== undefined) return formatPointer([...path.slice(0, length), name]);

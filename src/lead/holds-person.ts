@@ -9,8 +9,8 @@ const phoneName = /phone|mobile|whatsapp|^tel$/i;
 const phone = /^\+?\(?\d[\d\s().-]{5,}\d$/;
 
 /**
- * Whether a body holds what may be a lead: a field or an id of one, an e-mail address or a phone number, however deep it is. Such
- * a body is never filed as another event, where nobody would find the person.
+ * Tells whether a body holds a field or an id of a lead, an e-mail address or a phone number, however deep it is. Such a body is
+ * never filed as another event, where nobody would find the person.
  */
 export function holdsPerson(body: Json): boolean {
   const open: Json[] = [body];
@@ -19,7 +19,7 @@ export function holdsPerson(body: Json): boolean {
     if (typeof value === 'string' && (holdsEmail(value) || isInternational(value))) return true;
     if (typeof value !== 'object' || value === null) continue;
     if (isObject(value) && Object.entries(value).some(isOfPerson)) return true;
-    // One by one: what is spread into arguments may be too much for the stack.
+    // A push of all members at once would exceed the stack where there are hundreds of thousands.
     for (const inner of Object.values(value) as readonly Json[]) open.push(inner);
   }
   return false;
@@ -34,8 +34,8 @@ const isOfPerson = ([name, value]: readonly [string, Json]): boolean =>
 
 /** Looks behind each `@` alone: a pattern that searches takes quadratic time on a long text. */
 function holdsEmail(text: string): boolean {
-  for (let at = text.indexOf('@', 1); at > 0; at = text.indexOf('@', at + 1)) {
-    if (email.test(text.slice(at - 1, at + longestHost))) return true;
+  for (let sign = text.indexOf('@', 1); sign > 0; sign = text.indexOf('@', sign + 1)) {
+    if (email.test(text.slice(sign - 1, sign + longestHost))) return true;
   }
   return false;
 }

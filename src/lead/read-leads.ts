@@ -1,13 +1,6 @@
 import { compact, describeByte, openBrace, openBracket } from '../json/bytes.ts';
-import { formatPointer, isObject, type Json } from '../json/exact.ts';
-import {
-  elementsAt,
-  identifiedRecord,
-  membersAt,
-  type Span,
-  spansAt,
-  type SpansAt,
-} from '../json/members.ts';
+import { isObject, type Json } from '../json/exact.ts';
+import { elementsAt, identifiedRecord, membersAt, type Span, spansAt } from '../json/members.ts';
 import {
   type DocumentFault,
   idKinds,
@@ -17,27 +10,20 @@ import {
   scanner,
 } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
-import { findLeads, idIn, type LeadReading } from './find-leads.ts';
+import { findLeads, idIn } from './find-leads.ts';
+import { idHint, type LeadAtNames, pointerRefusal, pointerText, refusalOf } from './refusals.ts';
 import type { RawLead } from './raw-lead.ts';
 
-/** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
+/** The reference tokens of a JSON Pointer (RFC 6901) to the lead in a body, where `*` steps through an array; or `auto`. */
 export type LeadAt = readonly string[] | 'auto';
 
-/** How a front names what says where the leads are; it stands in the sentences that are made here. */
-export interface LeadAtNames {
-  /** What names the place; absent where it was found. */
-  readonly saidBy?: string | undefined;
-  /** What may name another one; absent where nothing can. */
-  readonly option?: string | undefined;
-}
-
-/** Which field of a lead identifies it. */
+/** The field that identifies a lead. */
 export interface IdField {
-  /** Of a field inside an object of the lead, the names with dots between them: `contact.id`. */
+  /** A field inside an object has the names on the way to it, with dots between them: `contact.id`. */
   readonly name: string;
-  /** What may name another one, for messages; absent where nothing can. */
+  /** Messages name this setting, which can name another field; absent where none can. */
   readonly option?: string | undefined;
-  /** Reads a compact record by it; absent for `id`, which the scanner finds. */
+  /** Reads a compact record by this field; absent for `id`, which the scanner finds. */
   readonly recordIn?: ((json: Buffer) => ScannedRecord) | undefined;
 }
 
@@ -47,9 +33,9 @@ export const plainId: IdField = { name: 'id' };
 /** A lead of a body. */
 export interface FoundLead {
   readonly lead: RawLead;
-  /** Its own bytes in the body; undefined when it is the body. */
+  /** The position of its bytes in the body; undefined when the body is the lead. */
   readonly place?: Span | undefined;
-  /** Where it was found, as a pointer in which `*` steps through an array; undefined when it is the body. */
+  /** The pointer that leads to it, in which `*` steps through an array; undefined when the body is the lead. */
   readonly pointer?: string | undefined;
   /** Deviations from the specification that are no reason to reject a lead. */
   readonly warnings: readonly string[];
@@ -61,8 +47,8 @@ export type ReadLeads =
 
 type Document = Extract<ReturnType<typeof readDocument>, { readonly ok: true }>;
 
-/** Of one body. */
-const mostLeads = 1000;
+/** A body may hold so many leads: all of them are stored in one transaction. */
+const maxLeads = 1000;
 
 /**
  * Reads the leads of a body, as `readLead` reads one: at least one, and all of them or none. `auto` takes the one place where a
@@ -82,86 +68,13 @@ export function readLeads(
   const reading = findLeads(value, idField.name);
   if (reading.kind === 'one' && reading.path.length > 0) return leadsAt(document, reading.path, {}, idField);
   if (reading.kind === 'one') return theBody(leadOf(document, idField, value));
-  return { ok: false, detail: refusal(reading, value, names.option, idField) };
+  return { ok: false, detail: refusalOf(reading, value, names.option, idField) };
 }
 
 const theBody = (read: ReadLead): ReadLeads =>
   read.ok ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] } : read;
 
-/** Why no lead is taken from a body, with what would name one. */
-function refusal(
-  reading: Exclude<LeadReading, { readonly kind: 'one' }>,
-  value: Json,
-  option: string | undefined,
-  idField: IdField,
-): string {
-  const placed = (paths: readonly (readonly string[])[]): string =>
-    listed(paths.slice(0, mostNamed).map((path) => `${option ?? ''} ${pointerText(path)}`.trim()));
-  const hint = (paths: readonly (readonly string[])[], purpose: string): string =>
-    option === undefined ? '' : `; ${placed(paths)} ${purpose}`;
-  switch (reading.kind) {
-    case 'several': {
-      const places = listed(reading.paths.slice(0, mostNamed).map(pointerText));
-      return `more than one object in the body could be the lead, at ${places}${hint(reading.paths, 'says which')}`;
-    }
-    case 'past': {
-      const places = listed(reading.paths.slice(0, mostNamed).map(pointerText));
-      return `the only lead in the body is a former one, at ${places}${hint(reading.paths, 'takes it all the same')}`;
-    }
-    case 'deletion':
-      return `${reading.member} says that the lead was deleted${hint([reading.path], 'takes it all the same')}`;
-    case 'none':
-      return noLeadIn(value, option, idField);
-  }
-}
-
-/** Places that are named in one message. */
-const mostNamed = 5;
-
-const listed = (texts: readonly string[]): string =>
-  texts.length < 2 ? texts.join() : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1) ?? ''}`;
-
-/** A body in which nothing can be a lead: its id may have another name, or be further inside. */
-function noLeadIn(value: Json, option: string | undefined, { name, option: idOption }: IdField): string {
-  if (Array.isArray(value) && value.length === 0) return 'the body is an empty array';
-  if (typeof value !== 'object' || value === null) return 'the body is not a JSON object';
-  const isNamed = !Array.isArray(value) && idIn(value as JsonObject, name) !== undefined;
-  const found = isNamed
-    ? `no field of a lead is beside the '${name}' of the body`
-    : Array.isArray(value)
-      ? `no object in the array has an '${name}' beside category or contact`
-      : `there is no '${name}'`;
-  const others = isNamed ? [] : idLikeNames(value).filter((other) => other !== name);
-  const named = others.length === 0 ? '' : `, only ${listed(others.map((other) => `'${other}'`))}`;
-  const isLead = isObject(value) && ('category' in value || 'contact' in value);
-  const hints = [
-    !isNamed && idOption !== undefined && `with ${idOption} which field of a lead is its id`,
-    option !== undefined && !isLead && `with ${option} where in the body the lead is`,
-  ].filter((hint) => hint !== false);
-  return `${found}${named}${hints.length === 0 ? '' : `; say ${hints.join(', or ')}`}`;
-}
-
-const idLikeName =
-  /^(?:lead|leadgen)[_-]?id$|^leadgenId$|^leadId$|^_?(?:uu|gu)?id$|^(?:record|entry|response|submission|contact)[_-]?id$/i;
-
-/** Members by which services name a lead, in the body or one object further inside, with dots between their names. */
-function idLikeNames(value: Json): string[] {
-  const inside = (object: Json, above: string): string[] =>
-    isObject(object)
-      ? Object.keys(object)
-          .filter((key) => idLikeName.test(key))
-          .map((key) => above + key)
-      : [];
-  if (Array.isArray(value)) return inside((value as readonly Json[])[0] ?? null, '');
-  if (!isObject(value)) return [];
-  const nested = Object.entries(value).flatMap(([key, object]) => inside(object, `${key}.`));
-  return [...inside(value, ''), ...nested].slice(0, mostNamed);
-}
-
-/**
- * The leads at the path that a person named, or to which only one reading leads; `names` says who named it. Below a `*` each
- * element has to have what follows.
- */
+/** Reads the leads at a path that a person named, or that `findLeads` found: then `names` says nothing of who named it. */
 function leadsAt(
   { json, start, end }: Document,
   path: readonly string[],
@@ -169,20 +82,20 @@ function leadsAt(
   idField: IdField,
 ): ReadLeads {
   const pointer = pointerText(path);
-  const found = spansAt(json, path, { start, end }, mostLeads + 1);
-  if (!found.ok) return { ok: false, detail: pointerFault(found, path, names) };
+  const spans = spansAt(json, path, { start, end }, maxLeads + 1);
+  if (!spans.ok) return { ok: false, detail: pointerRefusal(spans, path, names) };
   const places: Span[] = [];
   let isArray = path.includes('*');
-  for (const span of found.spans) {
+  for (const span of spans.spans) {
     if (json[span.start] === openBracket) {
       isArray = true;
-      places.push(...elementsAt(json, span.start, mostLeads + 1));
+      places.push(...elementsAt(json, span.start, maxLeads + 1));
     } else if (json[span.start] === openBrace || isArray) places.push(span);
     else return { ok: false, detail: `what is at ${pointer} is no object and no array` };
   }
   if (places.length === 0) return { ok: false, detail: `the array at ${pointer} is empty` };
-  if (places.length > mostLeads) {
-    return { ok: false, isTooMany: true, detail: `there are more than ${mostLeads} leads at ${pointer}` };
+  if (places.length > maxLeads) {
+    return { ok: false, isTooMany: true, detail: `there are more than ${maxLeads} leads at ${pointer}` };
   }
   const isBody = path.length === 0 && !isArray;
   const leads: FoundLead[] = [];
@@ -202,38 +115,14 @@ function leadsAt(
   return { ok: true, leads };
 }
 
-const idHint = ({ option }: IdField): string =>
-  option === undefined ? '' : `; say with ${option} which field of a lead is its id`;
-
-function pointerFault(
-  fault: Extract<SpansAt, { readonly ok: false }>,
-  path: readonly string[],
-  { saidBy, option }: LeadAtNames,
-): string {
-  const at = pointerText(fault.path);
-  if (fault.kind === 'nothing') {
-    if (saidBy === undefined)
-      return `only a part of the body has a lead at ${pointerText(path)}: at ${at} is nothing, or more than one thing`;
-    const where = fault.path.length === path.length ? '' : ` (${pointerText(path)})`;
-    return `there is nothing at ${at}${where}, where ${saidBy} says that the lead is`;
-  }
-  const all = [...fault.path, '*', ...path.slice(fault.path.length + 1)];
-  const hint = option === undefined ? '' : `; ${option} ${pointerText(all)} takes all of them`;
-  return `the array at ${at} has ${fault.count} elements, of which ${pointerText(path)} takes one${hint}`;
-}
-
-/**
- * The objects in a body that may be leads, whatever the receiver makes of them: a receiver takes all leads of a delivery or
- * none, so that those of a rejected one are known all the same.
- */
+/** Finds the objects in a body that may be leads, also where the receiver rejected it: it stores all leads of a body or none. */
 export function possibleLeads(body: Uint8Array, at: LeadAt, idField: IdField): readonly Uint8Array[] {
   const document = readDocument(body);
   if (!document.ok) return [];
   const { json, start, end } = document;
   return possiblePaths(document, at, idField).flatMap((path) => {
-    const found = spansAt(json, path, { start, end });
-    const places = found.ok ? found.spans : [];
-    return places
+    const spans = spansAt(json, path, { start, end });
+    return (spans.ok ? spans.spans : [])
       .flatMap((place) => (json[place.start] === openBracket ? elementsAt(json, place.start) : [place]))
       .map((place) => json.subarray(place.start, place.end));
   });
@@ -249,8 +138,6 @@ function possiblePaths(
   if (reading.kind === 'one' || reading.kind === 'deletion') return [reading.path];
   return reading.kind === 'none' ? [] : reading.paths;
 }
-
-const pointerText = (path: readonly string[]): string => (path.length === 0 ? "''" : formatPointer(path));
 
 export type ReadLead =
   | {
@@ -305,7 +192,7 @@ function leadOf(document: Document, { name: idName, recordIn }: IdField, value?:
 
 type JsonObject = { readonly [key: string]: Json };
 
-/** The deviations of a record from section 2 of the specification, in a few words each; unknown fields are none. */
+/** Names where a record deviates from section 2 of the specification. A field that the specification lacks is no deviation. */
 export function deviationsOf(record: JsonObject, idName = plainId.name): string[] {
   const deviations: string[] = [];
   if (typeof idIn(record, idName) !== 'string') deviations.push(`${idName} is not a string`);
@@ -380,7 +267,7 @@ function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
   return fields.find(holdsId) ?? plainId;
 }
 
-/** What is wrong with a document, in a few words that quote nothing but a single character: it may hold a secret. */
+/** Says what is wrong with a document, and quotes no more than a single character, since a body may hold a secret. */
 export function documentDetail(
   fault: DocumentFault,
   subject = 'the body',

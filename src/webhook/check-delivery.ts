@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type FoundLead,
-  type IdField,
-  type LeadAt,
-  type LeadAtNames,
-  plainId,
-  readLeads,
-} from '../lead/read-leads.ts';
+import { type FoundLead, type IdField, type LeadAt, plainId, readLeads } from '../lead/read-leads.ts';
+import type { LeadAtNames } from '../lead/refusals.ts';
 import { holdsPerson } from '../lead/holds-person.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import {

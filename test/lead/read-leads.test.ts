@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parsePointer } from '../../src/json/exact.ts';
-import { type LeadAtNames, readLeads } from '../../src/lead/read-leads.ts';
+import { readLeads } from '../../src/lead/read-leads.ts';
+import type { LeadAtNames } from '../../src/lead/refusals.ts';
 
 const names: LeadAtNames = { saidBy: '--lead-at', option: '--lead-at' };
 
