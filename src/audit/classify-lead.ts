@@ -2,16 +2,16 @@ import type { KindsOf } from '../errors.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
-/** What can be wrong with a lead, the first that fits: see `leads help audit`. */
+/** The classes of problems; a lead is in the first that fits: see `leads help audit`. */
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'pending', 'late'] as const;
 
-/** What is said of leads that nothing can be said of yet, or any more. */
+/** The classes of leads that cannot be judged yet, or are too old to be compared. */
 export const openClasses = ['unsettled', 'beyond-horizon'] as const;
 
 /** The classes of leads that are named one by one. */
 export const findingClasses = [...problemClasses, ...openClasses] as const;
 
-/** The service never had test leads, which is as it should be: they are counted. */
+/** All classes. The service never had the test leads, which is as it should be: they are counted, and not listed. */
 export const allClasses = ['test', ...findingClasses] as const;
 
 /** The classes of leads that the service does not list. */
@@ -22,7 +22,7 @@ export type FindingClass = (typeof allClasses)[number];
 /** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';
 
-/** Why a lead was rejected, or what else is known of it; `so-far`: of one that may still be under way. */
+/** Why a lead is in its class. `so-far`: its delivery may still be under way. */
 export type FindingReason = KindsOf<{
   'age-unknown': object;
   'body-pruned': object;
@@ -35,29 +35,29 @@ export type FindingReason = KindsOf<{
 export interface Finding {
   readonly class: FindingClass;
   readonly id: string;
-  /** Of `different`: dotted names of the fields whose values are not the same, at most 20. */
+  /** In the class `different`: dotted names of the fields whose values are not the same, at most 20. */
   readonly fields: readonly string[] | null;
-  /** As the service has it, or else as it was received. */
+  /** The text of the service, or else that of the received lead. */
   readonly createdAt: string | null;
   /** ISO 8601. */
   readonly receivedAt: string | null;
   readonly reason: FindingReason | null;
 }
 
-/** What is known of one lead when everything was looked up. */
+/** The facts about one lead after everything was looked up. */
 export interface LeadFacts {
   readonly id: string;
-  /** As the lead says it. */
+  /** The text in the lead. */
   readonly createdAt: string | undefined;
-  /** ms; undefined where that is not known. */
+  /** In milliseconds since the epoch; undefined where nobody knows it. */
   readonly receivedAt?: number | undefined;
   readonly found:
     | { readonly on: 'both'; readonly differing: readonly string[]; readonly isPending: boolean }
-    /** In the service's list alone. `rejection`: why a delivery with its id was rejected. */
+    /** The lead is in the service's list alone. `rejection`: why a delivery with its id was rejected. */
     | { readonly on: 'service'; readonly rejection: string | undefined }
-    /** Received as the filter asks for, and listed with fields that it does not ask for. */
+    /** The lead was received with fields that the filter asks for, and is listed with others. */
     | { readonly on: 'both-unequally' }
-    /** Received alone. `isPruned`: nothing is left of it but when it came. */
+    /** The lead was received, and is not listed. `isPruned`: only the time at which it came is left of it. */
     | { readonly on: 'inbox'; readonly isPruned: boolean };
 }
 
@@ -66,7 +66,7 @@ export interface AuditTimes {
   /** How far the service's clock is ahead of the one by which leads were received. */
   readonly clockAheadMs: number;
   readonly startedAt: number;
-  /** What was created later may still be under way. */
+  /** A lead that was created later may still be under way. */
   readonly settledBefore: number;
   readonly lateAfterMs: number;
 }
@@ -86,16 +86,16 @@ export const clockMarginMs = 86_400_000;
  */
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
   const { id, found } = lead;
-  // Nearly every lead of an application's own export.
+  // Nearly every lead of an application's own export is in order.
   const isSame = found.on === 'both' && found.differing.length === 0 && !found.isPending;
   if (isSame && lead.receivedAt === undefined) return undefined;
   const created = readCreatedAt(lead.createdAt);
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
-  const came = { created, receivedAt };
+  const lifetime = { created, receivedAt };
   const isTest = found.on === 'inbox' && isTestId(id);
-  const settled = isTest ? test : classOfSettled(found, came, times, horizon);
+  const settled = isTest ? test : classOfSettled(found, lifetime, times, horizon);
   if (settled === undefined) return undefined;
-  const isYoung = !isTest && isUnderWay(found, came, times);
+  const isYoung = !isTest && isUnderWay(found, lifetime, times);
   return {
     class: isYoung ? 'unsettled' : settled.class,
     id,
@@ -110,14 +110,14 @@ interface Settled {
   readonly class: FindingClass;
   readonly fields?: readonly string[];
   readonly reason: FindingReason | null;
-  /** What a young one is said to be so far, where that is another class. */
+  /** The class that a young lead would have so far, where that is another one. */
   readonly youngAs?: FindingClass;
 }
 
 const test: Settled = { class: 'test', reason: null };
 
 /** When a lead was created, and when it was received, by the service's clock. */
-interface Came {
+interface Lifetime {
   readonly created: number | undefined;
   readonly receivedAt: number | undefined;
 }
@@ -125,25 +125,25 @@ interface Came {
 /** The class of a lead that is old enough. */
 function classOfSettled(
   found: LeadFacts['found'],
-  came: Came,
+  lifetime: Lifetime,
   times: AuditTimes,
   horizon: number | undefined,
 ): Settled | undefined {
-  const { created, receivedAt } = came;
+  const { created, receivedAt } = lifetime;
   const ageUnknown = created === undefined ? ({ kind: 'age-unknown' } as const) : null;
   switch (found.on) {
     case 'both': {
       const { differing, isPending } = found;
       if (differing.length > 0) return { class: 'different', fields: differing, reason: ageUnknown };
       if (isPending) return { class: 'pending', reason: ageUnknown };
-      return isLate(came, times) ? { class: 'late', reason: ageUnknown } : undefined;
+      return isLate(lifetime, times) ? { class: 'late', reason: ageUnknown } : undefined;
     }
     case 'service':
       return found.rejection === undefined
         ? { class: 'missing', reason: ageUnknown }
         : { class: 'refused', reason: { kind: 'rejected-as', reason: found.rejection } };
     case 'both-unequally': {
-      // Not one that came after it was found to be missing.
+      // A lead that came after the audit had begun is not judged by its fields.
       if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
       return { class: 'different', reason: { kind: 'listed-outside' } };
     }
@@ -158,10 +158,10 @@ function classOfSettled(
 }
 
 /**
- * The receivers' clock may be the service's, or the one here and as wrong, and none receives a lead before it was created: late
- * is what came late by each of the two by which that did not happen.
+ * A lead is late if it is late by both clocks: the receiver's may agree with the service's, or may be as wrong as the clock of
+ * this machine. A clock by which the lead came before it was created does not count.
  */
-function isLate({ created, receivedAt }: Came, { clockAheadMs, lateAfterMs }: AuditTimes): boolean {
+function isLate({ created, receivedAt }: Lifetime, { clockAheadMs, lateAfterMs }: AuditTimes): boolean {
   if (created === undefined || receivedAt === undefined) return false;
   const delays = [receivedAt - clockAheadMs - created, receivedAt - created];
   const possible = delays.filter((ms) => ms >= -agreeingMs);
@@ -171,16 +171,16 @@ function isLate({ created, receivedAt }: Came, { clockAheadMs, lateAfterMs }: Au
 /** Whether its delivery may still be under way. A lead whose age is unknown is taken for an old one. */
 function isUnderWay(
   found: LeadFacts['found'],
-  { created, receivedAt }: Came,
+  { created, receivedAt }: Lifetime,
   { startedAt, settledBefore }: AuditTimes,
 ): boolean {
   const isUnsettled = (time: number | undefined): boolean =>
     time !== undefined && time > settledBefore && time < startedAt + mostAheadMs;
   if (found.on !== 'inbox') return isUnsettled(created);
-  // What came during the walk may belong to a place that it had passed.
+  // A lead that came during the walk may belong to a place that the walk had passed.
   return (receivedAt ?? 0) >= startedAt || isUnsettled(created ?? receivedAt);
 }
 
-/** As JSON shows it. */
+/** The time as JSON shows it. */
 export const isoTime = (ms: number | undefined): string | null =>
   ms === undefined ? null : new Date(ms).toISOString();
