@@ -57,15 +57,15 @@ export interface Host {
 /**
  * The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once,
  * but for a SIGHUP: shell and kernel both send one.
- * Without a terminal, SIGHUP asks those who listen for it to read their files anew, and ends nothing: `nohup` had it ignored,
- * which node takes back.
+ * Without a terminal, SIGHUP asks its listeners to reread their files, and ends nothing. `nohup` sets the signal to be ignored,
+ * and node undoes that.
  */
 function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   const controller = new AbortController();
   const listeners = new Set<() => void>();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      // Windows sends it when the console closes, and ends the process itself.
+      // Windows sends SIGHUP when the console closes, and ends the process itself.
       const isClosing = process.platform === 'win32' || [0, 1, 2].some(isTerminal);
       if (name === 'SIGHUP' && !isClosing) {
         for (const listener of listeners) listener();
@@ -77,7 +77,7 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
       controller.abort(interrupted);
     });
   }
-  // A process that started this one with a channel, and ended: nobody needs this one any more.
+  // The process that started this one, with a channel, has ended: nobody needs this one any more.
   process.once('disconnect', () => {
     if (!controller.signal.aborted) controller.abort(new InterruptedError('SIGTERM'));
   });
@@ -92,15 +92,15 @@ function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   };
 }
 
-/** A terminal that has closed is none to `isatty`: it is a device, and not the null device. */
+/** Whether a stream is a terminal. One that has closed is none to `isatty`, but still a device that is not the null device. */
 function isTerminal(stream: number): boolean {
-  // Imported, it would cost every start a few milliseconds.
+  // An import of the module would cost every start a few milliseconds.
   if (process.getBuiltinModule('node:tty').isatty(stream)) return true;
   try {
-    const found = fstatSync(stream);
-    return found.isCharacterDevice() && found.rdev !== statSync('/dev/null').rdev;
+    const stats = fstatSync(stream);
+    return stats.isCharacterDevice() && stats.rdev !== statSync('/dev/null').rdev;
   } catch {
-    // Nothing is open there.
+    // The descriptor is not open.
     return false;
   }
 }
@@ -108,7 +108,7 @@ function isTerminal(stream: number): boolean {
 /** Write errors are reported by each write's callback; without a listener the event would also crash us. */
 const ignoreError = (): void => undefined;
 
-/** Listeners of others are not enough: the one of `pipe`, which a worker brings along, emits the event once more. */
+/** Adds our own listener even where there are others: the one of `pipe`, which a worker adds, emits the event once more. */
 function quietly<S extends Output>(stream: S): S {
   if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
   return stream;
@@ -163,8 +163,8 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
-  // Node ends a process that waits for nothing any more, finished or not: that must not look like success. It ends one with 1
-  // as well where nobody waited for what was thrown.
+  // Node ends a process that waits for nothing, whether or not the run has finished: that must not look like success. An error
+  // that nobody has caught ends it with 1 as well.
   process.exitCode = 1;
   const sayBug = (code: number): void => {
     if (code === 1)

@@ -1,6 +1,6 @@
 /**
- * What the page and its server say to each other: JSON objects, times in milliseconds since the epoch. Shared by both, so
- * this file imports nothing that a browser lacks.
+ * The messages between the page and its server: JSON objects, times in milliseconds since the epoch. Both import this file, so
+ * that it imports nothing that a browser lacks.
  */
 
 /**
@@ -12,7 +12,7 @@ export const keyParameter = 'key';
 /** Every request to `/api/` but `POST /api/session` carries the token in this header. */
 export const tokenHeader = 'x-inspect-token';
 
-/** In the order in which they are shown. */
+/** The verdicts in the order in which the page shows them. */
 export const verdicts = ['accepted', 'duplicate', 'pending', 'rejected', 'other'] as const;
 
 export type WireVerdict = (typeof verdicts)[number];
@@ -38,9 +38,9 @@ export interface WireProblem {
  * answer to an old token or reload key is 401 `no-token`, to a used or old key 401 `wrong-key`.
  */
 export interface WireSession {
-  /** As long as the server runs. */
+  /** The token works as long as the server runs. */
   readonly token: string;
-  /** Works once, until a moment after the page's last request. */
+  /** The key works once, until a moment after the page's last request. */
   readonly reloadKey: string;
 }
 
@@ -48,15 +48,15 @@ export interface WireSession {
 export interface WireInbox {
   /** Path of the file, or the URL of the database without its password. */
   readonly location: string;
-  /** Where a delivery may be replayed to: what was named on the command line, in that order. */
+  /** The targets of replays, in the order in which the command line named them. */
   readonly targets: readonly WireTarget[];
   readonly program: string;
 }
 
 export interface WireTarget {
-  /** Such as `forward http://localhost:3000/webhook`. */
+  /** For example `forward http://localhost:3000/webhook`. */
   readonly name: string;
-  /** How deliveries are signed for it, such as `svix`; null: not at all. */
+  /** The scheme by which deliveries are signed for it, such as `svix`; null: they are not signed. */
   readonly scheme: string | null;
 }
 
@@ -65,29 +65,29 @@ export interface WireRow {
   readonly seq: number;
   readonly receivedAt: number;
   readonly leadId: string | null;
-  /** From the lead; null where it has none that is text. At most 200 characters each. */
+  /** The lead's name and category, at most 200 characters each; null where it has none that is text. */
   readonly name: string | null;
   readonly category: string | null;
   readonly verdict: WireVerdict;
-  /** Stable code of a rejection. */
+  /** The stable code of a rejection. */
   readonly reason: string | null;
-  /** Of the answer. */
+  /** The status that the sender was answered. */
   readonly status: number;
   readonly attempt: number;
-  /** `replay`: it says of itself that it was sent once more, by a header that anybody may send. */
+  /** `replay`: a header says that the delivery is a replay; anybody may send that header. */
   readonly source: 'push' | 'backfill' | 'replay';
-  /** Of the body, in bytes. */
+  /** The size of the body, in bytes. */
   readonly size: number;
-  /** Targets that took it. */
+  /** How many targets have the lead. */
   readonly done: number;
-  /** Targets that have not had its lead: those that are tried again, and those that were given up. */
+  /** How many targets lack the lead: those that are tried again, and those for which it is dead. */
   readonly waiting: number;
   readonly dead: number;
 }
 
 /** `GET /api/changes` */
 export interface WireChanges {
-  /** Another text after something was written to the inbox, by whichever process. */
+  /** The text differs after any process has written to the inbox. */
   readonly mark: string;
 }
 
@@ -97,11 +97,11 @@ export interface WireChanges {
  */
 export interface WirePage {
   readonly rows: readonly WireRow[];
-  /** What to ask `before` for the next page: no delivery from this number on is missing here; null: these are all. */
+  /** The `before` of the next page: no delivery from this number on is missing here. Null: these are all. */
   readonly next: number | null;
 }
 
-/** Of a body in hexadecimal, in bytes. */
+/** At most so many bytes of a body are shown in hexadecimal. */
 export const mostDumped = 8 * 1024;
 
 /** `GET /api/deliveries/SEQ` */
@@ -117,11 +117,11 @@ export interface WireDelivery extends WireRow {
   readonly isCut: boolean;
   /** The body has bytes that are not UTF-8. */
   readonly hasInvalidText: boolean;
-  /** Its first `mostDumped` bytes, 16 a line, in hexadecimal and ASCII; null where it is text. */
+  /** The first `mostDumped` bytes of the body, 16 a line, in hexadecimal and ASCII; null where it is text. */
   readonly hex: string | null;
-  /** The body was not read, was pruned or erased, or only its beginning was kept: why there is no more than this; null: it is all there. */
+  /** Why the body is not all there: it was not read, was pruned or erased, or only its beginning was kept. Null: it is. */
   readonly missing: string | null;
-  /** JSON, indented by two spaces, every number digit by digit; null where the body is none or is too large. */
+  /** The body as JSON, indented by two spaces, with every digit; null where it is not JSON, or too large. */
   readonly formatted: string | null;
   /** The number of the first one of several leads that came in one request. */
   readonly firstSeq: number | null;
@@ -129,9 +129,9 @@ export interface WireDelivery extends WireRow {
   readonly differs: readonly string[] | null;
   /** Why it was rejected, as `leads verify` explains it: a sentence each; null where it was not. */
   readonly explanation: readonly string[] | null;
-  /** Every time it was handed to a target, oldest first. */
+  /** The attempts to forward the lead, oldest first. */
   readonly results: readonly WireResult[];
-  /** Targets that have not had its lead. */
+  /** The targets that lack the lead. */
   readonly lacking: readonly WireLacking[];
   /** All deliveries of this lead, oldest first: at most 100. */
   readonly attempts: readonly WireRow[];
@@ -142,22 +142,22 @@ export interface WireDelivery extends WireRow {
 interface WireLacking {
   readonly target: string;
   readonly tries: number;
-  /** When it may be tried again by itself; null: it is not. */
+  /** When the receiver tries again by itself; null: it does not. */
   readonly dueAt: number | null;
-  /** It was given up. */
+  /** The lead is dead for this target. */
   readonly dead: boolean;
 }
 
 export interface WireResult {
   readonly target: string;
-  /** Without what may be a credential; null where it is no forward. */
+  /** The address without what may be a credential; null where the target is no forward. */
   readonly address: string | null;
   readonly kind: 'forward' | 'retry' | 'replay' | 'repair';
   readonly ok: boolean;
   /** The target's answer in a few words. */
   readonly answer: string;
   readonly durationMs: number;
-  /** When it ended. */
+  /** When the attempt ended. */
   readonly at: number;
 }
 
@@ -165,7 +165,7 @@ export interface WireResult {
 export interface WireCurl {
   /** For a POSIX shell, ready to paste. */
   readonly command: string;
-  /** That it has https, and nothing says how the delivery came. */
+  /** The address has https, though nobody knows how the delivery came. */
   readonly isHttpsAssumed: boolean;
 }
 
@@ -175,14 +175,14 @@ export interface WireChart {
   readonly until: number;
   readonly bucketMs: number;
   readonly buckets: readonly WireBucket[];
-  /** Those of the buckets' deliveries that are not stored any more. */
+  /** How many of the deliveries in the buckets are not stored any more. */
   readonly removed: Readonly<Record<WireVerdict, number>>;
 }
 
 /** `GET /api/counts?since=&until=`: how many rows the list has of each verdict; 1,000 of `pending` stand for more. */
 export type WireCounts = Readonly<Record<WireVerdict, number>>;
 
-/** How many of each verdict, and when the bucket begins. */
+/** The counts of one bucket, and the time at which it begins. */
 export interface WireBucket extends WireCounts {
   readonly at: number;
 }
@@ -198,6 +198,6 @@ export interface WireReplayed {
   readonly ok: boolean;
   readonly answer: string;
   readonly durationMs: number;
-  /** The target from which the lead is not outstanding any more; null where it was not. */
+  /** The target that no longer lacks the lead; null where it did not lack it. */
   readonly settled: string | null;
 }

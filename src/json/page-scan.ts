@@ -17,10 +17,10 @@ import {
   unexpectedAt,
 } from './scanner.ts';
 
-/** The largest record, and the largest rest of an answer beside its records, in bytes: limits the memory of a page. */
+/** The largest record, and the largest envelope around the records, in bytes: the limit of a page's memory. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** Of a chunk, in bytes, to complete the record that the one before has begun. */
+/** So many bytes of a chunk are copied to complete the record that the chunk before has begun. */
 const copiedBytes = 4096;
 
 /**
@@ -33,7 +33,7 @@ export class PageScan {
   /** Undefined until the array of records is found. */
   #expects: Expects | undefined;
   #path: readonly string[] = [];
-  /** Bytes that are not yet scanned; scanned again only when they have doubled, so that a long record costs linear time. */
+  /** Bytes that are not yet scanned. They are rescanned only when they have doubled, so that a long record costs linear time. */
   #pending: Uint8Array[] = [];
   #pendingLength = 0;
   #nextScanLength = 4;
@@ -63,8 +63,8 @@ export class PageScan {
   }
 
   /**
-   * Completes the record that the chunks before have begun, with a copy of the beginning of this one, so that the chunk
-   * need not be copied as a whole. Returns what is left of it.
+   * Completes the record that the chunks before have begun with a copy of the beginning of this chunk, so that the chunk need
+   * not be copied as a whole. Returns the rest of the chunk.
    */
   #completePending(chunk: Uint8Array, records: ScannedRecord[]): Uint8Array {
     const before = this.#pendingLength;

@@ -22,19 +22,19 @@ import { sentenceOf } from '../../messages/find-message.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { writeJunitFile } from '../flags/report-file.ts';
 
-/** How the findings fit a narrow terminal: ids stay whole. */
+/** On a narrow terminal the times are shortened, then dropped; ids stay whole. */
 const fit: FitOptions = {
   whole: ['CLASS', 'LEAD'],
   narrowing: [{ shorten: 'CREATED' }, { shorten: 'RECEIVED' }, { drop: 'RECEIVED' }, { drop: 'CREATED' }],
   short: shortTimes,
 };
 
-/** The counts, then the first `most` findings. */
+/** Prints the counts, then the first `limit` findings. */
 export async function printTable(
   audit: Pick<Audit, 'findings'>,
   summary: AuditSummary,
   settled: SettledLeads,
-  most: number,
+  limit: number,
   context: Pick<Context, 'stdout' | 'messages' | 'env' | 'globals'>,
 ): Promise<void> {
   const { stdout, messages } = context;
@@ -44,7 +44,7 @@ export async function printTable(
   const rows: string[][] = [];
   let more = 0;
   for await (const { finding, state } of settledFindings(audit, settled, problemClasses)) {
-    if (rows.length < most) rows.push(rowOf(finding, state));
+    if (rows.length < limit) rows.push(rowOf(finding, state));
     else more += 1;
   }
   if (rows.length === 0) return;
@@ -65,9 +65,9 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
     ['matched', grouped(matched), share(matched, pulled), `on both sides${fetched}`],
     ...kinds.map((kind) => {
       const count = byClass[kind];
-      const of = unlistedClasses.some((one) => one === kind) ? received : pulled;
+      const total = unlistedClasses.some((unlisted) => unlisted === kind) ? received : pulled;
       if (count === null) return [kind, '?', '', 'cannot be told'];
-      return [kind, grouped(count), share(count, of), meanings[kind]];
+      return [kind, grouped(count), share(count, total), meanings[kind]];
     }),
     ...(richer === 0 ? [] : [['richer', grouped(richer), share(richer, pulled), richerText(summary)]]),
     ...(repaired === 0 ? [] : [['repaired', grouped(repaired), '', 'of the refused and missing ones']]),
@@ -83,7 +83,7 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
     const kind = kinds[row - 3];
     if (head !== 'LEADS' || kind === undefined || (byClass[kind] ?? 0) === 0) return text;
     if (kind === 'refused' || kind === 'missing') return colours.red(text);
-    return open.some((other) => other === kind) ? text : colours.yellow(text);
+    return open.some((openKind) => openKind === kind) ? text : colours.yellow(text);
   };
   return renderTable(['', 'LEADS'.padStart(digits), 'SHARE'.padStart('SHARE'.length + 1), ''], aligned, {
     width,
@@ -102,10 +102,10 @@ function windowText({ window: { since, until } }: AuditSummary): string {
 
 const minutes = (iso: string): string => `${iso.slice(0, 16)}Z`;
 
-/** Two digits behind the point, and never 0% of something or 100% of less than all. */
-function share(count: number, of: number): string {
-  if (of === 0 || count === 0) return '';
-  const percent = (count / of) * 100;
+/** A percentage with two decimals. It is never 0% of something, nor 100% of less than all. */
+function share(count: number, total: number): string {
+  if (total === 0 || count === 0) return '';
+  const percent = (count / total) * 100;
   if (percent > 0 && percent < 0.01) return '<0.01%';
   if (percent < 100 && percent > 99.99) return '>99.9%';
   return `${percent.toFixed(percent === 100 ? 0 : 2)}%`;
@@ -134,18 +134,19 @@ export async function printVerdict(
 ): Promise<void> {
   const colours = await paletteFor(context.stdout, context);
   const nameless = withoutId === 0 ? '' : `${grouped(withoutId)} without an id`;
-  const found = [foundText(byClass), nameless].filter((text) => text !== '').join(', ');
+  const findings = [findingCounts(byClass), nameless].filter((text) => text !== '').join(', ');
   const both = `${counted(matched, 'lead is', 'leads are')} on both sides`;
-  const mended = repaired === 0 ? '' : `, ${grouped(repaired)} repaired`;
-  const rest = found === '' ? '' : `: ${found}${mended}`;
-  const verdict = `${isOver ? (found === '' ? 'no finding' : 'nothing is left to repair') : 'not in order'}${rest}; ${both}`;
+  const repairs = repaired === 0 ? '' : `, ${grouped(repaired)} repaired`;
+  const details = findings === '' ? '' : `: ${findings}${repairs}`;
+  const inOrder = findings === '' ? 'no finding' : 'nothing is left to repair';
+  const verdict = `${isOver ? inOrder : 'not in order'}${details}; ${both}`;
   const lines = wrap(verdict, wrapWidth(context.stdout)).map((line) =>
     (isOver ? colours.green : colours.red)(line),
   );
   await write(context.stdout, `\n${lines.join('\n')}\n`);
 }
 
-const foundText = (byClass: AuditSummary['byClass']): string =>
+const findingCounts = (byClass: AuditSummary['byClass']): string =>
   problemClasses
     .flatMap((kind) => {
       const count = byClass[kind] ?? 0;
@@ -153,14 +154,14 @@ const foundText = (byClass: AuditSummary['byClass']): string =>
     })
     .join(', ');
 
-/** One line for a round of `--watch`: when it ended, the counts, and what was found. */
+/** Prints one line for a round of `--watch`: the time at which it ended, the counts, and the findings. */
 export function printRound(
   { pulled, received, byClass, withoutId, repaired }: AuditSummary,
   { stdout, clock }: Pick<Context, 'stdout' | 'clock'>,
 ): Promise<void> {
   const unsettled = byClass.unsettled ?? 0;
   const parts = [
-    `${counted(pulled, 'lead', 'leads')} pulled, ${grouped(received)} received: ${foundText(byClass) || 'no finding'}`,
+    `${counted(pulled, 'lead', 'leads')} pulled, ${grouped(received)} received: ${findingCounts(byClass) || 'no finding'}`,
     ...(repaired === 0 ? [] : [`${grouped(repaired)} repaired`]),
     ...(withoutId === 0 ? [] : [`${grouped(withoutId)} without an id`]),
     ...(unsettled === 0 ? [] : [`${grouped(unsettled)} too young`]),
@@ -169,7 +170,7 @@ export function printRound(
   return write(stdout, `${time}  ${parts.join('; ')}\n`);
 }
 
-/** The missing leads, one a line, in the service's own bytes. */
+/** Prints the missing leads, one a line, in the service's own bytes. */
 export async function printMissing(
   audit: Pick<Audit, 'unreceived' | 'counts'>,
   { stdout, messages }: Pick<Context, 'stdout' | 'messages'>,
@@ -187,7 +188,7 @@ export async function printMissing(
   }
 }
 
-/** A finding a line, the summary as the last one. */
+/** Prints a finding a line, and the summary as the last one. */
 export async function printJson(
   audit: Pick<Audit, 'findings'>,
   summary: AuditSummary,
@@ -234,7 +235,7 @@ export function summarize(
 }
 
 /**
- * Why nothing can be said of most of what was received: the service does not list leads that old. Undefined where it lists
+ * Says why most of the received leads cannot be judged: the service does not list leads that old. Undefined where it lists
  * enough of them.
  */
 export function horizonDoubt({ received, byClass, horizon }: AuditSummary): string | undefined {
@@ -249,7 +250,7 @@ export function horizonDoubt({ received, byClass, horizon }: AuditSummary): stri
 export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' | 'withoutId'>): number =>
   problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);
 
-/** Each class in a few words. */
+/** The meaning of each class in a few words. */
 const meanings: Readonly<Record<FindingClass, string>> = {
   test: 'sent by leads send or leads check',
   refused: 'came and was rejected',
@@ -269,11 +270,11 @@ interface Times {
 }
 
 interface Comparison extends Times {
-  /** Why most of it says nothing. */
+  /** Why most of the comparison proves nothing; undefined where it does. */
   readonly doubt: string | undefined;
 }
 
-/** What the counts of a whole audit alone would hide: of the list, and so of every class, and of a single class. */
+/** Doubts that the counts alone would hide: about the list, and so about every class, or about a single class. */
 export interface Doubts {
   readonly list?: string;
   readonly different?: string;
@@ -289,7 +290,7 @@ export function doubtsOf({
 }): Doubts {
   const compared = `${counted(notCompared, 'lead has', 'leads have')} other bytes than what was received`;
   const judged = `${counted(notJudged, 'received lead is', 'received leads are')} not in the list, and may be extra`;
-  const asked = `whether the filters ask for ${notJudged === 1 ? 'it' : 'them'} cannot be told`;
+  const unknown = `whether the filters ask for ${notJudged === 1 ? 'it' : 'them'} cannot be told`;
   const pruned = 'the received body was pruned';
   return {
     ...(isProven ? {} : { list: 'the service does not show that its list is complete' }),
@@ -297,11 +298,11 @@ export function doubtsOf({
       ? {}
       : { list: 'the service lists no lead: whether one is missing, or too many, cannot be told' }),
     ...(notCompared === 0 ? {} : { different: `${compared}, and could not be compared: ${pruned}` }),
-    ...(notJudged === 0 ? {} : { extra: `${judged}: ${asked}, since ${pruned}` }),
+    ...(notJudged === 0 ? {} : { extra: `${judged}: ${unknown}, since ${pruned}` }),
   };
 }
 
-/** Findings that the text of a failed test lists. */
+/** The text of a failed test lists at most so many findings. */
 const mostListed = 100;
 
 /**
@@ -332,7 +333,7 @@ export async function writeJunit(
   await writeJunitFile(path, { name: 'leads audit', ...times, cases });
 }
 
-/** Takes the place of what an earlier run wrote: an audit that came to no end must not look like one that passed. */
+/** Replaces the file of an earlier run: an audit that did not end must not look like one that passed. */
 export async function writeJunitOfFailure(path: string, error: unknown, times: Times): Promise<void> {
   const message = sentenceOf(error);
   const failed = { kind: 'failed', type: 'incomplete', message, text: message } as const;
@@ -362,18 +363,18 @@ async function outcomeOf(
     counts[state] += 1;
     if (state === 'left' && counts.left <= mostListed) listed.push(lineOf(finding));
   }
-  const { left, ...rest } = counts;
-  const notes = Object.entries(rest).flatMap(([state, count]) =>
+  const { left: open, ...settledCounts } = counts;
+  const notes = Object.entries(settledCounts).flatMap(([state, count]) =>
     count === 0 ? [] : [`${grouped(count)} ${state}`],
   );
   const doubt = doubts.list ?? (kind === 'different' || kind === 'extra' ? doubts[kind] : undefined);
-  if (left === 0 && doubt !== undefined) return { kind: 'skipped', message: `none was found, and ${doubt}` };
-  if (left === 0) return { kind: 'passed', output: notes.length === 0 ? undefined : notes.join('\n') };
-  const more = left > mostListed ? [`and ${grouped(left - mostListed)} more`] : [];
+  if (open === 0 && doubt !== undefined) return { kind: 'skipped', message: `none was found, and ${doubt}` };
+  if (open === 0) return { kind: 'passed', output: notes.length === 0 ? undefined : notes.join('\n') };
+  const more = open > mostListed ? [`and ${grouped(open - mostListed)} more`] : [];
   return {
     kind: 'failed',
     type: kind,
-    message: `${counted(left, 'lead', 'leads')}: ${meanings[kind]}`,
+    message: `${counted(open, 'lead', 'leads')}: ${meanings[kind]}`,
     text: [...listed, ...more, ...notes].join('\n'),
   };
 }
@@ -387,7 +388,7 @@ const lineOf = ({ id, createdAt, receivedAt, fields, reason }: Finding): string 
     ...(reason === null ? [] : [reasonText(reason)]),
   ].join(', ');
 
-/** Of a record without a usable id nothing is known. */
+/** The test of the whole list. A record without a usable id cannot be compared, so that it fails. */
 function completeness(
   pulled: number,
   withoutId: number,

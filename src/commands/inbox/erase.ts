@@ -12,7 +12,7 @@ import { counted } from '../../output/terminal/progress.ts';
 import type { InboxEraseOptions } from './options.ts';
 import { withInbox, withInboxReader } from './with-inbox.ts';
 
-/** Shorter numbers would be found in too much. */
+/** A number with fewer digits would match too many texts. */
 const leastDigits = 5;
 
 export async function run(options: InboxEraseOptions, context: Context): Promise<Outcome> {
@@ -21,14 +21,14 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
   const find = (inbox: InboxReader): Promise<FoundPerson> =>
     person === undefined ? findTestLeads(inbox) : findPerson(inbox, person);
   if (options.dryRun) {
-    const found = await withInboxReader(options, context, find);
-    if (format === 'json') await printJson(found, undefined, context);
-    else if (found !== undefined) await drawFound(found, context);
-    if (found !== undefined) sayFound(found, context);
-    return outcomeOf(found, person, context);
+    const matches = await withInboxReader(options, context, find);
+    if (format === 'json') await printJson(matches, undefined, context);
+    else if (matches !== undefined) await printMatches(matches, context);
+    if (matches !== undefined) announceMatches(matches, context);
+    return outcomeOf(matches, person, context);
   }
   const canAsk = context.stdin.isTTY === true;
-  // Nobody's data is lost with test leads.
+  // Test leads hold nobody's data, so that they need no confirmation.
   const isSure = options.yes || person === undefined;
   if (!isSure && !canAsk) {
     throw new UsageError('what is erased cannot be brought back: --yes confirms it', {
@@ -36,31 +36,31 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
     });
   }
   const done = await withInbox(options, context, async (inbox) => {
-    const found = await find(inbox);
-    const isNothing = found.leads.length + found.rejected.length === 0;
-    if (!isNothing && format === 'table') await drawFound(found, context);
-    if (!isNothing && !isSure) await confirm(found, context);
+    const matches = await find(inbox);
+    const isNothing = matches.leads.length + matches.rejected.length === 0;
+    if (!isNothing && format === 'table') await printMatches(matches, context);
+    if (!isNothing && !isSure) await confirm(matches, context);
     context.signal.throwIfAborted();
     const erased = await inbox.erase({
-      leadIds: person?.by === 'id' ? [person.value] : found.leads.map(({ leadId }) => leadId),
-      rejected: found.rejected.map(({ seq }) => seq),
+      leadIds: person?.by === 'id' ? [person.value] : matches.leads.map(({ leadId }) => leadId),
+      rejected: matches.rejected.map(({ seq }) => seq),
     });
-    return { found, erased, location: inbox.location };
+    return { matches, erased, location: inbox.location };
   });
-  if (format === 'json') await printJson(done?.found, done?.erased, context);
+  if (format === 'json') await printJson(done?.matches, done?.erased, context);
   if (done !== undefined) {
-    sayErased(done.found, done.erased, context);
+    sayErased(done.matches, done.erased, context);
     requireGone(done.erased, done.location);
   }
-  return outcomeOf(done?.found, person, context);
+  return outcomeOf(done?.matches, person, context);
 }
 
-/** Undefined for test leads. Throws a `UsageError` for flags that name nobody, or several. */
+/** The person that the flags name; undefined for `--test`. Throws a `UsageError` where they name nobody, or several. */
 function personOf({ id, email, phone, test }: InboxEraseOptions): Person | undefined {
-  const given = Object.entries({ id, email, phone }).flatMap(([by, value]) =>
+  const persons = Object.entries({ id, email, phone }).flatMap(([by, value]) =>
     value === undefined ? [] : [{ by: by as Person['by'], value }],
   );
-  const [person, ...more] = given;
+  const [person, ...more] = persons;
   if (test && person === undefined) return undefined;
   if (person === undefined || test || more.length > 0) {
     throw new UsageError('give one of --id, --email, --phone and --test', {
@@ -77,8 +77,8 @@ function personOf({ id, email, phone, test }: InboxEraseOptions): Person | undef
   return person;
 }
 
-async function confirm(found: FoundPerson, context: Context): Promise<void> {
-  sayFound(found, context);
+async function confirm(matches: FoundPerson, context: Context): Promise<void> {
+  announceMatches(matches, context);
   const answer = await ask('erase this for ever? [y/N] ', context);
   if (/^y(es)?$/i.test(answer)) return;
   throw new UsageError('not confirmed: nothing was erased');
@@ -92,14 +92,14 @@ function requireGone({ remains }: Erased, location: string): void {
   });
 }
 
-/** An id that was erased before is as it was asked for. */
+/** An id that was erased before is a success: nothing of it is left. */
 function outcomeOf(
-  found: FoundPerson | undefined,
+  matches: FoundPerson | undefined,
   person: Person | undefined,
   { messages }: Pick<Context, 'messages'>,
 ): Outcome {
-  const size = (found?.leads.length ?? 0) + (found?.rejected.length ?? 0);
-  if (size > 0 || found?.wasErased === true) return 'done';
+  const size = (matches?.leads.length ?? 0) + (matches?.rejected.length ?? 0);
+  if (size > 0 || matches?.wasErased === true) return 'done';
   if (person === undefined) {
     messages.say('the inbox holds no test lead');
     return 'done';
@@ -109,20 +109,20 @@ function outcomeOf(
   throw new LeadNotFoundError(`the inbox has no lead, and no rejected delivery, with ${what} '${value}'`);
 }
 
-/** Where a copy may be that no command reaches. */
-const everywhere = [
+/** Places of copies that no command reaches. */
+const unreachablePlaces = [
   'backups and other copies of the inbox',
   'exports, --output files and what was printed or logged',
   'the apps and commands that the lead was handed to',
 ];
 
-/** Ids that are named in a note. */
+/** A note names at most so many ids. */
 const mostNamed = 5;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** A line for each lead, and for each rejected delivery. */
-async function drawFound({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
+/** Prints a line for each lead, and for each rejected delivery. */
+async function printMatches({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
   if (leads.length + rejected.length === 0) return;
   const rows = [
     ...leads.map(({ leadId, deliveries, receivedAt, isPending }) => [
@@ -142,9 +142,9 @@ async function drawFound({ leads, rejected }: FoundPerson, context: Context): Pr
   await writeTable(heads, rows, { whole: ['LEAD'] }, context);
 }
 
-/** What would be erased. */
-function sayFound(found: FoundPerson, context: Context): void {
-  const { leads, rejected } = found;
+/** Says on stderr what would be erased. */
+function announceMatches(matches: FoundPerson, context: Context): void {
+  const { leads, rejected } = matches;
   const counts = {
     leads: leads.length,
     deliveries: leads.reduce((sum, { deliveries }) => sum + deliveries, 0),
@@ -152,30 +152,30 @@ function sayFound(found: FoundPerson, context: Context): void {
     pending: leads.filter(({ isPending }) => isPending).length,
   };
   if (leads.length + rejected.length > 0) context.messages.say(`would be erased: ${inWords(counts)}`);
-  sayElsewhere(found, context);
+  noteMentions(matches, context);
 }
 
-function sayErased(found: FoundPerson, erased: Erased, { messages, ...context }: Context): void {
+function sayErased(matches: FoundPerson, erased: Erased, { messages, ...context }: Context): void {
   const isNothing = erased.leads + erased.deliveries + erased.rejected === 0;
-  if (isNothing && found.wasErased) messages.say('the lead was erased before; nothing else of it is here');
+  if (isNothing && matches.wasErased) messages.say('the lead was erased before; nothing else of it is here');
   if (!isNothing) {
     messages.say(`erased: ${inWords(erased)}`);
-    const places = [...everywhere, ...placesOf(erased)];
+    const places = [...unreachablePlaces, ...placesOf(erased)];
     messages.say(`not reached from here: ${places.join('; ')}`);
   }
-  sayElsewhere(found, { messages, ...context });
+  noteMentions(matches, { messages, ...context });
 }
 
 const placesOf = ({ outOfReach }: Erased): readonly string[] =>
   outOfReach.map((place) => outOfReachTexts[place]);
 
-/** One document. `erased` is undefined for a dry run, `found` where there is no inbox. */
+/** Prints one document. `erased` is undefined for a dry run, `matches` where there is no inbox. */
 async function printJson(
-  found: FoundPerson | undefined,
+  matches: FoundPerson | undefined,
   erased: Erased | undefined,
   { stdout }: Context,
 ): Promise<void> {
-  const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = found ?? {};
+  const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = matches ?? {};
   await writeJson(stdout, {
     dryRun: erased === undefined,
     leads: leads.map(({ leadId: id, deliveries, receivedAt, isPending: pending }) => ({
@@ -201,17 +201,18 @@ async function printJson(
             pending: erased.pending,
           },
     remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
-    outOfReach: [...everywhere, ...(erased === undefined ? [] : placesOf(erased))],
+    outOfReach: [...unreachablePlaces, ...(erased === undefined ? [] : placesOf(erased))],
   });
 }
 
-function sayElsewhere({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 'messages'>): void {
+/** Names the leads that mention the person outside of their contact: they stay. */
+function noteMentions({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 'messages'>): void {
   if (mentionedIn.length === 0) return;
-  const named = mentionedIn.slice(0, mostNamed).map((id) => `'${id}'`);
+  const names = mentionedIn.slice(0, mostNamed).map((id) => `'${id}'`);
   const more = mentionedIn.length > mostNamed ? `, and ${mentionedIn.length - mostNamed} more` : '';
   const some = counted(mentionedIn.length, 'other lead has', 'other leads have');
   const stay = mentionedIn.length === 1 ? 'stays' : 'stay';
-  messages.note('mentioned', `${some} it outside of the contact, and ${stay}: ${named.join(', ')}${more}`);
+  messages.note('mentioned', `${some} it outside of the contact, and ${stay}: ${names.join(', ')}${more}`);
 }
 
 function inWords({

@@ -8,16 +8,16 @@ type Visit = (path: string, raw: string) => void;
 
 /**
  * Walks the members of one JSON object (valid and compact) and visits each with its dotted path and its own JSON text:
- * numbers keep their digits. What holds other members, an object or an array, is visited after them when `asked` has
- * it; elements of an array, such as `tags.0`, are visited only when `asked` has one of them. The attributes of a resource
- * object of JSON:API are visited by their own names.
+ * numbers keep their digits. An object or an array with members is visited after them when `asked` has its path; elements of
+ * an array, such as `tags.0`, are visited only when `asked` has one of them. The attributes of a resource object of JSON:API
+ * are visited by their own names.
  */
 export function eachMember(json: string, visit: Visit, asked?: FieldPaths): void {
   const isResource = mayHoldResources(json) && attributesOf(JSON.parse(json) as Json) !== undefined;
   walk(json, 0, '', 1, visit, asked, isResource ? 'attributes' : undefined);
 }
 
-/** Returns the index after the object or array that begins at `start`. The members of `opened` count as its own. */
+/** Returns the index after the object or array at `start`. The members of its member `opened` count as its own. */
 function walk(
   json: string,
   start: number,
@@ -28,16 +28,16 @@ function walk(
   opened: string | undefined,
 ): number {
   const isArray = json[start] === '[';
-  let at = start + 1;
-  for (let index = 0; json[at] !== '}' && json[at] !== ']'; index += 1) {
-    const value = isArray ? at : endOfString(json, at + 1) + 1;
-    const path = prefix + (isArray ? String(index) : readString(json.slice(at, value - 1)));
+  let position = start + 1;
+  for (let index = 0; json[position] !== '}' && json[position] !== ']'; index += 1) {
+    const value = isArray ? position : endOfString(json, position + 1) + 1;
+    const path = prefix + (isArray ? String(index) : readString(json.slice(position, value - 1)));
     if (path === opened) {
-      // They may be asked for by their whole paths as well.
+      // The members of this one may be asked for by their whole paths as well.
       if (asked?.isAbove(path) === true) walk(json, value, `${path}.`, depth + 1, visit, asked, undefined);
       const end = walk(json, value, '', depth, visit, asked, undefined);
       if (asked?.has(path) === true) visit(path, json.slice(value, end));
-      at = json[end] === ',' ? end + 1 : end;
+      position = json[end] === ',' ? end + 1 : end;
       continue;
     }
     const nested = depth < maxDepth && isEntered(json, value, path, asked);
@@ -45,9 +45,9 @@ function walk(
       ? walk(json, value, `${path}.`, depth + 1, visit, asked, undefined)
       : endOfValue(json, value);
     if (!nested || asked?.has(path) === true) visit(path, json.slice(value, end));
-    at = json[end] === ',' ? end + 1 : end;
+    position = json[end] === ',' ? end + 1 : end;
   }
-  return at + 1;
+  return position + 1;
 }
 
 function isEntered(json: string, value: number, path: string, asked: FieldPaths | undefined): boolean {
@@ -71,7 +71,7 @@ interface SplitOptions {
   readonly opened: string | undefined;
 }
 
-/** Of the object or array that begins at `start`, whose members have these `prefixes`: what is left, and where it ends. */
+/** Splits the object or array at `start`, whose members have these `prefixes`. `rest`: its text without what was asked for. */
 function split(
   json: string,
   start: number,
@@ -80,11 +80,11 @@ function split(
 ): { readonly rest: string | undefined; readonly end: number } {
   const { asked, visit, opened } = options;
   const isArray = json[start] === '[';
-  const left: string[] = [];
-  let at = start + 1;
-  for (let index = 0; json[at] !== '}' && json[at] !== ']'; index += 1) {
-    const value = isArray ? at : endOfString(json, at + 1) + 1;
-    const name = isArray ? String(index) : readString(json.slice(at, value - 1));
+  const unasked: string[] = [];
+  let position = start + 1;
+  for (let index = 0; json[position] !== '}' && json[position] !== ']'; index += 1) {
+    const value = isArray ? position : endOfString(json, position + 1) + 1;
+    const name = isArray ? String(index) : readString(json.slice(position, value - 1));
     const paths = prefixes.map((prefix) => prefix + name);
     const isOpened = name === opened;
     const isEntered = /^[{[][^}\]]/.test(json.slice(value, value + 2));
@@ -95,14 +95,14 @@ function split(
             opened: undefined,
           })
         : wholeValue(json, value);
-    const found = paths.filter((path) => asked.has(path));
-    for (const path of found) visit(path, json.slice(value, end));
-    if (rest !== undefined && found.length === 0) left.push(json.slice(at, value) + rest);
-    at = json[end] === ',' ? end + 1 : end;
+    const askedPaths = paths.filter((path) => asked.has(path));
+    for (const path of askedPaths) visit(path, json.slice(value, end));
+    if (rest !== undefined && askedPaths.length === 0) unasked.push(json.slice(position, value) + rest);
+    position = json[end] === ',' ? end + 1 : end;
   }
-  const end = at + 1;
+  const end = position + 1;
   if (isArray) return { rest: json.slice(start, end), end };
-  return { rest: left.length === 0 ? undefined : `{${left.join(',')}}`, end };
+  return { rest: unasked.length === 0 ? undefined : `{${unasked.join(',')}}`, end };
 }
 
 function wholeValue(json: string, start: number): { readonly rest: string; readonly end: number } {
