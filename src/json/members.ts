@@ -12,6 +12,7 @@ import {
 } from './bytes.ts';
 import { decodeString, idKinds, row, ScannedRecord, scanner } from './scanner.ts';
 import { formatPointer } from './exact.ts';
+import { InvalidRecord } from './invalid-record.ts';
 import { jsonError } from './problems.ts';
 
 /** The position of a value in a text. */
@@ -153,10 +154,11 @@ export class LeadReader {
    * are not in `elements`. Throws a `DataError` for an element that holds no lead where the others do.
    */
   read(elements: ScannedRecord[], from: number, before: number): void {
-    const first = elements[from];
+    const first = elements.find((element, i) => i >= from && !(element instanceof InvalidRecord));
     if (first === undefined || this.#takesAll(first)) return;
     for (let i = from; i < elements.length; i += 1) {
-      elements[i] = this.#lead((elements[i] as ScannedRecord).bytes, before + i + 1);
+      const element = elements[i] as ScannedRecord;
+      if (!(element instanceof InvalidRecord)) elements[i] = this.#lead(element.bytes, before + i + 1);
     }
   }
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
-import { bufferOf, isDigit, minus, skipSpace, unexpectedAfter } from './bytes.ts';
+import { bufferOf, isDigit, minus, openBrace, skipSpace, unexpectedAfter } from './bytes.ts';
 import { formatPointer, isObject, type Json, parseExact, valueAt } from './exact.ts';
 import { absentArray, type ArrayPlace, findArray, hasOtherName, isUsualPlace } from './find-array.ts';
+import { endOfInvalid, InvalidRecord, readableId } from './invalid-record.ts';
 import { jsonError } from './problems.ts';
 import {
   endings,
@@ -30,6 +31,10 @@ const copiedBytes = 4096;
  */
 export class PageScan {
   #target: ArrayPlace;
+  readonly #idName: string | undefined;
+  readonly #keepsInvalid: boolean;
+  /** What is wrong with the record that has begun, whose end is not here yet. */
+  #fault: DataError | undefined;
   /** Undefined until the array of records is found. */
   #expects: Expects | undefined;
   #path: readonly string[] = [];
@@ -42,8 +47,17 @@ export class PageScan {
   #prefix = Buffer.alloc(0);
   #recordCount = 0;
 
-  constructor(target: ArrayPlace) {
+  /** `idName`: another name of the id, for messages. `keepsInvalid`: a record that is no JSON is an `InvalidRecord`. */
+  constructor(
+    target: ArrayPlace,
+    {
+      idName,
+      keepsInvalid = false,
+    }: { readonly idName?: string | undefined; readonly keepsInvalid?: boolean } = {},
+  ) {
     this.#target = target;
+    this.#idName = idName;
+    this.#keepsInvalid = keepsInvalid;
   }
 
   /** Adds the records that this chunk completes to `records`. */
@@ -59,6 +73,7 @@ export class PageScan {
     this.#advance(this.#gather(), records);
     const rest = this.#gather();
     if (this.#expects === undefined) return this.#endWithout(rest, records);
+    if (this.#fault !== undefined) throw this.#fault;
     return this.#expects === expects.nothing ? this.#endAfter(rest) : undefined;
   }
 
@@ -129,27 +144,61 @@ export class PageScan {
 
   #takeRecords(buf: Buffer, from: number, expecting: Expects, records: ScannedRecord[]): number {
     scanner.load(buf);
-    const parts: Int32Array[] = [];
+    const parts: (Int32Array | InvalidSpan)[] = [];
     let found: Records = { result: endings.rowsFull, rows: new Int32Array(), done: from, expects: expecting };
+    this.#fault = undefined;
     while (found.result === endings.rowsFull) {
       found = scanner.records(found.done, found.expects);
       parts.push(found.rows);
       this.#recordCount += found.rows.length / row.size;
+      this.#expects = found.expects;
+      if (found.result >= incomplete) continue;
+      const span = this.#invalidSpan(buf, found);
+      if (span === undefined) break;
+      parts.push(span);
+      found = { ...found, result: endings.rowsFull, done: span.end, expects: expects.separator };
     }
     this.#expects = found.expects;
-    if (found.result < incomplete) throw this.#invalid(buf, unexpectedAt(found.result));
     if (found.result === endings.noObject)
       throw jsonError({ kind: 'record-is-no-object', nth: this.#recordCount + 1 });
     const first = records.length;
-    for (const rows of parts) {
-      for (let offset = 0; offset < rows.length; offset += row.size)
-        records.push(recordAt(buf, rows, offset));
+    for (const part of parts) {
+      if (part instanceof Int32Array) {
+        for (let offset = 0; offset < part.length; offset += row.size)
+          records.push(recordAt(buf, part, offset));
+      } else records.push(new InvalidRecord(buf.subarray(part.start, part.end), this.#idName, part));
     }
-    if (!isUtf8(buf.subarray(from, found.done))) {
-      const added = records.slice(first);
-      throw invalidUtf8(added, this.#recordCount - added.length);
-    }
+    if (!isUtf8(buf.subarray(from, found.done))) this.#readInvalidUtf8(records, first);
     return found.done;
+  }
+
+  /** The record that begins where the scan found what is no JSON; undefined where its end is still to come. */
+  #invalidSpan(buf: Buffer, { result, done }: Records): InvalidSpan | undefined {
+    const start = skipSpace(buf, done, buf.length);
+    const unexpected = unexpectedAt(result);
+    const isRecord = this.#expects !== expects.separator && buf[start] === openBrace;
+    const end = isRecord ? endOfInvalid(buf, start) : -1;
+    const fault = this.#invalid(buf, unexpected, isRecord ? buf.subarray(start, end) : undefined);
+    if (end === -1 || !this.#keepsInvalid) throw fault;
+    this.#fault = end === undefined ? fault : undefined;
+    if (end === undefined) return undefined;
+    this.#recordCount += 1;
+    return { start, end, nth: this.#recordCount, offset: this.#scannedBytes + unexpected };
+  }
+
+  /** Bytes that are no UTF-8 are in one of the records from `first` on, or between them. */
+  #readInvalidUtf8(records: ScannedRecord[], first: number): void {
+    const before = this.#recordCount - (records.length - first);
+    let isKept = false;
+    for (let i = first; i < records.length; i += 1) {
+      const record = records[i];
+      if (record === undefined || isUtf8(record.bytes)) continue;
+      const nth = before + i - first + 1;
+      if (!this.#keepsInvalid) throw invalidUtf8(nth, readableId(record.bytes, this.#idName));
+      records[i] = new InvalidRecord(record.bytes, this.#idName, { nth });
+      isKept = true;
+    }
+    if (!isKept) throw invalidUtf8();
   }
 
   #endAfter(suffix: Buffer): Envelope | undefined {
@@ -161,7 +210,7 @@ export class PageScan {
     if (end === incomplete) return undefined;
     const unexpected = end < incomplete ? unexpectedAt(end) : unexpectedAfter(whole, end, whole.length);
     if (unexpected !== undefined) throw this.#invalid(suffix, unexpected - this.#prefix.length - 1);
-    if (!isUtf8(whole)) throw invalidUtf8([], 0);
+    if (!isUtf8(whole)) throw invalidUtf8();
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
     const again = valueAt(envelope.root, this.#path);
     if (Array.isArray(again) && again.length > 0)
@@ -181,7 +230,7 @@ export class PageScan {
     if (found.kind === 'invalid') throw this.#invalid(closed, found.offset);
     const unexpected = unexpectedAfter(closed, found.end, closed.length);
     if (unexpected !== undefined) throw this.#invalid(closed, unexpected);
-    if (!isUtf8(whole)) throw invalidUtf8([], 0);
+    if (!isUtf8(whole)) throw invalidUtf8();
     if (found.empty !== undefined) {
       return { root: parseExact(whole.toString('utf8')), path: found.empty };
     }
@@ -198,16 +247,25 @@ export class PageScan {
     return this.end(records);
   }
 
-  #invalid(buf: Uint8Array, offset: number): DataError {
+  /** `record`: what is there of the record that it is in. */
+  #invalid(buf: Uint8Array, offset: number, record?: Buffer): DataError {
     const isInRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
-    const nth = isInRecord ? this.#recordCount + 1 : undefined;
     return jsonError({
       kind: 'invalid-json',
       byte: buf[offset] ?? 0,
       offset: this.#scannedBytes + offset,
-      nth,
+      nth: isInRecord ? this.#recordCount + 1 : undefined,
+      id: isInRecord && record !== undefined ? readableId(record, this.#idName) : undefined,
     });
   }
+}
+
+/** A record that is no JSON, and the place of what does not belong there in the whole answer. */
+interface InvalidSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly nth: number;
+  readonly offset: number;
 }
 
 /** The array in no usual place that must be the one: the only one under a known name, or the only one of all. */
@@ -249,8 +307,4 @@ function isOtherArray(place: readonly string[], value: Json, taken: readonly str
   );
 }
 
-/** Bytes that are no UTF-8; `before` is how many records precede `records`, one of which may hold them. */
-function invalidUtf8(records: readonly ScannedRecord[], before: number): DataError {
-  const index = records.findIndex((record) => !isUtf8(record.bytes));
-  return jsonError({ kind: 'invalid-utf8', nth: index < 0 ? undefined : before + index + 1 });
-}
+const invalidUtf8 = (nth?: number, id?: string): DataError => jsonError({ kind: 'invalid-utf8', nth, id });

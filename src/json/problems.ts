@@ -2,9 +2,10 @@ import { DataError, type KindsOf } from '../errors.ts';
 
 /** What is wrong with JSON that came from outside. A `nth` counts records, or elements, of a page from 1. */
 export type JsonProblem = KindsOf<{
-  /** `offset` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one. */
-  'invalid-json': { byte: number; offset: number; nth: number | undefined };
-  'invalid-utf8': { nth: number | undefined };
+  /** `offset` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one, and `id` that of
+   * the record, where it can be read. */
+  'invalid-json': { byte: number; offset: number; nth: number | undefined; id: string | undefined };
+  'invalid-utf8': { nth: number | undefined; id: string | undefined };
   /** Of objects, both in usual places; places here and below are JSON Pointers. */
   'two-arrays': { place: string; other: string };
   /** The member with the records is there once more, and not empty. */

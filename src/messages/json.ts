@@ -4,16 +4,23 @@ import type { Messages, Words } from './message.ts';
 
 /** The name of a record; `nth` counts from 1. */
 const recordName = (nth: number): string => `lead ${nth} of the page`;
-const inRecord = (nth: number | undefined): string => (nth === undefined ? '' : `, in ${recordName(nth)}`);
+const inRecord = (nth: number | undefined, id: string | undefined): string =>
+  nth === undefined ? '' : `, in ${recordName(nth)}${id === undefined ? '' : `, ${id}`}`;
+
+const leaveOut = (words: Words): string =>
+  `to leave out such a record: ${words.quoted(words.command('export --skip-invalid'))}`;
 
 const wholeElements = (words: Words): string => `to take the elements whole: ${words.set('api.item', "''")}`;
 
 export const jsonMessages: Messages<JsonProblem> = {
-  'invalid-json': ({ byte, offset, nth }) => ({
-    message: `the answer is not valid JSON: unexpected ${describeByte(byte)} at byte ${offset}${inRecord(nth)}`,
-    hint: offset === 0 ? otherPlace : undefined,
+  'invalid-json': ({ byte, offset, nth, id }) => ({
+    message: `the answer is not valid JSON: unexpected ${describeByte(byte)} at byte ${offset}${inRecord(nth, id)}`,
+    hint: offset === 0 ? otherPlace : nth === undefined ? undefined : leaveOut,
   }),
-  'invalid-utf8': ({ nth }) => `the answer is not valid JSON: bytes that are not UTF-8${inRecord(nth)}`,
+  'invalid-utf8': ({ nth, id }) => ({
+    message: `the answer is not valid JSON: bytes that are not UTF-8${inRecord(nth, id)}`,
+    hint: nth === undefined ? undefined : leaveOut,
+  }),
   'two-arrays': ({ place, other }) => ({
     message: `the answer holds two arrays of objects: ${place} and ${other}`,
     hint: (words) => `say which one holds the leads: ${words.set('api.items', place)}`,

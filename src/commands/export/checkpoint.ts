@@ -6,7 +6,14 @@ import type { OutputPlace } from '../../files/output-place.ts';
 import { positionSchema } from '../../service/pagination/position-schema.ts';
 import type { ExportOptions } from './options.ts';
 
-const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });
+const counts = z.object({
+  leads: z.int(),
+  duplicates: z.int(),
+  withoutId: z.int(),
+  retries: z.int(),
+  /** The names of records that are no JSON. */
+  leftOut: z.optional(z.array(z.string())),
+});
 
 /** Where an interrupted export continues: everything that it says of the partial file is on disk. */
 const checkpointSchema = z.object({

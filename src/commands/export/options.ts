@@ -29,6 +29,7 @@ export const flags = {
   replace: { help: 'with --bookmark: replace the file of -o by what is new' },
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
+  skipInvalid: { help: 'leave out records that are no valid JSON; each is named, and the exit code is 6' },
   gzip: { eitherWay: true, help: 'compress; automatic for -o NAME.gz' },
   fields: {
     ...fieldsFlag.fields,

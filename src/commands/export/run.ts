@@ -1,8 +1,8 @@
 import type { Context, Outcome } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
+import { DataError, UsageError } from '../../errors.ts';
 import { type Lock, lock } from '../../files/lock.ts';
 import { findOutputPlace, regularFile } from '../../files/output-place.ts';
-import { summaryLine } from '../../output/terminal/progress.ts';
+import { counted, summaryLine } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { filePaths } from './checkpoint.ts';
 import { rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
@@ -16,7 +16,7 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
   rejectContradictions(settled, stdout.isTTY === true);
   const service = await openService(context);
   const startedAt = clock.now();
-  const totals: Totals = { leads: 0, duplicates: 0, withoutId: 0, retries: 0, restarts: 0 };
+  const totals: Totals = { leads: 0, duplicates: 0, withoutId: 0, retries: 0, restarts: 0, leftOut: [] };
   const { output } = settled;
   let written: Written;
   const locks: Lock[] = [];
@@ -36,5 +36,19 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
   const durationMs = clock.now() - startedAt;
   const destination = output === undefined ? '' : ` to ${output}`;
   messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));
+  const { leftOut } = totals;
+  if (leftOut.length > 0) {
+    const what = counted(leftOut.length, 'record is', 'records are');
+    throw new DataError(`${what} not valid JSON and left out: ${listed(leftOut)}`, {
+      hint: 'the other leads are written; the service can mend what it sends',
+    });
+  }
   return 'done';
 }
+
+const mostListed = 10;
+
+const listed = (names: readonly string[]): string =>
+  names.length <= mostListed
+    ? names.join(', ')
+    : `${names.slice(0, mostListed).join(', ')} and ${names.length - mostListed} more`;

@@ -128,7 +128,7 @@ async function continueExport(
       'discarded',
       `this starts over and discards ${what} of an interrupted export: ${error.message}`,
     );
-    Object.assign(totals, { leads: 0, duplicates: 0, withoutId: 0, retries: 0 });
+    Object.assign(totals, { leads: 0, duplicates: 0, withoutId: 0, retries: 0, leftOut: [] });
     return continueExport(service, options, context, totals, paths, undefined, mayHaveAppended);
   }
   return { before, publication: await exportLeads(plan, context, totals, file) };
@@ -158,10 +158,10 @@ async function fileDestination(
     position: Checkpoint['position'],
     bookmark: Checkpoint['bookmark'] = null,
   ): Checkpoint => {
-    const { leads, duplicates, withoutId, retries } = totals;
+    const { leads, duplicates, withoutId, retries, leftOut } = totals;
     return {
       ...{ version: 1, startedAt, of: identity, appendTo: target?.known ?? null },
-      ...{ position, bytes: file.size, counts: { leads, duplicates, withoutId, retries }, bookmark },
+      ...{ position, bytes: file.size, counts: { leads, duplicates, withoutId, retries, leftOut }, bookmark },
       ...(mayHaveAppended === true && { mayHaveAppended }),
     };
   };

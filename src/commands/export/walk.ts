@@ -1,7 +1,9 @@
 import { InterruptedError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../../errors.ts';
+import { InvalidRecord } from '../../json/invalid-record.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { WriterOptions } from '../../output/records/record-types.ts';
 import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
+import type { Messages } from '../../output/messages.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
 import { listLeads, mayHelpFromFront } from '../../service/listing/lead-pages.ts';
@@ -124,6 +126,7 @@ const latest = (a: number | undefined, b: number | undefined): number | undefine
 export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;
 
 export interface Totals extends Counts {
+  leftOut: string[];
   restarts: number;
 }
 
@@ -297,11 +300,12 @@ async function transfer(
     goesBackToFront: totals.withoutId === 0,
     concurrency: options.concurrency,
     prefetch: limit === undefined,
+    keepsInvalid: options.skipInvalid,
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
   });
   const totalsBefore = { ...totals };
   for await (const batch of walk) {
-    let leads = batch.leads.filter(plan.passes);
+    let leads = batch.leads.filter((lead) => !isLeftOut(lead, totals, messages) && plan.passes(lead));
     if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
     await sink.write(leads);
     totals.leads += leads.length;
@@ -316,6 +320,19 @@ async function transfer(
   noteFilters(plan.matcher, messages);
   noteMissingFields('--fields', plan.fields, messages);
   return walk.completion;
+}
+
+/** Of a record that is no JSON, which is said at once and again at the end. */
+function isLeftOut(lead: RawLead, totals: Totals, messages: Pick<Messages, 'note'>): boolean {
+  if (!(lead instanceof InvalidRecord)) return false;
+  const { readableId, nth, offset } = lead;
+  const place = `lead ${nth} of a page`;
+  const name = readableId === undefined ? place : `${readableId} (${place})`;
+  totals.leftOut.push(name);
+  const why =
+    offset === undefined ? 'it holds bytes that are not UTF-8' : `it is not valid JSON at byte ${offset}`;
+  messages.note(`left-out-${lead.id ?? ''}`, `left out ${name}: ${why}`);
+  return true;
 }
 
 function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void {

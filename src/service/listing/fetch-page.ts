@@ -71,7 +71,7 @@ async function* partsOf(
   params: RequestParams,
   attempts: Attempts,
 ): AsyncGenerator<Omit<PagePart, 'again'>, void, undefined> {
-  const scan = new PageScan(params.items);
+  const scan = new PageScan(params.items, params);
   const leftAtStart = attempts.left;
   let leads: ScannedRecord[] = [];
   let size = 0;

@@ -439,7 +439,10 @@ async function* pagesOf(
   stats: ListingStats,
 ): AsyncGenerator<Batch, Completion, undefined> {
   const stop = new AbortController();
-  const params = requestParamsOf(service.account.baseUrl, service.dialect);
+  const params = {
+    ...requestParamsOf(service.account.baseUrl, service.dialect),
+    keepsInvalid: options.keepsInvalid === true,
+  };
   const signal = AbortSignal.any([service.signal, stop.signal]);
   try {
     const isStillThere = (isOne: (lead: RawLead) => boolean): Promise<boolean> =>

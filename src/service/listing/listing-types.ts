@@ -67,6 +67,8 @@ export interface ListingOptions {
   readonly before?: RunBefore | undefined;
   /** The caller reads the list from its front where a walk from elsewhere proves nothing: no record so far was without an id. */
   readonly goesBackToFront?: boolean | undefined;
+  /** A record that is no JSON is handed out as an `InvalidRecord`; without it, it ends the walk. */
+  readonly keepsInvalid?: boolean | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
   /** Rarer ways behind the last lead are not looked for: `doctor` has few requests, and looks for names itself. */

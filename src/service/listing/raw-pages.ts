@@ -107,7 +107,7 @@ function readPage(
   const leads: ScannedRecord[] = [];
   if (answer.status === 204) return { facts: pageWithoutList(answer, asked), leads };
   if (body.length === 0) throw answerError({ kind: 'answer-empty' });
-  const scan = new PageScan(params.items);
+  const scan = new PageScan(params.items, params);
   scan.push(body, leads);
   const envelope = scan.end(leads);
   params.leads.read(leads, 0, 0);

@@ -30,6 +30,10 @@ export interface RequestParams {
   readonly items: ArrayPlace;
   /** Finds the lead in each element of that array; for one walk, since `auto` keeps what it has found. */
   readonly leads: LeadReader;
+  /** Another name of the id of a lead. */
+  readonly idName: string | undefined;
+  /** A record that is no JSON stays in the list, as an `InvalidRecord`. */
+  readonly keepsInvalid?: boolean;
   readonly next: readonly string[] | 'auto';
   readonly pageSize: number | undefined;
   /** A missing next page is the end. */
@@ -80,6 +84,7 @@ export function requestParamsOf(
     pagination: dialect.pagination ?? 'auto',
     items: pointer(dialect.items, 'api.items', '/data/leads'),
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
+    idName: dialect.id,
     next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
     nextSeen: dialect.nextSeen ?? false,
