@@ -11,10 +11,10 @@ import { type RetrySchedule, type Sender, waitsAskedFor } from '../sender/sender
 import type { OutgoingDelivery } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
 
-/** A lead that was not received, as one of those of its class. */
+/** Names a lead that was not received by its class and its place among the leads of that class. */
 interface UnreceivedPlace {
   readonly kind: UnreceivedClass;
-  /** In the order in which they were found, from 0. */
+  /** The place in the order in which the audit found them, from 0. */
   readonly nth: number;
 }
 
@@ -35,24 +35,24 @@ export class MarkedLeads {
     this.#marks[kind].add(nth);
   }
 
-  /** Tells it of findings, which come class by class, each class from its first one on. */
+  /** Returns a test for findings, which must come class by class, each class from its first finding on. */
   tellOfEach(): (finding: Pick<Finding, 'class'>) => boolean {
-    const met = { refused: 0, missing: 0 };
+    const seen = { refused: 0, missing: 0 };
     return ({ class: kind }) => {
       if (kind !== 'refused' && kind !== 'missing') return false;
-      const nth = met[kind];
-      met[kind] += 1;
+      const nth = seen[kind];
+      seen[kind] += 1;
       return this.#marks[kind].has(nth);
     };
   }
 }
 
 export interface RepairOptions {
-  /** In batches of at most 1,000: what is not in the inbox. */
+  /** The leads that are not in the inbox, in batches of at most 1,000. */
   readonly leads: AsyncIterable<readonly UnreceivedLead[]>;
-  /** What shows afterwards which leads are there; undefined where nothing does. */
+  /** Shows afterwards which leads are there; undefined where nothing can. */
   readonly received: Pick<ReceivedLeads, 'lookUp'> | undefined;
-  /** Stores the leads; after they were acknowledged, where they are delivered as well. */
+  /** Stores the leads. Where they are delivered as well, each is stored after the receiver has acknowledged it. */
   readonly store: StoreLeads | undefined;
   readonly delivery: LeadDelivery | undefined;
   readonly signal: AbortSignal;
@@ -60,24 +60,24 @@ export interface RepairOptions {
   readonly onProgress: (leads: number) => void;
 }
 
-/** What was really done. */
+/** The result of a repair, as the inbox shows it. */
 export interface RepairResult {
-  /** The inbox has them now; where nothing shows that, the receiver has acknowledged them. */
+  /** The leads that the inbox has now; where nothing shows that, those that the receiver has acknowledged. */
   readonly repaired: MarkedLeads;
   /** Leads that the receiver has acknowledged. */
   readonly acknowledged: ReadonlySet<string>;
-  /** Leads that the receiver has acknowledged, and that the inbox does not have. */
+  /** How many leads the receiver has acknowledged, and the inbox does not have. */
   readonly unseen: number;
   readonly tally: RunTally | undefined;
-  /** It was ended since the receiver acknowledged nothing for five minutes. */
+  /** The repair was ended because the receiver acknowledged nothing for five minutes. */
   readonly isSilent: boolean;
-  /** Why it ended early, other than by the signal. */
+  /** The error that ended the repair early; undefined where it was the signal, or none. */
   readonly failure: { readonly error: unknown } | undefined;
 }
 
 /**
- * Delivers or stores leads, or both, and then looks what the inbox has of them. Does not throw for what goes wrong on the
- * way: what was done before counts.
+ * Delivers or stores leads, or both, and then looks up which of them the inbox has. A failure on the way is part of the
+ * result, and is not thrown: the leads before it count.
  */
 export async function repair(options: RepairOptions): Promise<RepairResult> {
   const { received, store, delivery } = options;
@@ -93,7 +93,7 @@ export async function repair(options: RepairOptions): Promise<RepairResult> {
   return { ...present, acknowledged, tally, isSilent, failure: failure ?? present.failure };
 }
 
-/** Of a lead that was to be repaired. */
+/** A lead that was to be repaired. */
 type Tried = readonly [id: string, kind: UnreceivedClass, nth: number];
 
 async function* noted(
@@ -124,7 +124,7 @@ async function storeAll(
   }
 }
 
-/** Those that are there, and that every target has had; where nothing shows that, those that were acknowledged. */
+/** Finds the leads that are there, and that every target has; where nothing shows that, those that were acknowledged. */
 async function presentAmong(
   tried: ValueSpool<Tried>,
   received: RepairOptions['received'],
@@ -143,21 +143,21 @@ async function presentAmong(
   };
   let batch: Tried[] = [];
   try {
-    for await (const one of tried.values()) {
-      batch.push(one);
+    for await (const lead of tried.values()) {
+      batch.push(lead);
       if (batch.length < batchSize) continue;
       await look(batch);
       batch = [];
     }
     await look(batch);
   } catch (error) {
-    // Of the rest it is not known whether they are there.
+    // Nobody knows whether the other leads are there.
     return { repaired, unseen: 0, failure: { error } };
   }
   return { repaired, unseen, failure: undefined };
 }
 
-/** What can be repaired: neither is in the inbox. */
+/** The classes that can be repaired: leads of neither are in the inbox. */
 export const repairedClasses = ['refused', 'missing'] as const satisfies readonly UnreceivedClass[];
 
 interface UnreceivedOptions {
@@ -165,13 +165,12 @@ interface UnreceivedOptions {
   readonly isSent: (id: string) => boolean;
 }
 
-/** Few enough that the lookup is fresh when they are sent. */
+/** Batches are so small that the lookup is fresh when the leads are sent. */
 const lookupSize = 64;
 
 /**
- * The leads that an audit found to be refused or missing, except for those that have come since: each batch is looked up
- * again just before it is yielded. `onArrived` gets one that has come, `isSent` tells which ones are not to be
- * sent again.
+ * Yields the leads that an audit found to be refused or missing, except for those that have come since: each batch is looked up
+ * once more just before it is yielded. `onArrived` gets a lead that has come; `isSent` tells which leads are not to be resent.
  */
 export async function* unreceivedLeads(
   audit: Pick<Audit, 'unreceived'>,
@@ -190,7 +189,7 @@ export async function* unreceivedLeads(
           count += 1;
           if (found[i]?.isPending === false) onArrived({ kind, nth });
           if (found[i] !== undefined || isSent(lead.id)) continue;
-          // A delivery may wait for a retry while its batch is long gone.
+          // The bytes are copied, since a delivery may wait for a retry long after its batch is gone.
           unreceived.push({ ...lead, bytes: Buffer.from(lead.bytes), kind, nth });
         }
         yield unreceived;
@@ -199,11 +198,11 @@ export async function* unreceivedLeads(
   }
 }
 
-/** Where leads are delivered, and how. */
+/** Says where and how leads are delivered. */
 export interface LeadDelivery {
   /** `hasAcknowledged`: whether the receiver has acknowledged anything in this repair. */
   readonly createSender: (hasAcknowledged: () => boolean) => Sender;
-  /** One delivery for each lead, with an id of its own. */
+  /** Makes one delivery for each lead, with an id of its own. */
   readonly deliveriesOf: (
     leads: AsyncIterable<readonly { readonly leadId: string; readonly body: Uint8Array }[]>,
   ) => AsyncIterable<readonly OutgoingDelivery[]>;
@@ -217,12 +216,15 @@ interface Delivered extends Pick<RepairResult, 'acknowledged' | 'isSilent' | 'fa
 /** Requests in flight: a repair does not have to be quick, and the receiver has other work. */
 const concurrency = 4;
 
-/** A receiver that acknowledged none of so many leads is left alone, or of the last ones, where they are not the cause. */
+/**
+ * A receiver that acknowledged none of so many leads gets no further ones; so does one that fails at so many in a row, where
+ * the leads are not the cause.
+ */
 const mostFailures = 20;
 
 /**
- * How long a receiver may acknowledge nothing, ms, and in how many attempts: longer than it takes to give a lead up, unless
- * each attempt hangs, or the receiver asks for long waits.
+ * A receiver may acknowledge nothing for so long, in milliseconds, and in so many attempts. That is longer than a lead is tried,
+ * unless each attempt hangs, or the receiver asks for long waits.
  */
 const longestSilenceMs = 5 * 60_000;
 const attemptsInSilence = 5;
@@ -240,7 +242,7 @@ async function deliverLeads(
   let failure: Delivered['failure'];
   let silence = { since: clock.steady(), attempts: 0, givenUp: 0 };
   let isSilent = false;
-  /** By id: what is neither acknowledged nor given up. */
+  /** The leads that are neither acknowledged nor given up, by their ids. */
   const waiting = new Map<string, TemporaryLead>();
   const keep = async (lead: TemporaryLead): Promise<void> => {
     try {
@@ -289,7 +291,7 @@ async function deliverLeads(
   return { acknowledged, tally, isSilent, failure: failure ?? run.failure };
 }
 
-/** Whether the next lead would be answered in the same way, whatever it is. */
+/** Whether the receiver would answer any other lead in the same way. */
 const isOfReceiver = (result: PostResult): boolean =>
   !result.ok || result.status >= 500 || result.status === 410 || result.status === 429;
 
@@ -305,10 +307,10 @@ async function* asSource(
 
 const second = 1000;
 
-/** Twenty attempts in under three minutes: of a receiver that fails half the time, one lead in a million is left. */
+/** Twenty attempts in under three minutes: where a receiver fails half the time, one lead in a million stays undelivered. */
 const waitsMs = [1, 2, 4, 8, ...Array.from({ length: 15 }, () => 10)].map((seconds) => seconds * second);
 
-/** Attempts for one lead at a receiver that has acknowledged nothing so far. */
+/** One lead is tried so often at a receiver that has acknowledged nothing so far. */
 const attemptsWithoutSuccess = 5;
 
 /**
@@ -335,12 +337,12 @@ export type StoreLeads = (leads: readonly TemporaryLead[]) => Promise<void>;
 
 interface LeadStoreOptions {
   readonly inbox: Pick<Inbox, 'take' | 'lookUp'>;
-  /** Where the leads were pulled from. */
+  /** The address of the service that listed the leads. */
   readonly baseUrl: URL;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Stores pulled leads in the inbox, marked as a backfill marks them; leaves alone what it has. */
+/** Stores pulled leads in the inbox, marked as backfilled, except for those that it has. */
 export const storeInInbox =
   ({ inbox, baseUrl, clock }: LeadStoreOptions): StoreLeads =>
   async (leads) => {

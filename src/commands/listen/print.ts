@@ -15,8 +15,8 @@ import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
 
 /**
- * What a run prints: data to stdout in the form of `--format`, the count of deliveries and requests to stderr. Its duration
- * counts from now.
+ * Prints what happens in a run: data to stdout in the form of `--format`, requests and the final counts to stderr. The duration
+ * of the run counts from this call.
  */
 export async function openDeliveryOutput(
   format: ListenOptions['format'],
@@ -31,10 +31,10 @@ export async function openDeliveryOutput(
   const sayRound = roundSayer(messages);
   const started = clock.now();
   return {
-    /** Deliveries wait while the reader of stdout is behind. */
+    /** Deliveries wait while the reader of stdout is slower than they are. */
     subscribeTo(events: Subscribable<AnsweredDelivery>): void {
       events.subscribe(({ verdict, reason, source }) => {
-        // It was counted when it came.
+        // The lead was counted when its delivery came.
         if (verdict === 'pending' && source === 'outbox') return;
         tally[verdict] += 1;
         if (verdict === 'rejected' && reason !== undefined)
@@ -48,7 +48,7 @@ export async function openDeliveryOutput(
     backfill: async (round: BackfillRound): Promise<void> => {
       if (sayRound(round)) await stdout.write(printer.backfill(round));
     },
-    /** Resolves when everything has left, or the reader was given up. */
+    /** Resolves when everything was written, or the reader of stdout is gone. */
     async summary(): Promise<void> {
       const durationMs = clock.now() - started;
       await stdout.write(printer.summary(tally, durationMs));
@@ -58,8 +58,8 @@ export async function openDeliveryOutput(
   };
 }
 
-/** Of a request's body, in bytes. */
-const shownBody = 4096;
+/** So many bytes of a request's body are shown. */
+const shownBodyBytes = 4096;
 
 /** `--verbose`: each request on stderr, its headers and the start of its body, without credentials. */
 function requestPrinter(
@@ -72,8 +72,8 @@ function requestPrinter(
     const { body } = delivery;
     messages.verbose(`${method} ${path}`);
     for (const [name, value] of redactor.headers(delivery)) messages.verbose(`  ${name}: ${value}`);
-    const text = Buffer.from(body.subarray(0, shownBody)).toString('utf8');
-    messages.verbose(`  ${text}${body.length > shownBody ? ` … (${body.length} bytes)` : ''}`);
+    const text = Buffer.from(body.subarray(0, shownBodyBytes)).toString('utf8');
+    messages.verbose(`  ${text}${body.length > shownBodyBytes ? ` … (${body.length} bytes)` : ''}`);
   };
 }
 
@@ -92,24 +92,24 @@ function summaryLine(tally: Tally, durationMs: number): string {
 }
 
 /**
- * Says what a person is told of the rounds of `--backfill`: not of one that changed nothing, and of each cause once. Gives
+ * Reports the rounds of `--backfill` on stderr: a round that changed nothing is silent, and each cause is named once. Returns
  * whether the round is worth a line on stdout: the first one, one that brought something, or one that failed.
  */
 function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillRound) => boolean {
   const unproven = new Set<string>();
-  /** The unbroken row of rounds that failed, the last one included. */
+  /** The unbroken series of rounds that failed, up to the last one. */
   let failing: { readonly cause: string; readonly since: number } | undefined;
   return (round) => {
     const { number, end, startedAt, durationMs, everyMs, fetched, handedOn, notStored } = round;
-    const found = fetched + handedOn + notStored > 0;
+    const hasChanges = fetched + handedOn + notStored > 0;
     if (end.kind === 'failed') {
       const cause = causeOf(end.error);
       const isSaid = failing?.cause === cause;
       failing = { cause, since: failing?.since ?? startedAt };
       const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
-      const counts = found ? ` (${counted(round)})` : '';
+      const counts = hasChanges ? ` (${counted(round)})` : '';
       if (!isSaid) messages.warn(`the backfill ended early${counts}: ${sentenceOf(end.error)}${next}`);
-      else if (found) messages.say(`backfill: ${counted(round)}, ended early`);
+      else if (hasChanges) messages.say(`backfill: ${counted(round)}, ended early`);
       return true;
     }
     const isInterrupted = end.kind === 'interrupted';
@@ -123,7 +123,7 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
       unproven.add(doubt);
       messages.warn(`the backfill may lack leads: ${problemSentence(end.reason)}`);
     }
-    const isNews = found || (number === 1 && !isInterrupted);
+    const isNews = hasChanges || (number === 1 && !isInterrupted);
     if (isNews) messages.say(`backfill: ${counted(round)}${isInterrupted ? ', interrupted' : ''}`);
     return isNews || end.kind === 'unproven';
   };
@@ -137,14 +137,14 @@ function counted({ fetched, known, handedOn, pending, notStored }: BackfillRound
   return parts.join(', ');
 }
 
-/** An outage is one cause, whichever way it shows. */
+/** The cause of a failure. An outage is one cause, in whichever form it shows. */
 function causeOf(error: unknown): string {
   if (error instanceof ServiceError) return 'outage';
   const problem = error instanceof LeadsError ? error.problem : undefined;
   return problem === undefined ? messageOf(error).replace(/\d+/g, '#') : withoutCounts(problem);
 }
 
-/** What tells one cause from another: numbers differ from round to round. */
+/** A problem without its numbers, which differ from round to round where the cause is the same. */
 const withoutCounts = (problem: Problem): string =>
   JSON.stringify(problem, (_, fact: unknown) => (typeof fact === 'number' ? undefined : fact));
 
@@ -162,11 +162,11 @@ export interface Listening {
 
 /** How many deliveries had each verdict. */
 interface Tally extends Record<AnsweredDelivery['verdict'], number> {
-  /** Of the rejected ones. */
+  /** How many rejected deliveries had each reason. */
   readonly reasons: Record<string, number>;
 }
 
-/** One form of stdout: the text for each thing that happens, empty for nothing. */
+/** One form of stdout: the text for each event, empty where nothing is printed. */
 interface Printer {
   listening(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
@@ -205,7 +205,7 @@ function isoTimes(): (ms: number) => string {
   };
 }
 
-/** One JSON object a line. `lead` is the lead's own text, inserted as it is: never parsed and written again. */
+/** Prints one JSON object a line. `lead` is the lead's own text, which is inserted as it is, and never parsed. */
 function eventsPrinter(isTerminal: boolean): Printer {
   const iso = isoTimes();
   const line = (json: string): string => `${isTerminal ? escapeJson(json) : json}\n`;
@@ -249,7 +249,7 @@ function eventsPrinter(isTerminal: boolean): Printer {
   };
 }
 
-/** The events for a log: ids, verdicts and reasons, and nothing that a person or a sender wrote but the id. */
+/** Prints the events for a log: ids, verdicts and reasons, and of what a sender wrote nothing but the id. */
 function redactedPrinter(): Printer {
   const iso = isoTimes();
   return {
@@ -262,7 +262,7 @@ function redactedPrinter(): Printer {
   };
 }
 
-/** Each newly accepted lead on a line, in the webhook's own bytes, compact. */
+/** Prints each newly accepted lead on a line, in the webhook's own bytes, compact. */
 function leadsPrinter(isTerminal: boolean): Printer {
   return {
     listening: () => '',
@@ -276,7 +276,7 @@ function leadsPrinter(isTerminal: boolean): Printer {
   };
 }
 
-/** A line for each delivery: time, verdict, lead, reason, duration; what else is to say follows on lines of its own. */
+/** Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own. */
 function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[]): Printer {
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
@@ -296,8 +296,8 @@ function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[
       const when = colours.dim(`${new Date(event.receivedAt).toISOString().slice(11, 19)}Z`);
       const took = colours.dim(formatDuration(durationMs));
       const first = `${when}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${took}`;
-      const rest = remarks(event, shownWarnings, nameOf).map((text) => `           ${sanitize(text)}`);
-      return `${[first, ...rest].join('\n')}\n`;
+      const remarkLines = remarks(event, shownWarnings, nameOf).map((text) => `           ${sanitize(text)}`);
+      return `${[first, ...remarkLines].join('\n')}\n`;
     },
     backfill: () => '',
     summary: () => '',
@@ -316,7 +316,7 @@ function subject(event: AnsweredDelivery): string {
   return parts.join('  ');
 }
 
-/** As far as they are text, as the specification says. */
+/** The lead's name and category, where they are text as the specification says. */
 function nameAndCategory(bytes: Uint8Array): string[] {
   const lead = JSON.parse(utf8(bytes)) as {
     contact?: { name?: unknown } | null;
@@ -335,7 +335,7 @@ function remarks(
   const { detail, attempt, firstAt, differs, warnings = [], targetResults = [], explanation = [] } = event;
   const lines: string[] = [];
   if (detail !== undefined) {
-    // What was no HTTP has neither.
+    // A request that was no HTTP has no method and no path.
     const request = event.method === '' ? '' : `${event.method} ${shortened(event.path)} `;
     lines.push(`${detail} (${request}from ${event.remote})`);
   }
