@@ -82,11 +82,13 @@ export type SpansAt =
   | { readonly ok: true; readonly spans: readonly Span[] }
   | { readonly ok: false; readonly kind: 'nothing'; readonly path: readonly string[] }
   /** An index into an array of more than one element, which `path` leads to. */
-  | { readonly ok: false; readonly kind: 'index'; readonly path: readonly string[]; readonly count: number };
+  | { readonly ok: false; readonly kind: 'index'; readonly path: readonly string[]; readonly count: number }
+  /** More values than the limit, at the end of the path or on the way. */
+  | { readonly ok: false; readonly kind: 'many' };
 
 /**
- * Finds all values that a path with `*` leads to, up to `limit` of them. An index is refused where the array has more elements.
- * The scanner must hold this text, as for `membersAt`.
+ * Finds all values that a path with `*` leads to. An index is refused where the array has more elements. The scanner must
+ * hold this text, as for `membersAt`.
  */
 export function spansAt(
   json: Buffer,
@@ -102,8 +104,9 @@ export function spansAt(
     for (const { span, path: above } of places) {
       const isArray = json[span.start] === openBracket;
       if (isArray && step === '*') {
-        for (const element of elementsAt(json, span.start, limit - next.length))
-          next.push({ span: element, path: [...above, String(next.length)] });
+        for (const [index, element] of elementsAt(json, span.start, limit - next.length + 1).entries())
+          next.push({ span: element, path: [...above, String(index)] });
+        if (next.length > limit) return { ok: false, kind: 'many' };
         continue;
       }
       const inner = spanAt(json, [step], span);

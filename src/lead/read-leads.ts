@@ -82,8 +82,14 @@ function leadsAt(
   idField: IdField,
 ): ReadLeads {
   const pointer = pointerText(path);
-  const spans = spansAt(json, path, { start, end }, maxLeads + 1);
-  if (!spans.ok) return { ok: false, detail: pointerRefusal(spans, path, names) };
+  const tooMany: ReadLeads = {
+    ...{ ok: false, isTooMany: true },
+    detail: `there are more than ${maxLeads} leads at ${pointer}`,
+  };
+  const spans = spansAt(json, path, { start, end }, maxLeads);
+  if (!spans.ok) {
+    return spans.kind === 'many' ? tooMany : { ok: false, detail: pointerRefusal(spans, path, names) };
+  }
   const places: Span[] = [];
   let isArray = path.includes('*');
   for (const span of spans.spans) {
@@ -94,9 +100,7 @@ function leadsAt(
     else return { ok: false, detail: `what is at ${pointer} is no object and no array` };
   }
   if (places.length === 0) return { ok: false, detail: `the array at ${pointer} is empty` };
-  if (places.length > maxLeads) {
-    return { ok: false, isTooMany: true, detail: `there are more than ${maxLeads} leads at ${pointer}` };
-  }
+  if (places.length > maxLeads) return tooMany;
   const isBody = path.length === 0 && !isArray;
   const leads: FoundLead[] = [];
   for (const place of places) {

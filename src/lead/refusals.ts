@@ -93,7 +93,7 @@ export const idHint = ({ option }: IdNames): string =>
 
 /** The message for a path that does not lead to all leads of a body. */
 export function pointerRefusal(
-  fault: Extract<SpansAt, { readonly ok: false }>,
+  fault: Extract<SpansAt, { readonly kind: 'index' | 'nothing' }>,
   path: Path,
   { saidBy, option }: LeadAtNames,
 ): string {

@@ -111,6 +111,7 @@ describe('the lead of a body, at a pointer', () => {
     ],
     ['/a/0/v', `{"a":[{"v":${a}}, 5]}`, '--lead-at /a/*/v takes all of them'],
     ['/a/*/v', `{"a":[{"v":${a}}, {"w":1}]}`, 'there is nothing at /a/1/v'],
+    ['/a/*/c/*/v', `{"a":[{"c":[{"v":${a}}]},{"c":[{"w":1}]}]}`, 'there is nothing at /a/1/c/0/v'],
     ['/a/*', `{"a":[]}`, 'the array at /a/* is empty'],
     ['/a', '{"a":[', 'too early'],
   ])("'%s' of %s is refused", (at, body, detail) => {
@@ -123,6 +124,12 @@ it('takes a thousand leads, and no more', () => {
     `[${Array.from({ length: count }, (_, i) => `{"id":${i},"category":""}`).join()}]`;
   expect(read(leads(1000))).toHaveLength(1000);
   expect(readLeads(Buffer.from(leads(1001)), 'auto')).toMatchObject({ ok: false, isTooMany: true });
+});
+
+it('leaves no lead out behind more than a thousand empty arrays', () => {
+  const body = Buffer.from(`{"e":[{"c":[${a}]},${'{"c":[]},'.repeat(1000)}{"c":[${b}]}]}`);
+  for (const at of ['auto', ['e', '*', 'c', '*'], ['e', '*', 'c']] as const)
+    expect(readLeads(body, at)).toMatchObject({ ok: false, isTooMany: true });
 });
 
 it.each([
