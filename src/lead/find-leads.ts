@@ -1,17 +1,23 @@
 import { formatPointer, isObject, type Json, valueAt } from '../json/exact.ts';
-import { fieldsOf } from '../json/resource.ts';
+import { attributesOf, fieldsOf } from '../json/resource.ts';
+import { deletionAround, deletionOf, isEvent, isPastName, mayBeNotice, wordsOf } from './change-notices.ts';
+
+type Path = readonly string[];
 
 /** The result of looking for the leads of a body. */
 export type LeadReading =
   /** Only one is possible: the reference tokens of the place, where `*` steps through an array; none for the body itself. */
-  | { readonly kind: 'one'; readonly path: readonly string[] }
+  | { readonly kind: 'one'; readonly path: Path }
   /** More than one is, so that none is taken. */
-  | { readonly kind: 'several'; readonly paths: readonly (readonly string[])[] }
+  | { readonly kind: 'several'; readonly paths: readonly Path[] }
   /** The only leads are those of the past, as in a notice of a deletion. */
-  | { readonly kind: 'past'; readonly paths: readonly (readonly string[])[] }
+  | { readonly kind: 'past'; readonly paths: readonly Path[] }
   /** The body says that the lead which it holds was deleted; this is the member that says so. */
-  | { readonly kind: 'deletion'; readonly member: string; readonly path: readonly string[] }
-  | { readonly kind: 'none' };
+  | { readonly kind: 'deletion'; readonly member: string; readonly path: Path }
+  /** Of the events of a batch, some hold a lead and others hold something else. */
+  | { readonly kind: 'mixed'; readonly path: Path }
+  /** No object is like a lead; some have an id at least. */
+  | { readonly kind: 'none'; readonly identified: readonly Path[] };
 
 /** How much an object with an id looks like a lead of section 2 of the specification. */
 const likeness = { identified: 0, related: 1, lead: 2 } as const;
@@ -19,8 +25,16 @@ type Likeness = (typeof likeness)[keyof typeof likeness];
 
 /** A place of objects with an id. Where `*` steps through arrays, the place has the best likeness of its objects. */
 interface Candidate {
-  readonly path: readonly string[];
-  likeness: Likeness;
+  readonly path: Path;
+  readonly likeness: Likeness;
+  /** Each of its objects has the category and the contact of a lead, so that it carries no other one. */
+  readonly isWhole: boolean;
+  /** One of its objects names an event. */
+  readonly isEvent: boolean;
+  /** Some of its objects are like a lead and others are not. */
+  readonly isMixed: boolean;
+  /** The member that says that one of its objects was deleted. */
+  readonly deletion: Path | undefined;
 }
 
 type Members = { readonly [key: string]: Json };
@@ -28,6 +42,8 @@ type Members = { readonly [key: string]: Json };
 interface Candidates {
   readonly present: Map<string, Candidate>;
   readonly past: Map<string, Candidate>;
+  /** Places of objects that may be leads whose id has another name. */
+  readonly otherIds: Map<string, Path>;
 }
 
 /** Members on the way to a lead; the arrays between them do not count. */
@@ -35,19 +51,16 @@ const deepest = 4;
 /** Members and arrays together. */
 const longestPath = 2 * deepest;
 
-/** Members that hold what a lead was before a change, as databases and customer services name them. */
-const pastName =
-  /^(?:old|prev)|^(?:before|deleted)(?:$|[_-]|[A-Z])|(?:[_-](?:old|prev|previous|before)|Old|Prev|Previous|Before)$/;
-
-/** Members that name an event; `type` does only with a value such as `lead.created`. */
-const eventNames = [
-  ...['event', 'eventType', 'event_type', 'eventName', 'event_name', 'action', 'op', 'operation'],
-  ...['operationType', 'topic', 'kind'],
-];
-const deletion = /(?:^|[^a-z])(?:deleted?|removed?|destroy(?:ed)?|erased?)(?![a-z])/i;
-
 /** Members of a person, by which a body with an id may be a lead. */
 const personName = /e[-_]?mail|phone|mobile|(?:first|last|full)[-_]?name/i;
+
+/** Services name a lead's id so. */
+export const idLikeName =
+  /^(?:lead|leadgen|record|entry|response|submission|contact)[_-]?id$|^_?(?:uu|gu)?id$/i;
+
+/** Members in which events carry what they are about. */
+const payloadName =
+  /^(?:data|payload|object|records?|leads?|entry|entries|items?|rows?|entity|resource|document|details?|bod(?:y|ies)|values?|new|after|current|result|event|message|content)$/i;
 
 /**
  * Finds the lead of a body, or its leads, where exactly one reading is possible. A lead has an id, in the member `idName`, and fields of
@@ -56,30 +69,62 @@ const personName = /e[-_]?mail|phone|mobile|(?:first|last|full)[-_]?name/i;
  */
 export function findLeads(body: Json, idName: string): LeadReading {
   if (isFlatLead(body, idName)) return { kind: 'one', path: [] };
-  const candidates: Candidates = { present: new Map(), past: new Map() };
-  collect(body, { path: [], members: 0, isPast: false }, idName, candidates);
-  const root = candidates.present.get('');
-  candidates.present.delete('');
-  const inside = [...candidates.present.values()];
+  const candidates: Candidates = { present: new Map(), past: new Map(), otherIds: new Map() };
+  collect(body, { path: [], members: 0, isPast: false, deletion: undefined }, idName, candidates);
+  const present = [...candidates.present.values()];
   const past = [...candidates.past.values()];
-  const best = inside.reduce<number>((top, { likeness: next }) => Math.max(top, next), -1);
-  const rootLikeness = root?.likeness ?? -1;
-  if (best >= likeness.related && best >= rootLikeness) {
-    const rivals = inside.filter((candidate) => candidate.likeness === best);
-    return readingOf(body, root !== undefined && rootLikeness === best ? [root, ...rivals] : rivals);
+  const root = candidates.present.get('');
+  const best = bestOf(present);
+  if (best >= likeness.related) {
+    const [lead, ...rivals] = present.filter((candidate) => candidate.likeness === best);
+    if (lead === root && lead?.isWhole === false && bestOf(past) > best) return pastReading(past);
+    return readingOf(lead, rivals.length > 0 ? rivals.map(pathOf) : pathsOfPayloads(lead, candidates));
   }
-  if (rootLikeness >= likeness.related) return { kind: 'one', path: [] };
-  if (past.length > 0) return { kind: 'past', paths: past.map(({ path }) => path) };
-  if (root === undefined || isEvent(body)) return { kind: 'none' };
-  return readingOf(body, [root, ...inside]);
+  if (past.length > 0) return pastReading(past);
+  const inside = [
+    ...present.filter((candidate) => candidate !== root).map(pathOf),
+    ...candidates.otherIds.values(),
+  ];
+  return root === undefined || root.isEvent ? { kind: 'none', identified: inside } : readingOf(root, inside);
+}
+
+const pathOf = ({ path }: Candidate): Path => path;
+
+const bestOf = (candidates: readonly Candidate[]): number =>
+  candidates.reduce((best, candidate) => Math.max(best, candidate.likeness), -1);
+
+const pastReading = (past: readonly Candidate[]): LeadReading => ({ kind: 'past', paths: past.map(pathOf) });
+
+function readingOf(lead: Candidate | undefined, rivals: readonly Path[]): LeadReading {
+  if (lead === undefined) return { kind: 'none', identified: [] };
+  const { path, deletion, isMixed } = lead;
+  if (rivals.length > 0) return { kind: 'several', paths: [path, ...rivals] };
+  if (deletion !== undefined) return { kind: 'deletion', member: formatPointer(deletion), path };
+  return { kind: isMixed ? 'mixed' : 'one', path };
+}
+
+/** An event may have a category or an e-mail address of its own: what it carries may then be the lead, if it has an id. */
+function pathsOfPayloads(lead: Candidate | undefined, { present, otherIds }: Candidates): readonly Path[] {
+  if (lead === undefined || lead.isWhole) return [];
+  const { length } = lead.path;
+  return [...[...present.values()].map(pathOf), ...otherIds.values()].filter((path) => {
+    const below = path.slice(length).filter((step) => step !== '*');
+    const isInside = below.length > 0 && lead.path.every((step, index) => step === path[index]);
+    return isInside && (lead.isEvent || below.every((name) => payloadName.test(name)));
+  });
 }
 
 /** The usual delivery: a lead whose objects hold no further ones, so that no other lead can be inside. */
 function isFlatLead(body: Json, idName: string): boolean {
-  if (!isObject(body) || likenessOf(body, idName, true) !== likeness.lead) return false;
+  if (!isObject(body) || !isObject(body['contact'])) return false;
+  if (likenessOf(body, idName, true) !== likeness.lead) return false;
   for (const name in body) {
     const inner = body[name];
-    if (typeof inner !== 'object' || inner === null) continue;
+    if (typeof inner !== 'object' || inner === null) {
+      if (name !== 'id' && name !== 'category' && name !== 'createdAt' && mayBeNotice(name)) return false;
+      continue;
+    }
+    if (name !== 'contact' && name !== 'metadata') return false;
     for (const key in inner as Members) {
       const value = (inner as Members)[key];
       if (key === idName || (typeof value === 'object' && value !== null)) return false;
@@ -88,21 +133,14 @@ function isFlatLead(body: Json, idName: string): boolean {
   return true;
 }
 
-function readingOf(body: Json, readings: readonly Candidate[]): LeadReading {
-  const paths = readings.map((candidate) => candidate.path);
-  const [path] = paths;
-  if (path === undefined) return { kind: 'none' };
-  if (paths.length > 1) return { kind: 'several', paths };
-  const member = path.length === 0 ? undefined : memberOfDeletion(body, path);
-  return member === undefined ? { kind: 'one', path } : { kind: 'deletion', member, path };
-}
-
 interface Place {
-  readonly path: readonly string[];
+  readonly path: Path;
   /** Members of objects in the path. */
   readonly members: number;
   /** Below a member that names the past. */
   readonly isPast: boolean;
+  /** The member, of what is above, that says that the lead was deleted. */
+  readonly deletion: Path | undefined;
 }
 
 function collect(value: Json, place: Place, idName: string, candidates: Candidates): void {
@@ -114,23 +152,86 @@ function collect(value: Json, place: Place, idName: string, candidates: Candidat
     return;
   }
   if (!isObject(value)) return;
-  const objectLikeness = likenessOf(value, idName, path.length === 0);
-  if (objectLikeness !== undefined) {
-    const pointer = formatPointer(path);
-    const places = isPast ? candidates.past : candidates.present;
-    const candidate = places.get(pointer);
-    if (candidate === undefined) places.set(pointer, { path, likeness: objectLikeness });
-    else if (candidate.likeness < objectLikeness) candidate.likeness = objectLikeness;
-  }
+  addCandidate(value, place, idName, candidates);
   if (members === deepest) return;
-  for (const [name, inner] of Object.entries(value)) {
-    if (typeof inner !== 'object' || inner === null) continue;
-    const below = { path: [...path, name], members: members + 1, isPast: isPast || pastName.test(name) };
+  // What a resource object of JSON:API is related to is beside its attributes, and has ids.
+  const attributes = attributesOf(value);
+  const inside = Object.entries(attributes === undefined ? value : { attributes }).filter(
+    ([, inner]) => typeof inner === 'object' && inner !== null,
+  );
+  if (inside.length === 0) return;
+  const around = place.deletion === undefined ? deletionAround(value) : undefined;
+  const deletion = around === undefined ? place.deletion : [...path, ...around];
+  for (const [name, inner] of inside) {
+    const below = {
+      path: [...path, name],
+      members: members + 1,
+      isPast: isPast || isPastName(name),
+      deletion,
+    };
     collect(inner, below, idName, candidates);
   }
 }
 
-function likenessOf(object: Members, idName: string, isBody: boolean): Likeness | undefined {
+/** Adds an object with an id to the candidates: to that of its place, where `*` leads to several objects. */
+function addCandidate(
+  object: Members,
+  { path, isPast, deletion: deletionAbove }: Place,
+  idName: string,
+  { present, past, otherIds }: Candidates,
+): void {
+  const isCalledLead = isLeadName(path);
+  const objectLikeness = likenessOf(object, idName, isCalledLead);
+  if (objectLikeness === undefined) {
+    // A path such as `lead.id` says already that the id of this object is that of the one around it.
+    const mayHaveOther = !isPast && path.length > 0 && !idName.includes('.');
+    if (mayHaveOther && hasOtherId(object, isCalledLead)) otherIds.set(formatPointer(path), path);
+    return;
+  }
+  const pointer = formatPointer(path);
+  const places = isPast ? past : present;
+  const other = places.get(pointer);
+  const isOfEvent = isEvent(object);
+  const deletionMember = deletionOf(object);
+  const deletion =
+    deletionAbove ??
+    (deletionMember === undefined ? undefined : [...path, deletionMember]) ??
+    other?.deletion;
+  const isIdentified = objectLikeness === likeness.identified;
+  // The objects of one array are of one kind, whatever fields they have; the events of one are not.
+  const isMixed =
+    other !== undefined &&
+    (other.isMixed ||
+      (isIdentified !== (other.likeness === likeness.identified) && (path.at(-1) !== '*' || isOfEvent)));
+  places.set(pointer, {
+    ...{ path, deletion, isMixed },
+    likeness: other === undefined || objectLikeness > other.likeness ? objectLikeness : other.likeness,
+    isEvent: isOfEvent || other?.isEvent === true,
+    isWhole: isWholeLead(object) && other?.isWhole !== false,
+  });
+}
+
+/** Whether the place is the body itself, an array that is the body, or has a name such as `newLead`. */
+function isLeadName(path: Path): boolean {
+  const name = path.findLast((step) => step !== '*');
+  return name === undefined || (/lead/i.test(name) && wordsOf(name).some((word) => /^leads?$/.test(word)));
+}
+
+const isWholeLead = (object: Members): boolean => {
+  const { category, contact } = fieldsOf(object);
+  return typeof category === 'string' && isObject(contact);
+};
+
+/** Whether an object without the id may be a lead whose id has another name. */
+function hasOtherId(object: Members, isNamedLead: boolean): boolean {
+  const names = Object.keys(object);
+  return (
+    names.some((name) => idLikeName.test(name)) &&
+    (isNamedLead || names.some((name) => name === 'category' || name === 'contact' || personName.test(name)))
+  );
+}
+
+function likenessOf(object: Members, idName: string, mayBePerson: boolean): Likeness | undefined {
   if (idIn(object, idName) === undefined) return undefined;
   const { category, contact, createdAt, metadata } = fieldsOf(object);
   const isDated = typeof createdAt === 'string' || typeof createdAt === 'number';
@@ -141,32 +242,10 @@ function likenessOf(object: Members, idName: string, isBody: boolean): Likeness 
     (isObject(metadata) ? 1 : 0);
   if (score >= 3) return likeness.lead;
   const isRelated = category !== undefined || contact !== undefined;
-  const isPerson = isBody && Object.keys(object).some((name) => personName.test(name));
+  const isPerson = mayBePerson && Object.keys(object).some((name) => personName.test(name));
   return isRelated || isPerson ? likeness.related : likeness.identified;
 }
 
 /** The id of an object, by its name or by the path that the dots of the name make: `contact.id`. */
 export const idIn = (object: Members, idName: string): Json | undefined =>
   object[idName] ?? (idName.includes('.') ? valueAt(object, idName.split('.')) : undefined);
-
-/** Whether the body says that it tells of something that happened. */
-function isEvent(body: Json): boolean {
-  if (!isObject(body)) return false;
-  const { type, object } = body;
-  if (object === 'event' || (typeof type === 'string' && /^(?:ping|test)$|[.:]/.test(type))) return true;
-  return eventNames.some((name) => typeof body[name] === 'string');
-}
-
-/** The member, of the body or of what is on the way to the lead, that says that the lead was deleted. */
-function memberOfDeletion(body: Json, path: readonly string[]): string | undefined {
-  for (let length = 0; length < path.length; length += 1) {
-    const above = valueAt(body, path.slice(0, length));
-    if (!isObject(above)) continue;
-    const name = [...eventNames, 'type'].find((eventName) => {
-      const value = above[eventName];
-      return typeof value === 'string' && deletion.test(value);
-    });
-    if (name !== undefined) return formatPointer([...path.slice(0, length), name]);
-  }
-  return undefined;
-}

@@ -139,8 +139,8 @@ function possiblePaths(
 ): readonly (readonly string[])[] {
   if (at !== 'auto') return [at];
   const reading = findLeads(JSON.parse(json.toString('utf8', start, end)) as Json, idField.name);
-  if (reading.kind === 'one' || reading.kind === 'deletion') return [reading.path];
-  return reading.kind === 'none' ? [] : reading.paths;
+  if (reading.kind === 'none') return [];
+  return 'path' in reading ? [reading.path] : reading.paths;
 }
 
 export type ReadLead =

@@ -1,6 +1,6 @@
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import type { SpansAt } from '../json/members.ts';
-import { idIn, type LeadReading } from './find-leads.ts';
+import { idIn, idLikeName, type LeadReading } from './find-leads.ts';
 
 /** The names by which a front speaks of the place of a lead, for messages. */
 export interface LeadAtNames {
@@ -34,8 +34,10 @@ export function refusalOf(
       return `the only lead in the body is a former one, at ${alternatives(reading.paths)}${choice(reading.paths, option, 'takes it all the same')}`;
     case 'deletion':
       return `${reading.member} says that the lead was deleted${choice([reading.path], option, 'takes it all the same')}`;
+    case 'mixed':
+      return `some of the objects at ${pointerText(reading.path)} are no lead${choice([reading.path], option, 'takes all of them')}`;
     case 'none':
-      return noLeadIn(body, option, idNames);
+      return noLeadIn(body, reading.identified, option, idNames);
   }
 }
 
@@ -48,14 +50,21 @@ const choice = (paths: readonly Path[], option: string | undefined, effect: stri
 const joined = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join() : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1) ?? ''}`;
 
-function noLeadIn(body: Json, option: string | undefined, { name, option: idOption }: IdNames): string {
+function noLeadIn(
+  body: Json,
+  identified: readonly Path[],
+  option: string | undefined,
+  { name, option: idOption }: IdNames,
+): string {
   if (Array.isArray(body) && body.length === 0) return 'the body is an empty array';
   if (typeof body !== 'object' || body === null) return 'the body is not a JSON object';
   const hasId = isObject(body) && idIn(body, name) !== undefined;
   const hasLeadField = isObject(body) && ('category' in body || 'contact' in body);
   const hints = [
     !hasId && idOption !== undefined && `with ${idOption} which field of a lead is its id`,
-    !hasLeadField && option !== undefined && `with ${option} where in the body the lead is`,
+    !hasLeadField &&
+      option !== undefined &&
+      `with ${option} where in the body the lead is${identified.length === 0 ? '' : `, such as ${alternatives(identified, option)}`}`,
   ].filter((hint) => hint !== false);
   return `${missingPart(body, name, hasId)}${hints.length === 0 ? '' : `; say ${hints.join(', or ')}`}`;
 }
@@ -69,9 +78,6 @@ function missingPart(body: Json, idName: string, hasId: boolean): string {
     ? `no object in the array has an '${idName}' beside category or contact${instead}`
     : `there is no '${idName}'${instead}`;
 }
-
-/** Services name a lead's id so; a hint shows those that a body has. */
-const idLikeName = /^(?:lead|leadgen|record|entry|response|submission|contact)[_-]?id$|^_?(?:uu|gu)?id$/i;
 
 /** The members of a body that look like an id, also one object further inside: `contact.id`. */
 function idLikeMembers(body: Json): string[] {

@@ -26,6 +26,8 @@ function placeIn(body: Json, idName = 'id'): string {
       return `${reading.kind}: ${reading.paths.map(pointer).join(' ')}`;
     case 'deletion':
       return `deleted, says ${reading.member}`;
+    case 'mixed':
+      return `mixed: ${pointer(reading.path)}`;
     case 'none':
       return 'none';
   }
@@ -125,6 +127,59 @@ describe('the lead of a body as a service sends it', () => {
     ['an envelope with a creation time', { id: 'evt_7', createdAt: 'x', payload: lead }, '/payload'],
     ['an envelope, with fewer fields', { event: 'lead.created', data: related }, '/data'],
     ['a lead beside what is related to it', { lead, campaign: { id: 4, category: 'ads' } }, '/lead'],
+    [
+      'DynamoDB streams, an update',
+      {
+        Records: [
+          {
+            eventID: '1',
+            eventName: 'MODIFY',
+            dynamodb: { NewImage: lead, OldImage: former, Keys: { id: 5 } },
+          },
+        ],
+      },
+      '/Records/*/dynamodb/NewImage',
+    ],
+    [
+      'MongoDB, an update',
+      { _id: {}, operationType: 'update', fullDocument: lead, fullDocumentBeforeChange: former },
+      '/fullDocument',
+    ],
+    ['Cloud Firestore', { oldValue: {}, value: lead, updateMask: {} }, '/value'],
+    ['a change with its original', { original: former, current: lead }, '/current'],
+    ['a change with images', { preImage: former, postImage: lead }, '/postImage'],
+    ['a lead with what it was before', { lead, history: [former, former] }, '/lead'],
+    ['a preview', { preview: lead }, '/preview'],
+    ['a lead that was restored', { event: 'lead.undeleted', data: lead }, '/data'],
+    ['a lead that was never deleted', { data: { ...lead, deleted: false, deleted_at: null } }, '/data'],
+    ['Debezium, flat', { ...lead, __deleted: 'false', __op: 'c' }, 'the body'],
+    ['a lead about a deletion', { ...lead, type: 'removal', status: 'deleted' }, 'the body'],
+    ['Airtable', { id: 'rec1', createdTime: 'x', fields: { Email: 'ada@example.com' } }, 'the body'],
+    ['Netlify', { id: '5f', email: 'ada@example.com', data: { email: 'ada@example.com' } }, 'the body'],
+    [
+      'an event that holds a person named lead',
+      { event: 'x', lead: { id: 1, email: 'ada@example.com' }, user: { id: 2, email: 'bob@example.com' } },
+      '/lead',
+    ],
+    [
+      'a batch of bodies',
+      [
+        { id: 1, email: 'ada@example.com' },
+        { id: 2, phone: null },
+      ],
+      '/*',
+    ],
+    [
+      'JSON:API, with what the lead is related to',
+      {
+        data: {
+          ...{ type: 'leads', id: 'L-1', attributes: { category: 'solar' } },
+          relationships: { owner: { data: { type: 'users', id: '9' } } },
+        },
+        included: [{ type: 'users', id: '9', attributes: { email: 'bob@example.com' } }],
+      },
+      '/data',
+    ],
   ])('%s', (_, body, place) => {
     expect(placeIn(body)).toBe(place);
   });
@@ -172,6 +227,100 @@ describe('no lead is taken from', () => {
       { id: 'e1', data: { id: 'x', name: 'Ada' } },
       'several: the body /data',
     ],
+    [
+      'DynamoDB streams, a deletion',
+      { Records: [{ eventName: 'REMOVE', dynamodb: { OldImage: lead } }] },
+      'past: /Records/*/dynamodb/OldImage',
+    ],
+    [
+      'MongoDB, a deletion',
+      { operationType: 'delete', documentKey: {}, fullDocumentBeforeChange: lead },
+      'past: /fullDocumentBeforeChange',
+    ],
+    ['a former lead', { former: lead }, 'past: /former'],
+    ['what was removed', { event: 'list.changed', removed: [lead] }, 'past: /removed/*'],
+    ['Bitrix', { event: 'ONCRMLEADDELETE', data: { FIELDS: lead } }, 'deleted, says /event'],
+    ['a deletion in camel case', { type: 'LeadDeletedEvent', data: lead }, 'deleted, says /type'],
+    [
+      'Microsoft Graph',
+      { value: [{ changeType: 'deleted', resourceData: lead }] },
+      'deleted, says /value/*/changeType',
+    ],
+    ['Calendly and others', { triggerEvent: 'LEAD_DELETED', payload: lead }, 'deleted, says /triggerEvent'],
+    ['Jira', { webhookEvent: 'lead_deleted', lead }, 'deleted, says /webhookEvent'],
+    [
+      'Pipedrive 2, a deletion',
+      { meta: { action: 'delete', id: 7 }, data: lead },
+      'deleted, says /meta/action',
+    ],
+    [
+      'Salesforce, a deletion',
+      { payload: { ChangeEventHeader: { changeType: 'DELETE' }, record: lead } },
+      'deleted, says /payload/ChangeEventHeader/changeType',
+    ],
+    [
+      'n8n, a deletion',
+      [{ headers: { 'x-event': 'lead.deleted' }, body: lead }],
+      'deleted, says /*/headers/x-event',
+    ],
+    ['a log of changes', { op: 'D', data: lead }, 'deleted, says /op'],
+    ['Debezium, a flat deletion', { ...lead, __deleted: 'true' }, 'deleted, says /__deleted'],
+    [
+      'a record that was deleted',
+      { data: { ...lead, deleted_at: '2026-11-20' } },
+      'deleted, says /data/deleted_at',
+    ],
+    ['Stripe, a deleted object', { id: 'L-1', object: 'lead', deleted: true }, 'deleted, says /deleted'],
+    ['a flat event of a deletion', { ...lead, event: 'lead.deleted' }, 'deleted, says /event'],
+    [
+      'a batch of which one is a deletion',
+      [
+        { action: 'created', lead },
+        { action: 'deleted', lead: leadNamed('L-2') },
+      ],
+      'deleted, says /*/action',
+    ],
+    [
+      'a batch of events of two kinds',
+      [{ data: lead }, { type: 'ping', data: { id: 'p' } }],
+      'mixed: /*/data',
+    ],
+    ['a batch of a lead and an event', [lead, { id: 'e1', type: 'ping' }], 'mixed: /*'],
+    [
+      'an event with a category of its own',
+      { id: 'e1', category: 'crm', event: 'lead.created', data: { id: 'L-1', email: 'ada@example.com' } },
+      'several: the body /data',
+    ],
+    [
+      'an event with metadata of its own',
+      { id: 'e1', category: 'crm', createdAt: 'x', metadata: {}, data: { id: 'L-1', name: 'Ada' } },
+      'several: the body /data',
+    ],
+    [
+      'an event with an e-mail address of its own',
+      { id: 'e1', user_email: 'bob@example.com', data: { id: 'L-1', name: 'Ada' } },
+      'several: the body /data',
+    ],
+    [
+      'an event of a contact',
+      {
+        id: 'e1',
+        event: 'contact.created',
+        createdAt: 'x',
+        contact: { id: 'C-1', email: 'ada@example.com' },
+      },
+      'several: the body /contact',
+    ],
+    [
+      'an event whose lead has an id of another name',
+      { id: 'e1', data: { lead_id: 'L-1', category: 'solar', contact: { email: 'ada@example.com' } } },
+      'several: the body /data',
+    ],
+    [
+      'an event with a category whose lead has an id of another name',
+      { id: 'e1', category: 'crm', payload: { uuid: 'L-1', email: 'ada@example.com' } },
+      'several: the body /payload',
+    ],
     ['a ping', { id: 'e1', type: 'ping' }, 'none'],
     ['an event without data', { id: 'e1', event: 'invoice.paid', amount: 7 }, 'none'],
     [
@@ -206,6 +355,7 @@ it.each([
   ['lead_id', { lead_id: 'x', user_column_data: [] }, 'the body'],
   ['lead_id', { object: 'page', entry: [{ lead_id: 'x', category: 'c' }] }, '/entry/*'],
   ['a.b', { 'a.b': 5, category: 'solar' }, 'the body'],
+  ['data.id', { id: 'e1', data: { id: 'L-1', category: 'solar' } }, 'the body'],
 ])('with the id in %s', (idName, body, place) => {
   expect(placeIn(body, idName)).toBe(place);
 });

@@ -1,0 +1,113 @@
+import { isObject, type Json } from '../json/exact.ts';
+
+/** What the names and texts of a body say of a change: that it is an event, that something was deleted, or what was before. */
+
+type Members = { readonly [key: string]: Json };
+
+/** The words of `fullDocumentBeforeChange`, `old_record` or `LEAD-DELETED`, in lower case. */
+export const wordsOf = (name: string): readonly string[] =>
+  name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter(Boolean);
+
+const pastWord =
+  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|history|pre|preimage|deleted|removed|erased|destroyed|trash|trashed)$/;
+/** The same without a capital or a line between the words, such as `oldvalue`; not `older` and not `preview`. */
+const pastStart = /^(?:old(?!e)|prev(?!iew|ent)|before)/i;
+
+/** Part of each such name: a quick look, which spares the splitting of all others. */
+const pastPart = /old|pre|past|before|former|prior|was|origin|hist|delet|remov|eras|destr|trash/i;
+
+/** Members that hold what a lead was before a change, as databases and customer services name them. */
+export const isPastName = (name: string): boolean =>
+  pastPart.test(name) && (pastStart.test(name) || wordsOf(name).some((word) => pastWord.test(word)));
+
+const eventWord = /^(?:event|action|op|operation|trigger|topic|kind|verb)$/;
+const eventTypeWord = /^(?:event|change|operation|action|trigger|hook|webhook|subscription|activity)$/;
+
+/** Part of each name of a member that tells of an event or of a deletion: a quick look as well. */
+const noticePart =
+  /event|action|op|trigger|topic|kind|verb|change|hook|subscr|activity|delet|remov|destr|eras|trash|purge|redact/i;
+
+/** Whether a member of a lead, by its name, may tell of an event or of a deletion. */
+export const mayBeNotice = (name: string): boolean => noticePart.test(name);
+
+/** Members that name an event, such as `event`, `eventType` and `trigger_event`. */
+function isEventName(name: string): boolean {
+  if (!noticePart.test(name)) return false;
+  const words = wordsOf(name);
+  const last = words.at(-1) ?? '';
+  return eventWord.test(last) || (/^(?:type|name)$/.test(last) && eventTypeWord.test(words.at(-2) ?? ''));
+}
+
+/** Whether an object says that it tells of something that happened; its `type` does only with a value such as `lead.created`. */
+export function isEvent(object: Json): boolean {
+  if (!isObject(object)) return false;
+  const { type, object: kind } = object;
+  if (kind === 'event' || (typeof type === 'string' && /^(?:ping|test)$|[.:]/.test(type))) return true;
+  return Object.keys(object).some((name) => typeof object[name] === 'string' && isEventName(name));
+}
+
+/** The end of a word, since some services write `ONLEADDELETE`; not `undeleted`. */
+const deletionWord =
+  /(?<!un)(?:delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing)|destroy(?:ed)?|erased?|erasure|purged?|trashed|redact(?:ed)?)$/;
+/** An event has no longer name. */
+const longestEvent = 64;
+
+const saysDeletion = (name: string, value: Json): boolean =>
+  typeof value === 'string' &&
+  value.length <= longestEvent &&
+  ((noticePart.test(value) && wordsOf(value).some((word) => deletionWord.test(word))) ||
+    // Logs of changes in databases write I, U and D.
+    (/^d$/i.test(value) && /^(?:op|operation)$/.test(wordsOf(name).at(-1) ?? '')));
+
+const deletionFlag =
+  /^_*(?:(?:is|was|soft|fivetran)_?)?(?:deleted|removed|erased|destroyed|trashed)(?:_?(?:at|on|date|time))?$/i;
+
+const isDeletionFlag = (name: string, value: Json): boolean =>
+  (value === true || (typeof value === 'number' && value > 0) || isYes(value)) && deletionFlag.test(name);
+
+const isYes = (value: Json): boolean =>
+  typeof value === 'string' && value !== '' && !/^(?:false|no|n|0)$/i.test(value);
+
+/** The member by which an object says that it was deleted itself. */
+export function deletionOf(object: Members): string | undefined {
+  for (const name in object) {
+    if (!noticePart.test(name)) continue;
+    const value = object[name] ?? null;
+    if (isDeletionFlag(name, value) || (isEventName(name) && saysDeletion(name, value))) return name;
+  }
+  return undefined;
+}
+
+/** Members that name an event in what is around a lead; in a lead they are fields of its own. */
+const outerEventName = /(?:type|name|status|state|method)$/i;
+/** Objects beside a lead that tell of the event. */
+const outerObjectName =
+  /(?:meta(?:data)?|headers?|event|hook|context|info|notification|trigger|envelope|request)$/i;
+
+/** The names on the way to the member by which an object says that the lead inside it was deleted. */
+export function deletionAround(object: Members): readonly string[] | undefined {
+  const own = deletionOf(object) ?? outerDeletion(object);
+  if (own !== undefined) return [own];
+  for (const [name, inner] of Object.entries(object)) {
+    if (!isObject(inner) || !outerObjectName.test(name)) continue;
+    const member = Object.keys(inner).find(
+      (key) => isEventName(key) && saysDeletion(key, inner[key] ?? null),
+    );
+    const found = member ?? outerDeletion(inner);
+    if (found !== undefined) return [name, found];
+  }
+  return undefined;
+}
+
+const outerDeletion = (object: Members): string | undefined =>
+  Object.keys(object).find((name) => {
+    const value = object[name] ?? null;
+    return (
+      typeof value === 'string' && outerEventName.test(name) && !/\s/.test(value) && saysDeletion(name, value)
+    );
+  });
