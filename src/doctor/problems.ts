@@ -1,3 +1,4 @@
+import type { TlsCause } from '../service/client/tls-failure.ts';
 import type { KindsOf } from '../errors.ts';
 
 /** What helps where it is not known how pages follow each other. */
@@ -112,7 +113,8 @@ export type DoctorProblem =
       'host-found': { host: string; addresses: readonly string[] };
       /** `why`: the system's code or message, or `timeout`. */
       'service-host-unknown': { host: string; why: string };
-      'tls-failed': { code: string };
+      /** `cause`: undefined where no handshake began. */
+      'tls-failed': { code: string; cause: TlsCause | undefined };
       'certificate-ended': { days: number };
       'certificate-of-others': { names: string; host: string };
       'certificate-untrusted': { issuer: string; why: string };

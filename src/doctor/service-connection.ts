@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf } from '../check/endpoint.ts';
 import { issuerOf, shakeHands } from '../check/tls-handshake.ts';
+import { tlsFailureOf } from '../service/client/tls-failure.ts';
 import { limitTime } from '../http/client/limit-time.ts';
 import type { Clock } from '../time/clock.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
@@ -51,7 +52,8 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
   const hands = await shakeHands(endpoint, {}, { timeoutMs, signal, clock });
   if (!hands.ok) {
     signal.throwIfAborted();
-    return check.fail({ kind: 'tls-failed', code: hands.code });
+    const cause = tlsFailureOf(hands.code, { message: '' })?.cause;
+    return check.fail({ kind: 'tls-failed', code: hands.code, cause });
   }
   const { certificate, protocol, untrusted } = hands;
   const issuer = issuerOf(certificate);

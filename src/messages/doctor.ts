@@ -2,6 +2,7 @@ import type { DoctorProblem, PagingAdvice, StatusField, VolatileStorage } from '
 import { formatDuration } from '../time/time-text.ts';
 import { saveDamaged } from './inbox.ts';
 import { messageIn, type Messages, type Words } from './message.ts';
+import { tlsCauses, tlsHints } from './tls-causes.ts';
 
 const elsewhere = (words: Words): string => `${words.option('inbox')} or LEADS_DATA_DIR`;
 const migrate = (words: Words): string =>
@@ -129,9 +130,10 @@ export const doctorMessages: Messages<DoctorProblem> = {
   },
   'plain-http': () => 'plain HTTP on this machine',
   'tls-by-proxy': ({ proxy }) => `the service is reached through the proxy ${proxy}`,
-  'tls-failed': ({ code }) => ({
-    message: `the handshake failed (${code})`,
-    hint: () => 'is the service up, and is this its HTTPS port?',
+  'tls-failed': ({ code, cause }) => ({
+    message: cause === undefined ? `the handshake failed (${code})` : tlsCauses[cause](code),
+    hint: (words) =>
+      cause === undefined ? 'is the service up, and is this its HTTPS port?' : tlsHints[cause]?.(words),
   }),
   'certificate-ended': ({ days }) => ({
     message: `the certificate ended ${days} days ago`,

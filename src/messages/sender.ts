@@ -33,10 +33,16 @@ const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
   [/^timeout$/, () => 'no answer in time'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, (code) => `the host name cannot be resolved (${code})`],
   [/^ECONNRESET$/, () => 'the connection was closed without an answer (check http or https)'],
+  [
+    /ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/,
+    (code) => `it speaks neither TLS 1.2 nor TLS 1.3 (${code})`,
+  ],
+  [/NO_APPLICATION_PROTOCOL/, (code) => `it speaks HTTP/2 only (${code})`],
   [/^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/, (code) => `TLS failed (${code}): does it speak plain HTTP?`],
   [/^HPE_HEADER_OVERFLOW$/, () => 'the headers of its answer are too long'],
   [/^HPE_/, (code) => `its answer is not HTTP (${code})`],
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, (code) => `its certificate is for another host name (${code})`],
+  [/^CERT_NOT_YET_VALID$/, (code) => `its certificate is not valid yet (${code})`],
   [/^CERT_HAS_EXPIRED$/, (code) => `its certificate has expired (${code})`],
   [/CERT|SIGNATURE|ISSUER/, (code) => `its certificate is not trusted (${code})`],
 ];

@@ -1,8 +1,8 @@
 import type { Problem } from '../errors.ts';
-import type { TlsCause } from '../service/client/tls-failure.ts';
 import type { ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
+import { tlsCauses, tlsHints } from './tls-causes.ts';
 import { type Message, messageIn, type Messages, type Words, loginCommand } from './message.ts';
 
 /** By the codes of node and undici. */
@@ -27,26 +27,6 @@ const reasons: Readonly<Record<string, string>> = {
 
 const withReason = (message: string, reason: string | undefined): string =>
   reason === undefined ? message : `${message}: ${reason}`;
-
-const tlsCauses: Readonly<Record<TlsCause, (detail: string) => string>> = {
-  expired: () => 'its certificate has expired',
-  'not-yet-valid': () => 'its certificate is not valid yet',
-  'other-host': (hosts) => `its certificate is for another host: ${hosts}`,
-  'unknown-authority': (detail) => `its certificate comes from an unknown authority (${detail})`,
-  'old-protocol': () => 'it speaks neither TLS 1.2 nor TLS 1.3',
-  'no-http1': () => 'it speaks HTTP/2 only, and leads speaks HTTP/1.1',
-  'client-certificate': () => 'it asks for a certificate of the client, which leads does not have',
-  handshake: (detail) => `it refused the TLS handshake (${detail})`,
-  other: (detail) => detail,
-};
-
-const tlsHints: Readonly<Partial<Record<TlsCause, (words: Words) => string>>> = {
-  expired: () => "its operator must renew it, unless this machine's clock is wrong",
-  'not-yet-valid': () => "check this machine's clock",
-  'other-host': (words) => `check the base URL: ${words.quoted(words.get('base-url'))}`,
-  'unknown-authority': (words) =>
-    `if that is a private authority, name its certificate in ${words.environment('NODE_EXTRA_CA_CERTS')}`,
-};
 
 const proxyHint = (): string => 'see HTTPS_PROXY and NO_PROXY';
 

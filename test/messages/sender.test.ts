@@ -14,6 +14,8 @@ test.each<{ cause: FailureCause; said: string }>([
   { cause: { error: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, said: 'certificate is not trusted' },
   { cause: { error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, said: 'certificate is for another host name' },
   { cause: { error: 'CERT_HAS_EXPIRED' }, said: 'certificate has expired' },
+  { cause: { error: 'CERT_NOT_YET_VALID' }, said: 'certificate is not valid yet' },
+  { cause: { error: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' }, said: 'neither TLS 1.2 nor TLS 1.3' },
   { cause: { error: 'EHOSTUNREACH' }, said: 'EHOSTUNREACH' },
   { cause: { status: 401 }, said: 'answered 401: check that both sides use the same scheme and secret' },
   { cause: { status: 404 }, said: 'answered 404: check the path' },

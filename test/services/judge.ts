@@ -51,7 +51,9 @@ export function judge(row: Row, service: ListService, run: Run, isAlarmFair: boo
     if (run.exitCode !== 6) return 'failed';
     if (row.outlook === 'everything' && !isAll) return 'not read';
     if (row.outlook !== 'alarm' && isAll && !isAlarmFair) return 'false alarm';
-    return /hint: .*(leads |--)/.test(run.stderr) ? 'fine' : 'no way on';
+    // What the service says of its own failure leads to no setting.
+    const isFailure = row.outlook === 'alarm' && run.stderr.includes('answered 200 with an error');
+    return isFailure || /hint: .*(leads |--)/.test(run.stderr) ? 'fine' : 'no way on';
   };
   const words = run.stderr.trim().replaceAll('\n', ' | ');
   const came = `exit ${run.exitCode}, ${got.size} of ${service.ids.length} leads, ${requests} requests`;

@@ -24,31 +24,24 @@ interface FailedConnection {
   readonly cert?: { readonly subjectaltname?: string };
 }
 
-/** Codes of OpenSSL's verification, and what its messages have in common in all versions; the first that fits counts. */
+/** Codes of OpenSSL, which are its messages in other letters, and those of node; the first that fits counts. */
 const causes: readonly (readonly [cause: TlsCause, pattern: RegExp])[] = [
-  ['expired', /CERT_HAS_EXPIRED|alert certificate expired/],
-  ['not-yet-valid', /CERT_NOT_YET_VALID/],
-  ['other-host', /ERR_TLS_CERT_ALTNAME_INVALID/],
-  [
-    'unknown-authority',
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|CERT_UNTRUSTED|unable to get local issuer/,
-  ],
-  [
-    'old-protocol',
-    /alert protocol version|unsupported protocol|version too low|UNSUPPORTED_PROTOCOL|ssl_choose_client/,
-  ],
+  ['expired', /cert has expired|alert certificate expired/],
+  ['not-yet-valid', /cert not yet valid/],
+  ['other-host', /cert altname invalid/],
+  ['unknown-authority', /self signed|unable to (get issuer|get local issuer|verify leaf)|cert untrusted/],
+  ['old-protocol', /alert protocol version|unsupported protocol|version too low|ssl choose client/],
   ['no-http1', /no application protocol/],
   ['client-certificate', /alert (certificate required|bad certificate)/],
   ['handshake', /alert (handshake failure|internal error|unrecognized name)|no shared cipher|no ciphers/],
-  ['other', /CERT|TLS|SSL|EPROTO|UNABLE_TO/],
+  ['other', /\b(cert|tls|ssl|eproto|unable to)\b/],
 ];
 
 /** Undefined for a failure that is not about TLS. */
 export function tlsFailureOf(code: string, failed: FailedConnection): TlsFailure | undefined {
   const { message, otherNames } = failed;
-  const cause = isHttp2(failed)
-    ? 'no-http1'
-    : causes.find(([, pattern]) => pattern.test(`${code} ${message}`))?.[0];
+  const plain = `${code} ${message}`.toLowerCase().replace(/[_-]/g, ' ');
+  const cause = isHttp2(failed) ? 'no-http1' : causes.find(([, pattern]) => pattern.test(plain))?.[0];
   if (cause === undefined) return undefined;
   if (cause === 'unknown-authority' && otherNames !== undefined)
     return { cause: 'other-host', detail: hosts(otherNames) };
