@@ -12,6 +12,7 @@ import type { DeliveryRunResult, Percentiles, RunTally, TimedAttempt } from '../
 import type { Attempt } from '../../sender/sender.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Secret } from '../../secret.ts';
+import { parseProblem, problemText } from '../../service/client/problem-text.ts';
 import { explainFailure } from '../../messages/sender.ts';
 
 /** Makes the text of stdout, whole lines. */
@@ -152,13 +153,15 @@ interface AnswerTextOptions {
   readonly secrets: readonly Secret[];
   /** Lower-case names of the headers that hold a credential. */
   readonly credentialHeaders: readonly string[];
+  /** What the receiver says of a failure is read for a person. */
+  readonly isForPeople: boolean;
 }
 
 /**
  * Gives what the receiver answered, or what happened instead. A receiver may send back what it was sent: secrets and the
  * signature of this attempt are replaced.
  */
-export function answerReader({ secrets, credentialHeaders }: AnswerTextOptions) {
+export function answerReader({ secrets, credentialHeaders, isForPeople }: AnswerTextOptions) {
   const hidden = secrets.flatMap((secret) => patternsOf(secret.reveal()));
   const redacted = (answer: string, { headers }: Attempt['request']): string => {
     let text = answer;
@@ -176,7 +179,9 @@ export function answerReader({ secrets, credentialHeaders }: AnswerTextOptions) 
     if (!result.ok) return explainFailure({ error: result.code });
     if (result.body.length === 0) return '';
     // A secret that is cut would not be found any more, so that the text is cut last.
-    return firstLine(redacted(result.body.toString('utf8'), request));
+    const answer = redacted(result.body.toString('utf8'), request);
+    const isFailure = isForPeople && result.status >= 300;
+    return (isFailure ? problemText(parseProblem(answer), (text) => text) : undefined) ?? firstLine(answer);
   };
 }
 

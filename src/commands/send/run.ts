@@ -75,6 +75,7 @@ async function send(
   const answerText = answerReader({
     secrets: signer.key === undefined ? [] : [signer.key.secret],
     credentialHeaders: signer.scheme.credentialHeaders,
+    isForPeople: options.format === 'pretty',
   });
   const printer = await attemptPrinter(options.format, answerText, context);
   const stop = new AbortController();

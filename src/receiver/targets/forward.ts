@@ -2,6 +2,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/problems.ts';
 import { withoutSecrets } from '../../secret.ts';
+import { parseProblem, problemText } from '../../service/client/problem-text.ts';
 import { retryAfterMs } from '../../service/client/rate-limit.ts';
 import type { TargetProblem } from '../problems.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
@@ -40,6 +41,11 @@ interface ForwardOptions {
 /** Of an answer's body, in characters: enough to see what the app said. */
 const keptBody = 1000;
 
+/** What the app says of a failure stands in a line, in characters. */
+const longestReason = 200;
+/** A shorter part of a header is an ordinary word. */
+const shortestSecret = 6;
+
 /** Connections to the app, and so the most leads in flight to it. */
 const connections = 64;
 
@@ -53,6 +59,16 @@ export function forwardTarget(options: ForwardOptions): Target {
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
+  /** What the app says of its failure. It may quote what it was sent, the credential included. */
+  const reasonIn = (body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined => {
+    const parts = headers
+      .flatMap(([, value]) => value.split(/[\s,;=]+/))
+      .filter((part) => part.length >= shortestSecret);
+    const text = problemText(parseProblem(body.toString('utf8')), (said) =>
+      parts.reduce((rest, part) => rest.replaceAll(part, '[redacted]'), redacted(said)),
+    );
+    return text?.slice(0, longestReason);
+  };
   const forward = async (
     message: ReturnType<typeof forwardRequest>,
     onBegun?: (abandon: () => void) => void,
@@ -79,7 +95,9 @@ export function forwardTarget(options: ForwardOptions): Target {
     const header = (name: string): string | undefined =>
       posted.headers.find(([known]) => known.toLowerCase() === name)?.[1];
     const location = status >= 300 && status < 400 ? header('location') : undefined;
-    const answer = location === undefined ? String(status) : `${status}, Location: ${redacted(location)}`;
+    const reason = ok || keepBody ? undefined : reasonIn(posted.body, message.headers);
+    const told = reason === undefined ? String(status) : `${status}: ${reason}`;
+    const answer = location === undefined ? told : `${status}, Location: ${redacted(location)}`;
     const result = { to: 'forward', ok, answer, durationMs, status, body } as const;
     if (ok) return result;
     const isDown = status >= 500 || status === 429 ? true : undefined;

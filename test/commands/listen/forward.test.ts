@@ -104,6 +104,20 @@ describe('--forward-to', () => {
     expect(listener.stdout.text()).not.toContain('\u009b');
   });
 
+  it('shows what the app says of its failure, without the credential that it quotes', async () => {
+    const said = JSON.stringify(
+      { error: { message: `no table leads; token ${token}`, code: 'E7' } },
+      null,
+      2,
+    );
+    const behind = await app(answering(500, said));
+    const listener = await start(['--forward-to', behind.url]);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    await listener.stop();
+    expect(listener.stdout.text()).toContain('forward: 500: no table leads; token [redacted] (E7)');
+    expect(listener.stdout.text()).not.toContain(token);
+  });
+
   it('answers 200 regardless where it is meant as best effort', async () => {
     const behind = await app(answering(500, 'out of order\u001b[2J'));
     const target = JSON.stringify({ forward: behind.url, bestEffort: true });

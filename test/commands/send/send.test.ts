@@ -109,6 +109,12 @@ describe('retries', () => {
   });
 });
 
+test('a failure is shown in the words of the receiver', async () => {
+  const body = JSON.stringify({ errors: [{ title: 'Down', detail: 'no table leads' }] }, null, 2);
+  const { url } = await receiver((_, response) => response.writeHead(500).end(body));
+  expect((await send(url)).stdout).toMatch(/^500 .* {2}no table leads \(Down\)$/m);
+});
+
 test('--repeat delivers each lead so often, each time as a delivery of its own', async () => {
   const { url, received } = await receiver();
   const run = await send(url, ['--sample', '2', '--repeat', '3', '--json']);
