@@ -68,6 +68,19 @@ const bodies: readonly {
     says: 'the service refused the API key (200): access token expired (40105)',
   },
   {
+    name: 'a limit that is told in plain text with status 200 is waited for',
+    body: 'Too many requests',
+    headers: { 'content-type': 'text/plain' },
+    expected: { code: 'service_unavailable', requests: 3 },
+    says: 'the service limits the rate (200): Too many requests',
+  },
+  {
+    name: 'a failure that is a JSON string with status 200 is told',
+    body: '"no permission to read leads"',
+    expected: { code: 'invalid_data', requests: 1 },
+    says: 'the service answered 200 with an error: no permission to read leads',
+  },
+  {
     name: 'a check for bots that answers 200 is no answer of the service',
     body: '<html><title>Just a moment...</title></html>',
     headers: { 'content-type': 'text/html' },

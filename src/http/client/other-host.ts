@@ -11,7 +11,7 @@ export function nameOtherHost(socket: Duplex, host: string): void {
   socket.prependOnceListener('secure', () => {
     const certificate = socket.getPeerCertificate();
     if (checkServerIdentity(host, certificate) === undefined) return;
-    const otherNames = certificate.subjectaltname ?? 'no host';
+    const otherNames = certificate.subjectaltname ?? String(certificate.subject.CN);
     socket.prependOnceListener('error', (error: Error) => void Object.assign(error, { otherNames }));
   });
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { KeyRejectedError, type LeadsError } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/client/http-client.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -50,7 +51,7 @@ export function failureInAnswer(
         body: null,
       });
     const json = parseProblem(text);
-    return typeof json === 'string' ? undefined : failureInAnswer(service, answer, json);
+    return failureInAnswer(service, answer, typeof json === 'string' ? { message: json } : json);
   }
   const found = failureIn(body, { isEmpty: true, asked: answer.url, redact: answer.redact });
   return found && failureOf(service, answer, { kind: found.kind, reason: found.text, body, isInBody: true });
@@ -116,7 +117,8 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
       length += chunk.length;
       if (length > longestBody) break;
     }
-    return utf8(Buffer.concat(chunks));
+    const bytes = Buffer.concat(chunks);
+    return isUtf8(bytes) ? utf8(bytes) : bytes.toString('latin1');
   } catch {
     return '';
   }

@@ -78,11 +78,16 @@ const envelope =
 const failed =
   /^(err(or)?s?|fail(s|ed|ure)?|false|ko|nok|denied|rejected|unauthori[sz]ed|forbidden|invalid|exception|fatal|timeout)$/i;
 const errorText =
-  /error|fail|exception|invalid|denied|time ?out|timed out|unavailable|exceed|forbidden|unauthori[sz]ed|not authori[sz]ed|expired|revoked|too many|limit|quota|throttl|cannot|could not|unable|refused|rejected|maintenance/i;
+  /error|fail|exception|invalid|denied|time ?out|timed out|unavailable|exceed|forbidden|unauthori[sz]ed|not (authori[sz]ed|allowed|permitted)|permission|expired|revoked|too many|limit|quota|throttl|slow ?down|cannot|could not|unable|refused|rejected|maintenance/i;
 const successText =
-  /^(ok|success\w*|succeeded|done|true|操作成功|成功)\b|\bno (errors?|failures?)\b|without (an )?error|\b(no|not|0) .*(found|match)/i;
-const isErrorText = (text: string): boolean =>
-  errorText.test(text.replaceAll('_', ' ')) && !successText.test(text);
+  /^(ok|success\w*|succeeded|done|true|操作成功|成功)\b|\bno (errors?|failures?)\b|without (an )?error/i;
+/** Nothing is there, which is no failure. */
+const emptyText =
+  /\b(no|0|zero)( \w+){0,2} (results?|leads?|records?|data|items?|entries|content|match(es)?)\b|\b(not?|0) .*(found|match)|not find|is empty/i;
+function isErrorText(text: string): boolean {
+  const plain = text.replace(/[_-]/g, ' ');
+  return errorText.test(plain) && !successText.test(plain) && !emptyText.test(plain);
+}
 
 /** A code that means success somewhere: 0, 1 where nothing says otherwise, `00000` and all of 200 to 299. */
 function isErrorCode({ name, value, isInner, parent }: Member, text: string): boolean {
@@ -118,14 +123,12 @@ const flags: readonly Row[] = [
   ],
 ];
 
-const isFilled = (value: Json): boolean =>
-  typeof value === 'string'
-    ? value.trim() !== '' && !/^(0|none|null|no error|ok|success|false)$/i.test(value.trim())
-    : Array.isArray(value)
-      ? value.length > 0
-      : isObject(value)
-        ? Object.keys(value).length > 0
-        : typeof value === 'number' && value !== 0 && value !== 200;
+/** Whether a value that stands for an error is one: services also send empty ones, and codes of success. */
+function isFilled(value: Json): boolean {
+  if (typeof value === 'string') return !/^(|0|200|none|null|no error|ok|success|false)$/i.test(value.trim());
+  if (typeof value === 'number') return value !== 0 && value !== 200;
+  return typeof value === 'object' && value !== null && Object.values(value).some(isFilled);
+}
 
 /** Members that say it where no lead came. */
 const besideNothing: readonly Row[] = [
@@ -136,9 +139,14 @@ const besideNothing: readonly Row[] = [
       isFilled(value),
   ],
   [
+    'Google Maps',
+    ({ name, value }) =>
+      /^(status|result|state)$/.test(name) && typeof value === 'string' && isErrorText(value),
+  ],
+  [
     'gateways that answer 200 in the place of 429 or 503',
     ({ name, value }) =>
-      /^(message|msg|messages|detail|details|reason|description|title|info)$/.test(name) &&
+      /^(message|msg|messages|detail|details|reason|info)$/.test(name) &&
       isErrorText(problemText({ message: value }, (text) => text) ?? ''),
   ],
 ];

@@ -92,7 +92,11 @@ const passingText =
  */
 export function isGatewayAnswer({ status, headers }: FailedResponse, body: string): boolean {
   if (gatewayHeaders.some((name) => headers[name] !== undefined)) return true;
-  const isPage = /html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype html|html)/i.test(body);
+  // PHP calls JSON HTML where nobody says otherwise.
+  const isHtml = /html/i.test(headers['content-type'] ?? '') && /^\s*[^\s{["]/.test(body);
+  const isPage = isHtml || /^\s*<(!doctype html|html)/i.test(body);
+  // RFC 6585, section 6: a network that asks for a login.
+  if (status === 511) return true;
   if (status === 401 || status === 403) return isPage || challengeData.test(body);
   return isPage && [200, 202, 405, 406, 503].includes(status) && challengePage.test(body);
 }

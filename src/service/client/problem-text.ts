@@ -57,7 +57,7 @@ function readValue(value: Json | undefined, depth: number): string | undefined {
 
 function readText(value: string, depth: number): string | undefined {
   const text = oneLine(value);
-  const isUseless = text === '' || /[\0\uFFFD]/.test(text) || /^[a-z][\w+.-]*:\/\/\S+$/i.test(text);
+  const isUseless = text === '' || /[\0-\x08]/.test(text) || /^[a-z][\w+.-]*:\/\/\S+$/i.test(text);
   if (isUseless) return undefined;
   const json = /^[{["]/.test(text) ? jsonIn(value) : undefined;
   if (json !== undefined && json !== value) return readValue(json, depth + 1);

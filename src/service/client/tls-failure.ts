@@ -21,7 +21,7 @@ interface FailedConnection {
   /** What the HTTP parser got. */
   readonly data?: unknown;
   readonly otherNames?: string;
-  readonly cert?: { readonly subjectaltname?: string };
+  readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: unknown } };
 }
 
 /** Codes of OpenSSL, which are its messages in other letters, and those of node; the first that fits counts. */
@@ -45,7 +45,8 @@ export function tlsFailureOf(code: string, failed: FailedConnection): TlsFailure
   if (cause === undefined) return undefined;
   if (cause === 'unknown-authority' && otherNames !== undefined)
     return { cause: 'other-host', detail: hosts(otherNames) };
-  if (cause === 'other-host') return { cause, detail: hosts(failed.cert?.subjectaltname ?? 'no host') };
+  if (cause === 'other-host')
+    return { cause, detail: hosts(failed.cert?.subjectaltname ?? String(failed.cert?.subject?.CN)) };
   return { cause, detail: /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? message };
 }
 

@@ -47,6 +47,18 @@ const failures: readonly (readonly [kind: string, text: string, body: Json])[] =
   ['other', 'Cannot query field', { data: { leads: [] }, errors: [{ message: 'Cannot query field' }] }],
   ['passing', 'please try again later, error 12', { message: 'please try again later, error 12', data: [] }],
   ['other', 'something failed', { hasErrors: true, messages: ['something failed'], data: [] }],
+  ['rate-limit', 'OVER_QUERY_LIMIT', { status: 'OVER_QUERY_LIMIT', results: [] }],
+  [
+    'key',
+    'REQUEST_DENIED: The provided API key is invalid.',
+    {
+      status: 'REQUEST_DENIED',
+      results: [],
+      error_message: 'REQUEST_DENIED: The provided API key is invalid.',
+    },
+  ],
+  ['passing', 'db timeout', { info: 'db timeout', data: [] }],
+  ['other', 'no permission to read leads', { message: 'no permission to read leads', data: [] }],
   ['other', 'bad (-3)', { errno: -3, errmsg: 'bad', list: [] }],
 ];
 
@@ -69,6 +81,12 @@ describe('an empty list that is honest', () => {
     { data: [], status: 'ok', result: 'success', errors: {}, error: false, error_code: 0 },
     { data: [], status: 200, statusCode: 204 },
     { data: [], message: 'No leads found' },
+    { data: [], message: 'No leads with the status failed' },
+    { data: [], message: 'the list of failed leads is empty' },
+    { data: [], error: { code: 0, message: '' }, errors: { count: 0, items: [] } },
+    { data: [], error: { code: 200, message: 'OK' } },
+    { results: [], status: 'ZERO_RESULTS' },
+    { data: [], links: { title: 'Error log' }, description: 'leads that failed' },
     { data: [], message: 'could not find any matching leads: 0 leads found' },
     { data: [], message: 'Request completed without error' },
     { data: [], error: '', errorMessage: 'none' },

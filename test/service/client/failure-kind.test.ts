@@ -12,6 +12,11 @@ describe('a refusal', () => {
     expect(kindOf(status, 'this key may read at most 100 per page: page limit')).toBe('key');
   });
 
+  it('in JSON is one of the service, whatever type that has', () => {
+    expect(kindOf(401, '{"error":"no"}', { 'content-type': 'text/html' })).toBe('key');
+    expect(kindOf(403, '', { 'content-type': 'text/html' })).toBe('key');
+  });
+
   it.each([
     'API rate limit exceeded',
     'RATE_LIMIT_EXCEEDED',
@@ -54,6 +59,7 @@ describe('a refusal', () => {
     ['Azure', 403, '<html><body>The request is blocked.</body></html>', {}],
     ['nginx', 401, '<html><head><title>401 Authorization Required</title></head></html>', {}],
     ['ModSecurity', 406, '<html><title>Attention Required! | x</title></html>', {}],
+    ['a network that asks for a login', 511, '', {}],
     ['a content type', 403, 'no', { 'content-type': 'text/html; charset=utf-8' }],
   ])('of %s is that of something in front of the service', (_, status, body, headers) => {
     expect(kindOf(status, body, headers as Record<string, string>)).toBe('gateway');

@@ -535,6 +535,7 @@ const bodies: readonly (readonly [service: string, body: unknown, text: string |
   ['a page without text', '<html>', undefined],
   ['a page of a status alone', '<html><title>404</title></html>', undefined],
   ['bytes', '\0\u0001\uFFFD', undefined],
+  ['another encoding', 'ung\uFFFDltig', 'ung\uFFFDltig'],
   ['links only', { info: 'https://example.com/docs' }, undefined],
 ];
 
