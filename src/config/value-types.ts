@@ -28,10 +28,12 @@ export const text: ValueType<string> = {
   expected: 'a text with at least one character',
 };
 
-/** The name of a member, or a path of names with dots between them; no pointer, and no path with an empty name. */
+/** The name of a member such as `Lead ID`, or a path of names with dots between them; no pointer, and no path with an empty name. */
 export const fieldName: ValueType<string> = {
-  parse: (typed) => (/^[^\s./$][^\s./]*(?:\.[^\s./]+)*$/.test(typed) ? typed : undefined),
+  parse: (typed) =>
+    /^(?!(?:auto|none|null)$)[^\s./$][^./]*(?:\.[^./]+)*(?<!\s)$/.test(typed) ? typed : undefined,
   expected: 'the name of a field such as uuid, or of one inside an object such as contact.id',
+  meant: (typed) => stepsMeantBy(typed)?.join('.'),
 };
 
 /** The name of a member of the lead itself, or `auto`. */
@@ -58,13 +60,19 @@ export const pointerOrAuto = (example: string, empty: string): ValueType<string>
 
 /** `meta.next`, `$.meta.next` and `#/meta/next` as `/meta/next`. */
 function pointerMeantBy(typed: string): string | undefined {
+  const steps = stepsMeantBy(typed);
+  return steps === undefined ? undefined : formatPointer(steps);
+}
+
+/** The names of `meta.next`, `$.meta.next` or `#/meta/next`; undefined for a text that names nothing. */
+function stepsMeantBy(typed: string): readonly string[] | undefined {
   const steps = typed
     .replace(/^[$#]/, '')
     .replace(/\[['"]?|['"]?\]/g, '/')
     .split(/[./]+/)
     .filter(Boolean);
-  const isPath = /^[\w$#.[\]'"/-]+$/.test(typed) && !/^(none|null|false|no|off)$/i.test(typed);
-  return isPath && steps.length > 0 ? formatPointer(steps) : undefined;
+  const isPath = /^[\w$#.[\]'"/-]+$/.test(typed) && !/^(auto|none|null|false|no|off)$/i.test(typed);
+  return isPath && steps.length > 0 ? steps : undefined;
 }
 
 /** Below the base URL, with a query of its own where it needs one. */

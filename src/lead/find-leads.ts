@@ -56,7 +56,7 @@ const personName = /e[-_]?mail|phone|mobile|(?:first|last|full)[-_]?name/i;
 
 /** Services name a lead's id so. */
 export const idLikeName =
-  /^(?:lead|leadgen|record|entry|response|submission|contact)[_-]?id$|^_?(?:uu|gu)?id$/i;
+  /^(?:lead|leadgen|record|entry|response|submission|contact)[\s_-]?id$|^_?(?:uu|gu)?id$/i;
 
 /** Members in which events carry what they are about. */
 const payloadName =

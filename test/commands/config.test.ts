@@ -118,6 +118,9 @@ describe('leads config', () => {
     [['set', 'api.path', 'https://api.example.com/v2/leads?a=b'], "did you mean '/v2/leads?a=b'?"],
     [['set', 'api.path', '/leads list'], 'neither blanks nor #'],
     [['set', 'api.next', 'none'], 'or empty: nothing names it'],
+    [['set', 'webhook.id', '/contact/id'], "did you mean 'contact.id'?"],
+    [['set', 'webhook.id', '$.contact.id'], "did you mean 'contact.id'?"],
+    [['set', 'api.id', 'auto'], 'the name of a field such as uuid'],
     [['set', 'api.next', 'meta.next'], "did you mean '/meta/next'?"],
     [['set', 'api.next', '/meta/~next'], 'JSON Pointer such as /meta/next'],
     [['set', 'api.items', 'data'], "did you mean '/data'?"],
@@ -139,6 +142,8 @@ describe('leads config', () => {
   it.each([
     ['api.next', ''],
     ['api.next', '/meta/next'],
+    ['webhook.id', 'Lead ID'],
+    ['webhook.id', 'contact.id'],
     ['api.items', 'auto'],
     ['api.items', ''],
     ['api.status-field', 'deliveryState'],
