@@ -8,7 +8,7 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import { bufferOf, compact } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/members.ts';
-import { idFieldNamed, type LeadAt } from '../../lead/read-leads.ts';
+import { idFieldNamed, type LeadAt, readLeads } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { chunksOf, nameOf, objectsIn, scannedObject } from '../send/lead-file.ts';
@@ -120,17 +120,23 @@ interface Reading {
   readonly idNames: readonly string[];
 }
 
+/** A lead of the file; without an id it cannot be compared. */
+interface FoundRecord {
+  readonly id: string | undefined;
+  readonly body: Uint8Array;
+}
+
 /** The leads of an object: itself, or what is in it where it is an envelope. */
 function leadsIn(
   object: Buffer,
   nth: number,
   name: string,
   { leadAt, idNames }: Reading,
-): readonly { readonly id: string | undefined; readonly body: Uint8Array }[] {
+): readonly FoundRecord[] {
   const { id, createdAt, category } = scannedObject(object, nth, name);
   const ownId = idAmong(object, id, idNames);
   const isLead = ownId !== undefined && (ownId !== id || (createdAt ?? category) !== undefined);
-  if (leadAt === 'auto' && isLead) return [{ id: ownId, body: object }];
+  if (leadAt === 'auto' && isLead) return insideOf(object, idNames) ?? [{ id: ownId, body: object }];
   const leads = idNames
     .map((idName) => leadsInBody(object, { leadAt, idField: idFieldNamed(idName) }))
     .find(({ length }) => length > 0);
@@ -139,6 +145,22 @@ function leadsIn(
     const plain = scannedObject(bufferOf(body), nth, name).id;
     return { id: idAmong(body, plain, idNames), body };
   });
+}
+
+/** The leads inside an object with an id, as a receiver reads them; undefined where it is the lead, or may be. */
+function insideOf(object: Buffer, idNames: Reading['idNames']): readonly FoundRecord[] | undefined {
+  for (const idName of idNames) {
+    const key = `"${idName}"`;
+    // Most records have one id alone: nothing in them is a lead.
+    if (object.indexOf(key) === object.lastIndexOf(key)) continue;
+    const read = readLeads(object, 'auto', {}, idFieldNamed(idName));
+    if (!read.ok || read.leads.some(({ place }) => place === undefined)) continue;
+    return read.leads.map(({ lead: { id }, place }) => ({
+      id,
+      body: object.subarray(place?.start, place?.end),
+    }));
+  }
+  return undefined;
 }
 
 /** `plain`: the field `id`. */
