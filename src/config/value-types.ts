@@ -12,7 +12,7 @@ export interface ValueType<T> {
   readonly expected: string;
   /** What is wrong with a text that is no such value, where more can be said than what is expected. */
   readonly problemIn?: (text: string) => ConfigProblem | undefined;
-  /** What was probably meant by a text that is no such value. */
+  /** The value that a text which is none probably means. */
   readonly meant?: (text: string) => string | undefined;
   /** Every possible text, where these can be listed. */
   readonly choices?: readonly string[];

@@ -16,7 +16,7 @@ import { ScannedRecord, scanner } from './scanner.ts';
 export class InvalidRecord extends ScannedRecord {
   /** Counts the records of the page from 1. */
   readonly nth: number;
-  /** Of what does not belong there, in the whole answer; undefined for bytes that are no UTF-8. */
+  /** The place of the unexpected byte in the whole answer; undefined for bytes that are no UTF-8. */
   readonly offset: number | undefined;
   /** The id that can be read in its text; without one, `id` is a fingerprint of that. */
   readonly readableId: string | undefined;

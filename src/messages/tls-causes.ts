@@ -1,7 +1,7 @@
 import type { TlsCause } from '../service/client/tls-failure.ts';
 import type { Words } from './message.ts';
 
-/** What is wrong with a TLS connection; `detail` as in a `TlsFailure`. */
+/** The sentence of each cause; `detail` is that of a `TlsFailure`. */
 export const tlsCauses: Readonly<Record<TlsCause, (detail: string) => string>> = {
   expired: () => 'its certificate has expired',
   'not-yet-valid': () => 'its certificate is not valid yet',

@@ -11,8 +11,8 @@ import { askedWaitMs } from './rate-limit.ts';
 import { TransientError } from './retry.ts';
 import type { Service } from './service.ts';
 
-interface Failed extends Pick<HttpAnswer, 'status' | 'headers'> {
-  /** Where it was asked for. */
+interface FailedAnswer extends Pick<HttpAnswer, 'status' | 'headers'> {
+  /** The URL of the request. */
   readonly url?: URL;
   /** Takes secrets out of a text of the answer. */
   readonly redact: (text: string) => string;
@@ -24,7 +24,7 @@ const longestBody = 64 * 1024;
 /** The failure that an error status means: a `TransientError` where another try may help. Reads `body` only. */
 export async function errorAnswer(
   service: Service,
-  answer: Failed,
+  answer: FailedAnswer,
   body: AsyncIterable<Uint8Array>,
 ): Promise<LeadsError | TransientError> {
   const text = await beginningOf(body);
@@ -39,8 +39,9 @@ export async function errorAnswer(
  */
 export function failureInAnswer(
   service: Service,
-  answer: Failed,
+  answer: FailedAnswer,
   body: Json | Uint8Array,
+  first?: Json,
 ): LeadsError | TransientError | undefined {
   if (body instanceof Uint8Array) {
     const text = utf8(body);
@@ -51,13 +52,15 @@ export function failureInAnswer(
         body: null,
       });
     const json = parseProblem(text);
-    return failureInAnswer(service, answer, typeof json === 'string' ? { message: json } : json);
+    return failureInAnswer(service, answer, typeof json === 'string' ? { message: json } : json, first);
   }
-  const found = failureIn(body, { isEmpty: true, asked: answer.url, redact: answer.redact });
-  return found && failureOf(service, answer, { kind: found.kind, reason: found.text, body, isInBody: true });
+  const failure = failureIn(body, { isEmpty: true, first, asked: answer.url, redact: answer.redact });
+  return (
+    failure && failureOf(service, answer, { kind: failure.kind, reason: failure.text, body, isInBody: true })
+  );
 }
 
-interface Told {
+interface FailureFacts {
   /** The status is a success. */
   readonly isInBody?: boolean;
   readonly kind: FailureKind;
@@ -67,8 +70,8 @@ interface Told {
 
 function failureOf(
   { account, clock }: Service,
-  { status, headers, redact }: Failed,
-  { kind, reason, body, isInBody = false }: Told,
+  { status, headers, redact }: FailedAnswer,
+  { kind, reason, body, isInBody = false }: FailureFacts,
 ): LeadsError | TransientError {
   const details = { status, requestId: requestIdIn({ headers, redact }) };
   if (kind === 'gateway') return serviceError({ kind: 'gateway-refuses', status, reason }, details);
@@ -102,12 +105,15 @@ const idHeaders = [
 ];
 
 /** The service's name for a request, unless it repeats the key in it. */
-export function requestIdIn({ headers, redact }: Pick<Failed, 'headers' | 'redact'>): string | undefined {
+export function requestIdIn({
+  headers,
+  redact,
+}: Pick<FailedAnswer, 'headers' | 'redact'>): string | undefined {
   const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
   return id === undefined ? undefined : redact(id);
 }
 
-/** What came of a body as text; one that breaks off says no more than the status does. */
+/** The beginning of a body as text; a body that breaks off says no more than the status does. */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -5,7 +5,7 @@ import { problemText } from './problem-text.ts';
 /** A failure that a service tells in the body of a success. */
 export interface FailureInBody {
   readonly kind: FailureKind;
-  /** What the service says, or the member that says that it failed. */
+  /** The text of the service, or the member that says that it failed. */
   readonly text: string;
 }
 
@@ -22,12 +22,13 @@ interface Circumstances {
 /** The failure that an answer tells, its leads left out; undefined where it tells none. */
 export function failureIn(body: Json, circumstances: Circumstances): FailureInBody | undefined {
   const { isEmpty, first, asked, redact = (text: string) => text } = circumstances;
-  const usual = new Map(
+  const usualValues = new Map(
     first === undefined ? [] : membersOf(first).map(({ place, value }) => [place, value]),
   );
   const echoes = new Set(asked?.searchParams.values());
   const members = membersOf(body).filter(
-    ({ place, value }) => usual.get(place) !== value && !(typeof value === 'string' && echoes.has(value)),
+    ({ place, value }) =>
+      usualValues.get(place) !== value && !(typeof value === 'string' && echoes.has(value)),
   );
   const text = problemText(body, redact);
   const rows = isEmpty ? [...flags, ...besideNothing] : flags;
@@ -60,8 +61,9 @@ function membersOf(body: Json): Member[] {
   return Object.entries(body).flatMap(([name, value]): Member[] => {
     const outer = { name: plain(name), place: name, value, isInner: false, parent: '' };
     if (!isObject(value) || echo.test(outer.name)) return [outer];
-    const inner = Object.entries(value).map(([key, of]): Member => {
-      return { name: plain(key), place: `${name}.${key}`, value: of, isInner: true, parent: outer.name };
+    const inner = Object.entries(value).map(([key, innerValue]): Member => {
+      const place = `${name}.${key}`;
+      return { name: plain(key), place, value: innerValue, isInner: true, parent: outer.name };
     });
     return [outer, ...inner];
   });
@@ -81,9 +83,10 @@ const errorText =
   /error|fail|exception|invalid|denied|time ?out|timed out|unavailable|exceed|forbidden|unauthori[sz]ed|not (authori[sz]ed|allowed|permitted)|permission|expired|revoked|too many|limit|quota|throttl|slow ?down|cannot|could not|unable|refused|rejected|maintenance/i;
 const successText =
   /^(ok|success\w*|succeeded|done|true|操作成功|成功)\b|\bno (errors?|failures?)\b|without (an )?error/i;
-/** Nothing is there, which is no failure. */
+/** An empty list is no failure. */
 const emptyText =
   /\b(no|0|zero)( \w+){0,2} (results?|leads?|records?|data|items?|entries|content|match(es)?)\b|\b(not?|0) .*(found|match)|not find|is empty/i;
+
 function isErrorText(text: string): boolean {
   const plain = text.replace(/[_-]/g, ' ');
   return errorText.test(plain) && !successText.test(plain) && !emptyText.test(plain);

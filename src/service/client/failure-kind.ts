@@ -1,4 +1,4 @@
-/** What a failure is about, which decides the exit code and whether another try may help. */
+/** A kind of failure decides the exit code, and whether another try may help. */
 export type FailureKind =
   /** Something in front of the service refuses this machine. */
   | 'gateway'
@@ -53,7 +53,7 @@ const certainLimit =
   /rate ?limit|too many (api )?(requests|calls|concurrent)|throttl|quota (was |is |has been )?exceeded|exceeded .{0,40}quota|(request|call|usage|query|api|daily|hourly|monthly) limit/;
 const likelyLimit =
   /limit (has been |was |is )?(reached|exceeded|hit)|(reached|exceed(ed|s|ing)?|hit|over)( [\w']+){0,4} limits?\b|max(imum)? rate|requests? per (second|minute|hour|day)|too (frequent|fast|often)|slow ?down|quota|^limit( \(\w+\))?$|error code: 1015/;
-/** What is too large is the page, which is asked for smaller. */
+/** The page is too large: it is asked for smaller. */
 const pageSize =
   /page ?size|per ?page|page limit|limit (must|should|cannot|may not|exceeds)|max(imum)? (page|limit)/;
 
@@ -92,7 +92,7 @@ const passingText =
  */
 export function isGatewayAnswer({ status, headers }: FailedResponse, body: string): boolean {
   if (gatewayHeaders.some((name) => headers[name] !== undefined)) return true;
-  // PHP calls JSON HTML where nobody says otherwise.
+  // PHP declares JSON as HTML unless the application sets the type.
   const isHtml = /html/i.test(headers['content-type'] ?? '') && /^\s*[^\s{["]/.test(body);
   const isPage = isHtml || /^\s*<(!doctype html|html)/i.test(body);
   // RFC 6585, section 6: a network that asks for a login.

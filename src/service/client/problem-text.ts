@@ -72,9 +72,9 @@ function readObject(object: JsonObject, depth: number): string | undefined {
   const isFields = depth === 0 ? isTextArray : Array.isArray;
   const entries = Object.entries(object);
   if (entries.length > 0 && entries.every(([, value]) => isFields(value))) return readFields(object, depth);
-  // A name of JSON-LD is that of a type.
-  const named = entries.filter(([name]) => !name.startsWith('@'));
-  const members = new Map(named.map(([name, value]) => [plainName(name), value]));
+  // JSON-LD names types with `@`.
+  const plainEntries = entries.filter(([name]) => !name.startsWith('@'));
+  const members = new Map(plainEntries.map(([name, value]) => [plainName(name), value]));
   const sentences = (list: readonly string[]): string[] =>
     distinct(
       list.map((name) =>
@@ -134,10 +134,14 @@ function fieldOf(members: ReadonlyMap<string, Json>): string | undefined {
 const innerValue = (value: Json | undefined, name: string): Json | undefined =>
   isObject(value) ? value[name] : undefined;
 
-const withField = (text: string, field: string | undefined): string =>
-  field === undefined || text.includes(field) ? text : `${field}: ${text}`;
+function withField(text: string, field: string | undefined): string {
+  const isNamed = field !== undefined && words(text).includes(` ${words(field).trim()} `);
+  return field === undefined || isNamed ? text : `${field}: ${text}`;
+}
 
-/** What names a failure for programs; the status of the answer and words such as `error` say nothing more. */
+const words = (text: string): string => ` ${text.toLowerCase().replace(/[^\p{L}\d]+/gu, ' ')} `;
+
+/** The name of a failure for programs; the status of the answer and words such as `error` say nothing more. */
 function codeIn(value: Json | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const code = String(value).trim();
@@ -173,7 +177,7 @@ function joined(texts: readonly (string | undefined)[]): string | undefined {
   return all.length === 0 ? undefined : all.join('; ');
 }
 
-/** Of a page for people its title, or the first text that says more than `Error`; of XML the text of its message. */
+/** The title of a page for people, or the first text that says more than `Error`; the message of XML. */
 function readMarkup(markup: string): string | undefined {
   const isPage = /<!doctype html|<(html|head|title|body|h1|center)\b/i.test(markup);
   const texts = (isPage ? ['title', 'h1', 'pre', 'h2', 'p'] : xmlNames).map((name) =>

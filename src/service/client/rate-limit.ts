@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
 interface Clocks {
   readonly now: number;
   /** The service's own `Date`. */
-  readonly theirs: number | undefined;
+  readonly serviceNow: number | undefined;
 }
 
 /**
@@ -39,8 +39,8 @@ export const retryAfterMs = (
 ): number | undefined => waitIn(value, clocksOf({ date: serviceDate }, now));
 
 function clocksOf({ date }: Headers, now: number): Clocks {
-  const theirs = Date.parse(date ?? '');
-  return { now, theirs: Number.isNaN(theirs) ? undefined : theirs };
+  const serviceNow = Date.parse(date ?? '');
+  return { now, serviceNow: Number.isNaN(serviceNow) ? undefined : serviceNow };
 }
 
 /** Seconds, a Unix time in seconds (10 digits) or milliseconds (13 digits), a date or a duration such as `1m30s`. */
@@ -54,8 +54,8 @@ function waitIn(value: string | undefined, clocks: Clocks): number | undefined {
   return Number.isNaN(at) ? parseDuration(text) : untilMs(at, clocks);
 }
 
-const untilMs = (at: number, { now, theirs }: Clocks): number =>
-  Math.ceil(Math.max(0, at - now, theirs === undefined ? 0 : at - theirs));
+const untilMs = (at: number, { now, serviceNow }: Clocks): number =>
+  Math.ceil(Math.max(0, at - now, serviceNow === undefined ? 0 : at - serviceNow));
 
 const milliseconds = (value: string | undefined): number | undefined =>
   value !== undefined && /^\d+$/.test(value.trim()) ? Number(value) : undefined;
@@ -64,34 +64,35 @@ const milliseconds = (value: string | undefined): number | undefined =>
 function rateLimitMs(value: string | undefined, clocks: Clocks): number | undefined {
   const items = (value ?? '').includes(';') ? (value ?? '').split(',') : [value ?? ''];
   const waits = items.map((item) => {
-    const left = /\b(?:r|remaining)=(\d+)/.exec(item)?.[1];
+    const remaining = /\b(?:r|remaining)=(\d+)/.exec(item)?.[1];
     const wait = /\b(?:t|reset)=(\d+)/.exec(item)?.[1];
-    return left !== undefined && Number(left) > 0 ? undefined : waitIn(wait, clocks);
+    return remaining !== undefined && Number(remaining) > 0 ? undefined : waitIn(wait, clocks);
   });
   return longest(waits);
 }
 
 /** `X-RateLimit-Reset` and its like, which stand in every answer of some services: they count where no request is left. */
 function resetMs(headers: Headers, clocks: Clocks): number | undefined {
-  const named = (pattern: RegExp): string[] =>
+  const valuesOf = (pattern: RegExp): string[] =>
     Object.entries(headers).flatMap(([name, value]) =>
       value !== undefined && pattern.test(name) ? [value] : [],
     );
-  const left = named(/^(x-)?rate-?limit-remaining/).map(Number);
-  if (left.length > 0 && left.every((count) => count > 0)) return undefined;
-  return longest(named(/^(x-)?rate-?limit-(reset|retry)/).map((value) => waitIn(value, clocks)));
+  const counts = valuesOf(/^(x-)?rate-?limit-remaining/).map(Number);
+  if (counts.length > 0 && counts.every((count) => count > 0)) return undefined;
+  return longest(valuesOf(/^(x-)?rate-?limit-(reset|retry)/).map((value) => waitIn(value, clocks)));
 }
 
 const longest = (waits: readonly (number | undefined)[]): number | undefined => {
-  const asked = waits.filter((wait) => wait !== undefined);
-  return asked.length === 0 ? undefined : Math.max(...asked);
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
 };
 
 /** Discord, Telegram, Google's RetryInfo and others say it in a member, some in a sentence: `available in 25 seconds`. */
 function bodyWaitMs(body: Json | undefined, clocks: Clocks, depth: number): number | undefined {
   if (depth > 4) return undefined;
   if (typeof body === 'string') return sentenceWaitMs(body, clocks);
-  if (Array.isArray(body)) return longest(body.map((one) => bodyWaitMs(one as Json, clocks, depth + 1)));
+  if (Array.isArray(body))
+    return longest(body.map((element) => bodyWaitMs(element as Json, clocks, depth + 1)));
   if (!isObject(body)) return undefined;
   return longest(
     Object.entries(body).map(([name, value]) => {

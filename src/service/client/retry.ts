@@ -29,7 +29,7 @@ export function retryDelay(retry: number, random: () => number, waitMs = 0): num
   return Math.max(waitMs, random() * Math.min(cap, base * 2 ** retry));
 }
 
-/** Of a rate limit that does not say when it ends: most of them count by the minute, ms. */
+/** Most rate limits that do not say when they end count by the minute, ms. */
 const usualWindow = 65_000;
 /** More retries than these do not divide the window any further. */
 const mostShares = 6;

@@ -144,8 +144,11 @@ const asBytes = (text: string): Uint8Array =>
 /** A success whose body is still to come: 200, 206 for a range of the list, or 204 for an empty page. */
 export interface Answer extends Pick<Response, 'url' | 'status' | 'headers' | 'body'> {
   readonly requestId: string | undefined;
-  /** The failure that its body tells where it holds no lead: parsed, or its bytes, which may be anything. */
-  readonly failureIn: (body: Json | Uint8Array) => LeadsError | TransientError | undefined;
+  /**
+   * The failure that its body tells where it holds no lead: parsed, or its bytes, which may be anything. What the `first` answer
+   * with leads says, too, is none.
+   */
+  readonly failureIn: (body: Json | Uint8Array, first?: Json) => LeadsError | TransientError | undefined;
 }
 
 const mostRedirects = 5;
@@ -160,7 +163,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     const response = await exchange(service, { method: 'GET', url: target, headers: {} }, signal);
     const { status } = response;
     if ([200, 204, 206].includes(status)) {
-      const failureIn: Answer['failureIn'] = (body) => failureInAnswer(service, response, body);
+      const failureIn: Answer['failureIn'] = (body, first) => failureInAnswer(service, response, body, first);
       return { ...response, requestId: requestIdIn(response), failureIn };
     }
     const location = status >= 300 && status < 400 ? response.headers['location'] : undefined;

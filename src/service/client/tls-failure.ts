@@ -18,7 +18,7 @@ export interface TlsFailure {
 
 interface FailedConnection {
   readonly message: string;
-  /** What the HTTP parser got. */
+  /** The bytes that the HTTP parser could not read. */
   readonly data?: unknown;
   readonly otherNames?: string;
   readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: unknown } };

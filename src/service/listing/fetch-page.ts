@@ -106,7 +106,9 @@ async function* partsOf(
   const envelope = endOf(scan, leads, count === 0 && read <= longestRejection ? beginning : [], answer);
   params.leads.read(leads, scanned, count);
   if (envelope === undefined) throw cutOff(answer);
-  const rejection = count + leads.length === 0 ? answer.failureIn(envelope.root) : undefined;
+  const hasLeads = count + leads.length > 0;
+  if (hasLeads) params.answers.first ??= envelope.root;
+  const rejection = hasLeads ? undefined : answer.failureIn(envelope.root, params.answers.first);
   if (rejection !== undefined) throw rejection;
   count += leads.length;
   const { url, status, headers } = answer;

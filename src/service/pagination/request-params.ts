@@ -1,6 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { ConfigError } from '../../errors.ts';
-import { parsePointer } from '../../json/exact.ts';
+import { type Json, parsePointer } from '../../json/exact.ts';
 import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
@@ -34,6 +34,8 @@ export interface RequestParams {
   readonly idName: string | undefined;
   /** A record that is no JSON stays in the list, as an `InvalidRecord`. */
   readonly keepsInvalid?: boolean;
+  /** The first answer of a walk that brought leads, without these. */
+  readonly answers: { first?: Json };
   readonly next: readonly string[] | 'auto';
   readonly pageSize: number | undefined;
   /** A missing next page is the end. */
@@ -85,6 +87,7 @@ export function requestParamsOf(
     items: pointer(dialect.items, 'api.items', '/data/leads'),
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
     idName: dialect.id,
+    answers: {},
     next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
     nextSeen: dialect.nextSeen ?? false,

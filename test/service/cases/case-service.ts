@@ -24,8 +24,10 @@ export interface Replacement {
 export interface ServiceDescription {
   readonly leads: number;
   readonly pageSize: number;
+  /** Members of every answer. */
+  readonly beside?: Readonly<Record<string, unknown>>;
   readonly style:
-    'next page' | 'offset and total' | 'next offset' | 'page and has_more' | 'next url' | 'array';
+    'page' | 'next page' | 'offset and total' | 'next offset' | 'page and has_more' | 'next url' | 'array';
   readonly replace?: Replacement;
   /** Offsets that are no multiple of the page size are rejected, or rounded down to one. */
   readonly offsets?: 'refused' | 'rounded';
@@ -121,7 +123,7 @@ function sendPage(
   request: IncomingMessage,
   description: ServiceDescription,
 ): void {
-  const { leads, pageSize, style, offsets, refusesLimits = false, corrupt } = description;
+  const { leads, pageSize, style, offsets, refusesLimits = false, corrupt, beside = {} } = description;
   const send = (status: number, json: string): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(json);
   const limit = number(url, 'limit', pageSize);
@@ -154,6 +156,7 @@ function sendPage(
   const page = number(url, 'page', 1);
   const hasMore = page * size < leads;
   const next = {
+    page: JSON.stringify(beside).slice(1, -1),
     'next page': `"next_page":${hasMore ? page + 1 : null}`,
     'page and has_more': `"page":${page},"has_more":${hasMore}`,
     // Behind a proxy that ends TLS, services name themselves so.

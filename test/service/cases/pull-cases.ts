@@ -128,6 +128,11 @@ const dbTimeout = { success: false, message: 'db timeout', data: [] };
 export const pullCases: readonly PullCase[] = [
   ...failures.map(failureAtPageThree),
   {
+    name: 'an honest end behind answers that all have the same code',
+    service: { leads: 250, pageSize: 100, style: 'page', beside: { code: 1000, state: 'failed', page: 1 } },
+    expect: { exit: [0], lines: 250 },
+  },
+  {
     name: 'a page that is empty once, although the page before names it',
     service: { ...numbered, replace: { page: 3, status: 200, body: { data: [] }, once: true } },
     expect: { exit: [0], lines: 500 },

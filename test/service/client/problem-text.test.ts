@@ -145,6 +145,7 @@ const bodies: readonly (readonly [service: string, body: unknown, text: string |
     "Name can't be blank; Age is too low",
   ],
   ['Rails, without a rescue', { status: 404, error: 'Not Found' }, 'Not Found'],
+  ['a field whose name is part of a word', { errors: { id: ['is invalid'] } }, 'id: is invalid'],
   ['errors of fields as texts', { errors: { status: 'is invalid' } }, 'status: is invalid'],
   [
     'ASP.NET Core, validation problem',
@@ -405,7 +406,7 @@ const bodies: readonly (readonly [service: string, body: unknown, text: string |
     },
     'Your request was made with invalid credentials. (Unauthorized)',
   ],
-  ['Yii, fields', [{ field: 'email', message: 'Email cannot be blank.' }], 'email: Email cannot be blank.'],
+  ['Yii, fields', [{ field: 'email', message: 'Email cannot be blank.' }], 'Email cannot be blank.'],
   [
     'API Platform',
     { '@type': 'hydra:Error', 'hydra:title': 'An error occurred', 'hydra:description': 'Item not found' },
