@@ -17,8 +17,10 @@ interface Clocks {
  */
 export function askedWaitMs(headers: Headers, body: Json | undefined, now: number): number | undefined {
   const clocks = clocksOf(headers, now);
+  // Also one of 0, which allows the next try at once.
+  const retryAfter = retryAfterMs(headers['retry-after'], now, headers['date']);
+  if (retryAfter !== undefined) return retryAfter;
   const waits = [
-    () => retryAfterMs(headers['retry-after'], now, headers['date']),
     () => milliseconds(headers['retry-after-ms']),
     () => rateLimitMs(headers['ratelimit'], clocks),
     () => resetMs(headers, clocks),

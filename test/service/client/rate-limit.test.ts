@@ -32,8 +32,8 @@ describe('the wait that headers ask for', () => {
     [{ 'x-ratelimit-reset': '25', 'x-ratelimit-remaining': '4' }, undefined],
     // The most certain one goes first.
     [{ 'retry-after': '5', 'x-ratelimit-reset': '3000' }, 5000],
-    // What has passed already asks for nothing.
-    [{ 'retry-after': '0' }, undefined],
+    [{ 'retry-after': '0' }, 0],
+    // A window that has opened already does not say why the service refuses.
     [{ 'x-ratelimit-reset': String(unix - 5) }, undefined],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'x-ratelimit-reset': 'never' }, undefined],
