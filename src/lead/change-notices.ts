@@ -14,23 +14,23 @@ export const wordsOf = (name: string): readonly string[] =>
     .filter(Boolean);
 
 const pastWord =
-  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|history|pre|preimage|deleted|removed|erased|destroyed|trash|trashed)$/;
+  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?)$/;
 /** The same without a capital or a line between the words, such as `oldvalue`; not `older` and not `preview`. */
 const pastStart = /^(?:old(?!e)|prev(?!iew|ent)|before)/i;
 
 /** Part of each such name: a quick look, which spares the splitting of all others. */
-const pastPart = /old|pre|past|before|former|prior|was|origin|hist|delet|remov|eras|destr|trash/i;
+const pastPart = /old|pre|past|before|former|prior|was|orig|hist|delet|remov|eras|destr|trash/i;
 
 /** Members that hold what a lead was before a change, as databases and customer services name them. */
 export const isPastName = (name: string): boolean =>
   pastPart.test(name) && (pastStart.test(name) || wordsOf(name).some((word) => pastWord.test(word)));
 
-const eventWord = /^(?:event|action|op|operation|trigger|topic|kind|verb)$/;
+const eventWord = /^(?:event|action|op|operation|trigger|topic|kind|verb|command|task)$/;
 const eventTypeWord = /^(?:event|change|operation|action|trigger|hook|webhook|subscription|activity)$/;
 
 /** Part of each name of a member that tells of an event or of a deletion: a quick look as well. */
 const noticePart =
-  /event|action|op|trigger|topic|kind|verb|change|hook|subscr|activity|delet|remov|destr|eras|trash|purge|redact/i;
+  /event|action|op|trigger|topic|kind|verb|command|task|change|hook|subscr|activity|delet|tombstone|remov|destr|eras|trash|purge|redact|anonymi/i;
 
 /** Whether a member of a lead, by its name, may tell of an event or of a deletion. */
 export const mayBeNotice = (name: string): boolean => noticePart.test(name);
@@ -53,7 +53,7 @@ export function isEvent(object: Json): boolean {
 
 /** The end of a word, since some services write `ONLEADDELETE`; not `undeleted`. */
 const deletionWord =
-  /(?<!un)(?:delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing)|destroy(?:ed)?|erased?|erasure|purged?|trashed|redact(?:ed)?)$/;
+  /(?<!un)(?:delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing)|destroy(?:ed)?|erased?|erasure|purged?|trashed|redact(?:ed)?|anonymi[sz]ed?)$/;
 /** An event has no longer name. */
 const longestEvent = 64;
 
@@ -65,7 +65,7 @@ const saysDeletion = (name: string, value: Json): boolean =>
     (/^d$/i.test(value) && /^(?:op|operation)$/.test(wordsOf(name).at(-1) ?? '')));
 
 const deletionFlag =
-  /^_*(?:(?:is|was|soft|fivetran)_?)?(?:deleted|removed|erased|destroyed|trashed)(?:_?(?:at|on|date|time))?$/i;
+  /^_*(?:(?:is|was|soft|fivetran)_?)?(?:deleted|removed|erased|destroyed|trashed|tombstone)(?:_?(?:at|on|date|time))?$/i;
 
 const isDeletionFlag = (name: string, value: Json): boolean =>
   (value === true || (typeof value === 'number' && value > 0) || isYes(value)) && deletionFlag.test(name);
@@ -73,41 +73,56 @@ const isDeletionFlag = (name: string, value: Json): boolean =>
 const isYes = (value: Json): boolean =>
   typeof value === 'string' && value !== '' && !/^(?:false|no|n|0)$/i.test(value);
 
-/** The member by which an object says that it was deleted itself. */
-export function deletionOf(object: Members): string | undefined {
+/** The names on the way to the member by which an object says that it was deleted itself. */
+export function deletionOf(object: Members): readonly string[] | undefined {
   for (const name in object) {
     if (!noticePart.test(name)) continue;
     const value = object[name] ?? null;
-    if (isDeletionFlag(name, value) || (isEventName(name) && saysDeletion(name, value))) return name;
+    if (isDeletionFlag(name, value) || (isEventName(name) && saysDeletion(name, value))) return [name];
+    // Salesforce has a ChangeEventHeader in each record.
+    const member = isObject(value) && /event/i.test(name) ? deletionEvent(value) : undefined;
+    if (member !== undefined) return [name, member];
   }
   return undefined;
 }
 
+const deletionEvent = (object: Members): string | undefined =>
+  Object.keys(object).find((name) => isEventName(name) && saysDeletion(name, object[name] ?? null));
+
 /** Members that name an event in what is around a lead; in a lead they are fields of its own. */
 const outerEventName = /(?:type|name|status|state|method)$/i;
-/** Objects beside a lead that tell of the event. */
-const outerObjectName =
-  /(?:meta(?:data)?|headers?|event|hook|context|info|notification|trigger|envelope|request)$/i;
+/** Objects beside a lead that are about the event, so that these members count in them as well. */
+const outerObjectName = /(?:meta(?:data)?|headers?|event|hook|context|info|notification|envelope|request)$/i;
 
 /** The names on the way to the member by which an object says that the lead inside it was deleted. */
 export function deletionAround(object: Members): readonly string[] | undefined {
   const own = deletionOf(object) ?? outerDeletion(object);
-  if (own !== undefined) return [own];
+  if (own !== undefined) return own;
   for (const [name, inner] of Object.entries(object)) {
-    if (!isObject(inner) || !outerObjectName.test(name)) continue;
-    const member = Object.keys(inner).find(
-      (key) => isEventName(key) && saysDeletion(key, inner[key] ?? null),
-    );
-    const found = member ?? outerDeletion(inner);
-    if (found !== undefined) return [name, found];
+    if (!isObject(inner)) continue;
+    const member = deletionEvent(inner);
+    if (member !== undefined) return [name, member];
+    const outer = outerObjectName.test(name) ? outerDeletion(inner) : undefined;
+    if (outer !== undefined) return [name, ...outer];
   }
   return undefined;
 }
 
-const outerDeletion = (object: Members): string | undefined =>
-  Object.keys(object).find((name) => {
+/** Headers by which shops and others name the event, such as `X-Shopify-Topic`. */
+const eventHeader = /(?:topic|event|event-type|action)$/i;
+
+/** The header by which a delivery says that the lead in it was deleted. */
+export const deletionHeader = (
+  headers: readonly (readonly [name: string, value: string])[],
+): string | undefined =>
+  headers.find(([name, value]) => eventHeader.test(name) && saysDeletion(name, value))?.[0];
+
+function outerDeletion(object: Members): readonly string[] | undefined {
+  const member = Object.keys(object).find((name) => {
     const value = object[name] ?? null;
     return (
       typeof value === 'string' && outerEventName.test(name) && !/\s/.test(value) && saysDeletion(name, value)
     );
   });
+  return member === undefined ? undefined : [member];
+}

@@ -93,7 +93,10 @@ const pathOf = ({ path }: Candidate): Path => path;
 const bestOf = (candidates: readonly Candidate[]): number =>
   candidates.reduce((best, candidate) => Math.max(best, candidate.likeness), -1);
 
-const pastReading = (past: readonly Candidate[]): LeadReading => ({ kind: 'past', paths: past.map(pathOf) });
+function pastReading(past: readonly Candidate[]): LeadReading {
+  const best = bestOf(past);
+  return { kind: 'past', paths: past.filter((candidate) => candidate.likeness === best).map(pathOf) };
+}
 
 function readingOf(lead: Candidate | undefined, rivals: readonly Path[]): LeadReading {
   if (lead === undefined) return { kind: 'none', identified: [] };
@@ -192,11 +195,9 @@ function addCandidate(
   const places = isPast ? past : present;
   const other = places.get(pointer);
   const isOfEvent = isEvent(object);
-  const deletionMember = deletionOf(object);
+  const ownDeletion = deletionOf(object);
   const deletion =
-    deletionAbove ??
-    (deletionMember === undefined ? undefined : [...path, deletionMember]) ??
-    other?.deletion;
+    deletionAbove ?? (ownDeletion === undefined ? undefined : [...path, ...ownDeletion]) ?? other?.deletion;
   const isIdentified = objectLikeness === likeness.identified;
   // The objects of one array are of one kind, whatever fields they have; the events of one are not.
   const isMixed =

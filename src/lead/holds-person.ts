@@ -4,7 +4,7 @@ import { isEventName, wordsOf } from './change-notices.ts';
 /** Members that only a lead has, or that hold one. */
 const leadName = /^(?:category|contacts?|leads?)$/;
 const leadWord = /^(?:leads?|leadgen|contacts?|prospects?)$/;
-const idWord = /^(?:ids?|uuid|guid|key|ref|number)$/;
+const idWord = /^(?:ids?|uuids?|guids?|keys?|refs?|number)$/;
 
 const email = /^[^\s@<>]@[^\s@<>]+\.\p{L}{2}/u;
 /** A host name is not longer (RFC 1035). */
@@ -64,7 +64,8 @@ function isOfPerson([name, value]: Entry): boolean {
 }
 
 const isId = ([name, value]: Entry): boolean =>
-  (typeof value === 'string' || typeof value === 'number') && idWord.test(wordsOf(name).at(-1) ?? '');
+  (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) &&
+  idWord.test(wordsOf(name).at(-1) ?? '');
 
 /** A notice such as `lead.created` has the id of a lead, whatever that is called. */
 const isEventOfLead = ([name, value]: Entry): boolean =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FoundLead, type IdField, type LeadAt, plainId, readLeads } from '../lead/read-leads.ts';
 import type { LeadAtNames } from '../lead/refusals.ts';
+import { deletionHeader } from '../lead/change-notices.ts';
 import { holdsPerson } from '../lead/holds-person.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import {
@@ -100,6 +101,13 @@ export function checkDelivery(
     const json = readJson(delivery.body);
     if (json === undefined) return rejection('not_json', read.detail);
     return noLead?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
+  }
+  const header = leadAt === 'auto' ? deletionHeader(delivery.rawHeaders) : undefined;
+  if (header !== undefined) {
+    const detail = `the header ${header.toLowerCase()} says that the lead was deleted`;
+    const { option } = leadAtNames ?? {};
+    const hint = `; ${option ?? ''} ${read.leads[0]?.pointer ?? "''"} takes it all the same`;
+    return rejection('not_a_lead', option === undefined ? detail : detail + hint);
   }
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {

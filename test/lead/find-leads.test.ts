@@ -154,6 +154,11 @@ describe('the lead of a body as a service sends it', () => {
     ['a lead that was never deleted', { data: { ...lead, deleted: false, deleted_at: null } }, '/data'],
     ['Debezium, flat', { ...lead, __deleted: 'false', __op: 'c' }, 'the body'],
     ['a lead about a deletion', { ...lead, type: 'removal', status: 'deleted' }, 'the body'],
+    [
+      'Hasura, with a trigger of such a name',
+      { id: 'e1', trigger: { name: 'lead_delete' }, event: { op: 'INSERT', data: { old: null, new: lead } } },
+      '/event/data/new',
+    ],
     ['Airtable', { id: 'rec1', createdTime: 'x', fields: { Email: 'ada@example.com' } }, 'the body'],
     ['Netlify', { id: '5f', email: 'ada@example.com', data: { email: 'ada@example.com' } }, 'the body'],
     [
@@ -238,6 +243,7 @@ describe('no lead is taken from', () => {
       'past: /fullDocumentBeforeChange',
     ],
     ['a former lead', { former: lead }, 'past: /former'],
+    ['a lead that somebody deleted', { deleted: lead, deletedBy: { id: 5 } }, 'past: /deleted'],
     ['what was removed', { event: 'list.changed', removed: [lead] }, 'past: /removed/*'],
     ['Bitrix', { event: 'ONCRMLEADDELETE', data: { FIELDS: lead } }, 'deleted, says /event'],
     ['a deletion in camel case', { type: 'LeadDeletedEvent', data: lead }, 'deleted, says /type'],
@@ -263,6 +269,18 @@ describe('no lead is taken from', () => {
       [{ headers: { 'x-event': 'lead.deleted' }, body: lead }],
       'deleted, says /*/headers/x-event',
     ],
+    [
+      'Salesforce, a deletion with the record beside its header',
+      { payload: { ChangeEventHeader: { changeType: 'DELETE' }, ...lead } },
+      'deleted, says /payload/ChangeEventHeader/changeType',
+    ],
+    ['a GraphQL subscription to deletions', { data: { onDeleteLead: lead } }, 'past: /data/onDeleteLead'],
+    [
+      'Google Cloud, attributes of a message',
+      { message: { attributes: { eventType: 'OBJECT_DELETE' }, data: lead } },
+      'deleted, says /message/attributes/eventType',
+    ],
+    ['a command', { command: 'delete', lead }, 'deleted, says /command'],
     ['a log of changes', { op: 'D', data: lead }, 'deleted, says /op'],
     ['Debezium, a flat deletion', { ...lead, __deleted: 'true' }, 'deleted, says /__deleted'],
     [

@@ -15,6 +15,24 @@ test('a delivery with the token is a lead', () => {
   expect(found).toMatchObject({ kind: 'leads', leads: [{ leadId: 'lead_1', warnings: [] }], key: 0 });
 });
 
+test.each([
+  ['X-Shopify-Topic', 'customers/delete'],
+  ['x-wc-webhook-topic', 'customer.deleted'],
+  ['X-Event', 'LeadDeleted'],
+])('what the header %s: %s calls a deletion is no lead, unless a person says where it is', (name, value) => {
+  const got = delivered([...token.sign(outgoing(), key, now), [name, value]]);
+  expect(checkDelivery(got, { ...policy, leadAtNames: { option: '--lead-at' } }, now)).toMatchObject({
+    status: 400,
+    detail: `the header ${name.toLowerCase()} says that the lead was deleted; --lead-at '' takes it all the same`,
+  });
+  expect(checkDelivery(got, { ...policy, leadAt: [] }, now).kind).toBe('leads');
+});
+
+test('a header that names another event says nothing of a deletion', () => {
+  const got = delivered([...token.sign(outgoing(), key, now), ['x-shopify-topic', 'customers/create']]);
+  expect(checkDelivery(got, policy, now).kind).toBe('leads');
+});
+
 test('authentication comes before every check that parses the body', () => {
   const forged = { ...delivered([['x-webhook-token', 'wrong']]), body: Buffer.from('{') };
   expect(checkDelivery(forged, policy, now)).toMatchObject({ status: 401, reason: 'wrong_credential' });
