@@ -1,7 +1,8 @@
-import { compact, describeByte, openBrace, openBracket } from '../json/bytes.ts';
+import { compact, describeByte, openBrace, openBracket, quote } from '../json/bytes.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import { elementsAt, identifiedRecord, membersAt, type Span, spansAt } from '../json/members.ts';
 import {
+  decodeString,
   type DocumentFault,
   idKinds,
   readDocument,
@@ -256,19 +257,32 @@ export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
 /** The field of a lead that holds this id: `id` where it does, or where none does. */
 function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
   const document = readDocument(bytes);
-  const members = document.ok ? membersAt(document.json, document.start) : [];
-  const nested = members.flatMap(({ name, start }) =>
-    document.ok ? membersAt(document.json, start).map((inner) => `${name}.${inner.name}`) : [],
-  );
-  const fields = [
-    plainId,
-    ...[...members.map(({ name }) => name), ...nested].map((name) => idFieldNamed(name)),
-  ];
+  const paths = document.ok ? pathsTo(leadId, document.json, document.start) : [];
+  const fields = paths
+    .toSorted((path, other) => path.length - other.length)
+    .map((path) => idFieldNamed(path.join('.')));
   const holdsId = (field: IdField): boolean => {
     const read = readLead(bytes, field);
     return read.ok && read.lead.id === leadId;
   };
-  return fields.find(holdsId) ?? plainId;
+  return [plainId, ...fields].find(holdsId) ?? plainId;
+}
+
+/** So many names lead to an id at most, as in `contact.ids.main`. */
+const longestIdPath = 8;
+
+/** The names that lead to a text or a number which may be this id. The scanner must hold this JSON. */
+function pathsTo(leadId: string, json: Buffer, start: number, above: readonly string[] = []): string[][] {
+  return membersAt(json, start).flatMap((member) => {
+    const path = [...above, member.name];
+    if (json[member.start] === openBrace)
+      return path.length < longestIdPath ? pathsTo(leadId, json, member.start, path) : [];
+    const isText = json[member.start] === quote;
+    const text = isText
+      ? decodeString(json, member.start, member.end)
+      : json.toString('latin1', member.start, member.end);
+    return text === leadId ? [path] : [];
+  });
 }
 
 /** Says what is wrong with a document, and quotes no more than a single character, since a body may hold a secret. */

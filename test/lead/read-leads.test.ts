@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parsePointer } from '../../src/json/exact.ts';
-import { readLeads } from '../../src/lead/read-leads.ts';
+import { readLeads, readStoredLead } from '../../src/lead/read-leads.ts';
 import type { LeadAtNames } from '../../src/lead/refusals.ts';
 
 const names: LeadAtNames = { saidBy: '--lead-at', option: '--lead-at' };
@@ -143,4 +143,21 @@ it.each([
   expect(typeof read(body)).toBe('string');
   for (const at of ['', '/0', '/id/id/id', '/499999']) read(body, at);
   expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+it.each([
+  ['uuid', '{"n":1,"uuid":"x"}'],
+  ['contact.id', '{"contact":{"id":"\\u0078"}}'],
+  ['contact.ids.main', '{"a":{"x":"y"},"contact":{"ids":{"main":"x"}}}'],
+  ['the fewest names', '{"a":{"b":"x"},"uuid":"x","uuid2":"y"}'],
+])('reads a stored lead again by its id in %s', (_, body) => {
+  expect(readStoredLead(Buffer.from(body), 'x')).toMatchObject({ ok: true, lead: { id: 'x' } });
+});
+
+it('reads a stored lead of a megabyte again in little time', () => {
+  const started = performance.now();
+  const members = Array.from({ length: 50_000 }, (_, i) => `"field${i}":"${i}"`).join();
+  for (const body of [`{${members},"uuid":"x"}`, `{"a":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_001)}`])
+    readStoredLead(Buffer.from(body), 'x');
+  expect(performance.now() - started).toBeLessThan(5000);
 });
