@@ -14,16 +14,24 @@ export const wordsOf = (name: string): readonly string[] =>
     .filter(Boolean);
 
 const pastWord =
-  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?)$/;
+  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?|archived|discarded|dropped|replaced|superseded)$/;
 /** The same without a capital or a line between the words, such as `oldvalue`; not `older` and not `preview`. */
 const pastStart = /^(?:old(?!e)|prev(?!iew|ent)|before)/i;
 
 /** Part of each such name: a quick look, which spares the splitting of all others. */
-const pastPart = /old|pre|past|before|former|prior|was|orig|hist|delet|remov|eras|destr|trash/i;
+const pastPart =
+  /old|pre|past|before|former|prior|was|orig|hist|delet|remov|eras|destr|trash|archived|discard|dropped|replaced|supersed/i;
 
 /** Members that hold what a lead was before a change, as databases and customer services name them. */
 export const isPastName = (name: string): boolean =>
   pastPart.test(name) && (pastStart.test(name) || wordsOf(name).some((word) => pastWord.test(word)));
+
+const presentName =
+  /^(?:leads?|records?|rows?|data|document|new|current|now|present|(?:new|current|after|post)[_-]?(?:record|row|values?|data|image|state|lead|version|document|object))$/i;
+
+/** Whether what a lead is now is empty, so that a lead beside it is a former one, whatever its name. */
+export const hasEmptyPresent = (object: Members): boolean =>
+  Object.keys(object).some((name) => object[name] === null && presentName.test(name));
 
 const eventWord = /^(?:event|action|op|operation|trigger|topic|kind|verb|command|task)$/;
 const eventTypeWord = /^(?:event|change|operation|action|trigger|hook|webhook|subscription|activity)$/;

@@ -1,6 +1,14 @@
 import { formatPointer, isObject, type Json, valueAt } from '../json/exact.ts';
 import { attributesOf, fieldsOf } from '../json/resource.ts';
-import { deletionAround, deletionOf, isEvent, isPastName, mayBeNotice, wordsOf } from './change-notices.ts';
+import {
+  deletionAround,
+  deletionOf,
+  hasEmptyPresent,
+  isEvent,
+  isPastName,
+  mayBeNotice,
+  wordsOf,
+} from './change-notices.ts';
 
 type Path = readonly string[];
 
@@ -165,11 +173,12 @@ function collect(value: Json, place: Place, idName: string, candidates: Candidat
   if (inside.length === 0) return;
   const around = place.deletion === undefined ? deletionAround(value) : undefined;
   const deletion = around === undefined ? place.deletion : [...path, ...around];
+  const isInPast = isPast || hasEmptyPresent(value);
   for (const [name, inner] of inside) {
     const below = {
       path: [...path, name],
       members: members + 1,
-      isPast: isPast || isPastName(name),
+      isPast: isInPast || isPastName(name),
       deletion,
     };
     collect(inner, below, idName, candidates);
@@ -242,7 +251,8 @@ function likenessOf(object: Members, idName: string, mayBePerson: boolean): Like
     (isDated ? 1 : 0) +
     (isObject(metadata) ? 1 : 0);
   if (score >= 3) return likeness.lead;
-  const isRelated = category !== undefined || contact !== undefined;
+  // A path such as `lead.id` was named for just such bodies.
+  const isRelated = category !== undefined || contact !== undefined || object[idName] === undefined;
   const isPerson = mayBePerson && Object.keys(object).some((name) => personName.test(name));
   return isRelated || isPerson ? likeness.related : likeness.identified;
 }

@@ -14,9 +14,13 @@ const longestHost = 255;
 const phoneWord = /phone|mobile|whatsapp|^(?:tel|telefono?|cell|msisdn|fax|caller|callee|sms)$/;
 const phone = /^\+?\(?\d[\d\s()./-]{5,}\d(?:\s*(?:x|ext\.?)\s*\d+)?$/i;
 const isoDate = /^\d{4}-\d\d-\d\d/;
-/** What is a phone number whatever its name: `+1 650 555 0123`, `tel:6505550123`, `(650) 555-0123`. */
-const plainPhone =
-  /^(?:(?:tel|sms|callto|whatsapp):\+?|\+)\(?\d[\d\s()./-]{5,}\d$|^00[1-9][\d\s]{8,16}$|^(?:\(\d{2,5}\)\s?|\d{3}[-. ])\d{3}[-. ]\d{4}$/;
+/** Phone numbers inside a text: with a country, with an area as in `(650) 555-0123`, and behind what says so. */
+const phonesInText = [
+  /(?<![\w.])\+\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)/,
+  /(?<![\d-])(?:\(\d{3}\)\s?|\d{3}[-. ])\d{3}[-. ]\d{4}(?![\d-])/,
+  /(?:phone|mobile|whatsapp|\btel|\bsms|callto)\W{1,5}\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)/i,
+  /^00[1-9](?:\s?\d){8,14}$/,
+];
 /** Texts that are looked at as a number or a label; any other text is longer. */
 const longestLabel = 60;
 
@@ -35,7 +39,7 @@ export function holdsPerson(body: Json): boolean {
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value === 'string') {
-      if (holdsEmail(value) || (value.length <= longestLabel && plainPhone.test(value))) return true;
+      if (holdsEmail(value) || phonesInText.some((pattern) => pattern.test(value))) return true;
       const inner = jsonInText(value);
       if (inner !== undefined) open.push(inner);
     }

@@ -149,6 +149,7 @@ describe('the lead of a body as a service sends it', () => {
     ['a change with its original', { original: former, current: lead }, '/current'],
     ['a change with images', { preImage: former, postImage: lead }, '/postImage'],
     ['a lead with what it was before', { lead, history: [former, former] }, '/lead'],
+    ['a list with cursors', { leads: [lead], before: null, after: null, error: null }, '/leads/*'],
     ['a preview', { preview: lead }, '/preview'],
     ['a lead that was restored', { event: 'lead.undeleted', data: lead }, '/data'],
     ['a lead that was never deleted', { data: { ...lead, deleted: false, deleted_at: null } }, '/data'],
@@ -243,6 +244,9 @@ describe('no lead is taken from', () => {
       'past: /fullDocumentBeforeChange',
     ],
     ['a former lead', { former: lead }, 'past: /former'],
+    ['a lead beside an empty present', { record: null, snapshot: lead }, 'past: /snapshot'],
+    ['the same with other names', { change: { current: null, state: lead } }, 'past: /change/state'],
+    ['a lead that was dropped', { kept: null, dropped: lead }, 'past: /dropped'],
     ['a lead that somebody deleted', { deleted: lead, deletedBy: { id: 5 } }, 'past: /deleted'],
     ['what was removed', { event: 'list.changed', removed: [lead] }, 'past: /removed/*'],
     ['Bitrix', { event: 'ONCRMLEADDELETE', data: { FIELDS: lead } }, 'deleted, says /event'],
@@ -373,6 +377,7 @@ it.each([
   ['lead_id', { lead_id: 'x', user_column_data: [] }, 'the body'],
   ['lead_id', { object: 'page', entry: [{ lead_id: 'x', category: 'c' }] }, '/entry/*'],
   ['a.b', { 'a.b': 5, category: 'solar' }, 'the body'],
+  ['data.id', { event: 'lead.created', data: { id: 'L-1', email: 'ada@example.com' } }, 'the body'],
   ['data.id', { id: 'e1', data: { id: 'L-1', category: 'solar' } }, 'the body'],
 ])('with the id in %s', (idName, body, place) => {
   expect(placeIn(body, idName)).toBe(place);

@@ -24,6 +24,9 @@ it.each<[what: string, body: Json]>([
   ['Twilio', { From: 'whatsapp:+14155238886' }],
   ['a number with brackets', { from: '(650) 555-0123' }],
   ['a number with hyphens', { from: '650-555-0123' }],
+  ['a number in a text', { text: 'Please call Ada at (650) 555-0123, today.' }],
+  ['a number with a country in a text', { text: 'Ada (+49 170 1234567) called' }],
+  ['a number in a form', { raw: 'name=Ada&phone=6505550123' }],
   ['a number by its name', { cell: 6505550123 }],
   ['the number of a caller', { caller_number: '6505550123' }],
   ['a number with an extension', { phone: '650 555 0123 ext. 12' }],
@@ -43,6 +46,7 @@ it.each<[what: string, body: Json]>([
     'times and addresses',
     { at: '2026-11-20T10:00:00Z', day: '2026-11-20', ip: '192.168.100.200', ms: 1700000000000 },
   ],
+  ['numbers in a text', { text: 'Order 2026-11-20-0001: 1,234.50 of 100000 +0100, version 1.22.333.4444' }],
   ['a number of calls', { phone: 'unknown', phones: 3, cancelled: '6505550123' }],
   [
     'ids of something else',
@@ -57,7 +61,7 @@ it.each<[what: string, body: Json]>([
 
 it('takes little time for a megabyte', () => {
   const started = performance.now();
-  for (const text of ['@', '%40', '[', ' ', '{"a":', 'eyJ', '+1', 'leadId'])
+  for (const text of ['@', '%40', '[', ' ', '{"a":', 'eyJ', '+1', '+(', '1 ', '111-', 'tel ', 'leadId'])
     expect(
       holdsPerson({ text: text.repeat(1_000_000 / text.length), 'phone number': '1'.repeat(1_000_000) }),
     ).toBe(false);
