@@ -1,7 +1,5 @@
 import { isObject, type Json } from '../json/exact.ts';
 
-/** What the names and texts of a body say of a change: that it is an event, that something was deleted, or what was before. */
-
 type Members = { readonly [key: string]: Json };
 
 /** The words of `fullDocumentBeforeChange`, `old_record` or `LEAD-DELETED`, in lower case. */
@@ -26,13 +24,15 @@ const pastPart =
 export const isPastName = (name: string): boolean =>
   pastPart.test(name) && (pastStart.test(name) || wordsOf(name).some((word) => pastWord.test(word)));
 
+/** Members that hold what a lead is after a change. */
 const presentName =
-  /^(?:leads?|records?|rows?|data|document|new|current|now|present|(?:new|current|after|post)[_-]?(?:record|row|values?|data|image|state|lead|version|document|object))$/i;
+  /^(?:leads?|records?|rows?|data|new|current|now|present|(?:new|current|after|post)[_-]?(?:record|row|values?|data|image|state|lead|version|document|object))$/i;
 
-/** Whether what a lead is now is empty, so that a lead beside it is a former one, whatever its name. */
+/** Whether what a lead is now is empty: a lead beside it may be a former one, whatever its name. */
 export const hasEmptyPresent = (object: Members): boolean =>
   Object.keys(object).some((name) => object[name] === null && presentName.test(name));
 
+/** The last word of members that name an event, and the word before a last `type` or `name`. */
 const eventWord = /^(?:event|action|op|operation|trigger|topic|kind|verb|command|task)$/;
 const eventTypeWord = /^(?:event|change|operation|action|trigger|hook|webhook|subscription|activity)$/;
 
@@ -104,8 +104,8 @@ const outerObjectName = /(?:meta(?:data)?|headers?|event|hook|context|info|notif
 
 /** The names on the way to the member by which an object says that the lead inside it was deleted. */
 export function deletionAround(object: Members): readonly string[] | undefined {
-  const own = deletionOf(object) ?? outerDeletion(object);
-  if (own !== undefined) return own;
+  const ownMember = deletionOf(object) ?? outerDeletion(object);
+  if (ownMember !== undefined) return ownMember;
   for (const [name, inner] of Object.entries(object)) {
     if (!isObject(inner)) continue;
     const member = deletionEvent(inner);

@@ -83,9 +83,10 @@ export function findLeads(body: Json, idName: string): LeadReading {
   const past = [...candidates.past.values()];
   const root = candidates.present.get('');
   const best = bestOf(present);
-  if (best >= likeness.related) {
-    const [lead, ...rivals] = present.filter((candidate) => candidate.likeness === best);
-    if (lead === root && lead?.isWhole === false && bestOf(past) > best) return pastReading(past);
+  const [lead, ...rivals] =
+    best < likeness.related ? [] : present.filter((candidate) => candidate.likeness === best);
+  if (lead !== undefined) {
+    if (lead === root && !lead.isWhole && bestOf(past) > best) return pastReading(past);
     return readingOf(lead, rivals.length > 0 ? rivals.map(pathOf) : pathsOfPayloads(lead, candidates));
   }
   if (past.length > 0) return pastReading(past);
@@ -106,17 +107,15 @@ function pastReading(past: readonly Candidate[]): LeadReading {
   return { kind: 'past', paths: past.filter((candidate) => candidate.likeness === best).map(pathOf) };
 }
 
-function readingOf(lead: Candidate | undefined, rivals: readonly Path[]): LeadReading {
-  if (lead === undefined) return { kind: 'none', identified: [] };
-  const { path, deletion, isMixed } = lead;
+function readingOf({ path, deletion, isMixed }: Candidate, rivals: readonly Path[]): LeadReading {
   if (rivals.length > 0) return { kind: 'several', paths: [path, ...rivals] };
   if (deletion !== undefined) return { kind: 'deletion', member: formatPointer(deletion), path };
   return { kind: isMixed ? 'mixed' : 'one', path };
 }
 
 /** An event may have a category or an e-mail address of its own: what it carries may then be the lead, if it has an id. */
-function pathsOfPayloads(lead: Candidate | undefined, { present, otherIds }: Candidates): readonly Path[] {
-  if (lead === undefined || lead.isWhole) return [];
+function pathsOfPayloads(lead: Candidate, { present, otherIds }: Candidates): readonly Path[] {
+  if (lead.isWhole) return [];
   const { length } = lead.path;
   return [...[...present.values()].map(pathOf), ...otherIds.values()].filter((path) => {
     const below = path.slice(length).filter((step) => step !== '*');
@@ -173,12 +172,12 @@ function collect(value: Json, place: Place, idName: string, candidates: Candidat
   if (inside.length === 0) return;
   const around = place.deletion === undefined ? deletionAround(value) : undefined;
   const deletion = around === undefined ? place.deletion : [...path, ...around];
-  const isInPast = isPast || hasEmptyPresent(value);
+  const isEmptyNow = hasEmptyPresent(value);
   for (const [name, inner] of inside) {
     const below = {
       path: [...path, name],
       members: members + 1,
-      isPast: isInPast || isPastName(name),
+      isPast: isPast || isPastName(name) || (isEmptyNow && !payloadName.test(name)),
       deletion,
     };
     collect(inner, below, idName, candidates);
@@ -202,22 +201,21 @@ function addCandidate(
   }
   const pointer = formatPointer(path);
   const places = isPast ? past : present;
-  const other = places.get(pointer);
-  const isOfEvent = isEvent(object);
+  const earlier = places.get(pointer);
+  const isOfEvent = isEvent(object) || earlier?.isEvent === true;
   const ownDeletion = deletionOf(object);
   const deletion =
-    deletionAbove ?? (ownDeletion === undefined ? undefined : [...path, ...ownDeletion]) ?? other?.deletion;
-  const isIdentified = objectLikeness === likeness.identified;
+    deletionAbove ?? (ownDeletion === undefined ? undefined : [...path, ...ownDeletion]) ?? earlier?.deletion;
   // The objects of one array are of one kind, whatever fields they have; the events of one are not.
-  const isMixed =
-    other !== undefined &&
-    (other.isMixed ||
-      (isIdentified !== (other.likeness === likeness.identified) && (path.at(-1) !== '*' || isOfEvent)));
+  const areOneKind = path.at(-1) === '*' && !isOfEvent;
+  const isOther =
+    earlier !== undefined &&
+    (objectLikeness === likeness.identified) !== (earlier.likeness === likeness.identified);
   places.set(pointer, {
-    ...{ path, deletion, isMixed },
-    likeness: other === undefined || objectLikeness > other.likeness ? objectLikeness : other.likeness,
-    isEvent: isOfEvent || other?.isEvent === true,
-    isWhole: isWholeLead(object) && other?.isWhole !== false,
+    ...{ path, deletion, isEvent: isOfEvent },
+    likeness: earlier === undefined || objectLikeness > earlier.likeness ? objectLikeness : earlier.likeness,
+    isMixed: earlier?.isMixed === true || (isOther && !areOneKind),
+    isWhole: isWholeLead(object) && earlier?.isWhole !== false,
   });
 }
 

@@ -150,6 +150,7 @@ describe('the lead of a body as a service sends it', () => {
     ['a change with images', { preImage: former, postImage: lead }, '/postImage'],
     ['a lead with what it was before', { lead, history: [former, former] }, '/lead'],
     ['a list with cursors', { leads: [lead], before: null, after: null, error: null }, '/leads/*'],
+    ['a lead beside data that is empty', { lead, data: null, document: null }, '/lead'],
     ['a preview', { preview: lead }, '/preview'],
     ['a lead that was restored', { event: 'lead.undeleted', data: lead }, '/data'],
     ['a lead that was never deleted', { data: { ...lead, deleted: false, deleted_at: null } }, '/data'],
@@ -307,6 +308,7 @@ describe('no lead is taken from', () => {
       [{ data: lead }, { type: 'ping', data: { id: 'p' } }],
       'mixed: /*/data',
     ],
+    ['a batch of an event and a lead', [{ id: 'e1', type: 'ping' }, lead], 'mixed: /*'],
     ['a batch of a lead and an event', [lead, { id: 'e1', type: 'ping' }], 'mixed: /*'],
     [
       'an event with a category of its own',
