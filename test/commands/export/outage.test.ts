@@ -33,7 +33,7 @@ async function stallingService(): Promise<{
 const reset = (response: ServerResponse): void => void response.destroy();
 const busy = (response: ServerResponse): void => void response.writeHead(503).end();
 const page = (response: ServerResponse): void =>
-  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Maintenance</h1>');
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
 const refuse = (response: ServerResponse): void => void response.writeHead(401).end();
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
