@@ -61,7 +61,7 @@ function onlyMember(members: readonly Member[], name: string): Member | undefine
  * The value at a JSON Pointer, given as its reference tokens, in the value at `root`. The scanner must hold this text, as
  * for `membersAt`.
  */
-export function spanAt(
+function spanAt(
   json: Buffer,
   path: readonly string[],
   root: Span = { start: 0, end: json.length },

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../json/exact.ts';
+import { isObject, type Json, jsonIn } from '../json/exact.ts';
 
 type Members = { readonly [key: string]: Json };
 
@@ -133,4 +133,116 @@ function outerDeletion(object: Members): readonly string[] | undefined {
     );
   });
   return member === undefined ? undefined : [member];
+}
+
+/** Members that only a lead has, or that hold one. */
+const leadName = /^(?:category|contacts?|leads?)$/;
+const leadWord = /^(?:leads?|leadgen|contacts?|prospects?)$/;
+const idWord = /^(?:ids?|uuids?|guids?|keys?|refs?|number)$/;
+
+const email = /^[^\s@<>]@[^\s@<>]+\.\p{L}{2}/u;
+/** A host name is not longer (RFC 1035). */
+const longestHost = 255;
+
+/** A word of a name such as `caller_number` or of a label such as `PHONE_NUMBER`. */
+const phoneWord = /phone|mobile|whatsapp|^(?:tel|telefono?|cell|msisdn|fax|caller|callee|sms)$/;
+const phone = /^\+?\(?\d[\d\s()./-]{5,}\d(?:\s*(?:x|ext\.?)\s*\d+)?$/i;
+const isoDate = /^\d{4}-\d\d-\d\d/;
+/** Phone numbers inside a text: with a country, with an area as in `(650) 555-0123`, and behind what says so. */
+const phonesInText = [
+  /(?<![\w.])\+\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)/,
+  /(?<![\d-])(?:\(\d{3}\)\s?|\d{3}[-. ])\d{3}[-. ]\d{4}(?![\d-])/,
+  /(?:phone|mobile|whatsapp|\btel|\bsms|callto)\W{1,5}\(?\d(?:[\s().-]{0,2}\d){6,14}(?!\d)/i,
+  /^00[1-9](?:\s?\d){8,14}$/,
+];
+/** Texts that are looked at as a number or a label; any other text is longer. */
+const longestLabel = 60;
+
+/** The start of an object or an array of JSON, as text or in Base64. */
+const jsonStart = /^\s*[{[]/;
+const base64Start = /^(?:e[wy]|W[wy3])/;
+
+/**
+ * Tells whether a body holds a field or an id of a lead, an e-mail address or a phone number, however deep it is, also in JSON that
+ * is a text of it, as queues deliver it. Such a body is never filed as another event, where nobody would find the person.
+ */
+export function holdsPerson(body: Json): boolean {
+  const open: Json[] = [body];
+  let hasId = false;
+  let tellsOfLead = false;
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'string') {
+      if (holdsEmail(value) || phonesInText.some((pattern) => pattern.test(value))) return true;
+      const inner = jsonInText(value);
+      if (inner !== undefined) open.push(inner);
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    if (isObject(value)) {
+      const members = Object.entries(value);
+      if (members.some(isOfPerson) || holdsLabelledPhone(Object.values(value))) return true;
+      hasId ||= members.some(isId);
+      tellsOfLead ||= members.some(isEventOfLead);
+      if (hasId && tellsOfLead) return true;
+    }
+    // A push of all members at once would exceed the stack where there are hundreds of thousands.
+    for (const inner of Object.values(value) as readonly Json[]) open.push(inner);
+  }
+  return false;
+}
+
+type Entry = readonly [name: string, value: Json];
+
+function isOfPerson([name, value]: Entry): boolean {
+  if (value === null) return false;
+  if (leadName.test(name) || holdsEmail(name)) return true;
+  const words = wordsOf(name);
+  if (words.some((word) => leadWord.test(word)) && idWord.test(words.at(-1) ?? '')) return true;
+  return words.some((word) => phoneWord.test(word)) && holdsPhone(value);
+}
+
+const isId = ([name, value]: Entry): boolean =>
+  (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) &&
+  idWord.test(wordsOf(name).at(-1) ?? '');
+
+/** A notice such as `lead.created` has the id of a lead, whatever that is called. */
+const isEventOfLead = ([name, value]: Entry): boolean =>
+  typeof value === 'string' &&
+  value.length <= longestLabel &&
+  (name === 'type' || isEventName(name)) &&
+  wordsOf(value).some((word) => leadWord.test(word));
+
+/** Forms send answers as objects with a label, such as `{"name": "phone_number", "values": ["650 555 0123"]}`. */
+const holdsLabelledPhone = (values: readonly Json[]): boolean =>
+  values.some(isPhoneLabel) && values.some((value) => typeof value !== 'number' && holdsPhone(value));
+
+const isPhoneLabel = (value: Json): boolean =>
+  typeof value === 'string' &&
+  value.length <= longestLabel &&
+  wordsOf(value).some((word) => phoneWord.test(word));
+
+function holdsPhone(value: Json): boolean {
+  if (Array.isArray(value)) return (value as readonly Json[]).some(isPhone);
+  return isPhone(value);
+}
+
+function isPhone(value: Json): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  const text = `${value}`;
+  return text.length <= longestLabel && phone.test(text) && !isoDate.test(text);
+}
+
+/** Looks behind each `@` alone: a pattern that searches takes quadratic time on a long text. */
+function holdsEmail(text: string): boolean {
+  const plain = text.includes('%40') ? text.replaceAll('%40', '@') : text;
+  for (let sign = plain.indexOf('@', 1); sign > 0; sign = plain.indexOf('@', sign + 1)) {
+    if (email.test(plain.slice(sign - 1, sign + longestHost))) return true;
+  }
+  return false;
+}
+
+/** The value of a text that is JSON, or Base64 of JSON. */
+function jsonInText(text: string): Json | undefined {
+  if (jsonStart.test(text)) return jsonIn(text);
+  return base64Start.test(text) ? jsonIn(Buffer.from(text, 'base64').toString()) : undefined;
 }

@@ -2,7 +2,7 @@ import type { DoctorProblem, PagingAdvice, StatusField, VolatileStorage } from '
 import { formatDuration } from '../time/time-text.ts';
 import { saveDamaged } from './inbox.ts';
 import { messageIn, type Messages, type Words } from './message.ts';
-import { tlsCauses, tlsHints } from './tls-causes.ts';
+import { tlsCauses, tlsHints } from './tls.ts';
 
 const elsewhere = (words: Words): string => `${words.option('inbox')} or LEADS_DATA_DIR`;
 const migrate = (words: Words): string =>

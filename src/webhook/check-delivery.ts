@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type FoundLead, type IdField, type LeadAt, plainId, readLeads } from '../lead/read-leads.ts';
 import type { LeadAtNames } from '../lead/refusals.ts';
 import { deletionHeader } from '../lead/change-notices.ts';
-import { holdsPerson } from '../lead/holds-person.ts';
+import { holdsPerson } from '../lead/change-notices.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import {
   type OtherDelivery,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Json } from '../../src/json/exact.ts';
-import { holdsPerson } from '../../src/lead/holds-person.ts';
+import { holdsPerson } from '../../src/lead/change-notices.ts';
 
 const base64 = (json: Json): string => Buffer.from(JSON.stringify(json)).toString('base64');
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListingOptions } from '../../src/service/listing/listing-types.ts';
+import type { ListingOptions } from '../../src/service/listing-types.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';

@@ -8,8 +8,8 @@ import { findPosition, type PositionFinding } from './find-position.ts';
 import { DialectAsker, type Walked } from './limited-requests.ts';
 import { findPageCap } from './page-cap.ts';
 import { idFieldsOf, keysOf, orderOf, type SeenPage } from './seen-page.ts';
-import { lonePageEnd } from '../../service/listing/walk-state.ts';
-import { categoryParams, statusParams, timeParams } from '../../service/pagination/service-names.ts';
+import { provenUpTo } from '../../service/run-memory.ts';
+import { categoryParams, statusParams, timeParams } from '../../service/pagers/names.ts';
 import {
   type FilterSearch,
   findFieldFilter,
@@ -87,7 +87,7 @@ async function examine(asker: DialectAsker, isLearning: boolean): Promise<Dialec
     requests: asker.requests,
     ...{ drift: asker.drift, isReached: true },
     ...{ items, id, limit, cap, ...filters },
-    position: await proveLonePage(asker, compared, asLearnt, filters),
+    position: proveLonePage(compared, asLearnt, filters),
     count: first.count,
     order: orderOf(leads),
     rate: asker.rate,
@@ -133,30 +133,20 @@ export function compareWalks(
   return { kind: 'undecided', why: { kind: 'learnt-walk-failed', style, why }, advice: 'repeat' };
 }
 
-/** Whether the one page of a list is all of it: the walk proves that as for an export, by the filters that were found. */
-async function proveLonePage(
-  asker: DialectAsker,
+/** Whether the one page of a list is all of it: the walk proves that as for an export. */
+function proveLonePage(
   position: PositionFinding,
   walked: Walked,
   { status, category, since, until }: Filters,
-): Promise<PositionFinding> {
+): PositionFinding {
   if (position.kind !== 'undecided' || walked.pages.length !== 1) return position;
   const filters = { status, category, since, until };
   for (const filter of Object.values(filters)) {
     if (filter.kind === 'wrong' && filter.bringsOthers === true)
       return { ...position, why: { kind: 'list-cut', evidence: filter.evidence }, advice: 'name-parameter' };
   }
-  const names = Object.entries(filters).flatMap(([name, filter]) =>
-    filter.kind === 'honoured' ? [[name, filter.name] as const] : [],
-  );
-  let end = lonePageEnd(walked.completion);
-  if (end?.kind !== 'proven' && names.length > 0) {
-    const again = await asker.walk(asker.with({ params: Object.fromEntries(names) }), undefined);
-    end = lonePageEnd(again.completion);
-  }
-  if (end?.kind === 'proven') {
-    return { kind: 'alone', upTo: end.upTo, evidence: { kind: 'proven-up-to', count: end.upTo } };
-  }
+  const upTo = provenUpTo(walked.completion);
+  if (upTo !== undefined) return { kind: 'alone', upTo, evidence: { kind: 'proven-up-to', count: upTo } };
   const count = walked.pages.flat().length;
   return mayBeCut(walked) && count > fewest ? { ...position, uncutUpTo: count - 1 } : position;
 }
@@ -166,9 +156,7 @@ const fewest = 5;
 
 /** Whether the walk took one page for the end of the list, without a proof. */
 const mayBeCut = ({ completion }: Walked): boolean =>
-  completion?.kind === 'complete'
-    ? completion.evidence === 'lone-page'
-    : completion?.reason.kind === 'page-may-be-cut' || completion?.reason.kind === 'page-is-cut';
+  completion?.kind === 'unproven' && completion.reason.kind === 'page-may-be-cut';
 
 type Filters = Pick<DialectFindings, 'status' | 'category' | 'since' | 'until' | 'statusFields'>;
 

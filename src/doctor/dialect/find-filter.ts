@@ -1,7 +1,7 @@
 import type { KindsOf } from '../../errors.ts';
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
-import { statusFields } from '../../service/listing/page-census.ts';
+import { statusFields } from '../../service/status-fields.ts';
 import type { DialectEvidence, Selection, StatusField } from '../problems.ts';
 import { findHonouredName } from './find-honoured-name.ts';
 import { noRequestLeft, type Reaction, type TriedName, withoutPage } from './find-limit.ts';

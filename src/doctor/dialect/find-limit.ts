@@ -2,7 +2,7 @@ import type { KindsOf, LeadsError } from '../../errors.ts';
 import type { DialectEvidence } from '../problems.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
 import { findHonouredName } from './find-honoured-name.ts';
-import { numberParams } from '../../service/pagination/service-names.ts';
+import { numberParams } from '../../service/pagers/names.ts';
 import type { Seen, SeenPage } from './seen-page.ts';
 
 /** What a service does with a parameter that it does not know. */

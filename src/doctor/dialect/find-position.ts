@@ -1,19 +1,18 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { formatPointer, isObject, type Json } from '../../json/exact.ts';
-import type { Completion, Evidence } from '../../service/listing/incomplete-error.ts';
+import type { Completion } from '../../service/listing-types.ts';
 import {
+  hintsOf,
   linksIn,
   type NextHint,
   nextHintOf,
+  type PageFacts,
   type PaginationHints,
-} from '../../service/pagination/pagination-hints.ts';
-import {
-  hintsOf,
-  type NextPage,
-  nullNextFrom,
-  readNextPage,
-} from '../../service/pagination/read-next-page.ts';
-import { cursorParams, idParams, numberParams } from '../../service/pagination/service-names.ts';
+} from '../../service/pagers/hints.ts';
+import { namedPosition } from '../../service/pagers/named.ts';
+import { cursorParams, idParams, numberParams } from '../../service/pagers/names.ts';
+import type { Evidence } from '../../service/pagers/pager.ts';
+import { type Position, start } from '../../service/pagers/position.ts';
 import type { DialectEvidence, PagingAdvice, PagingStyle } from '../problems.ts';
 import { findHonouredName } from './find-honoured-name.ts';
 import type { FoundLimit } from './find-limit.ts';
@@ -138,11 +137,19 @@ function positionOf({ next, pages }: Walked, { asker, page, front }: PositionSea
         ? found({ kind: 'paged-by-link' }, { pagination: 'link' }, true)
         : found({ kind: 'paged-by-url' }, { pagination: 'auto', ...named }, true);
     case 'cursor': {
-      const { param: cursor, is } = position;
+      const { param: cursor } = position;
       const params = { cursor };
-      return is === 'id'
-        ? found({ kind: 'paged-by-id', param: cursor }, { pagination: 'cursor', params })
-        : found({ kind: 'paged-by-cursor', param: cursor }, { pagination: 'cursor', params, ...named }, true);
+      return found(
+        { kind: 'paged-by-cursor', param: cursor },
+        { pagination: 'cursor', params, ...named },
+        true,
+      );
+    }
+    case 'before': {
+      const [before = '', ...others] = [...position.ids, ...position.times];
+      const style = { kind: 'paged-by-id', param: before } as const;
+      // An export finds by itself which of several names is honoured.
+      return found(style, others.length > 0 ? {} : { pagination: 'before', params: { before } });
     }
     case 'page': {
       const { param } = position;
@@ -169,7 +176,7 @@ function positionOf({ next, pages }: Walked, { asker, page, front }: PositionSea
 }
 
 /** Of a list that honours no position, which may have another name. */
-const lonePage: readonly Evidence[] = ['not-paged', 'lone-page', 'reaches-back'];
+const lonePage: readonly Evidence[] = ['not-paged', 'reaches-back'];
 
 const isOnePage = (completion: Completion | undefined): boolean =>
   completion?.kind === 'complete' && !lonePage.includes(completion.evidence);
@@ -227,7 +234,7 @@ const dialectsOf: Readonly<Record<Way, (name: string) => readonly Dialect[]>> = 
     { pagination: 'auto', params: { page } },
   ],
   offset: (offset) => [{ pagination: 'offset', params: { offset } }],
-  id: (cursor) => [{ pagination: 'cursor', params: { cursor } }],
+  id: (before) => [{ pagination: 'before', params: { before } }],
   cursor: (cursor) => [{ pagination: 'cursor', params: { cursor } }],
 };
 
@@ -274,7 +281,7 @@ async function findName(search: PositionSearch, way: Way, next: NextPage): Promi
 function namesFor({ asker, found: { limit } }: PositionSearch, way: Way, next: NextPage): string[] {
   const { page, cursor } = asker.params;
   const position = next.kind === 'next' ? next.position : undefined;
-  const hinted = position?.style === way ? position.param : undefined;
+  const hinted = position?.style === way && 'param' in position ? position.param : undefined;
   const [, prefix = ''] = /^([_$]|page\[)/.exec(limit.kind === 'honoured' ? limit.name : '') ?? [];
   // Parameters that usually go with the name of the limit.
   const related = (...usual: readonly string[]): string[] =>
@@ -333,6 +340,10 @@ function valueBehind({ front, page }: PositionSearch, way: Way, next: NextPage):
   return next.kind === 'next' && next.position.style === 'cursor' ? next.position.cursor : '';
 }
 
+/** What an answer says about the page behind it. */
+type NextPage =
+  { readonly kind: 'next'; readonly position: Position } | { readonly kind: 'behind-id' | 'silent' };
+
 interface ReadNext {
   readonly hints: PaginationHints;
   readonly next: NextPage;
@@ -342,18 +353,27 @@ interface ReadNext {
 function readNext({ params }: DialectAsker, { facts, count }: SeenPage): ReadNext | undefined {
   if (facts === undefined) return undefined;
   const hints = hintsOf(params, facts);
-  const { says } = readNextPage({
-    ...{
-      params: { ...params, pagination: 'auto' },
-      position: { style: 'start' },
-      facts,
-      covers: facts,
-      hints,
-    },
-    ...{ met: count, isFull: true, isFiltered: false, repeats: true },
-    ...{ isFirstAnswer: true, nullNext: nullNextFrom(undefined) },
-  });
-  return { hints, next: says };
+  return { hints, next: nextOf({ ...params, pagination: 'auto' }, facts, hints, count) };
+}
+
+function nextOf(
+  params: DialectAsker['params'],
+  facts: PageFacts,
+  hints: PaginationHints,
+  count: number,
+): NextPage {
+  const request = { kind: 'page', position: start, limit: undefined } as const;
+  const counts = { fresh: count, leadingFresh: count, leadingKnown: 0, hash: 0, isLeft: false };
+  const answer = { kind: 'answer', request, facts, hints, head: [], tail: [], ...counts } as const;
+  const position = namedPosition(params, answer, { records: count, pages: 1 });
+  if (position !== undefined) return { kind: 'next', position };
+  if (hints.page !== undefined || hints.pages !== undefined)
+    return { kind: 'next', position: { style: 'page', param: params.page, page: (hints.page ?? 1) + 1 } };
+  if (hints.offset !== undefined) {
+    const param = params.offset ?? hints.offsetField ?? 'offset';
+    return { kind: 'next', position: { style: 'offset', param, offset: count } };
+  }
+  return { kind: hints.hasMore === true ? 'behind-id' : 'silent' };
 }
 
 /** Levels of objects that are looked into. */

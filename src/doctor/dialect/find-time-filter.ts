@@ -1,6 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
-import { timeText } from '../../service/pagination/position.ts';
-import { cursorParams, numberParams } from '../../service/pagination/service-names.ts';
+import { timeText } from '../../service/pagers/position.ts';
+import { cursorParams, numberParams } from '../../service/pagers/names.ts';
 import { type FilterFinding, type FilterSearch, type FilterValue, findFilter } from './find-filter.ts';
 import { noRequestLeft } from './find-limit.ts';
 import type { SeenLead } from './seen-page.ts';

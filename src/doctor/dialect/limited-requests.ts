@@ -2,12 +2,12 @@ import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, ServiceError } from '../../errors.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
 import { driftOf, type Service } from '../../service/client/service.ts';
-import { fetchPage } from '../../service/listing/fetch-page.ts';
-import type { Completion } from '../../service/listing/incomplete-error.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
-import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
-import type { Position } from '../../service/pagination/position.ts';
-import { type RequestParams, requestParamsOf } from '../../service/pagination/request-params.ts';
+import { fetchPage } from '../../service/fetch-page.ts';
+import type { Completion } from '../../service/listing-types.ts';
+import { listLeads } from '../../service/listing.ts';
+import type { PageFacts } from '../../service/pagers/hints.ts';
+import type { Position } from '../../service/pagers/position.ts';
+import { type RequestParams, requestParamsOf } from '../../service/pagers/request-params.ts';
 import type { DialectEvidence, RateHeaders } from '../problems.ts';
 import { mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
 
@@ -104,8 +104,9 @@ export class DialectAsker {
     let count = 0;
     let facts: PageFacts | undefined;
     const { signal } = this.#service;
+    const source = { service: this.#limited(), params, counters: { requests: 0, retries: 0 }, signal };
     try {
-      for await (const part of fetchPage(this.#limited(), params, url, { requests: 0, retries: 0 }, signal)) {
+      for await (const part of fetchPage(source, url)) {
         if (part.again) continue;
         for (const lead of part.leads.slice(0, mostCompared - leads.length)) leads.push(seenLead(lead));
         count += part.leads.length;
@@ -137,7 +138,7 @@ export class DialectAsker {
     if (this.left < 2) return { pages, next, completion, failure };
     const listing = listLeads(
       { ...this.#limited(), dialect, messages: withoutNotes(this.#service.messages) },
-      { query: {}, pageSize, onlyUsualWays: true, acceptUnproven: () => undefined },
+      { query: {}, pageSize, acceptUnproven: () => undefined },
     );
     try {
       for await (const { leads, next: position, last } of listing) {

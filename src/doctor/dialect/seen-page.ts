@@ -1,7 +1,7 @@
 import type { LeadsError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
 import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
-import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
+import type { PageFacts } from '../../service/pagers/hints.ts';
 import type { LeadOrder } from '../problems.ts';
 
 /** A lead of an answer, as far as comparisons need it. */

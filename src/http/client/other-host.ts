@@ -10,7 +10,9 @@ export function nameOtherHost(socket: Duplex, host: string): void {
   // Before node itself looks at the certificate, and ends the connection.
   socket.prependOnceListener('secure', () => {
     const certificate = socket.getPeerCertificate();
-    if (checkServerIdentity(host, certificate) === undefined) return;
+    // A session that is resumed shows no certificate: it was looked at before.
+    const isShown = Object.keys(certificate).length > 0;
+    if (!isShown || checkServerIdentity(host, certificate) === undefined) return;
     const otherNames = certificate.subjectaltname ?? String(certificate.subject.CN);
     socket.prependOnceListener('error', (error: Error) => void Object.assign(error, { otherNames }));
   });

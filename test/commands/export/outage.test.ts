@@ -33,7 +33,7 @@ async function stallingService(): Promise<{
 const reset = (response: ServerResponse): void => void response.destroy();
 const busy = (response: ServerResponse): void => void response.writeHead(503).end();
 const page = (response: ServerResponse): void =>
-  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Maintenance</h1>');
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
 const refuse = (response: ServerResponse): void => void response.writeHead(401).end();
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
@@ -173,8 +173,10 @@ describe('export --follow -o that goes on where an earlier run had stopped', () 
   });
 
   it('goes on there where the service answers again', async () => {
-    const run = await goOn(500, (_, nth) => nth < 4);
-    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', 'front', 'old3', 'old3', 'new4'] });
+    // The first page is asked for smaller as well, since that may be why it fails.
+    const run = await goOn(500, (_, nth) => nth < 6);
+    const front = ['front', 'front', 'front'];
+    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', ...front, 'old3', 'old3', 'new4'] });
   });
 });
 

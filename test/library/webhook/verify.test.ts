@@ -300,7 +300,7 @@ test('the id may be another field, which the hint names', async () => {
   });
   expect(await verify(await request(), choice)).toMatchObject({
     status: 400,
-    hint: "there is no 'id'; say with idField which field of a lead is its id",
+    hint: "there is no 'id', only 'uuid'; say with idField which field of a lead is its id",
   });
 });
 

@@ -7,7 +7,7 @@ import type { FakeClock } from '../../support/clock.ts';
 import { certificateFor } from '../../support/certificates.ts';
 
 /** What a service answers in the place of a page. */
-export interface Replacement {
+interface Replacement {
   /** The only page, or the first one of all that follow. */
   readonly page?: number;
   readonly from?: number;

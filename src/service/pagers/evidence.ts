@@ -1,9 +1,10 @@
 import { isObject, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
+import { failureIn } from '../client/failure-in.ts';
 import type { PartialReason, UnprovenReason } from '../problems.ts';
-import { contentRange, linksIn, nextHintOf, type PageFacts } from './pagination-hints.ts';
+import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
 import type { RequestParams } from './request-params.ts';
-import { nextNames, plainName } from './service-names.ts';
+import { nextNames, plainName } from './names.ts';
 
 /** A page with what its answer says beside the leads. */
 interface ReadPage {
@@ -23,6 +24,25 @@ export const partialAnswer = (page: ReadPage): PartialReason | undefined => firs
 
 /** The first sign that leads are behind a page that names no next page which the walk could read. */
 export const unreadEvidence = (page: ReadPage): UnprovenReason | undefined => firstOf(unreadOfLonePage, page);
+
+/**
+ * A failure that an answer tells beside leads. What the first answer says as well is none, but for the flags that mean nothing
+ * else.
+ */
+export function failedAnswer(
+  { envelope, asked, count }: PageFacts,
+  first: PageFacts,
+): UnprovenReason | undefined {
+  const isFirst = first.envelope === envelope;
+  const usual = isFirst && isObject(envelope.root) ? withoutFlags(envelope.root) : first.envelope.root;
+  const failure = failureIn(envelope.root, { isEmpty: count === 0, first: usual, asked });
+  return failure && { kind: 'failed-answer', text: failure.text };
+}
+
+const withoutFlags = (root: { readonly [key: string]: Json }): Json =>
+  Object.fromEntries(
+    Object.entries(root).filter(([name]) => !/^(success|succeeded|ok|iserror)$/.test(plainName(name))),
+  );
 
 function firstOf<Reason>(rows: readonly Row<Reason>[], page: ReadPage): Reason | undefined {
   for (const [, read] of rows) {

@@ -37,14 +37,16 @@ export const cursorParams = names(`
   cursor after page_token pageToken next_token nextToken starting_after continuation continuationToken next_cursor
   nextCursor page[cursor] page[after] after_id last_id since_id token marker bookmark position`);
 
-/** Names of the last id as a cursor. */
+/** Names of the last id as a cursor, the most usual ones first. */
 export const idParams = names('starting_after cursor after');
 
-/** Rarer ones, those that are asked for together: they mean the same. */
-export const idNamesBehind: readonly (readonly string[])[] = [
-  names('before before_id'),
-  names('after after_id last_id'),
-];
+/** Names that take the id of a lead, and mean the leads that are older, or that stand after it: each asked for together. */
+export const idNamesBehind = {
+  older: names('before before_id'),
+  behind: names('starting_after after after_id last_id'),
+  /** Where an answer says that more follows, an id may also be what its cursor is. */
+  behindForMore: names('starting_after cursor after after_id last_id'),
+};
 
 export const statusParams = names(`
   status state delivery_status deliveryStatus lead_status leadStatus statuses filter[status] status[] stage`);

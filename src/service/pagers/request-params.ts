@@ -5,7 +5,7 @@ import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 import { countInUrl } from './position.ts';
-import { numberParams, untilNames } from './service-names.ts';
+import { numberParams, untilNames } from './names.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
 export interface RequestParams {
@@ -21,7 +21,10 @@ export interface RequestParams {
   /** The names under which a time may lead further: that of the dialect, or the usual ones. */
   readonly untilNames: readonly string[];
   readonly cursor: string | undefined;
+  /** The dialect or the path names it. */
+  readonly isPageSet: boolean;
   readonly page: string;
+  readonly before: string | undefined;
   /** Undefined where neither the dialect nor the path names one: then the answer may. */
   readonly offset: string | undefined;
   /** The number of the first page. */
@@ -80,7 +83,9 @@ export function requestParamsOf(
     until: nameOf(params.until, undefined),
     untilNames: params.until === undefined ? untilNames : params.until === null ? [] : [params.until],
     cursor: params.cursor ?? undefined,
+    isPageSet: (params.page ?? page) !== undefined,
     page: params.page ?? page ?? 'page',
+    before: params.before ?? undefined,
     offset: params.offset ?? offset,
     firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
     pagination: dialect.pagination ?? 'auto',

@@ -1,7 +1,12 @@
-import type { IdSet } from '../../lead/id-set.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import type { Position } from '../pagination/position.ts';
-import type { Completion, Unproven } from './incomplete-error.ts';
+import type { IdSet } from '../lead/id-set.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+import type { Complete, Unproven } from './pagers/pager.ts';
+import type { Position } from './pagers/position.ts';
+import { LeadsError } from '../errors.ts';
+import type { ServiceProblem, UnprovenReason } from './problems.ts';
+
+/** How a walk ended. There is no other way to end one. */
+export type Completion = Complete | Unproven;
 
 /** Some leads of one page, in the service's order. A large page comes in several batches. */
 export interface Batch {
@@ -71,8 +76,6 @@ export interface ListingOptions {
   readonly keepsInvalid?: boolean | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
-  /** Rarer ways behind the last lead are not looked for: `doctor` has few requests, and looks for names itself. */
-  readonly onlyUsualWays?: boolean | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }
@@ -101,4 +104,29 @@ export interface LeadQuery {
   readonly since?: number | undefined;
   /** Milliseconds since the epoch, exclusive; sent a day wider where the dialect knows how. */
   readonly until?: number | undefined;
+}
+
+/** A walk came to an end that proves nothing: trying again does not help. */
+export class IncompleteError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'IncompleteError';
+
+  readonly code = 'incomplete';
+  /** What was seen, as a sentence without a full stop. */
+  readonly why: string;
+  readonly #reason: UnprovenReason;
+
+  /** `what` may be missing; of pages there is no flag that takes what there is. Leads since then surely came. @internal */
+  constructor({ reason }: Unproven, what: 'leads' | 'pages' = 'leads', since?: string) {
+    const problem: ServiceProblem = { kind: 'incomplete', what, reason, since };
+    super(problem);
+    this.#reason = reason;
+    // A library's entry, which hands the error out, puts the sentence here.
+    this.why = reason.kind;
+  }
+
+  /** @internal */
+  get reason(): UnprovenReason {
+    return this.#reason;
+  }
 }

@@ -1,5 +1,6 @@
 import { isObject, type Json, valueAt } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
+import type { RequestParams } from './request-params.ts';
 import {
   countNames,
   deltaNames,
@@ -15,7 +16,7 @@ import {
   plainName,
   totalNames,
   vagueNextNames,
-} from './service-names.ts';
+} from './names.ts';
 
 /** What an answer says about its place in the list, read from its headers and the rest of its body. */
 export interface PaginationHints {
@@ -41,7 +42,7 @@ type Place = ReadonlyMap<string, { readonly field: string; readonly value: Json 
 /**
  * Reads the envelope of a page of `count` leads; `pointer` is where the next page is named, when the dialect says it.
  */
-export function readPaginationHints(
+function readPaginationHints(
   { root, path }: Envelope,
   headers: HeaderHints,
   count: number,
@@ -276,7 +277,7 @@ interface ContentRange {
 }
 
 /** What the headers of an answer with `count` leads say: `nextHeaders`, numbers of pages and leads, a range. */
-export function readHeaderHints(headers: Headers, count: number): HeaderHints {
+function readHeaderHints(headers: Headers, count: number): HeaderHints {
   const [name, field] = Object.entries(nextHeaders).find(([header]) => headers[header] !== undefined) ?? [];
   const next =
     name === undefined || field === undefined ? undefined : nextHintOf(field, headers[name]?.trim() ?? '');
@@ -330,5 +331,12 @@ export interface PageFacts {
   readonly oldest?: () => number | undefined;
 }
 
-/** The places of the list that a page covers: of its records, those that it does not repeat of pages before. */
-export type PlacesCovered = Pick<PageFacts, 'count' | 'lastId'>;
+/** What an answer says about its place in the list, from its headers and its body. */
+export function hintsOf(
+  { next, isTotalEstimate }: Pick<RequestParams, 'next' | 'isTotalEstimate'>,
+  page: PageFacts,
+): PaginationHints {
+  const headers = readHeaderHints(page.headers, page.count);
+  const hints = readPaginationHints(page.envelope, headers, page.count, next);
+  return isTotalEstimate ? { ...hints, total: undefined } : hints;
+}
