@@ -28,7 +28,7 @@ const loadedTogether = {
     'config/directories',
     'commands/help/command-help',
     'webhook/presets',
-    'service/incomplete-error',
+    'service/listing-types',
     // With what reads a lead, or the file that lists leads would need the one below.
     'lead/raw-lead',
   ],

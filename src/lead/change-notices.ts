@@ -44,7 +44,7 @@ const noticePart =
 export const mayBeNotice = (name: string): boolean => noticePart.test(name);
 
 /** Members that name an event, such as `event`, `eventType` and `trigger_event`. */
-export function isEventName(name: string): boolean {
+function isEventName(name: string): boolean {
   if (!noticePart.test(name)) return false;
   const words = wordsOf(name);
   const last = words.at(-1) ?? '';

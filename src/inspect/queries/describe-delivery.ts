@@ -157,7 +157,7 @@ const pieceLength = 64;
  * JSON indented by two spaces, every token as it came, so that no digit of a number is lost. Undefined for a text that is
  * no JSON, and for one whose result would be too long.
  */
-export function formatJson(bytes: Uint8Array): string | undefined {
+function formatJson(bytes: Uint8Array): string | undefined {
   const document = readDocument(bytes);
   if (!document.ok) return undefined;
   const text = document.json.toString('utf8', document.start, document.end);
