@@ -57,8 +57,6 @@ function choosePager(
   const { hints } = first;
   const { pagination } = params;
   if (pagination === 'none') return affirmed(first);
-  const following = namedPosition(params, first, { records: first.facts.count, pages: 1 });
-  if (pagination === 'link' || pagination === 'cursor') return named(params, first, facts, following);
   // A list of one page may be a service's answer to each number.
   const ignored = (...ways: readonly Way[]) => ({
     ignored(page: PageAnswer): Step {
@@ -71,6 +69,9 @@ function choosePager(
   if (pagination === 'offset')
     return offsetsBehind({ ...offsetParam(params, first), ...ignored('offset') }, first, facts.overlaps);
   if (pagination === 'before') return new BeforePager(beforeNames(params), facts);
+  // What a person set comes first: an answer may name a next page that cannot be followed.
+  const following = namedPosition(params, first, { records: first.facts.count, pages: 1 });
+  if (pagination === 'link' || pagination === 'cursor') return named(params, first, facts, following);
   const isEmpty = first.facts.count === 0;
   if (endOf(first, -1) === 'explicit-end' || endsByLinks(params, first))
     return complete(isEmpty ? 'empty' : 'explicit-end');
