@@ -152,7 +152,7 @@ export const corpus: readonly Malformed[] = [
   lead('other keys twice', '{"id":"twice","a":1,"a":2}', [200]),
   lead(
     '__proto__ as a key',
-    '{"id":"proto","__proto__":{"id":"x"},"constructor":{"prototype":{"a":1}}}',
+    '{"id":"proto","__proto__":{"category":"x"},"constructor":{"prototype":{"a":1}}}',
     [200],
   ),
   lead('__proto__ as the id', '{"id":"__proto__"}', [200]),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { IdSet } from '../../src/lead/id-set.ts';
-import { listLeads } from '../../src/service/listing.ts';
+import { listLeads, mayHelpFromFront } from '../../src/service/listing.ts';
 import type { Position } from '../../src/service/pagers/position.ts';
 import {
   drawHistory,
@@ -72,7 +72,13 @@ it('a walk that breaks off and goes on elsewhere has all leads that were there t
     }
     const rest = listLeads(service, { ...options, from });
     const handedOut: number[] = [];
-    for await (const { leads } of rest) handedOut.push(leads.length);
+    try {
+      for await (const { leads } of rest) handedOut.push(leads.length);
+    } catch (error) {
+      // The position is refused, which an export answers by a walk from the start.
+      expect(mayHelpFromFront(error)).toBe(true);
+      continue;
+    }
     if (rest.completion?.kind !== 'complete') continue;
     complete += handedOut.length > 0 ? 1 : 0;
     if (stayed().some((id) => !seen.has(id))) lost.push(seed);

@@ -92,7 +92,7 @@ export class BeforePager implements Pager {
     if (!isStart && (answer.isLeft || facts.count === 0))
       return this.#goBack(request.limit) ?? unproven({ kind: 'window-apart', param: this.#param() });
     const { position } = request;
-    if (position.style === 'before' && namesItself(position, answer))
+    if (position.style === 'before' && fresh === 0 && namesItself(position, answer))
       return unproven({ kind: 'nothing-new' });
     const isFull = facts.count >= this.#longest;
     this.#longest = Math.max(this.#longest, facts.count);

@@ -31,6 +31,7 @@ export class NumberedPager implements Pager {
   #page = 0;
   #limit: number | undefined;
   #isHonoured = false;
+  #isReread = false;
   #isAskedAgain = false;
   #longest = 0;
   #before: Pick<PageAnswer, 'hash' | 'facts'> | undefined;
@@ -54,11 +55,16 @@ export class NumberedPager implements Pager {
   }
 
   first(): PageRequest {
-    return this.#page === 0 ? ask(start, undefined) : this.#request(this.#limit);
+    const isBare = this.#page === 0 && !this.#isReread;
+    return isBare ? ask(start, undefined) : this.#request(this.#limit);
   }
 
+  /** Asks for the first page by its number: a count that began at another page would leave that page out each time. */
   again(): Pager {
-    return new NumberedPager(this.#count, this.#isTotalWrong);
+    const pager = new NumberedPager(this.#count, this.#isTotalWrong);
+    pager.#isReread = this.#first?.request.position.style === 'start';
+    pager.#limit = this.#first?.request.limit;
+    return pager;
   }
 
   /** Goes on after pages that another pager has read; asks for the page with this number. */

@@ -187,8 +187,24 @@ export class SinglePager implements Pager {
           const pager = this.#pages(param, base + 1 - at, first);
           return turn(pager, pager.next(first));
         }
+        // The number is ignored, or a lead has arrived: then the third page shows the second lead.
+        if (count === 1 && isPageAgain(second, first)) return this.#thirdPage(first, limit);
         if (count > 0 && isPageAgain(second, first)) return undefined;
         return this.#firstPageAgain(first, count > 0, false);
+      },
+    };
+  }
+
+  #thirdPage(first: PageAnswer, limit: number | undefined): Probe {
+    const { page: param, firstPage: base } = this.#params;
+    return {
+      request: probe({ style: 'page', param, page: base + 2 }, limit),
+      read: (third) => {
+        if (third.kind === 'rejected' || third.facts.count !== 1) return undefined;
+        const at = first.head.findIndex((record) => isSame(record, third.head[0]));
+        if (at < 1) return undefined;
+        const pager = this.#pages(param, base, first);
+        return turn(pager, pager.next(first));
       },
     };
   }
