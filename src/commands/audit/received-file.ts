@@ -150,7 +150,7 @@ function leadsIn(
 /** The leads inside an object with an id, as a receiver reads them; undefined where it is the lead, or may be. */
 function insideOf(object: Buffer, idNames: Reading['idNames']): readonly FoundRecord[] | undefined {
   for (const idName of idNames) {
-    const key = `"${idName}"`;
+    const key = `"${idName.split('.').at(-1) ?? ''}"`;
     // Most records have one id alone: nothing in them is a lead.
     if (object.indexOf(key) === object.lastIndexOf(key)) continue;
     const read = readLeads(object, 'auto', {}, idFieldNamed(idName));

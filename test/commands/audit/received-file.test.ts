@@ -31,26 +31,31 @@ it('what was created after the reading began is not expected in a file that is r
 
 const lead = '{"id":"L-1","category":"solar","contact":{"name":"Ada"},"createdAt":"2026-11-20T10:00:00Z"}';
 
-it.each([
+it.each<[what: string, record: string, ids: readonly string[], webhookId?: string]>([
   ['a lead', lead, ['L-1']],
   ['an event with an id and a creation time', `{"id":"e1","createdAt":"x","payload":${lead}}`, ['L-1']],
   ['an event with a category', `{"id":"e1","category":"crm","data":{"object":${lead}}}`, ['L-1']],
   ['an event with two leads', `{"id":"e1","createdAt":"x","leads":[${lead},{"id":"L-2"}]}`, ['L-1', 'L-2']],
+  [
+    'an event whose lead has the id inside an object',
+    '{"id":"e1","createdAt":"x","data":{"category":"x","contact":{"id":"L-1"}}}',
+    ['L-1'],
+    'contact.id',
+  ],
   ['an own record with objects that have ids', '{"id":"L-1","createdAt":"x","items":[{"id":"i1"}]}', ['L-1']],
   [
     'an own record with a lead as well',
     `{"id":"L-1","category":"x","createdAt":"x","before":${lead}}`,
     ['L-1'],
   ],
-])('reads %s', async (_, record, ids) => {
+])('reads %s', async (_, record, ids, webhookId = 'id') => {
   const file = join(freshHome(), 'received.ndjson');
   writeFileSync(file, `${record}\n`);
   const context: Partial<Context> = {
     signal: new AbortController().signal,
     clock: new FakeClock(5_000_000),
     messages: { note: () => undefined } as Partial<Context['messages']> as Context['messages'],
-    settings: () =>
-      Promise.resolve({ dialect: {}, webhookId: 'id' } as Awaited<ReturnType<Context['settings']>>),
+    settings: () => Promise.resolve({ dialect: {}, webhookId } as Awaited<ReturnType<Context['settings']>>),
     status: { showProgress: () => undefined } as Partial<NonNullable<Context['status']>> as Context['status'],
   };
   const received = await openReceivedFile(file, 'auto', context as Context);
