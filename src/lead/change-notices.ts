@@ -1,6 +1,8 @@
 import { isObject, type Json } from '../json/exact.ts';
+import { attributesOf } from '../json/resource.ts';
 
 type Members = { readonly [key: string]: Json };
+type Path = readonly string[];
 
 /** The words of `fullDocumentBeforeChange`, `old_record` or `LEAD-DELETED`, in lower case. */
 export const wordsOf = (name: string): readonly string[] =>
@@ -11,18 +13,15 @@ export const wordsOf = (name: string): readonly string[] =>
     .split(/[^a-z\d]+/)
     .filter(Boolean);
 
+const hasWord = (text: string, pattern: RegExp): boolean => wordsOf(text).some((word) => pattern.test(word));
+
 const pastWord =
-  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?|archived|discarded|dropped|replaced|superseded)$/;
+  /^(?:old|prev|previous|previously|before|former|prior|past|was|original|orig|history|pre|preimage|deleted?|deletion|removed?|erased?|destroy(?:ed)?|trash(?:ed)?|archived|purged|discarded|dropped|replaced|superseded)$/;
 /** The same without a capital or a line between the words, such as `oldvalue`; not `older` and not `preview`. */
 const pastStart = /^(?:old(?!e)|prev(?!iew|ent)|before)/i;
 
-/** Part of each such name: a quick look, which spares the splitting of all others. */
-const pastPart =
-  /old|pre|past|before|former|prior|was|orig|hist|delet|remov|eras|destr|trash|archived|discard|dropped|replaced|supersed/i;
-
 /** Members that hold what a lead was before a change, as databases and customer services name them. */
-export const isPastName = (name: string): boolean =>
-  pastPart.test(name) && (pastStart.test(name) || wordsOf(name).some((word) => pastWord.test(word)));
+export const isPastName = (name: string): boolean => pastStart.test(name) || hasWord(name, pastWord);
 
 /** Members that hold what a lead is after a change. */
 const presentName =
@@ -32,13 +31,16 @@ const presentName =
 export const hasEmptyPresent = (object: Members): boolean =>
   Object.keys(object).some((name) => object[name] === null && presentName.test(name));
 
-/** The last word of members that name an event, and the word before a last `type` or `name`. */
-const eventWord = /^(?:event|action|op|operation|trigger|topic|kind|verb|command|task)$/;
-const eventTypeWord = /^(?:event|change|operation|action|trigger|hook|webhook|subscription|activity)$/;
+/** The last word of members that name an event, and the word before a last `type`, `name` or `code`. */
+const eventWord =
+  /^(?:event|action|op|oper|operation|trigger|topic|kind|rowkind|verb|command|task|mutation|transition|crud|dml)$/;
+/** Binary CloudEvents have a header `ce-type`. */
+const eventTypeWord =
+  /^(?:event|change|op|operation|action|trigger|hook|webhook|subscription|activity|message|notification|mutation|modification|crud|dml|ce)$/;
 
-/** Part of each name of a member that tells of an event or of a deletion: a quick look as well. */
+/** Part of each name of a member that tells of an event or of a deletion: a quick look, which spares the splitting of all others. */
 const noticePart =
-  /event|action|op|trigger|topic|kind|verb|command|task|change|hook|subscr|activity|delet|tombstone|remov|destr|eras|trash|purge|redact|anonymi/i;
+  /event|action|op|trigger|topic|kind|verb|command|task|mutation|transition|crud|dml|change|hook|subscr|activity|message|notif|modif|ce-|delet|tombstone|remov|destr|eras|trash|purge|archiv|redact|anonymi|^type$/i;
 
 /** Whether a member of a lead, by its name, may tell of an event or of a deletion. */
 export const mayBeNotice = (name: string): boolean => noticePart.test(name);
@@ -46,91 +48,125 @@ export const mayBeNotice = (name: string): boolean => noticePart.test(name);
 /** Members that name an event, such as `event`, `eventType` and `trigger_event`. */
 export function isEventName(name: string): boolean {
   if (!noticePart.test(name)) return false;
-  const words = wordsOf(name);
-  const last = words.at(-1) ?? '';
-  return eventWord.test(last) || (/^(?:type|name)$/.test(last) && eventTypeWord.test(words.at(-2) ?? ''));
+  const [last = '', before = ''] = wordsOf(name).toReversed();
+  return eventWord.test(last) || (/^(?:type|name|code)$/.test(last) && eventTypeWord.test(before));
 }
 
 /** Whether an object says that it tells of something that happened; its `type` does only with a value such as `lead.created`. */
-export function isEvent(object: Json): boolean {
-  if (!isObject(object)) return false;
+export function isEvent(object: Members): boolean {
   const { type, object: kind } = object;
   if (kind === 'event' || (typeof type === 'string' && /^(?:ping|test)$|[.:]/.test(type))) return true;
   return Object.keys(object).some((name) => typeof object[name] === 'string' && isEventName(name));
 }
 
+/** What an object may be where it says that a lead was deleted: it is the event, the lead itself, or around the lead. */
+type Role = 'event' | 'lead' | 'envelope';
+
 /** The end of a word, since some services write `ONLEADDELETE`; not `undeleted`. */
 const deletionWord =
-  /(?<!un)(?:delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing)|destroy(?:ed)?|erased?|erasure|purged?|trashed|redact(?:ed)?|anonymi[sz]ed?)$/;
+  /(?<!un)(?:delet(?:e|ed|es|ing|ion)|remov(?:e|ed|es|ing)|destroy(?:ed)?|erased?|erasure|expunged?|purged?|wiped?|trash(?:ed)?|archiv(?:e|ed|ing)|unlink(?:ed)?|redact(?:ed)?|anonymi[sz]ed?|forgotten|disappear(?:ed)?)$/;
+/** Logs of changes in databases write I, U and D, or +I and -D. */
+const deletionCode = /^-?d(?:el)?$/i;
+const codeWord = /^(?:op|oper|operation|action|rowkind)$/;
 /** An event has no longer name. */
 const longestEvent = 64;
 
-const saysDeletion = (name: string, value: Json): boolean =>
-  typeof value === 'string' &&
-  value.length <= longestEvent &&
-  ((noticePart.test(value) && wordsOf(value).some((word) => deletionWord.test(word))) ||
-    // Logs of changes in databases write I, U and D.
-    (/^d$/i.test(value) && /^(?:op|operation)$/.test(wordsOf(name).at(-1) ?? '')));
+const flagWord = /^(?:deleted?|deletion|removed|erased|destroyed|trash(?:ed)?|archived|purged|tombstone)$/;
+/** Words beside it, as in `_fivetran_deleted`, `_ab_cdc_deleted_at` and `in_trash`. */
+const flagFiller = /^(?:is|was|in|soft|fivetran|sdc|ab|cdc|at|on|date|time|timestamp|flag)$/;
 
-const deletionFlag =
-  /^_*(?:(?:is|was|soft|fivetran)_?)?(?:deleted|removed|erased|destroyed|trashed|tombstone)(?:_?(?:at|on|date|time))?$/i;
-
-const isDeletionFlag = (name: string, value: Json): boolean =>
-  (value === true || (typeof value === 'number' && value > 0) || isYes(value)) && deletionFlag.test(name);
-
-const isYes = (value: Json): boolean =>
-  typeof value === 'string' && value !== '' && !/^(?:false|no|n|0)$/i.test(value);
-
-/** The names on the way to the member by which an object says that it was deleted itself. */
-export function deletionOf(object: Members): readonly string[] | undefined {
-  for (const name in object) {
-    if (!noticePart.test(name)) continue;
-    const value = object[name] ?? null;
-    if (isDeletionFlag(name, value) || (isEventName(name) && saysDeletion(name, value))) return [name];
-    // Salesforce has a ChangeEventHeader in each record.
-    const member = isObject(value) && /event/i.test(name) ? deletionEvent(value) : undefined;
-    if (member !== undefined) return [name, member];
-  }
-  return undefined;
-}
-
-const deletionEvent = (object: Members): string | undefined =>
-  Object.keys(object).find((name) => isEventName(name) && saysDeletion(name, object[name] ?? null));
-
-/** Members that name an event in what is around a lead; in a lead they are fields of its own. */
-const outerEventName = /(?:type|name|status|state|method)$/i;
+/** Members that name the event in what is around a lead; in a lead they are fields of its own. */
+const envelopeName = /(?:type|name|status|state|method|scope)$/i;
 /** Objects beside a lead that are about the event, so that these members count in them as well. */
-const outerObjectName = /(?:meta(?:data)?|headers?|event|hook|context|info|notification|envelope|request)$/i;
+const aboutEvent = /(?:meta(?:data)?|headers?|event|hook|context|info|notification|envelope|request)$/i;
 
-/** The names on the way to the member by which an object says that the lead inside it was deleted. */
-export function deletionAround(object: Members): readonly string[] | undefined {
-  const ownMember = deletionOf(object) ?? outerDeletion(object);
-  if (ownMember !== undefined) return ownMember;
+function isDeletionFlag(name: string, value: Json): boolean {
+  const isSet = typeof value !== 'object' && !/^(?:false|no|n|0|)$/i.test(String(value));
+  if (!isSet || !noticePart.test(name)) return false;
+  const words = wordsOf(name);
+  const isPlain = words.every((word) => flagWord.test(word) || flagFiller.test(word));
+  return isPlain && words.some((word) => flagWord.test(word));
+}
+
+function saysDeletion(name: string, value: Json, role: Role): boolean {
+  if (role !== 'event' && isDeletionFlag(name, value)) return true;
+  if (typeof value !== 'string' || value.length > longestEvent) return false;
+  const isDeletion = hasWord(value, deletionWord);
+  if (isEventName(name)) return isDeletion || (deletionCode.test(value) && hasWord(name, codeWord));
+  if (!isDeletion || /\s/.test(value)) return false;
+  if (role === 'envelope') return envelopeName.test(name);
+  // A flat event has a type such as `ContactDelete`; a lead may be of the type `removal`.
+  return role === 'lead' && name === 'type' && wordsOf(value).length > 1;
+}
+
+const deletionMember = (object: Members, role: Role): string | undefined =>
+  Object.keys(object).find((name) => saysDeletion(name, object[name] ?? null, role));
+
+/** The names on the way to the member by which an object says that it was deleted, or the lead inside it was. */
+export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | undefined {
+  const member = deletionMember(object, role);
+  if (member !== undefined) return [member];
   for (const [name, inner] of Object.entries(object)) {
-    if (!isObject(inner)) continue;
-    const member = deletionEvent(inner);
-    if (member !== undefined) return [name, member];
-    const outer = outerObjectName.test(name) ? outerDeletion(inner) : undefined;
-    if (outer !== undefined) return [name, ...outer];
+    // Salesforce has a ChangeEventHeader in each record, Estuary a `_meta`.
+    if (!isObject(inner) || (role === 'lead' && !/event|^_meta$/i.test(name))) continue;
+    const isAbout = role === 'envelope' && aboutEvent.test(name);
+    const innerMember = deletionMember(inner, isAbout ? 'envelope' : 'event');
+    if (innerMember !== undefined) return [name, innerMember];
   }
   return undefined;
 }
 
-/** Headers by which shops and others name the event, such as `X-Shopify-Topic`. */
-const eventHeader = /(?:topic|event|event-type|action)$/i;
+/** Words for a lead, in names and values. */
+export const leadWord = /^(?:leads?|leadgen|contacts?|prospects?)$/;
 
-/** The header by which a delivery says that the lead in it was deleted. */
-export const deletionHeader = (
-  headers: readonly (readonly [name: string, value: string])[],
-): string | undefined =>
-  headers.find(([name, value]) => eventHeader.test(name) && saysDeletion(name, value))?.[0];
+const happening =
+  /(?:ed|ing)$|^(?:create|insert|update|upsert|add|new|change|modify|edit|save|submit|replace|publish|paid|sent)s?$/;
+/** Words of names of events and of kinds that say nothing of a kind, or that a service may use for its leads. */
+const neutralWord =
+  /^(?:on|after|before|all|track|next|page|data|crm|v?\d+|(?:record|row|item|object|document|event|hook|webhook|notification|message|form|field|submission|response|answer|person|customer|client|visitor|applicant|subscriber|deal|quote|request|estimate|appointment|booking|call|conversion|signup|registration)s?|people|(?:entr|enquir|inquir|opportunit)(?:y|ies))$/;
+/** Members around a lead that name its kind. */
+const kindName = /^(?:table|model|collection|module|entity|object|resource)(?:[_-]?(?:name|type))?$/i;
 
-function outerDeletion(object: Members): readonly string[] | undefined {
-  const member = Object.keys(object).find((name) => {
-    const value = object[name] ?? null;
-    return (
-      typeof value === 'string' && outerEventName.test(name) && !/\s/.test(value) && saysDeletion(name, value)
-    );
-  });
-  return member === undefined ? undefined : [member];
+/**
+ * The member in which an object names the kind of what it is about, and whether that is a lead; undefined where it names none.
+ * `isAround`: the object has the lead inside it, so that fields such as `model` are not those of a lead.
+ */
+export function kindIn(
+  object: Members,
+  isAround: boolean,
+): { readonly member: string; readonly isLead: boolean } | undefined {
+  const isResource = attributesOf(object) !== undefined;
+  let other: string | undefined;
+  for (const [name, value] of Object.entries(object)) {
+    const isKind = isAround && (kindName.test(name) || (name === 'type' && isResource));
+    if (typeof value !== 'string' || value.length > longestEvent) continue;
+    if (!(isKind || name === 'type' || isEventName(name))) continue;
+    if (hasWord(value, leadWord)) return { member: name, isLead: true };
+    // A lead may have a topic such as `new-roof`.
+    const isCertain = isAround || /[./:]/.test(value) || /event/i.test(name);
+    if (nounsOf(value).length > 0 && (isKind || (isCertain && isNameOfEvent(value)))) other ??= name;
+  }
+  return other === undefined ? undefined : { member: other, isLead: false };
+}
+
+/** The words of a short text that say which kind of thing it is about. */
+const nounsOf = (text: string): readonly string[] =>
+  wordsOf(text).filter((word) => !happening.test(word) && !neutralWord.test(word) && !leadWord.test(word));
+
+/** Whether a text is a name such as `product.updated`. */
+const isNameOfEvent = (text: string): boolean => !/\s/.test(text) && hasWord(text, happening);
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+/** What a header, such as `X-Shopify-Topic`, says of the lead of its delivery that makes it none. */
+export function headerNotice(
+  headers: Headers,
+): { readonly name: string; readonly isDeletion: boolean } | undefined {
+  for (const [name, value] of headers) {
+    if (!isEventName(name)) continue;
+    const isDeletion = saysDeletion(name, value, 'event');
+    const isOtherKind = nounsOf(value).length > 0 && !hasWord(value, leadWord);
+    if (isDeletion || isOtherKind) return { name, isDeletion };
+  }
+  return undefined;
 }

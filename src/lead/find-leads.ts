@@ -1,11 +1,12 @@
 import { formatPointer, isObject, type Json, valueAt } from '../json/exact.ts';
 import { attributesOf, fieldsOf } from '../json/resource.ts';
 import {
-  deletionAround,
-  deletionOf,
+  deletionIn,
   hasEmptyPresent,
   isEvent,
   isPastName,
+  kindIn,
+  leadWord,
   mayBeNotice,
   wordsOf,
 } from './change-notices.ts';
@@ -16,24 +17,28 @@ type Path = readonly string[];
 export type LeadReading =
   /** Only one is possible: the reference tokens of the place, where `*` steps through an array; none for the body itself. */
   | { readonly kind: 'one'; readonly path: Path }
-  /** More than one is, so that none is taken. */
-  | { readonly kind: 'several'; readonly paths: readonly Path[] }
-  /** The only leads are those of the past, as in a notice of a deletion. */
-  | { readonly kind: 'past'; readonly paths: readonly Path[] }
-  /** The body says that the lead which it holds was deleted; this is the member that says so. */
-  | { readonly kind: 'deletion'; readonly member: string; readonly path: Path }
-  /** Of the events of a batch, some hold a lead and others hold something else. */
-  | { readonly kind: 'mixed'; readonly path: Path }
-  /** No object is like a lead; some have an id at least. */
-  | { readonly kind: 'none'; readonly identified: readonly Path[] };
+  | {
+      readonly kind: RefusedReading;
+      readonly paths: readonly Path[];
+      /** The member that says it. */
+      readonly member?: string;
+    };
 
-/** How much an object with an id looks like a lead of section 2 of the specification. */
-const likeness = { identified: 0, related: 1, lead: 2 } as const;
+/**
+ * Why no lead is taken. `several`: more than one reading is possible. `past`: the only leads are former ones. `deletion`: the
+ * body says that the lead was deleted; `other`: that it is about something else. `mixed`: of the events of a batch, some
+ * hold a lead and others hold something else. `none`: no object is like a lead; some have an id at least.
+ */
+export type RefusedReading = 'several' | 'past' | 'deletion' | 'other' | 'mixed' | 'none';
+
+/** How much an object looks like a lead of section 2 of the specification: it may be one whose id has another name, at least. */
+const likeness = { otherId: 0, identified: 1, related: 2, lead: 3 } as const;
 type Likeness = (typeof likeness)[keyof typeof likeness];
 
 /** A place of objects with an id. Where `*` steps through arrays, the place has the best likeness of its objects. */
 interface Candidate {
   readonly path: Path;
+  readonly isPast: boolean;
   readonly likeness: Likeness;
   /** Each of its objects has the category and the contact of a lead, so that it carries no other one. */
   readonly isWhole: boolean;
@@ -43,16 +48,11 @@ interface Candidate {
   readonly isMixed: boolean;
   /** The member that says that one of its objects was deleted. */
   readonly deletion: Path | undefined;
+  /** The member that says that one of its objects, which has nothing of a person, is something else than a lead. */
+  readonly otherKind: Path | undefined;
 }
 
 type Members = { readonly [key: string]: Json };
-
-interface Candidates {
-  readonly present: Map<string, Candidate>;
-  readonly past: Map<string, Candidate>;
-  /** Places of objects that may be leads whose id has another name. */
-  readonly otherIds: Map<string, Path>;
-}
 
 /** Members on the way to a lead; the arrays between them do not count. */
 const deepest = 4;
@@ -77,48 +77,47 @@ const payloadName =
  */
 export function findLeads(body: Json, idName: string): LeadReading {
   if (isFlatLead(body, idName)) return { kind: 'one', path: [] };
-  const candidates: Candidates = { present: new Map(), past: new Map(), otherIds: new Map() };
-  collect(body, { path: [], members: 0, isPast: false, deletion: undefined }, idName, candidates);
-  const present = [...candidates.present.values()];
-  const past = [...candidates.past.values()];
-  const root = candidates.present.get('');
-  const best = bestOf(present);
-  const [lead, ...rivals] =
-    best < likeness.related ? [] : present.filter((candidate) => candidate.likeness === best);
-  if (lead !== undefined) {
-    if (lead === root && !lead.isWhole && bestOf(past) > best) return pastReading(past);
-    return readingOf(lead, rivals.length > 0 ? rivals.map(pathOf) : pathsOfPayloads(lead, candidates));
-  }
-  if (past.length > 0) return pastReading(past);
-  const inside = [
-    ...present.filter((candidate) => candidate !== root).map(pathOf),
-    ...candidates.otherIds.values(),
-  ];
-  return root === undefined || root.isEvent ? { kind: 'none', identified: inside } : readingOf(root, inside);
+  const candidates = new Map<string, Candidate>();
+  const top = { path: [], members: 0, isPast: false, deletion: undefined, otherKind: undefined };
+  collect(body, top, idName, candidates);
+  const present = [...candidates.values()].filter(({ isPast }) => !isPast);
+  const past = bestOf([...candidates.values()].filter(({ isPast }) => isPast));
+  const root = present.find(({ path }) => path.length === 0);
+  const [lead, ...rivals] = bestOf(present).filter((candidate) => candidate.likeness >= likeness.related);
+  const [former] = past;
+  const isLeadFormer = lead === root && lead?.isWhole !== true;
+  if (former !== undefined && (lead === undefined || (isLeadFormer && former.likeness > lead.likeness)))
+    return { kind: 'past', paths: past.map(pathOf) };
+  if (lead !== undefined) return readingOf(lead, rivals.length > 0 ? rivals : payloadsOf(lead, present));
+  const inside = present.filter((candidate) => candidate !== root);
+  return root === undefined || root.isEvent
+    ? { kind: 'none', paths: inside.map(pathOf) }
+    : readingOf(root, inside);
 }
 
 const pathOf = ({ path }: Candidate): Path => path;
 
-const bestOf = (candidates: readonly Candidate[]): number =>
-  candidates.reduce((best, candidate) => Math.max(best, candidate.likeness), -1);
-
-function pastReading(past: readonly Candidate[]): LeadReading {
-  const best = bestOf(past);
-  return { kind: 'past', paths: past.filter((candidate) => candidate.likeness === best).map(pathOf) };
+function bestOf(candidates: readonly Candidate[]): readonly Candidate[] {
+  const best = candidates.reduce<number>((most, candidate) => Math.max(most, candidate.likeness), 0);
+  return candidates.filter((candidate) => candidate.likeness === best);
 }
 
-function readingOf({ path, deletion, isMixed }: Candidate, rivals: readonly Path[]): LeadReading {
-  if (rivals.length > 0) return { kind: 'several', paths: [path, ...rivals] };
-  if (deletion !== undefined) return { kind: 'deletion', member: formatPointer(deletion), path };
-  return { kind: isMixed ? 'mixed' : 'one', path };
+function readingOf(
+  { path, deletion, otherKind, isMixed }: Candidate,
+  rivals: readonly Candidate[],
+): LeadReading {
+  if (rivals.length > 0) return { kind: 'several', paths: [path, ...rivals.map(pathOf)] };
+  const paths = [path];
+  if (deletion !== undefined) return { kind: 'deletion', member: formatPointer(deletion), paths };
+  if (otherKind !== undefined) return { kind: 'other', member: formatPointer(otherKind), paths };
+  return isMixed ? { kind: 'mixed', paths } : { kind: 'one', path };
 }
 
 /** An event may have a category or an e-mail address of its own: what it carries may then be the lead, if it has an id. */
-function pathsOfPayloads(lead: Candidate, { present, otherIds }: Candidates): readonly Path[] {
+function payloadsOf(lead: Candidate, present: readonly Candidate[]): readonly Candidate[] {
   if (lead.isWhole) return [];
-  const { length } = lead.path;
-  return [...[...present.values()].map(pathOf), ...otherIds.values()].filter((path) => {
-    const below = path.slice(length).filter((step) => step !== '*');
+  return present.filter(({ path }) => {
+    const below = path.slice(lead.path.length).filter((step) => step !== '*');
     const isInside = below.length > 0 && lead.path.every((step, index) => step === path[index]);
     return isInside && (lead.isEvent || below.every((name) => payloadName.test(name)));
   });
@@ -151,9 +150,11 @@ interface Place {
   readonly isPast: boolean;
   /** The member, of what is above, that says that the lead was deleted. */
   readonly deletion: Path | undefined;
+  /** The member, of what is above, that says that what is inside is no lead. */
+  readonly otherKind: Path | undefined;
 }
 
-function collect(value: Json, place: Place, idName: string, candidates: Candidates): void {
+function collect(value: Json, place: Place, idName: string, candidates: Map<string, Candidate>): void {
   const { path, members, isPast } = place;
   if (typeof value !== 'object' || value === null || path.length > longestPath) return;
   if (Array.isArray(value)) {
@@ -162,7 +163,12 @@ function collect(value: Json, place: Place, idName: string, candidates: Candidat
     return;
   }
   if (!isObject(value)) return;
-  addCandidate(value, place, idName, candidates);
+  const candidate = candidateAt(value, place, idName);
+  if (candidate !== undefined) {
+    const key = (isPast ? 'past ' : '') + formatPointer(path);
+    const earlier = candidates.get(key);
+    candidates.set(key, earlier === undefined ? candidate : both(earlier, candidate));
+  }
   if (members === deepest) return;
   // What a resource object of JSON:API is related to is beside its attributes, and has ids.
   const attributes = attributesOf(value);
@@ -170,53 +176,56 @@ function collect(value: Json, place: Place, idName: string, candidates: Candidat
     ([, inner]) => typeof inner === 'object' && inner !== null,
   );
   if (inside.length === 0) return;
-  const around = place.deletion === undefined ? deletionAround(value) : undefined;
-  const deletion = around === undefined ? place.deletion : [...path, ...around];
+  const around = {
+    members: members + 1,
+    deletion: place.deletion ?? below(path, deletionIn(value, 'envelope')),
+    otherKind: otherKindOf(value, place, true),
+  };
   const isEmptyNow = hasEmptyPresent(value);
   for (const [name, inner] of inside) {
-    const below = {
-      path: [...path, name],
-      members: members + 1,
-      isPast: isPast || isPastName(name) || (isEmptyNow && !payloadName.test(name)),
-      deletion,
-    };
-    collect(inner, below, idName, candidates);
+    const isOfPast = isPast || isPastName(name) || (isEmptyNow && !payloadName.test(name));
+    collect(inner, { ...around, path: [...path, name], isPast: isOfPast }, idName, candidates);
   }
 }
 
-/** Adds an object with an id to the candidates: to that of its place, where `*` leads to several objects. */
-function addCandidate(
-  object: Members,
-  { path, isPast, deletion: deletionAbove }: Place,
-  idName: string,
-  { present, past, otherIds }: Candidates,
-): void {
-  const isCalledLead = isLeadName(path);
-  const objectLikeness = likenessOf(object, idName, isCalledLead);
-  if (objectLikeness === undefined) {
-    // A path such as `lead.id` says already that the id of this object is that of the one around it.
-    const mayHaveOther = !isPast && path.length > 0 && !idName.includes('.');
-    if (mayHaveOther && hasOtherId(object, isCalledLead)) otherIds.set(formatPointer(path), path);
-    return;
-  }
-  const pointer = formatPointer(path);
-  const places = isPast ? past : present;
-  const earlier = places.get(pointer);
-  const isOfEvent = isEvent(object) || earlier?.isEvent === true;
-  const ownDeletion = deletionOf(object);
-  const deletion =
-    deletionAbove ?? (ownDeletion === undefined ? undefined : [...path, ...ownDeletion]) ?? earlier?.deletion;
+const below = (path: Path, names: Path | undefined): Path | undefined => names && [...path, ...names];
+
+/** The member by which an object, or else what is above it, says that it is about something else than a lead. */
+function otherKindOf(object: Members, { path, otherKind }: Place, isAround: boolean): Path | undefined {
+  const kind = kindIn(object, isAround);
+  if (kind === undefined) return otherKind;
+  return kind.isLead ? undefined : [...path, kind.member];
+}
+
+/** An object with an id as a candidate, or one that may be a lead whose id has another name. */
+function candidateAt(object: Members, place: Place, idName: string): Candidate | undefined {
+  const { path, isPast, deletion } = place;
+  const isNamedLead = isLeadName(path);
+  const objectLikeness = likenessOf(object, idName, isNamedLead);
+  if (objectLikeness === undefined && (isPast || !mayHaveOtherId(object, path, idName))) return undefined;
+  const isPerson = isOfPerson(object) || (isNamedLead && path.length > 0);
+  return {
+    ...{ path, isPast, isMixed: false, isEvent: isEvent(object), isWhole: isWholeLead(object) },
+    likeness: objectLikeness ?? likeness.otherId,
+    deletion: deletion ?? below(path, deletionIn(object, 'lead')),
+    otherKind: isPerson ? undefined : otherKindOf(object, place, attributesOf(object) !== undefined),
+  };
+}
+
+/** The candidate of two objects to which one path leads. */
+function both(earlier: Candidate, later: Candidate): Candidate {
+  const isOfEvent = earlier.isEvent || later.isEvent;
   // The objects of one array are of one kind, whatever fields they have; the events of one are not.
-  const areOneKind = path.at(-1) === '*' && !isOfEvent;
-  const isOther =
-    earlier !== undefined &&
-    (objectLikeness === likeness.identified) !== (earlier.likeness === likeness.identified);
-  places.set(pointer, {
-    ...{ path, deletion, isEvent: isOfEvent },
-    likeness: earlier === undefined || objectLikeness > earlier.likeness ? objectLikeness : earlier.likeness,
-    isMixed: earlier?.isMixed === true || (isOther && !areOneKind),
-    isWhole: isWholeLead(object) && earlier?.isWhole !== false,
-  });
+  const areOneKind = later.path.at(-1) === '*' && !isOfEvent;
+  const isLike = [earlier, later].map((candidate) => candidate.likeness >= likeness.related);
+  return {
+    ...(earlier.likeness > later.likeness ? earlier : later),
+    isWhole: earlier.isWhole && later.isWhole,
+    isEvent: isOfEvent,
+    isMixed: earlier.isMixed || (isLike[0] !== isLike[1] && !areOneKind),
+    deletion: earlier.deletion ?? later.deletion,
+    otherKind: earlier.otherKind ?? later.otherKind,
+  };
 }
 
 /** Whether the place is the body itself, an array that is the body, or has a name such as `newLead`. */
@@ -230,12 +239,21 @@ const isWholeLead = (object: Members): boolean => {
   return typeof category === 'string' && isObject(contact);
 };
 
+const hasPersonName = (object: Members): boolean => Object.keys(object).some((name) => personName.test(name));
+
+/** Whether an object has a field of a person or one that only leads have. */
+export const isOfPerson = (object: Members): boolean =>
+  Object.keys(fieldsOf(object)).some(
+    (name) => personName.test(name) || wordsOf(name).some((word) => leadWord.test(word)),
+  );
+
 /** Whether an object without the id may be a lead whose id has another name. */
-function hasOtherId(object: Members, isNamedLead: boolean): boolean {
-  const names = Object.keys(object);
+function mayHaveOtherId(object: Members, path: Path, idName: string): boolean {
+  // A path such as `lead.id` says already that the id of this object is that of the one around it.
+  if (path.length === 0 || idName.includes('.')) return false;
   return (
-    names.some((name) => idLikeName.test(name)) &&
-    (isNamedLead || names.some((name) => name === 'category' || name === 'contact' || personName.test(name)))
+    Object.keys(object).some((name) => idLikeName.test(name)) &&
+    (isLeadName(path) || 'category' in object || 'contact' in object || hasPersonName(object))
   );
 }
 
@@ -250,9 +268,8 @@ function likenessOf(object: Members, idName: string, mayBePerson: boolean): Like
     (isObject(metadata) ? 1 : 0);
   if (score >= 3) return likeness.lead;
   // A path such as `lead.id` was named for just such bodies.
-  const isRelated = category !== undefined || contact !== undefined || object[idName] === undefined;
-  const isPerson = mayBePerson && Object.keys(object).some((name) => personName.test(name));
-  return isRelated || isPerson ? likeness.related : likeness.identified;
+  const isRelated = typeof category === 'string' || contact !== undefined || object[idName] === undefined;
+  return isRelated || (mayBePerson && hasPersonName(object)) ? likeness.related : likeness.identified;
 }
 
 /** The id of an object, by its name or by the path that the dots of the name make: `contact.id`. */

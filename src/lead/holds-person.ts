@@ -1,9 +1,8 @@
 import { isObject, type Json, jsonIn } from '../json/exact.ts';
-import { isEventName, wordsOf } from './change-notices.ts';
+import { isEventName, kindIn, leadWord, wordsOf } from './change-notices.ts';
 
 /** Members that only a lead has, or that hold one. */
-const leadName = /^(?:category|contacts?|leads?)$/;
-const leadWord = /^(?:leads?|leadgen|contacts?|prospects?)$/;
+const leadName = /^(?:contacts?|leads?)$/;
 const idWord = /^(?:ids?|uuids?|guids?|keys?|refs?|number)$/;
 
 const email = /^[^\s@<>]@[^\s@<>]+\.\p{L}{2}/u;
@@ -34,6 +33,8 @@ const base64Start = /^(?:e[wy]|W[wy3])/;
  */
 export function holdsPerson(body: Json): boolean {
   const open: Json[] = [body];
+  let hasCategory = false;
+  let isOfOtherKind = false;
   let hasId = false;
   let tellsOfLead = false;
   while (open.length > 0) {
@@ -47,6 +48,9 @@ export function holdsPerson(body: Json): boolean {
     if (isObject(value)) {
       const members = Object.entries(value);
       if (members.some(isOfPerson) || holdsLabelledPhone(Object.values(value))) return true;
+      const ownsCategory = (value['category'] ?? null) !== null;
+      hasCategory ||= ownsCategory;
+      isOfOtherKind ||= kindIn(value, !ownsCategory)?.isLead === false;
       hasId ||= members.some(isId);
       tellsOfLead ||= members.some(isEventOfLead);
       if (hasId && tellsOfLead) return true;
@@ -54,7 +58,8 @@ export function holdsPerson(body: Json): boolean {
     // A push of all members at once would exceed the stack where there are hundreds of thousands.
     for (const inner of Object.values(value) as readonly Json[]) open.push(inner);
   }
-  return false;
+  // Products have one as well.
+  return hasCategory && !isOfOtherKind;
 }
 
 type Entry = readonly [name: string, value: Json];

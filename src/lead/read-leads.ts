@@ -65,15 +65,16 @@ export function readLeads(
   const document = readDocument(body);
   if (!document.ok) return { ok: false, detail: documentDetail(document.fault) };
   if (at !== 'auto') return leadsAt(document, at, names, idField);
-  const value = JSON.parse(document.json.toString('utf8', document.start, document.end)) as Json;
+  const value = valueOf(document);
   const reading = findLeads(value, idField.name);
-  if (reading.kind === 'one' && reading.path.length > 0) return leadsAt(document, reading.path, {}, idField);
-  if (reading.kind === 'one') return theBody(leadOf(document, idField, value));
-  return { ok: false, detail: refusalOf(reading, value, names.option, idField) };
+  if (reading.kind !== 'one') return { ok: false, detail: refusalOf(reading, value, names.option, idField) };
+  if (reading.path.length > 0) return leadsAt(document, reading.path, {}, idField);
+  const read = leadOf(document, idField, value);
+  return read.ok ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] } : read;
 }
 
-const theBody = (read: ReadLead): ReadLeads =>
-  read.ok ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] } : read;
+const valueOf = ({ json, start, end }: Document): Json =>
+  JSON.parse(json.toString('utf8', start, end)) as Json;
 
 /** Reads the leads at a path that a person named, or that `findLeads` found: then `names` says nothing of who named it. */
 function leadsAt(
@@ -91,17 +92,13 @@ function leadsAt(
   if (!spans.ok) {
     return spans.kind === 'many' ? tooMany : { ok: false, detail: pointerRefusal(spans, path, names) };
   }
-  const places: Span[] = [];
-  let isArray = path.includes('*');
-  for (const span of spans.spans) {
-    if (json[span.start] === openBracket) {
-      isArray = true;
-      places.push(...elementsAt(json, span.start, maxLeads + 1));
-    } else if (json[span.start] === openBrace || isArray) places.push(span);
-    else return { ok: false, detail: `what is at ${pointer} is no object and no array` };
-  }
-  if (places.length === 0) return { ok: false, detail: `the array at ${pointer} is empty` };
+  const places = elementsOf(json, spans.spans, maxLeads + 1);
+  const isArray = path.includes('*') || spans.spans.some(({ start }) => json[start] === openBracket);
+  const [first] = places;
+  if (first === undefined) return { ok: false, detail: `the array at ${pointer} is empty` };
   if (places.length > maxLeads) return tooMany;
+  if (!isArray && json[first.start] !== openBrace)
+    return { ok: false, detail: `what is at ${pointer} is no object and no array` };
   const isBody = path.length === 0 && !isArray;
   const leads: FoundLead[] = [];
   for (const place of places) {
@@ -120,28 +117,24 @@ function leadsAt(
   return { ok: true, leads };
 }
 
+/** The values, and of an array its elements, `most` of them at most. */
+const elementsOf = (json: Buffer, spans: readonly Span[], most?: number): readonly Span[] =>
+  spans.flatMap((span) => (json[span.start] === openBracket ? elementsAt(json, span.start, most) : [span]));
+
 /** Finds the objects in a body that may be leads, also where the receiver rejected it: it stores all leads of a body or none. */
 export function possibleLeads(body: Uint8Array, at: LeadAt, idField: IdField): readonly Uint8Array[] {
   const document = readDocument(body);
   if (!document.ok) return [];
   const { json, start, end } = document;
-  return possiblePaths(document, at, idField).flatMap((path) => {
-    const spans = spansAt(json, path, { start, end });
-    return (spans.ok ? spans.spans : [])
-      .flatMap((place) => (json[place.start] === openBracket ? elementsAt(json, place.start) : [place]))
-      .map((place) => json.subarray(place.start, place.end));
-  });
-}
-
-function possiblePaths(
-  { json, start, end }: Document,
-  at: LeadAt,
-  idField: IdField,
-): readonly (readonly string[])[] {
-  if (at !== 'auto') return [at];
-  const reading = findLeads(JSON.parse(json.toString('utf8', start, end)) as Json, idField.name);
+  const reading =
+    at === 'auto' ? findLeads(valueOf(document), idField.name) : ({ kind: 'one', path: at } as const);
   if (reading.kind === 'none') return [];
-  return 'path' in reading ? [reading.path] : reading.paths;
+  const paths = reading.kind === 'one' ? [reading.path] : reading.paths;
+  return paths.flatMap((path) => {
+    const spans = spansAt(json, path, { start, end });
+    const places = spans.ok ? elementsOf(json, spans.spans) : [];
+    return places.map((place) => json.subarray(place.start, place.end));
+  });
 }
 
 export type ReadLead =
@@ -186,7 +179,7 @@ function leadOf(document: Document, { name: idName, recordIn }: IdField, value?:
     return { ok: false, detail };
   }
   // Only the types of the fields are checked, so numbers need not be exact.
-  const record = (value ?? JSON.parse(json.toString('utf8', start, end))) as JsonObject;
+  const record = (value ?? valueOf(document)) as JsonObject;
   const warnings = deviationsOf(record, idName);
   return {
     ok: true,
@@ -200,47 +193,30 @@ type JsonObject = { readonly [key: string]: Json };
 /** Names where a record deviates from section 2 of the specification. A field that the specification lacks is no deviation. */
 export function deviationsOf(record: JsonObject, idName = plainId.name): string[] {
   const deviations: string[] = [];
+  const expectText = (object: JsonObject, name: string, prefix = ''): void => {
+    const value = object[name];
+    if (value === undefined) deviations.push(`${prefix}${name} is missing`);
+    else if (typeof value !== 'string') deviations.push(`${prefix}${name} is not a string`);
+  };
+  const expectObject = (name: string, texts: readonly string[]): void => {
+    const value = record[name];
+    if (isObject(value)) for (const text of texts) expectText(value, text, `${name}.`);
+    else deviations.push(value === undefined ? `${name} is missing` : `${name} is not an object`);
+  };
   if (typeof idIn(record, idName) !== 'string') deviations.push(`${idName} is not a string`);
-  expectText(record, 'category', '', deviations);
-  const contact = expectObject(record, 'contact', deviations);
-  for (const name of contact === undefined ? [] : ['name', 'email', 'phone']) {
-    expectText(contact, name, 'contact.', deviations);
-  }
-  const metadata = expectObject(record, 'metadata', deviations);
-  if (metadata !== undefined) expectText(metadata, 'source', 'metadata.', deviations);
-  const before = deviations.length;
-  expectText(record, 'createdAt', '', deviations);
-  if (deviations.length === before && !isUtcTimestamp(record['createdAt'])) {
+  expectText(record, 'category');
+  expectObject('contact', ['name', 'email', 'phone']);
+  expectObject('metadata', ['source']);
+  expectText(record, 'createdAt');
+  const { createdAt } = record;
+  if (typeof createdAt === 'string' && !isUtcTimestamp(createdAt))
     deviations.push('createdAt is not an ISO 8601 UTC timestamp');
-  }
   return deviations;
 }
 
-function expectText(
-  object: JsonObject | undefined,
-  name: string,
-  prefix: string,
-  deviations: string[],
-): void {
-  const value = object?.[name];
-  if (value === undefined) deviations.push(`${prefix}${name} is missing`);
-  else if (typeof value !== 'string') deviations.push(`${prefix}${name} is not a string`);
-}
-
-function expectObject(record: JsonObject, name: string, deviations: string[]): JsonObject | undefined {
-  const value = record[name];
-  if (isObject(value)) return value;
-  deviations.push(value === undefined ? `${name} is missing` : `${name} is not an object`);
-  return undefined;
-}
-
-function isUtcTimestamp(value: Json | undefined): boolean {
-  return (
-    typeof value === 'string' &&
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(value) &&
-    parseIsoTime(value) !== undefined
-  );
-}
+const isUtcTimestamp = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(text) &&
+  parseIsoTime(text) !== undefined;
 
 /** `option`: what may name another one, for messages. */
 export function idFieldNamed(name: string, option?: string): IdField {
@@ -248,24 +224,17 @@ export function idFieldNamed(name: string, option?: string): IdField {
   return { name, option, recordIn: (json) => identifiedRecord(json, 0, name) };
 }
 
-/** A lead that came with this id, read again whichever field it was. */
+/** Reads a lead that came with this id again, whichever field holds it: `id`, or the one with the shortest path. */
 export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
   const plain = readLead(bytes);
-  return plain.ok && plain.lead.id === leadId ? plain : readLead(bytes, idFieldIn(bytes, leadId));
-}
-
-/** The field of a lead that holds this id: `id` where it does, or where none does. */
-function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
+  if (plain.ok && plain.lead.id === leadId) return plain;
   const document = readDocument(bytes);
   const paths = document.ok ? pathsTo(leadId, document.json, document.start) : [];
-  const fields = paths
-    .toSorted((path, other) => path.length - other.length)
-    .map((path) => idFieldNamed(path.join('.')));
-  const holdsId = (field: IdField): boolean => {
-    const read = readLead(bytes, field);
-    return read.ok && read.lead.id === leadId;
-  };
-  return [plainId, ...fields].find(holdsId) ?? plainId;
+  for (const path of paths.toSorted((one, other) => one.length - other.length)) {
+    const read = readLead(bytes, idFieldNamed(path.join('.')));
+    if (read.ok && read.lead.id === leadId) return read;
+  }
+  return plain;
 }
 
 /** So many names lead to an id at most, as in `contact.ids.main`. */

@@ -1,6 +1,6 @@
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import type { SpansAt } from '../json/members.ts';
-import { idIn, idLikeName, type LeadReading } from './find-leads.ts';
+import { idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
 
 /** The names by which a front speaks of the place of a lead, for messages. */
 export interface LeadAtNames {
@@ -20,32 +20,46 @@ type Path = readonly string[];
 /** A message names so many places or members at most. */
 const maxNamed = 5;
 
+const anyway = 'takes it all the same';
+
+/** What is wrong, and what the option with a place does. */
+const problems = {
+  several: ['more than one object in the body could be the lead', 'says which'],
+  past: ['the only lead in the body is a former one', anyway],
+  deletion: ['says that the lead was deleted', anyway],
+  other: ['says that the body is about something else than a lead', anyway],
+  mixed: ['only some of the objects are leads', 'takes all of them'],
+} as const satisfies Partial<Record<RefusedReading, readonly [problem: string, effect: string]>>;
+
+type Refused = Exclude<LeadReading, { readonly kind: 'one' }>;
+
 /** The message for a body that is not read as a lead, with the places and the settings that a person can choose from. */
 export function refusalOf(
-  reading: Exclude<LeadReading, { readonly kind: 'one' }>,
+  { kind, member, paths }: Refused,
   body: Json,
   option: string | undefined,
   idNames: IdNames,
 ): string {
-  switch (reading.kind) {
-    case 'several':
-      return `more than one object in the body could be the lead, at ${alternatives(reading.paths)}${choice(reading.paths, option, 'says which')}`;
-    case 'past':
-      return `the only lead in the body is a former one, at ${alternatives(reading.paths)}${choice(reading.paths, option, 'takes it all the same')}`;
-    case 'deletion':
-      return `${reading.member} says that the lead was deleted${choice([reading.path], option, 'takes it all the same')}`;
-    case 'mixed':
-      return `some of the objects at ${pointerText(reading.path)} are no lead${choice([reading.path], option, 'takes all of them')}`;
-    case 'none':
-      return noLeadIn(body, reading.identified, option, idNames);
-  }
+  if (kind === 'none') return noLeadIn(body, paths, option, idNames);
+  if (member !== undefined) return noticeRefusal(member, kind, pointerText(paths[0] ?? []), option);
+  const [problem, effect] = problems[kind];
+  const choice = option === undefined ? '' : `; ${alternatives(paths, option)} ${effect}`;
+  return `${problem}, at ${alternatives(paths)}${choice}`;
+}
+
+/** The message where `subject` says something of the lead at `pointer` that makes it none. */
+export function noticeRefusal(
+  subject: string,
+  kind: keyof typeof problems,
+  pointer: string,
+  option: string | undefined,
+): string {
+  const [problem, effect] = problems[kind];
+  return `${subject} ${problem}${option === undefined ? '' : `; ${option} ${pointer} ${effect}`}`;
 }
 
 const alternatives = (paths: readonly Path[], option = ''): string =>
   joined(paths.slice(0, maxNamed).map((path) => `${option} ${pointerText(path)}`.trim()));
-
-const choice = (paths: readonly Path[], option: string | undefined, effect: string): string =>
-  option === undefined ? '' : `; ${alternatives(paths, option)} ${effect}`;
 
 const joined = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join() : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1) ?? ''}`;
@@ -81,16 +95,13 @@ function missingPart(body: Json, idName: string, hasId: boolean): string {
 
 /** The members of a body that look like an id, also one object further inside: `contact.id`. */
 function idLikeMembers(body: Json): string[] {
-  if (Array.isArray(body)) return idLikeNamesOf((body as readonly Json[])[0] ?? null, '');
-  if (!isObject(body)) return [];
-  const nested = Object.entries(body).flatMap(([key, inner]) => idLikeNamesOf(inner, `${key}.`));
-  return [...idLikeNamesOf(body, ''), ...nested].slice(0, maxNamed);
-}
-
-function idLikeNamesOf(object: Json, prefix: string): string[] {
-  if (!isObject(object)) return [];
-  const names = Object.keys(object).filter((key) => idLikeName.test(key));
-  return names.map((key) => prefix + key);
+  const object = Array.isArray(body) ? (body as readonly Json[])[0] : body;
+  const idNamesIn = (value: Json | undefined): string[] =>
+    isObject(value) ? Object.keys(value).filter((name) => idLikeName.test(name)) : [];
+  const nested = Object.entries(isObject(object) ? object : {}).flatMap(([name, inner]) =>
+    idNamesIn(inner).map((innerName) => `${name}.${innerName}`),
+  );
+  return [...idNamesIn(object), ...nested].slice(0, maxNamed);
 }
 
 /** The end of a message for a lead without its id. */

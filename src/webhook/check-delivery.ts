@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FoundLead, type IdField, type LeadAt, plainId, readLeads } from '../lead/read-leads.ts';
-import type { LeadAtNames } from '../lead/refusals.ts';
-import { deletionHeader } from '../lead/change-notices.ts';
+import { type LeadAtNames, noticeRefusal } from '../lead/refusals.ts';
+import { headerNotice } from '../lead/change-notices.ts';
+import { isOfPerson } from '../lead/find-leads.ts';
 import { holdsPerson } from '../lead/holds-person.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import {
@@ -102,12 +103,12 @@ export function checkDelivery(
     if (json === undefined) return rejection('not_json', read.detail);
     return noLead?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
   }
-  const header = leadAt === 'auto' ? deletionHeader(delivery.rawHeaders) : undefined;
-  if (header !== undefined) {
-    const detail = `the header ${header.toLowerCase()} says that the lead was deleted`;
-    const { option } = leadAtNames ?? {};
-    const hint = `; ${option ?? ''} ${read.leads[0]?.pointer ?? "''"} takes it all the same`;
-    return rejection('not_a_lead', option === undefined ? detail : detail + hint);
+  const notice = leadAt === 'auto' ? headerNotice(delivery.rawHeaders) : undefined;
+  if (notice !== undefined && (notice.isDeletion || read.leads.some(hasNoPerson))) {
+    const subject = `the header ${notice.name.toLowerCase()}`;
+    const kind = notice.isDeletion ? 'deletion' : 'other';
+    const pointer = read.leads[0]?.pointer ?? "''";
+    return rejection('not_a_lead', noticeRefusal(subject, kind, pointer, leadAtNames?.option));
   }
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {
@@ -121,6 +122,11 @@ export function checkDelivery(
   }
   const { key, nonce, timestamp } = authentic;
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
+}
+
+function hasNoPerson({ lead }: FoundLead): boolean {
+  const record = jsonIn(utf8(lead.bytes));
+  return !isObject(record) || !isOfPerson(record);
 }
 
 function problemOfId(leadId: string | undefined, { name }: IdField): string | undefined {

@@ -13,24 +13,20 @@ const lead = leadNamed('L-1');
 const former = { ...lead, category: 'dental' };
 /** With fewer fields of the specification, as services send that have their own. */
 const related = { id: 'L-1', category: 'solar', score: 7 };
+/** Something else that has a category. */
+const product = { id: 'P-1', category: 'solar', price: 7 };
+/** A person with an id, as customer services send one. */
+const person = { id: 'C-1', firstName: 'Ada', email: 'ada@example.com', phone: '+1 650 555 0123' };
 
 /** The place of the lead or leads, or why there is none, with the places that a person may choose from. */
 function placeIn(body: Json, idName = 'id'): string {
   const reading = findLeads(body, idName);
   const pointer = (path: readonly string[]): string => (path.length === 0 ? 'the body' : formatPointer(path));
-  switch (reading.kind) {
-    case 'one':
-      return pointer(reading.path);
-    case 'several':
-    case 'past':
-      return `${reading.kind}: ${reading.paths.map(pointer).join(' ')}`;
-    case 'deletion':
-      return `deleted, says ${reading.member}`;
-    case 'mixed':
-      return `mixed: ${pointer(reading.path)}`;
-    case 'none':
-      return 'none';
-  }
+  if (reading.kind === 'one') return pointer(reading.path);
+  const { kind, member, paths } = reading;
+  if (kind === 'none') return 'none';
+  if (member === undefined) return `${kind}: ${paths.map(pointer).join(' ')}`;
+  return `${kind === 'deletion' ? 'deleted' : 'something else'}, says ${member}`;
 }
 
 describe('the lead of a body as a service sends it', () => {
@@ -185,6 +181,62 @@ describe('the lead of a body as a service sends it', () => {
         },
         included: [{ type: 'users', id: '9', attributes: { email: 'bob@example.com' } }],
       },
+      '/data',
+    ],
+    [
+      'Azure Event Grid',
+      [{ topic: '/sub', subject: 'leads/1', id: 'e1', eventType: 'Crm.LeadCreated', data: lead }],
+      '/*/data',
+    ],
+    ['Kafka, as its REST proxy has records', { records: [{ key: 'L-1', value: lead }] }, '/records/*/value'],
+    [
+      'CockroachDB',
+      { payload: [{ after: lead, key: ['L-1'], topic: 'leads' }], length: 1 },
+      '/payload/*/after',
+    ],
+    [
+      'Sequin',
+      { record: lead, changes: null, action: 'insert', metadata: { table_name: 'leads' } },
+      '/record',
+    ],
+    ['Maxwell', { database: 'crm', table: 'leads', type: 'insert', ts: 1, data: lead }, '/data'],
+    ['AWS DMS', { data: lead, metadata: { 'record-type': 'data', operation: 'load' } }, '/data'],
+    [
+      'Qlik Replicate',
+      { magic: 'atMSG', message: { headers: { operation: 'INSERT' }, data: lead, beforeData: null } },
+      '/message/data',
+    ],
+    ['Ghost', { member: { current: lead, previous: {} } }, '/member/current'],
+    [
+      'Microsoft Dynamics',
+      { MessageName: 'Create', PrimaryEntityName: 'lead', InputParameters: [{ key: 'Target', value: lead }] },
+      '/InputParameters/*/value',
+    ],
+    ['HighLevel', { type: 'ContactCreate', locationId: 'loc', ...person }, 'the body'],
+    ['BossCart', { ...person, event_id: 98146, contact_id: 41 }, 'the body'],
+    [
+      'RevenueHero',
+      { id: 'fa8', type: 'form_session', created_at: 'x', prospect: { email: 'ada@example.com' }, crm: {} },
+      'the body',
+    ],
+    ['a lead that was lost', { event: 'lead.lost', data: lead }, '/data'],
+    ['a lead in the archive of its service', { ...lead, archived: false, status: 'archived' }, 'the body'],
+    ['a lead whose category has no text', { id: 'L-1', category: { name: 'solar' } }, 'the body'],
+    [
+      'a lead without a contact',
+      { ...related, type: 'residential', model: 'S3', topic: 'new-roof' },
+      'the body',
+    ],
+    ['a lead without a contact from a form', { event: 'form.submitted', data: related }, '/data'],
+    [
+      'a lead without a contact, of a table',
+      { type: 'INSERT', table: 'crm_leads', record: related },
+      '/record',
+    ],
+    ['an order that is called a lead', { event: 'order.created', lead: related }, '/lead'],
+    [
+      'an order with a contact',
+      { event: 'order.created', data: { ...related, contact: { name: 'Ada' } } },
       '/data',
     ],
   ])('%s', (_, body, place) => {
@@ -345,6 +397,150 @@ describe('no lead is taken from', () => {
       { id: 'e1', category: 'crm', payload: { uuid: 'L-1', email: 'ada@example.com' } },
       'several: the body /payload',
     ],
+    ['Prisma Pulse, a deletion', { action: 'delete', modelName: 'Lead', deleted: lead }, 'past: /deleted'],
+    ['Sequin, a deletion', { record: lead, action: 'delete' }, 'deleted, says /action'],
+    [
+      'Maxwell, a deletion',
+      { database: 'crm', table: 'leads', type: 'delete', data: lead },
+      'deleted, says /type',
+    ],
+    ['Canal, a deletion', { data: [lead], isDdl: false, old: null, type: 'DELETE' }, 'deleted, says /type'],
+    [
+      'AWS DMS, a deletion',
+      { data: lead, metadata: { 'record-type': 'data', operation: 'delete' } },
+      'deleted, says /metadata/operation',
+    ],
+    [
+      'Qlik Replicate, a deletion',
+      { magic: 'atMSG', message: { headers: { operation: 'DELETE' }, data: lead, beforeData: null } },
+      'deleted, says /message/headers/operation',
+    ],
+    ['Oracle GoldenGate, a deletion', { op_type: 'D', before: lead }, 'past: /before'],
+    ['Oracle GoldenGate, rows', { op_type: 'D', row: lead }, 'deleted, says /op_type'],
+    [
+      'PostgreSQL, a deletion by wal2json',
+      { action: 'D', table: 'leads', record: lead },
+      'deleted, says /action',
+    ],
+    ['CockroachDB, a deletion', { payload: [{ after: null, before: lead }] }, 'past: /payload/*/before'],
+    [
+      'Azure Cosmos DB, a deletion',
+      { current: null, previous: lead, metadata: { operationType: 'delete' } },
+      'past: /previous',
+    ],
+    ['Flink, a deletion', { rowkind: '-D', data: lead }, 'deleted, says /rowkind'],
+    ['Snowflake, a deletion', { ...lead, METADATA$ACTION: 'DELETE' }, 'deleted, says /METADATA$ACTION'],
+    ['Estuary, a deletion', { ...lead, _meta: { op: 'd' } }, 'deleted, says /_meta/op'],
+    ['Airbyte, a deletion', { ...lead, _ab_cdc_deleted_at: 'x' }, 'deleted, says /_ab_cdc_deleted_at'],
+    ['CouchDB, a deletion', { ...lead, _deleted: true }, 'deleted, says /_deleted'],
+    ['Notion, in the trash', { data: { ...lead, in_trash: true } }, 'deleted, says /data/in_trash'],
+    ['HubSpot, an archived object', { ...lead, archived: true }, 'deleted, says /archived'],
+    [
+      'Microsoft Dynamics, a deletion',
+      { MessageName: 'Delete', InputParameters: [{ key: 'Target', value: lead }] },
+      'deleted, says /MessageName',
+    ],
+    ['Sanity, a deletion', { transition: 'disappear', result: lead }, 'deleted, says /transition'],
+    [
+      'Prisma 1, a deletion',
+      { data: { Lead: { mutation: 'DELETED', node: lead } } },
+      'deleted, says /data/Lead/mutation',
+    ],
+    ['Ghost, a deletion', { member: { current: {}, previous: lead } }, 'past: /member/previous'],
+    [
+      'Square, a deletion',
+      { type: 'customer.deleted', data: { type: 'customer', deleted: true, object: { customer: lead } } },
+      'deleted, says /type',
+    ],
+    ['monday, in the archive', { event: { type: 'archive_pulse', data: lead } }, 'deleted, says /event/type'],
+    [
+      'Intercom, in the archive',
+      { topic: 'contact.archived', id: 'n1', data: { item: lead } },
+      'deleted, says /topic',
+    ],
+    ['Odoo, a deletion', { _action: 'unlink', record: lead }, 'deleted, says /_action'],
+    [
+      'Azure Event Grid, a deletion',
+      [{ subject: 'leads/1', eventType: 'Crm.LeadDeleted', data: lead }],
+      'deleted, says /*/eventType',
+    ],
+    [
+      'Plain, a deletion',
+      { payload: { eventType: 'customer.customer_deleted', previousCustomer: person } },
+      'past: /payload/previousCustomer',
+    ],
+    ['HighLevel, a deletion', { type: 'ContactDelete', ...person }, 'deleted, says /type'],
+    ['a flat deletion by its type', { ...lead, type: 'lead.deleted' }, 'deleted, says /type'],
+    ['a lead that was purged', { action: 'purge', lead }, 'deleted, says /action'],
+    ['an event of a product', { type: 'product.updated', data: product }, 'something else, says /type'],
+    ['a flat event of a product', { event: 'product.updated', ...product }, 'something else, says /event'],
+    [
+      'an event of a product that is like a lead',
+      { event: 'product.updated', data: { ...product, createdAt: 'x', metadata: {} } },
+      'something else, says /event',
+    ],
+    [
+      'an event of an order, with its customer',
+      { topic: 'orders/paid', data: { ...product, customer: person } },
+      'something else, says /topic',
+    ],
+    [
+      'Strapi, a product',
+      { event: 'entry.create', model: 'product', entry: product },
+      'something else, says /model',
+    ],
+    [
+      'Supabase, a product',
+      { type: 'INSERT', table: 'products', record: product },
+      'something else, says /table',
+    ],
+    [
+      'Stripe, a product',
+      { id: 'e1', object: 'event', type: 'product.created', data: { object: product } },
+      'something else, says /type',
+    ],
+    [
+      'JSON:API, a product',
+      { data: { type: 'products', id: 'P-1', attributes: { category: 'solar' } } },
+      'something else, says /data/type',
+    ],
+    [
+      'GitHub, a discussion',
+      { action: 'created', discussion: { id: 5, category: { id: 6, name: 'Ideas' }, user: { id: 7 } } },
+      'none',
+    ],
+    [
+      'Heffl, a deal of a person',
+      { event: 'deal.created', payload: { id: 'dl', leadId: 'ld', client: person } },
+      'none',
+    ],
+    [
+      'RD Station, whose contact has a uuid',
+      {
+        event_type: 'WEBHOOK.CONVERTED',
+        entity_type: 'CONTACT',
+        contact: { uuid: 'c2', email: 'ada@example.com' },
+      },
+      'none',
+    ],
+    [
+      'Limelight, whose lead has nothing of a person',
+      {
+        id: 'wh',
+        event: 'lead2.created',
+        createdAt: 'x',
+        data: { lead2: { id: 5, leadCompany: { id: 98 } } },
+      },
+      'none',
+    ],
+    [
+      'Thumbtack, with ids of its own',
+      { negotiationID: '5', category: { categoryID: '2' }, customer: {} },
+      'none',
+    ],
+    ['Zoho, ids alone', { module: 'Leads', ids: ['1'], operation: 'insert' }, 'none'],
+    ['Attio, ids alone', { events: [{ event_type: 'record.created', id: { record_id: 'b' } }] }, 'none'],
+    ['Amazon SQS', { Records: [{ messageId: 'm', body: JSON.stringify(lead) }] }, 'none'],
     ['a ping', { id: 'e1', type: 'ping' }, 'none'],
     ['an event without data', { id: 'e1', event: 'invoice.paid', amount: 7 }, 'none'],
     [

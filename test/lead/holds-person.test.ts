@@ -5,6 +5,7 @@ import { holdsPerson } from '../../src/lead/holds-person.ts';
 const base64 = (json: Json): string => Buffer.from(JSON.stringify(json)).toString('base64');
 
 it.each<[what: string, body: Json]>([
+  ['a category', { category: 'solar', model: 'S3' }],
   ['the id of a lead', { crm_lead_id: 5 }],
   ['the id of a lead, with a capital', { data: [{ leadUuid: 'x' }] }],
   ['the id of a contact', { contactId: 5 }],
@@ -52,6 +53,7 @@ it.each<[what: string, body: Json]>([
     'ids of something else',
     { eventId: 'e1', order_id: 6505550123, uuid: '00f5a7c2-0000-4000-8000-000000000001' },
   ],
+  ['a product with a category', { type: 'product.updated', data: { id: 'P-1', category: 'solar' } }],
   ['an import of leads without an id', { event: 'leads.imported', count: 5 }],
   ['a text in Base64', { message: { data: 'eyJhIjoxfQ==' }, notes: 'We are back' }],
   ['null', null],

@@ -28,6 +28,26 @@ test.each([
   expect(checkDelivery(got, { ...policy, leadAt: [] }, now).kind).toBe('leads');
 });
 
+test.each([
+  ['X-Shopify-Topic', 'products/update'],
+  ['X-GitHub-Event', 'discussion'],
+  ['ce-type', 'com.example.order.created'],
+])('an object without a person is no lead where the header %s says %s', (name, value) => {
+  const deliver = (record: object, leadAt?: LeadAt) => {
+    const body = Buffer.from(JSON.stringify(record));
+    const request = outgoing(body);
+    const got = delivered([...token.sign(request, key, now), [name, value]], request);
+    return checkDelivery(got, { ...policy, leadAt, leadAtNames: { option: '--lead-at' } }, now);
+  };
+  const product = { id: 'P-1', category: 'solar' };
+  expect(deliver(product)).toMatchObject({
+    status: 400,
+    detail: `the header ${name.toLowerCase()} says that the body is about something else than a lead; --lead-at '' takes it all the same`,
+  });
+  expect(deliver(product, []).kind).toBe('leads');
+  expect(deliver({ ...product, contact: { name: 'Ada' } }).kind).toBe('leads');
+});
+
 test('a header that names another event says nothing of a deletion', () => {
   const got = delivered([...token.sign(outgoing(), key, now), ['x-shopify-topic', 'customers/create']]);
   expect(checkDelivery(got, policy, now).kind).toBe('leads');
