@@ -48,7 +48,7 @@ export const flags = {
     value: 'pointer',
     type: leadPointer,
     otherwise: 'auto',
-    help: 'where a lead is in each object of --received, or several in an array: /data',
+    help: 'where leads are in each object of --received, or in the deliveries that listen rejected: /data',
   },
   ignore: {
     value: 'path',
@@ -130,10 +130,6 @@ export function rejectContradictions(options: AuditCommandOptions): void {
     [
       received !== undefined && inbox !== undefined,
       '--received and --inbox do not go together: each is the received side',
-    ],
-    [
-      options.leadAt !== undefined && received === undefined,
-      '--lead-at says where the leads are in a file: it needs --received FILE',
     ],
     [inbox === ':memory:', '--inbox :memory: holds nothing that could be compared'],
   );

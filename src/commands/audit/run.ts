@@ -322,7 +322,7 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
     store,
     undecidable: [],
     hasTimes: true,
-    rejections: () => rejectionsIn(inbox, leadPlaceOf(settings)),
+    rejections: () => rejectionsIn(inbox, leadPlaceOf(settings, options.leadAt)),
     close: () => inbox.close(),
   };
 }

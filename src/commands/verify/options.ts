@@ -1,7 +1,7 @@
 import { oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { bodyFormNames } from '../../webhook/explain/body-form-names.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { headerValue, httpUrl, pointInTime } from '../flags/flag-values.ts';
+import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
 import { formatFlags, inboxFlags, schemeFlags } from '../flags/shared-flags.ts';
 
 /** A whole URL is kept as it is typed: a signature covers the exact text. */
@@ -56,6 +56,13 @@ export const flags = {
       type: oneOf(bodyFormNames),
       choicesShown: false,
       help: 'with the body as another program writes it: python, php, lf, no-bom, …',
+    },
+    leadAt: {
+      value: 'pointer',
+      type: leadPointer,
+      setting: 'webhook.lead',
+      otherwise: 'auto',
+      help: 'where the lead is in the body, as it was said to listen: /data',
     },
   }),
   ...inGroup('What is printed', {

@@ -46,7 +46,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     withheld.length > 0
       ? withoutCredential(delivery, scheme, withheld)
       : examine(delivery, secrets, times, context.platform);
-  const place = leadPlaceOf(await context.settings());
+  const place = leadPlaceOf(await context.settings(), options.leadAt);
   const isWhole = verdict.ok === true && capture.body !== undefined;
   const further = isWhole ? furtherRejection(delivery, secrets, { at, place }) : undefined;
   const report: Report = {
