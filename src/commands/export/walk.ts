@@ -109,6 +109,7 @@ export async function planExport(
 /** How the leads are written. */
 export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'service'>): WriterOptions => ({
   fields: options.fields,
+  idName: service.dialect.id,
   escapeFormulas: options.escape,
   byteOrderMark: options.bom,
   delimiter: options.delimiter,

@@ -7,7 +7,10 @@ import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxExportOptions, context: Context): Promise<Outcome> {
   const { stdout, clock, messages } = context;
-  const writer = await recordWriter(options.format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  const writer = await recordWriter(options.format, streamSink(stdout), {
+    terminal: stdout.isTTY === true,
+    idName: (await context.settings()).webhookId,
+  });
   const written = await withInboxReader(options, context, async (inbox) => {
     let leads = 0;
     const { since, until } = resolveWindow(options, clock.now(), messages);

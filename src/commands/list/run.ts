@@ -191,12 +191,14 @@ async function tablePrinter(
 async function recordPrinter(
   { fields, watch }: ListOptions,
   format: RecordFormat,
-  { stdout, messages }: Context,
+  context: Context,
 ): Promise<LeadPrinter> {
+  const { stdout, messages } = context;
+  const { dialect } = await context.settings();
   const terminal = stdout.isTTY === true;
   const onReplaced = (cells: number): void => noteReplaced(cells, messages);
   const writer = await recordWriter(format, streamSink(stdout), {
-    ...{ fields, columns: fields, terminal, onReplaced },
+    ...{ fields, columns: fields, idName: dialect.id, terminal, onReplaced },
   });
   return {
     async print(leads) {

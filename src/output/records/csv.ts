@@ -23,6 +23,12 @@ export const leadColumns = (fields: readonly string[] = []): readonly string[] =
   ...new Set([...specifiedFields, ...fields]),
 ];
 
+/** The fields that fill the columns of leads: the first one is their id, whatever its name. */
+export const columnFields = (columns: readonly string[], idName = 'id'): readonly string[] => [
+  idName,
+  ...columns.slice(1),
+];
+
 /** Holds what has no column, as one JSON object. */
 export const otherColumn = 'other';
 
@@ -35,12 +41,14 @@ export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWr
     header: hasHeader = true,
     delimiter = ',',
     fields,
+    idName,
     columns = leadColumns(fields),
   } = options;
   const hasOther = options.columns === undefined;
+  const paths = hasOther ? columnFields(columns, idName) : columns;
   const out = new WriteBuffer(sink);
-  const places = placesOf(columns);
-  const asked = new FieldPaths(columns);
+  const places = placesOf(paths);
+  const asked = new FieldPaths(paths);
   const display = terminal ? (text: string) => sanitize(text) : (text: string) => text;
   const guard = escapeFormulas ? escapeFormula : (text: string) => text;
   const lineEnd = terminal ? '\n' : '\r\n';

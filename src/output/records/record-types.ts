@@ -29,6 +29,8 @@ export type RecordFormat = (typeof recordFormats)[number];
 export interface WriterOptions {
   /** Dotted paths. NDJSON, JSON: only these, in this order; CSV, XLSX: columns behind those of the specification. */
   readonly fields?: readonly string[] | undefined;
+  /** CSV, XLSX: the dotted path of the field that identifies a lead, which fills the column `id`. Default `id`. */
+  readonly idName?: string | undefined;
   /** CSV: these columns and no others. */
   readonly columns?: readonly string[] | undefined;
   /** The bytes end on a terminal: what could drive it is escaped. */

@@ -4,7 +4,7 @@ import { writeXlsxStream } from 'hucre/xlsx';
 import { utf8 } from '../../json/bytes.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
 import { offsetAt } from '../../time/zone.ts';
-import { leadColumns, otherColumn } from './csv.ts';
+import { columnFields, leadColumns, otherColumn } from './csv.ts';
 import { cellText, FieldPaths, holdsHalf, splitMembers } from './json-members.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 
@@ -23,8 +23,9 @@ type Cell = string | number | boolean | Date | null;
 
 /** A workbook with a sheet of all records, and further ones where they have more rows than a sheet can. */
 export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter {
-  const { fields, zone = 'UTC', onCut, onReplaced } = options;
-  const paths = leadColumns(fields);
+  const { fields, idName, zone = 'UTC', onCut, onReplaced } = options;
+  const names = leadColumns(fields);
+  const paths = columnFields(names, idName);
   const asked = new FieldPaths(paths);
   let [cut, replaced] = [0, 0];
   const fitting = (text: string): string => {
@@ -46,10 +47,10 @@ export function xlsxWriter(sink: ByteSink, options: WriterOptions): RecordWriter
     if (raw === 'true' || raw === 'false') return raw === 'true';
     return isExactNumber(raw) ? Number(raw) : fitting(cellText(raw));
   };
-  const columns = [...paths, otherColumn].map((path) =>
-    path === timeColumn
-      ? { header: `${path} (${zone})`, width, numFmt: dateFormat }
-      : { header: fitting(path), width },
+  const columns = [...names, otherColumn].map((name) =>
+    name === timeColumn
+      ? { header: `${name} (${zone})`, width, numFmt: dateFormat }
+      : { header: fitting(name), width },
   );
   const rows = new PassThrough({ objectMode: true });
   const written = writeRows(rows, { name: 'Leads', columns, freezePane: { rows: 1 } }, sink);

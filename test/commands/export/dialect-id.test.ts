@@ -58,6 +58,13 @@ describe('api.id', () => {
     expect(stderr).not.toContain('without id');
   });
 
+  it('fills the first column of a CSV, also of a list', async () => {
+    for (const words of [['export'], ['list', '--limit', 'all']]) {
+      const lines = (await run(...words, '--format', 'csv')).stdout.split('\r\n').slice(1, -1);
+      expect(lines.map((line) => line.split(',')[0]).toSorted()).toEqual(uuids(0, 10));
+    }
+  });
+
   it('leaves filters to the fields that they name', async () => {
     const { stdout } = await run('export', '--category', 'solar', '--where', 'uuid!=u-04');
     expect(uuidsIn(stdout)).toEqual(['u-00', 'u-02', 'u-06', 'u-08']);

@@ -45,6 +45,20 @@ describe('ndjson', () => {
   });
 });
 
+it('fills the column of the id from the field that identifies leads', async () => {
+  const record = '{"contact":{"id":26,"name":"Ada"},"id":"of the form"}';
+  expect(await written('csv', [record], { idName: 'contact.id' })).toBe(
+    'id,category,contact.name,contact.email,contact.phone,metadata.source,createdAt,other\r\n' +
+      '26,,Ada,,,,,"{""id"":""of the form""}"\r\n',
+  );
+  expect(await written('csv', [record], { idName: 'contact.id', fields: ['id', 'contact.id'] })).toMatch(
+    /^id,.*,contact\.id,other\r\n26,,Ada,,,,,26,/,
+  );
+  expect(await written('csv', [record], { idName: 'contact.id', columns: ['id'] })).toBe(
+    'id\r\nof the form\r\n',
+  );
+});
+
 describe('fields of lists', () => {
   it.each([
     [['tags.0'], '{"tags":["a"]}'],
