@@ -16,7 +16,8 @@ import {
 import { CarriedFields } from './carried-fields.ts';
 import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
-import { type IdField, type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
+import type { IdField } from '../lead/find-leads.ts';
+import { type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;

@@ -13,6 +13,14 @@ import {
 
 type Path = readonly string[];
 
+/** The field that identifies a lead. */
+export interface IdField {
+  /** A field inside an object has the names on the way to it, with dots between them: `contact.id`. */
+  readonly name: string;
+  /** Messages name this setting, which can name another field; absent where none can. */
+  readonly option?: string | undefined;
+}
+
 /** The result of looking for the leads of a body. */
 export type LeadReading =
   /** Only one is possible: the reference tokens of the place, where `*` steps through an array; none for the body itself. */
@@ -35,10 +43,19 @@ export type RefusedReading = 'several' | 'past' | 'deletion' | 'other' | 'mixed'
 const likeness = { otherId: 0, identified: 1, related: 2, lead: 3 } as const;
 type Likeness = (typeof likeness)[keyof typeof likeness];
 
-/** A place of objects with an id. Where `*` steps through arrays, the place has the best likeness of its objects. */
-interface Candidate {
+/** Where an object is, and what is said of it. */
+interface Place {
   readonly path: Path;
+  /** Below a member that names the past. */
   readonly isPast: boolean;
+  /** The member that says that the lead was deleted. */
+  readonly deletion: Path | undefined;
+  /** The member that says that what is there is no lead, where that has nothing of a person. */
+  readonly otherKind: Path | undefined;
+}
+
+/** A place of objects with an id. Where `*` steps through arrays, the place has the best likeness of its objects. */
+interface Candidate extends Place {
   readonly likeness: Likeness;
   /** Each of its objects has the category and the contact of a lead, so that it carries no other one. */
   readonly isWhole: boolean;
@@ -46,10 +63,6 @@ interface Candidate {
   readonly isEvent: boolean;
   /** Some of its objects are like a lead and others are not. */
   readonly isMixed: boolean;
-  /** The member that says that one of its objects was deleted. */
-  readonly deletion: Path | undefined;
-  /** The member that says that one of its objects, which has nothing of a person, is something else than a lead. */
-  readonly otherKind: Path | undefined;
 }
 
 type Members = { readonly [key: string]: Json };
@@ -78,7 +91,7 @@ const payloadName =
 export function findLeads(body: Json, idName: string): LeadReading {
   if (isFlatLead(body, idName)) return { kind: 'one', path: [] };
   const candidates = new Map<string, Candidate>();
-  const top = { path: [], members: 0, isPast: false, deletion: undefined, otherKind: undefined };
+  const top = { path: [], isPast: false, deletion: undefined, otherKind: undefined };
   collect(body, top, idName, candidates);
   const present = [...candidates.values()].filter(({ isPast }) => !isPast);
   const past = bestOf([...candidates.values()].filter(({ isPast }) => isPast));
@@ -127,36 +140,19 @@ function payloadsOf(lead: Candidate, present: readonly Candidate[]): readonly Ca
 function isFlatLead(body: Json, idName: string): boolean {
   if (!isObject(body) || !isObject(body['contact'])) return false;
   if (likenessOf(body, idName, true) !== likeness.lead) return false;
-  for (const name in body) {
-    const inner = body[name];
-    if (typeof inner !== 'object' || inner === null) {
-      if (name !== 'id' && name !== 'category' && name !== 'createdAt' && mayBeNotice(name)) return false;
-      continue;
-    }
-    if (name !== 'contact' && name !== 'metadata') return false;
-    for (const key in inner as Members) {
-      const value = (inner as Members)[key];
-      if (key === idName || (typeof value === 'object' && value !== null)) return false;
-    }
-  }
-  return true;
+  return Object.entries(body).every(([name, value]) => {
+    if (!isContainer(value)) return !mayBeNotice(name);
+    const isKnown = name === 'contact' || name === 'metadata';
+    return isKnown && Object.entries(value).every(([key, inner]) => key !== idName && !isContainer(inner));
+  });
 }
 
-interface Place {
-  readonly path: Path;
-  /** Members of objects in the path. */
-  readonly members: number;
-  /** Below a member that names the past. */
-  readonly isPast: boolean;
-  /** The member, of what is above, that says that the lead was deleted. */
-  readonly deletion: Path | undefined;
-  /** The member, of what is above, that says that what is inside is no lead. */
-  readonly otherKind: Path | undefined;
-}
+const isContainer = (value: Json): value is Members | readonly Json[] =>
+  typeof value === 'object' && value !== null;
 
 function collect(value: Json, place: Place, idName: string, candidates: Map<string, Candidate>): void {
-  const { path, members, isPast } = place;
-  if (typeof value !== 'object' || value === null || path.length > longestPath) return;
+  const { path, isPast } = place;
+  if (!isContainer(value) || path.length > longestPath) return;
   if (Array.isArray(value)) {
     const within = { ...place, path: [...path, '*'] };
     for (const element of value as readonly Json[]) collect(element, within, idName, candidates);
@@ -169,15 +165,14 @@ function collect(value: Json, place: Place, idName: string, candidates: Map<stri
     const earlier = candidates.get(key);
     candidates.set(key, earlier === undefined ? candidate : both(earlier, candidate));
   }
-  if (members === deepest) return;
+  if (path.filter((step) => step !== '*').length === deepest) return;
   // What a resource object of JSON:API is related to is beside its attributes, and has ids.
   const attributes = attributesOf(value);
-  const inside = Object.entries(attributes === undefined ? value : { attributes }).filter(
-    ([, inner]) => typeof inner === 'object' && inner !== null,
+  const inside = Object.entries(attributes === undefined ? value : { attributes }).filter(([, inner]) =>
+    isContainer(inner),
   );
   if (inside.length === 0) return;
   const around = {
-    members: members + 1,
     deletion: place.deletion ?? below(path, deletionIn(value, 'envelope')),
     otherKind: otherKindOf(value, place, true),
   };
@@ -203,9 +198,11 @@ function candidateAt(object: Members, place: Place, idName: string): Candidate |
   const isNamedLead = isLeadName(path);
   const objectLikeness = likenessOf(object, idName, isNamedLead);
   if (objectLikeness === undefined && (isPast || !mayHaveOtherId(object, path, idName))) return undefined;
+  const { category, contact } = fieldsOf(object);
   const isPerson = isOfPerson(object) || (isNamedLead && path.length > 0);
   return {
-    ...{ path, isPast, isMixed: false, isEvent: isEvent(object), isWhole: isWholeLead(object) },
+    ...{ path, isPast, isMixed: false, isEvent: isEvent(object) },
+    isWhole: typeof category === 'string' && isObject(contact),
     likeness: objectLikeness ?? likeness.otherId,
     deletion: deletion ?? below(path, deletionIn(object, 'lead')),
     otherKind: isPerson ? undefined : otherKindOf(object, place, attributesOf(object) !== undefined),
@@ -231,13 +228,8 @@ function both(earlier: Candidate, later: Candidate): Candidate {
 /** Whether the place is the body itself, an array that is the body, or has a name such as `newLead`. */
 function isLeadName(path: Path): boolean {
   const name = path.findLast((step) => step !== '*');
-  return name === undefined || (/lead/i.test(name) && wordsOf(name).some((word) => /^leads?$/.test(word)));
+  return name === undefined || wordsOf(name).some((word) => /^leads?$/.test(word));
 }
-
-const isWholeLead = (object: Members): boolean => {
-  const { category, contact } = fieldsOf(object);
-  return typeof category === 'string' && isObject(contact);
-};
 
 const hasPersonName = (object: Members): boolean => Object.keys(object).some((name) => personName.test(name));
 

@@ -68,8 +68,8 @@ function isOfPerson([name, value]: Entry): boolean {
   if (value === null) return false;
   if (leadName.test(name) || holdsEmail(name)) return true;
   const words = wordsOf(name);
-  if (words.some((word) => leadWord.test(word)) && idWord.test(words.at(-1) ?? '')) return true;
-  return words.some((word) => phoneWord.test(word)) && holdsPhone(value);
+  const isLeadId = words.some((word) => leadWord.test(word)) && idWord.test(words.at(-1) ?? '');
+  return isLeadId || (isPhoneLabel(name) && holdsPhone(value));
 }
 
 const isId = ([name, value]: Entry): boolean =>
@@ -92,10 +92,8 @@ const isPhoneLabel = (value: Json): boolean =>
   value.length <= longestLabel &&
   wordsOf(value).some((word) => phoneWord.test(word));
 
-function holdsPhone(value: Json): boolean {
-  if (Array.isArray(value)) return (value as readonly Json[]).some(isPhone);
-  return isPhone(value);
-}
+const holdsPhone = (value: Json): boolean =>
+  (Array.isArray(value) ? (value as readonly Json[]) : [value]).some(isPhone);
 
 function isPhone(value: Json): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false;

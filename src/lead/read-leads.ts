@@ -1,32 +1,15 @@
-import { compact, describeByte, openBrace, openBracket, quote } from '../json/bytes.ts';
-import { isObject, type Json } from '../json/exact.ts';
-import { elementsAt, identifiedRecord, membersAt, type Span, spansAt } from '../json/members.ts';
-import {
-  decodeString,
-  type DocumentFault,
-  idKinds,
-  readDocument,
-  recordAt,
-  type ScannedRecord,
-  scanner,
-} from '../json/scanner.ts';
+import { compact, openBrace, openBracket } from '../json/bytes.ts';
+import { documentDetail } from '../json/document-detail.ts';
+import { isObject, type Json, parseExact } from '../json/exact.ts';
+import { elementsAt, identifiedRecord, type Span, spansAt } from '../json/members.ts';
+import { idKinds, readDocument, recordAt, scanner } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
-import { findLeads, idIn } from './find-leads.ts';
+import { findLeads, type IdField, idIn } from './find-leads.ts';
 import { idHint, type LeadAtNames, pointerRefusal, pointerText, refusalOf } from './refusals.ts';
 import type { RawLead } from './raw-lead.ts';
 
 /** The reference tokens of a JSON Pointer (RFC 6901) to the lead in a body, where `*` steps through an array; or `auto`. */
 export type LeadAt = readonly string[] | 'auto';
-
-/** The field that identifies a lead. */
-export interface IdField {
-  /** A field inside an object has the names on the way to it, with dots between them: `contact.id`. */
-  readonly name: string;
-  /** Messages name this setting, which can name another field; absent where none can. */
-  readonly option?: string | undefined;
-  /** Reads a compact record by this field; absent for `id`, which the scanner finds. */
-  readonly recordIn?: ((json: Buffer) => ScannedRecord) | undefined;
-}
 
 /** The field of the specification. */
 export const plainId: IdField = { name: 'id' };
@@ -69,50 +52,54 @@ export function readLeads(
   const reading = findLeads(value, idField.name);
   if (reading.kind !== 'one') return { ok: false, detail: refusalOf(reading, value, names.option, idField) };
   if (reading.path.length > 0) return leadsAt(document, reading.path, {}, idField);
-  const read = leadOf(document, idField, value);
-  return read.ok ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] } : read;
+  return asBody(leadOf(document, idField, value), idField);
 }
 
-const valueOf = ({ json, start, end }: Document): Json =>
-  JSON.parse(json.toString('utf8', start, end)) as Json;
+const asBody = (read: ReadLead, idField: IdField): ReadLeads =>
+  read.ok
+    ? { ok: true, leads: [{ lead: read.lead, warnings: read.warnings }] }
+    : { ok: false, detail: detailOf(read, idField) };
+
+const detailOf = ({ detail, lacksId }: Unread, idField: IdField): string =>
+  lacksId === true ? detail + idHint(idField) : detail;
+
+const textOf = ({ json, start, end }: Document): string => json.toString('utf8', start, end);
+
+const valueOf = (document: Document): Json => JSON.parse(textOf(document)) as Json;
 
 /** Reads the leads at a path that a person named, or that `findLeads` found: then `names` says nothing of who named it. */
 function leadsAt(
-  { json, start, end }: Document,
+  document: Document,
   path: readonly string[],
   names: LeadAtNames,
   idField: IdField,
 ): ReadLeads {
+  const { json, start, end } = document;
+  if (path.length === 0 && json[start] === openBrace) return asBody(leadOf(document, idField), idField);
   const pointer = pointerText(path);
   const tooMany: ReadLeads = {
     ...{ ok: false, isTooMany: true },
     detail: `there are more than ${maxLeads} leads at ${pointer}`,
   };
-  const spans = spansAt(json, path, { start, end }, maxLeads);
-  if (!spans.ok) {
-    return spans.kind === 'many' ? tooMany : { ok: false, detail: pointerRefusal(spans, path, names) };
-  }
-  const places = elementsOf(json, spans.spans, maxLeads + 1);
-  const isArray = path.includes('*') || spans.spans.some(({ start }) => json[start] === openBracket);
+  const values = spansAt(json, path, { start, end }, maxLeads);
+  if (!values.ok)
+    return values.kind === 'many' ? tooMany : { ok: false, detail: pointerRefusal(values, path, names) };
+  const places = elementsOf(json, values.spans, maxLeads + 1);
+  if (places.length > maxLeads) return tooMany;
+  const isArray = path.includes('*') || json[values.spans[0]?.start ?? 0] === openBracket;
   const [first] = places;
   if (first === undefined) return { ok: false, detail: `the array at ${pointer} is empty` };
-  if (places.length > maxLeads) return tooMany;
   if (!isArray && json[first.start] !== openBrace)
     return { ok: false, detail: `what is at ${pointer} is no object and no array` };
-  const isBody = path.length === 0 && !isArray;
   const leads: FoundLead[] = [];
   for (const place of places) {
-    const read: ReadLead =
-      json[place.start] === openBrace
-        ? readLead(isBody ? json : json.subarray(place.start, place.end), idField)
-        : { ok: false, detail: 'it is not a JSON object' };
+    const bytes = json.subarray(place.start, place.end);
+    const read = bytes[0] === openBrace ? readLead(bytes, idField) : notObject;
     if (!read.ok) {
-      const which = isArray ? `lead ${leads.length + 1} at ${pointer}: ` : `the object at ${pointer}: `;
-      const hint = read.lacksId === true ? idHint(idField) : '';
-      return { ok: false, detail: (isBody ? '' : which) + read.detail + hint };
+      const which = isArray ? `lead ${leads.length + 1}` : 'the object';
+      return { ok: false, detail: `${which} at ${pointer}: ${detailOf(read, idField)}` };
     }
-    const { lead, warnings } = read;
-    leads.push(isBody ? { lead, warnings } : { lead, warnings, place, pointer });
+    leads.push({ lead: read.lead, warnings: read.warnings, place, pointer });
   }
   return { ok: true, leads };
 }
@@ -138,18 +125,15 @@ export function possibleLeads(body: Uint8Array, at: LeadAt, idField: IdField): r
 }
 
 export type ReadLead =
-  | {
-      readonly ok: true;
-      readonly lead: RawLead;
-      readonly warnings: readonly string[];
-    }
-  | Unread;
+  { readonly ok: true; readonly lead: RawLead; readonly warnings: readonly string[] } | Unread;
 
 interface Unread {
   readonly ok: false;
   readonly detail: string;
   readonly lacksId?: true | undefined;
 }
+
+const notObject: Unread = { ok: false, detail: 'it is not a JSON object' };
 
 /**
  * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable id (a string or an integer,
@@ -162,13 +146,13 @@ export function readLead(bytes: Uint8Array, idField: IdField = plainId): ReadLea
 }
 
 /** Reads the lead that a document is, directly after it was read; `value` is the document where it was parsed before. */
-function leadOf(document: Document, { name: idName, recordIn }: IdField, value?: Json): ReadLead {
+function leadOf(document: Document, { name: idName }: IdField, value?: Json): ReadLead {
   const { json, start, end, hasByteOrderMark } = document;
-  if (json[start] !== openBrace) return { ok: false, detail: 'the body is not a JSON object' };
+  if (json[start] !== openBrace) return notObject;
   const lead =
-    recordIn === undefined
+    idName === plainId.name
       ? recordAt(json, scanner.lastRow(), 0)
-      : recordIn(compact(json.subarray(start, end)));
+      : identifiedRecord(compact(json.subarray(start, end)), 0, idName);
   const { idKind } = lead;
   if (idKind === idKinds.missing) return { ok: false, detail: `there is no '${idName}'`, lacksId: true };
   if (!lead.hasId) {
@@ -218,20 +202,14 @@ const isUtcTimestamp = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(text) &&
   parseIsoTime(text) !== undefined;
 
-/** `option`: what may name another one, for messages. */
-export function idFieldNamed(name: string, option?: string): IdField {
-  if (name === plainId.name) return { name, option };
-  return { name, option, recordIn: (json) => identifiedRecord(json, 0, name) };
-}
-
 /** Reads a lead that came with this id again, whichever field holds it: `id`, or the one with the shortest path. */
 export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
   const plain = readLead(bytes);
   if (plain.ok && plain.lead.id === leadId) return plain;
   const document = readDocument(bytes);
-  const paths = document.ok ? pathsTo(leadId, document.json, document.start) : [];
+  const paths = document.ok ? pathsTo(leadId, parseExact(textOf(document))) : [];
   for (const path of paths.toSorted((one, other) => one.length - other.length)) {
-    const read = readLead(bytes, idFieldNamed(path.join('.')));
+    const read = readLead(bytes, { name: path.join('.') });
     if (read.ok && read.lead.id === leadId) return read;
   }
   return plain;
@@ -240,36 +218,9 @@ export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
 /** So many names lead to an id at most, as in `contact.ids.main`. */
 const longestIdPath = 8;
 
-/** The names that lead to a text or a number which may be this id. The scanner must hold this JSON. */
-function pathsTo(leadId: string, json: Buffer, start: number, above: readonly string[] = []): string[][] {
-  return membersAt(json, start).flatMap((member) => {
-    const path = [...above, member.name];
-    if (json[member.start] === openBrace)
-      return path.length < longestIdPath ? pathsTo(leadId, json, member.start, path) : [];
-    const isText = json[member.start] === quote;
-    const text = isText
-      ? decodeString(json, member.start, member.end)
-      : json.toString('latin1', member.start, member.end);
-    return text === leadId ? [path] : [];
-  });
-}
-
-/** Says what is wrong with a document, and quotes no more than a single character, since a body may hold a secret. */
-export function documentDetail(
-  fault: DocumentFault,
-  subject = 'the body',
-  placeOf = (offset: number): string => `at byte ${offset}`,
-): string {
-  switch (fault.kind) {
-    case 'not-utf8':
-      return `${subject} is not UTF-8`;
-    case 'empty':
-      return `${subject} is empty`;
-    case 'not-json':
-      return `${subject} is not JSON`;
-    case 'ends-early':
-      return 'the JSON ends too early';
-    case 'unexpected-byte':
-      return `${subject} is not JSON: unexpected ${describeByte(fault.byte)} ${placeOf(fault.offset)}`;
-  }
+/** The names that lead to a text or a number which may be this id. */
+function pathsTo(leadId: string, value: Json, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== 'object') return String(value) === leadId ? [path] : [];
+  if (!isObject(value) || path.length === longestIdPath) return [];
+  return Object.entries(value).flatMap(([name, inner]) => pathsTo(leadId, inner, [...path, name]));
 }

@@ -1,17 +1,12 @@
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import type { SpansAt } from '../json/members.ts';
-import { idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
+import { type IdField, idIn, idLikeName, type LeadReading, type RefusedReading } from './find-leads.ts';
 
 /** The names by which a front speaks of the place of a lead, for messages. */
 export interface LeadAtNames {
   /** The flag or setting that named the place; absent where the place was found. */
   readonly saidBy?: string | undefined;
   /** The flag that can name another place; absent where none can. */
-  readonly option?: string | undefined;
-}
-
-interface IdNames {
-  readonly name: string;
   readonly option?: string | undefined;
 }
 
@@ -38,7 +33,7 @@ export function refusalOf(
   { kind, member, paths }: Refused,
   body: Json,
   option: string | undefined,
-  idNames: IdNames,
+  idNames: IdField,
 ): string {
   if (kind === 'none') return noLeadIn(body, paths, option, idNames);
   if (member !== undefined) return noticeRefusal(member, kind, pointerText(paths[0] ?? []), option);
@@ -68,7 +63,7 @@ function noLeadIn(
   body: Json,
   identified: readonly Path[],
   option: string | undefined,
-  { name, option: idOption }: IdNames,
+  { name, option: idOption }: IdField,
 ): string {
   if (Array.isArray(body) && body.length === 0) return 'the body is an empty array';
   if (typeof body !== 'object' || body === null) return 'the body is not a JSON object';
@@ -105,7 +100,7 @@ function idLikeMembers(body: Json): string[] {
 }
 
 /** The end of a message for a lead without its id. */
-export const idHint = ({ option }: IdNames): string =>
+export const idHint = ({ option }: IdField): string =>
   option === undefined ? '' : `; say with ${option} which field of a lead is its id`;
 
 /** The message for a path that does not lead to all leads of a body. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type FoundLead, type IdField, type LeadAt, plainId, readLeads } from '../lead/read-leads.ts';
+import { type FoundLead, type LeadAt, plainId, readLeads } from '../lead/read-leads.ts';
 import { type LeadAtNames, noticeRefusal } from '../lead/refusals.ts';
 import { headerNotice } from '../lead/change-notices.ts';
-import { isOfPerson } from '../lead/find-leads.ts';
+import { type IdField, isOfPerson } from '../lead/find-leads.ts';
 import { holdsPerson } from '../lead/holds-person.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import {

@@ -8,7 +8,7 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import { bufferOf, compact } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/members.ts';
-import { idFieldNamed, type LeadAt, readLeads } from '../../lead/read-leads.ts';
+import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
 import { chunksOf, nameOf, objectsIn, scannedObject } from '../send/lead-file.ts';
@@ -138,7 +138,7 @@ function leadsIn(
   const isLead = ownId !== undefined && (ownId !== id || (createdAt ?? category) !== undefined);
   if (leadAt === 'auto' && isLead) return insideOf(object, idNames) ?? [{ id: ownId, body: object }];
   const leads = idNames
-    .map((idName) => leadsInBody(object, { leadAt, idField: idFieldNamed(idName) }))
+    .map((idName) => leadsInBody(object, { leadAt, idField: { name: idName } }))
     .find(({ length }) => length > 0);
   if (leads === undefined) return [{ id: undefined, body: object }];
   return leads.map((body) => {
@@ -153,7 +153,7 @@ function insideOf(object: Buffer, idNames: Reading['idNames']): readonly FoundRe
     const key = `"${idName.split('.').at(-1) ?? ''}"`;
     // Most records have one id alone: nothing in them is a lead.
     if (object.indexOf(key) === object.lastIndexOf(key)) continue;
-    const read = readLeads(object, 'auto', {}, idFieldNamed(idName));
+    const read = readLeads(object, 'auto', {}, { name: idName });
     if (!read.ok || read.leads.some(({ place }) => place === undefined)) continue;
     return read.leads.map(({ lead: { id }, place }) => ({
       id,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { unreadable } from '../../files/read.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
-import { documentDetail } from '../../lead/read-leads.ts';
+import { documentDetail } from '../../json/document-detail.ts';
 import { didYouMean } from '../../messages/suggest.ts';
 
 export const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { idFieldNamed, type LeadAt } from '../../lead/read-leads.ts';
+import type { LeadAt } from '../../lead/read-leads.ts';
 import type { LeadAtNames } from '../../lead/refusals.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
@@ -190,6 +190,6 @@ export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?
     // The profile's pointer was checked when the file was read.
     leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
     leadAtNames,
-    idField: idFieldNamed(webhookId, 'the setting webhook.id'),
+    idField: { name: webhookId, option: 'the setting webhook.id' },
   };
 }

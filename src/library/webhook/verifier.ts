@@ -1,6 +1,5 @@
 import { ConfigError, LeadsError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { idFieldNamed } from '../../lead/read-leads.ts';
 import { forApplication } from '../../messages/application.ts';
 import { messageIn } from '../../messages/message.ts';
 import { webhookMessages } from '../../messages/webhook.ts';
@@ -100,6 +99,6 @@ export function leadPlace({
   return {
     leadAt: place,
     leadAtNames: { saidBy: 'leadAt', option: 'leadAt' },
-    idField: idFieldNamed(idField, 'idField'),
+    idField: { name: idField, option: 'idField' },
   };
 }

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
-import { idFieldNamed } from '../../../src/lead/read-leads.ts';
 import { repairOutputFile } from '../../../src/receiver/targets/append.ts';
 import { freshHome } from '../../support/run.ts';
 
@@ -21,7 +20,7 @@ it('knows the leads of a file by the field that is their id, and those from befo
     list: ({ seq = 0 }) =>
       each([{ seq, body: Buffer.from(bodies[seq] ?? ''), headers: [] } as object as StoredDelivery]),
   };
-  await repairOutputFile(path, inbox, idFieldNamed('uuid'));
+  await repairOutputFile(path, inbox, { name: 'uuid' });
   expect(settled).toEqual(['a', 'b']);
   expect(readFileSync(path, 'utf8')).toBe(`${written.join('\n')}\n`);
 });
