@@ -30,11 +30,12 @@ const base64Start = /^(?:e[wy]|W[wy3])/;
 /**
  * Tells whether a body holds a field or an id of a lead, an e-mail address or a phone number, however deep it is, also in JSON that
  * is a text of it, as queues deliver it. Such a body is never filed as another event, where nobody would find the person.
+ * `isNamedOther`: a header names something else than a lead, which has a category as well.
  */
-export function holdsPerson(body: Json): boolean {
+export function holdsPerson(body: Json, isNamedOther = false): boolean {
   const open: Json[] = [body];
   let hasCategory = false;
-  let isOfOtherKind = false;
+  let isOfOtherKind = isNamedOther;
   let hasId = false;
   let tellsOfLead = false;
   while (open.length > 0) {

@@ -161,7 +161,8 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { onKey, failures, explain, observer, outbox, acknowledge } = options;
   const others: OtherDeliveries = {
     handshake: answerHandshake,
-    withoutLead: (json, detail) => otherEvents && answerOtherEvent(json, detail, otherEvents),
+    withoutLead: (json, detail, isOtherKind) =>
+      otherEvents && answerOtherEvent(json, detail, isOtherKind, otherEvents),
   };
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();

@@ -34,8 +34,15 @@ export interface Policy extends Verifier {
 
 /** A receiver answers deliveries that hold no lead by these two functions. */
 export interface OtherDeliveries {
-  /** Answers a genuine body in which no lead can be read; `detail` says why. Undefined: the body is rejected for that. */
-  readonly withoutLead: (json: Json, detail: string) => OtherDelivery | Rejection | undefined;
+  /**
+   * Answers a genuine body in which no lead can be read; `detail` says why. `isOtherKind`: a header names something else than
+   * a lead. Undefined: the body is rejected for that.
+   */
+  readonly withoutLead: (
+    json: Json,
+    detail: string,
+    isOtherKind: boolean,
+  ) => OtherDelivery | Rejection | undefined;
   /** Answers a delivery that is part of a registration at the vendor; undefined for any other. */
   readonly handshake: (delivery: Delivery, scheme: Scheme) => OtherDelivery | Rejection | undefined;
 }
@@ -99,16 +106,15 @@ export function checkDelivery(
   const read = readLeads(delivery.body, leadAt, leadAtNames, idField);
   if (!read.ok) {
     if (read.isTooMany === true) return rejection('too_large', read.detail);
-    const json = readJson(delivery.body);
-    if (json === undefined) return rejection('not_json', read.detail);
-    return noLead?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
+    return answerWithoutLead(delivery, read.detail, noLead);
   }
   const notice = leadAt === 'auto' ? headerNotice(delivery.rawHeaders) : undefined;
   if (notice !== undefined && (notice.isDeletion || read.leads.some(hasNoPerson))) {
     const subject = `the header ${notice.name.toLowerCase()}`;
     const kind = notice.isDeletion ? 'deletion' : 'other';
     const pointer = read.leads[0]?.pointer ?? "''";
-    return rejection('not_a_lead', noticeRefusal(subject, kind, pointer, leadAtNames?.option));
+    const detail = noticeRefusal(subject, kind, pointer, leadAtNames?.option);
+    return answerWithoutLead(delivery, detail, noLead, kind === 'other');
   }
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {
@@ -122,6 +128,17 @@ export function checkDelivery(
   }
   const { key, nonce, timestamp } = authentic;
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
+}
+
+function answerWithoutLead(
+  { body }: Delivery,
+  detail: string,
+  noLead: OtherDeliveries | undefined,
+  isOtherKind = false,
+): OtherDelivery | Rejection {
+  const json = readJson(body);
+  if (json === undefined) return rejection('not_json', detail);
+  return noLead?.withoutLead(json.value, detail, isOtherKind) ?? rejection('not_a_lead', detail);
 }
 
 function hasNoPerson({ lead }: FoundLead): boolean {
@@ -234,9 +251,10 @@ export interface OtherEvents {
 export function answerOtherEvent(
   json: Json,
   detail: string,
+  isOtherKind: boolean,
   { areTaken, option }: OtherEvents,
 ): OtherDelivery | Rejection | undefined {
-  if (holdsPerson(json)) return undefined;
+  if (holdsPerson(json, isOtherKind)) return undefined;
   return areTaken
     ? otherDelivery('other_event', 'no lead and no person is in it')
     : rejection('not_a_lead', `${detail}; ${option} takes it as another event`);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LeadAt } from '../../src/lead/read-leads.ts';
 import { Secret } from '../../src/secret.ts';
-import { checkDelivery } from '../../src/webhook/check-delivery.ts';
+import { answerOtherEvent, checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing, sampleBody } from './delivery.ts';
 
@@ -33,11 +33,15 @@ test.each([
   ['X-GitHub-Event', 'discussion'],
   ['ce-type', 'com.example.order.created'],
 ])('an object without a person is no lead where the header %s says %s', (name, value) => {
-  const deliver = (record: object, leadAt?: LeadAt) => {
+  const deliver = (record: object, leadAt?: LeadAt, areTaken = false) => {
     const body = Buffer.from(JSON.stringify(record));
     const request = outgoing(body);
     const got = delivered([...token.sign(request, key, now), [name, value]], request);
-    return checkDelivery(got, { ...policy, leadAt, leadAtNames: { option: '--lead-at' } }, now);
+    return checkDelivery(got, { ...policy, leadAt, leadAtNames: { option: '--lead-at' } }, now, {
+      handshake: () => undefined,
+      withoutLead: (json, detail, isOtherKind) =>
+        areTaken ? answerOtherEvent(json, detail, isOtherKind, { areTaken, option: '' }) : undefined,
+    });
   };
   const product = { id: 'P-1', category: 'solar' };
   expect(deliver(product)).toMatchObject({
@@ -45,6 +49,8 @@ test.each([
     detail: `the header ${name.toLowerCase()} says that the body is about something else than a lead; --lead-at '' takes it all the same`,
   });
   expect(deliver(product, []).kind).toBe('leads');
+  expect(deliver(product, undefined, true)).toMatchObject({ kind: 'other', reason: 'other_event' });
+  expect(deliver({ ...product, owner: '+1 650 555 0123' }, undefined, true)).toMatchObject({ status: 400 });
   expect(deliver({ ...product, contact: { name: 'Ada' } }).kind).toBe('leads');
 });
 
