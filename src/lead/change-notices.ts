@@ -6,6 +6,10 @@ type Path = readonly string[];
 
 /** The words of `fullDocumentBeforeChange`, `old_record` or `LEAD-DELETED`, in lower case. */
 export const wordsOf = (name: string): readonly string[] =>
+  // Most names are one word.
+  /^[a-z]+$/.test(name) ? [name] : splitWords(name);
+
+const splitWords = (name: string): readonly string[] =>
   name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
@@ -91,12 +95,14 @@ function isDeletionFlag(name: string, value: Json): boolean {
 function saysDeletion(name: string, value: Json, role: Role): boolean {
   if (role !== 'event' && isDeletionFlag(name, value)) return true;
   if (typeof value !== 'string' || value.length > longestEvent) return false;
-  const isDeletion = hasWord(value, deletionWord);
-  if (isEventName(name)) return isDeletion || (deletionCode.test(value) && hasWord(name, codeWord));
-  if (!isDeletion || /\s/.test(value)) return false;
-  if (role === 'envelope') return envelopeName.test(name);
+  if (isEventName(name))
+    return hasWord(value, deletionWord) || (deletionCode.test(value) && hasWord(name, codeWord));
   // A flat event has a type such as `ContactDelete`; a lead may be of the type `removal`.
-  return role === 'lead' && name === 'type' && wordsOf(value).length > 1;
+  const isOfEvent =
+    role === 'envelope'
+      ? envelopeName.test(name)
+      : role === 'lead' && name === 'type' && wordsOf(value).length > 1;
+  return isOfEvent && !/\s/.test(value) && hasWord(value, deletionWord);
 }
 
 const deletionMember = (object: Members, role: Role): string | undefined =>

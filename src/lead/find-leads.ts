@@ -199,13 +199,13 @@ function candidateAt(object: Members, place: Place, idName: string): Candidate |
   const objectLikeness = likenessOf(object, idName, isNamedLead);
   if (objectLikeness === undefined && (isPast || !mayHaveOtherId(object, path, idName))) return undefined;
   const { category, contact } = fieldsOf(object);
-  const isPerson = isOfPerson(object) || (isNamedLead && path.length > 0);
+  const mayBeOther = !isObject(contact) && !(isNamedLead && path.length > 0) && !isOfPerson(object);
   return {
     ...{ path, isPast, isMixed: false, isEvent: isEvent(object) },
     isWhole: typeof category === 'string' && isObject(contact),
     likeness: objectLikeness ?? likeness.otherId,
     deletion: deletion ?? below(path, deletionIn(object, 'lead')),
-    otherKind: isPerson ? undefined : otherKindOf(object, place, attributesOf(object) !== undefined),
+    otherKind: mayBeOther ? otherKindOf(object, place, attributesOf(object) !== undefined) : undefined,
   };
 }
 
