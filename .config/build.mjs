@@ -28,7 +28,7 @@ const loadedTogether = {
     'config/directories',
     'commands/help/command-help',
     'webhook/presets',
-    'service/listing/incomplete-error',
+    'service/listing-types',
     // With what reads a lead, or the file that lists leads would need the one below.
     'lead/raw-lead',
   ],
@@ -36,7 +36,7 @@ const loadedTogether = {
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
-    'service/listing/lead-pages',
+    'service/listing',
     'service/client/service',
     'http/client/quick-client',
     'commands/flags/resolve-filter',

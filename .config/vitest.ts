@@ -17,7 +17,7 @@ const shared = {
 const exhaustive = [
   'test/services/**/*.test.ts',
   'test/doctor/learn-*.test.ts',
-  'test/service/{arrivals-and-probes,drawn-histories,pages-ahead,paginations}.test.ts',
+  'test/service/{arrivals-and-probes,drawn-histories,sorted-lists,paginations}.test.ts',
   'test/commands/export/lone-nights.test.ts',
   'test/commands/verify/every-fix.test.ts',
   'test/check/{broken-receivers,hostile-answers}.test.ts',

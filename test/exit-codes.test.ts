@@ -10,7 +10,7 @@ import {
   UsageError,
 } from '../src/errors.ts';
 import { exitCodeOf, exitCodes } from '../src/exit-codes.ts';
-import { IncompleteError } from '../src/service/listing/incomplete-error.ts';
+import { IncompleteError } from '../src/service/listing-types.ts';
 
 it.each([
   { end: { outcome: 'done' as const }, code: 0 },

@@ -94,7 +94,7 @@ describe('imports', () => {
 
   it('that break the order are found', () => {
     const faults = (from: string, line: string): string[] => faultsOf(importsOf(from, line, resolved));
-    expect(faults('lead/raw-lead.ts', "import { x } from '../service/listing/listing.ts';")).toHaveLength(1);
+    expect(faults('lead/raw-lead.ts', "import { x } from '../service/listing.ts';")).toHaveLength(1);
     expect(faults('lead/raw-lead.ts', "import type { X } from '../service/x.ts';")).toHaveLength(1);
     expect(faults('lead/raw-lead.ts', "let x: import('../service/x.ts').X;")).toHaveLength(1);
     expect(faults('lead/raw-lead.ts', "import fs from 'node:fs';")).toHaveLength(1);

@@ -3,10 +3,10 @@ import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { Service } from '../service/client/service.ts';
-import { IncompleteError, type Unproven } from '../service/listing/incomplete-error.ts';
-import { lonePageEnd } from '../service/listing/walk-state.ts';
-import type { LeadQuery } from '../service/listing/listing-types.ts';
-import { listLeads } from '../service/listing/lead-pages.ts';
+import { IncompleteError } from '../service/listing-types.ts';
+import type { Unproven } from '../service/pagers/pager.ts';
+import type { LeadQuery } from '../service/listing-types.ts';
+import { listLeads } from '../service/listing.ts';
 import {
   allClasses,
   type AuditTimes,
@@ -174,10 +174,6 @@ export class Audit {
       for (const batch of this.#wanted(leads)) await this.#comparer.add(batch);
       onProgress(this.#listed, walk.stats.total);
     }
-    // For an audit a page without a proof is not the list: what never arrived may be behind it.
-    if (lonePageEnd(walk.completion)?.kind === 'said') {
-      await acceptUnproven({ kind: 'unproven', reason: { kind: 'page-may-be-cut', count: this.#listed } });
-    }
     await this.#comparer.finish(service.signal);
     // How far back the list reaches is not known, and it shows recent leads only.
     if (this.#listed > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
@@ -203,7 +199,7 @@ export class Audit {
   async #acceptUnproven(end: Unproven): Promise<void> {
     const { acceptUnproven } = this.#options;
     if (acceptUnproven === undefined) {
-      const isCut = end.reason.kind === 'page-may-be-cut' || end.reason.kind === 'page-is-cut';
+      const isCut = end.reason.kind === 'page-may-be-cut';
       throw new IncompleteError(end, 'leads', isCut && this.#isNewestFirst ? this.listedSince : undefined);
     }
     await acceptUnproven(end);

@@ -1,10 +1,10 @@
-export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
+export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'before', 'none'] as const;
 export const totalMeanings = ['auto', 'estimate'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
 
 /** What a query parameter of the list operation may stand for. */
 export type ParameterName =
-  'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset';
+  'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset' | 'before';
 
 /**
  * The keys of a profile under `api`: how one service names what the specification leaves open, as the user wrote it. What

@@ -4,7 +4,7 @@ import { readInput, unreadable } from '../files/read.ts';
 import { ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import type { Secret } from '../secret.ts';
-import { textOfSecret } from '../files/secret-text.ts';
+import { textOfSecret } from '../files/read.ts';
 import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;

@@ -189,6 +189,7 @@ const parameters: Readonly<Record<ParameterName, string>> = {
   cursor: 'of an opaque position; one that is an object goes there as JSON',
   page: 'of the page number',
   offset: 'of the number of leads to skip',
+  before: 'of the id or the time of a lead, for those that come after it in the list',
 };
 
 const dialect: Readonly<Record<string, Declaration>> = {

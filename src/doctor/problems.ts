@@ -14,16 +14,6 @@ export interface StatusField {
   readonly values: readonly string[];
 }
 
-/** What an answer says about the rate limit. */
-export interface RateHeaders {
-  /** The names of the headers. */
-  readonly names: readonly string[];
-  readonly limit: number | undefined;
-  readonly remaining: number | undefined;
-  /** How long it is until more requests may be made, ms. */
-  readonly resetMs: number | undefined;
-}
-
 /** File systems on which an acknowledged lead may be lost. */
 export type VolatileStorage = 'tmpfs' | 'ramfs' | 'NFS' | 'SMB';
 
@@ -42,29 +32,23 @@ export type Selection =
 
 /** What the answers of a service showed of its dialect, or why they show nothing; `asked`: the parameter that was sent. */
 export type DialectEvidence =
-  | Alike<'no-request-for-it' | 'no-request-to-find' | 'no-request-to-try' | 'no-parameter' | 'no-third-page'>
-  | Alike<'leads-alike' | 'times-alike' | 'few-leads' | 'answer-too-large' | 'next-page-named'>
+  | Alike<'no-request-for-it' | 'no-parameter' | 'leads-alike' | 'times-alike' | 'next-page-named'>
   | Alike<'walk-begins-elsewhere' | 'walk-of-one-page' | 'walk-goes-on-elsewhere' | 'more-leads-unreached'>
   | Alike<'leads-listed-few' | 'leads-at-once' | 'leads-in-one-answer' | 'leads-in-array', { count: number }>
   | Alike<'leads-on-one-page' | 'leads-came-there' | 'nothing-counts' | 'proven-up-to', { count: number }>
   | Alike<'brought' | 'brought-part' | 'brought-others', { asked: string; count: number }>
-  /** `status`: of the answer, or what it was instead. */
-  | Alike<'parameter-rejected' | 'answered-with-failure', { asked: string; status: number | string }>
-  | Alike<'brought-selection', { asked: string; wanted: Selection }>
   | Alike<'limit-alone' | 'id-distinct', { name: string }>
   | KindsOf<{
       /** What an error says. */
       said: { text: string };
-      'no-effect': { asked: string };
+      /** `status`: of the answer, or what it was instead. */
+      'parameter-rejected': { asked: string; status: number | string };
       'no-effect-of-names': { count: number; name: string };
+      'brought-selection': { asked: string; wanted: Selection };
       'brought-other-selection': { asked: string; count: number; wanted: Selection };
       'size-rejected': { name: string; size: number; status: number | undefined; taken: number };
-      /** `only`: the value that every lead has. */
-      'effect-hidden': { name: string; what: string; only: string | undefined };
-      'impossible-brought-none': { name: string; impossible: string; only: string };
       'pages-followed': { first: number; second: number };
-      'names-failed': { tried: readonly { readonly name: string; readonly why: DialectEvidence }[] };
-      'page-base-unseen': { style: PagingStyle };
+      'name-failed': { name: string; why: DialectEvidence };
       'learnt-walk-failed': { style: PagingStyle; why: DialectEvidence };
       'leads-missing': { missing: number; asked: number };
       'list-cut': { evidence: DialectEvidence };
@@ -113,7 +97,6 @@ export type DoctorProblem =
       'host-found': { host: string; addresses: readonly string[] };
       /** `why`: the system's code or message, or `timeout`. */
       'service-host-unknown': { host: string; why: string };
-      /** `cause`: undefined where no handshake began. */
       'tls-failed': { code: string; cause: TlsCause | undefined };
       'certificate-ended': { days: number };
       'certificate-of-others': { names: string; host: string };
@@ -138,7 +121,8 @@ export type DoctorProblem =
       'two-status-fields': { fields: readonly [StatusField, StatusField, ...StatusField[]] };
       'leads-in-order': { order: LeadOrder };
       'requests-limited': { requests: number; ms: number | undefined };
-      'rate-told': RateHeaders;
+      /** `names`: of the headers that tell it. */
+      'rate-told': { names: readonly string[]; limit: string | undefined };
     }>
   | PagingStyle
   | Selection

@@ -85,13 +85,17 @@ export class IdSet {
   /** Whether this id was added in that pass or in a later one; ids that were preloaded belong to pass 0. */
   isMetSince(id: string, pass: number): boolean {
     const bytes = idBytes(id);
-    return this.isMetSinceBytes(bytes, 0, bytes.length, pass);
+    const header = this.#find(bytes, 0, bytes.length);
+    return header !== undefined && header >>> 16 >= pass - this.#passesBefore;
   }
 
-  /** The same for an id that is UTF-8 in `buf[start, end)`. */
-  isMetSinceBytes(buf: Uint8Array, start: number, end: number, pass: number): boolean {
-    const header = this.#find(buf, start, end);
-    return header !== undefined && header >>> 16 >= pass - this.#passesBefore;
+  /** The pass in which this id was last added; 0 for one that was preloaded, undefined for one that is not there. */
+  passOf(id: string): number | undefined {
+    const bytes = idBytes(id);
+    const header = this.#find(bytes, 0, bytes.length);
+    if (header === undefined) return undefined;
+    const pass = header >>> 16;
+    return pass === 0 ? 0 : pass + this.#passesBefore;
   }
 
   add(id: string): AddResult {

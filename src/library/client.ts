@@ -20,7 +20,7 @@ import type { PulledLead } from './webhook/lead.ts';
 
 export type { Dialect, ParameterName } from '../config/dialect.ts';
 export { ConfigError, DataError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../errors.ts';
-export { IncompleteError } from '../service/listing/incomplete-error.ts';
+export { IncompleteError } from '../service/listing-types.ts';
 export type { Checkpoint } from './client/lead-checkpoint.ts';
 export type { ClientOptions, LeadFilterOptions, LeadsOptions } from './client/client-options.ts';
 export type { LeadFields, PulledLead } from './webhook/lead.ts';

@@ -2,7 +2,7 @@ import type { DoctorProblem, PagingAdvice, StatusField, VolatileStorage } from '
 import { formatDuration } from '../time/time-text.ts';
 import { saveDamaged } from './inbox.ts';
 import { messageIn, type Messages, type Words } from './message.ts';
-import { tlsCauses, tlsHints } from './tls-causes.ts';
+import { tlsCauses, tlsHints } from './tls.ts';
 
 const elsewhere = (words: Words): string => `${words.option('inbox')} or LEADS_DATA_DIR`;
 const migrate = (words: Words): string =>
@@ -241,9 +241,6 @@ export const doctorMessages: Messages<DoctorProblem> = {
   'paging-found': ({ style, evidence }) => `${say(style)}: ${say(evidence)}`,
   'paging-undecided': ({ why, advice }) => ({ message: say(why), hint: onPaging[advice] }),
   'pages-followed': ({ first, second }) => `two pages followed each other, of ${first} and ${second} leads`,
-  'no-third-page': () => 'two pages followed each other, and no third one',
-  'page-base-unseen': ({ style }) =>
-    `${say(style)}; from which number pages count is not written: that takes two full pages`,
   'leads-at-once': ({ count }) => `all ${count} leads came at once`,
   'leads-in-one-answer': ({ count }) => `${count} leads came in one answer, so fewer are not cut`,
   'leads-on-one-page': ({ count }) => `all ${count} leads fit on one page, so no further one shows`,
@@ -253,15 +250,12 @@ export const doctorMessages: Messages<DoctorProblem> = {
   'leads-came-there': ({ count }) => `${count} leads came there`,
   'id-distinct': ({ name }) => `no lead has an id, and each another ${name}`,
   'leads-listed-few': ({ count }) => `the service lists ${count === 0 ? 'no lead' : 'one lead only'}`,
-  'answer-too-large': () => 'the answer is too large to be read whole',
   'no-request-for-it': () => 'no request was left for it, or none got through',
-  'no-request-to-find': () => 'no request was left to find it',
-  'no-request-to-try': () => 'no request was left to try it',
   'walk-begins-elsewhere': () => 'its first page is not the front of the list',
   'walk-of-one-page': () => 'it brought one page only',
   'walk-goes-on-elsewhere': () => 'its second page is not the one behind the first',
   'more-leads-unreached': () => 'there are more leads, and no usual parameter leads to them',
-  'names-failed': ({ tried }) => tried.map(({ name, why }) => `${name}: ${say(why)}`).join('; '),
+  'name-failed': ({ name, why }) => `${name}: ${say(why)}`,
   'limit-alone': ({ name }) =>
     `${name} is honoured, and no usual position: either there is another parameter, or one page is all`,
   'nothing-counts': ({ count }) =>
@@ -280,21 +274,13 @@ export const doctorMessages: Messages<DoctorProblem> = {
   'leads-until': () => 'the leads before',
   'leads-of-field': ({ field, text }) => `the leads with ${field} '${text}'`,
   'parameter-rejected': ({ asked, status }) => `${asked} was rejected (${status})`,
-  'answered-with-failure': ({ asked, status }) => `${asked} was answered ${status}`,
   'size-rejected': ({ name, size, status = 'no page', taken }) =>
     `${name}=${size} was rejected (${status}), ${name}=${taken} was not`,
-  'no-effect': ({ asked }) => `${asked} changed nothing`,
-  'no-effect-of-names': ({ count, name }) => `${count} names changed nothing, ${name} among them`,
+  'no-effect-of-names': ({ count, name }) =>
+    count === 1 ? `${name} changed nothing` : `${count} names changed nothing, ${name} among them`,
   'leads-alike': () => 'the leads differ too little',
   'times-alike': () => 'the leads differ too little in their time',
-  'few-leads': () => 'there are too few leads to tell',
   'no-parameter': () => 'no parameter is set for it',
-  'effect-hidden': ({ name, what, only }) => {
-    const seen = only === undefined ? `no lead shows its ${what}` : `every lead has the ${what} '${only}'`;
-    return `${seen}, so the effect of ${name} does not show`;
-  },
-  'impossible-brought-none': ({ name, impossible, only }) =>
-    `${name}=${impossible} brought no lead, and ${name}=${only} all`,
   'page-cap': ({ size, evidence }) => `${size} a page: ${say(evidence)}`,
   'page-cap-unknown': ({ name, size }) => `${name}, ${size} a page and perhaps more`,
   'page-cap-unreached': ({ name, count }) => `${name}; all ${count} leads came at once, so no cap shows`,
@@ -308,14 +294,8 @@ export const doctorMessages: Messages<DoctorProblem> = {
   'order-unseen': () => 'the times of the leads do not show it',
   'leads-in-order': ({ order }) => order.replaceAll('-', ' '),
   'rate-untold': () => 'no header tells of one',
-  'rate-told': ({ names, limit, remaining, resetMs }) => {
-    const parts = [
-      ...(limit === undefined ? [] : [`${limit} requests`]),
-      ...(remaining === undefined ? [] : [`${remaining} left`]),
-      ...(resetMs === undefined ? [] : [`more in ${formatDuration(Math.max(0, resetMs))}`]),
-    ];
-    return `${parts.join(', ') || 'told'} (${names.join(', ')})`;
-  },
+  'rate-told': ({ names, limit }) =>
+    `${limit === undefined ? 'told' : `${limit} requests`} (${names.join(', ')})`,
   'requests-limited': ({ requests, ms }) => ({
     message: `reached after ${requests} requests, which ended the questions`,
     hint: () =>

@@ -2,7 +2,7 @@ import type { Problem } from '../errors.ts';
 import type { ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
-import { tlsCauses, tlsHints } from './tls-causes.ts';
+import { tlsCauses, tlsHints } from './tls.ts';
 import { type Message, messageIn, type Messages, type Words, loginCommand } from './message.ts';
 
 /** By the codes of node and undici. */
@@ -135,7 +135,13 @@ export const serviceMessages: Messages<ServiceProblem> = {
   }),
   'next-page-elsewhere': ({ there, origin }) => ({
     message: `the next page lies at ${there ?? 'no proper URL'}, another origin than ${origin}`,
-    hint: () => 'the API key is not sent there',
+    hint: (words) =>
+      `the API key is not sent there; to go by page numbers: ${words.quoted(words.set('api.pagination', 'page'))}; if another member names the next page: ${words.quoted(words.set('api.next', '/…'))}`,
+  }),
+  'next-number-unclear': ({ value }) => ({
+    message: `the service names ${value} as the next, which may be a page or a number of leads`,
+    hint: (words) =>
+      `name its parameter: ${words.quoted(words.set('api.params.page', 'page'))} or ${words.quoted(words.set('api.params.offset', 'offset'))}`,
   }),
   'position-elsewhere': ({ origin }) => `the page to go on with lies at ${origin}, another origin`,
   'position-read-before': () => unproven('the service names a page as the next one that was read before'),
@@ -166,17 +172,11 @@ export const serviceMessages: Messages<ServiceProblem> = {
     join: '; ',
     hint: (words) => `to narrow here: ${words.option('where', `${field}=${wanted}`)}`,
   }),
-  'lone-page': ({ count }) => ({
-    message: `${count} leads came, and nothing proves that these are all: no position leads further`,
-    hint: provingHint,
-  }),
   'unread-beside-setting': ({ of }) => ({
     message: `${sentence(of)}, and api.pagination is none`,
     join: '; ',
     hint: (words) => `if it does: ${words.quoted(words.set('api.pagination', 'auto'))}`,
   }),
-  'total-may-ignore-filter': ({ total, met }) =>
-    `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
   'nothing-new': () =>
     unproven('a page brought no new lead: the service gave one again that it had given before'),
   'nothing-behind-stop': () => unproven('nothing came where an earlier run had stopped'),
@@ -210,10 +210,6 @@ export const serviceMessages: Messages<ServiceProblem> = {
       `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
       provingHint,
     ),
-  'page-is-cut': ({ count, by }) =>
-    unproven(
-      `the service gives ${count} leads at once, and others where it is asked by ${by}; no position leads further`,
-    ),
   'run-before-not-met': ({ overlap }) =>
     unproven(
       overlap === 1
@@ -233,15 +229,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
   'window-of-one-time': ({ param }) =>
     unproven(`the leads of a full answer to '${param}' do not become older, so that no time leads past them`),
   'total-vanished': () => unproven('the service counted leads at first, and none in the end'),
-  // Feathers pages by `$skip`, answers with `skip`, and looks for leads with a field `skip` where that is sent.
-  'position-filters': ({ param }) =>
-    unproven(`the service lists no lead where '${param}' is sent, not even the first ones`, (words) => {
-      const names =
-        param === 'skip'
-          ? `${words.set('api.params.offset', "'$skip'")}, and ${words.set('api.params.limit', "'$limit'")}`
-          : otherParams(words);
-      return `it may take that for a filter; name the parameter that it pages by: ${names}`;
-    }),
+  'failed-answer': ({ text }) =>
+    unproven(`the service answered with a failure: ${text}`, () => 'try again later'),
   'partial-answer': ({ sign }) =>
     unproven(`the service says itself that an answer is not all ('${sign}')`, () => 'try again later'),
   'range-does-not-fit': ({ range, count }) =>

@@ -62,6 +62,8 @@ type AnswerProblem =
       /** It came whole all the same. */
       'answer-ends-early': unknown;
       'answer-too-long': { mostBytes: number };
+      /** The service's `next` may be a page number or a number of records. */
+      'next-number-unclear': { value: number };
       'answer-not-json': { type: string };
       'next-page-elsewhere': { there: string | undefined; origin: string };
       'position-elsewhere': { origin: string };
@@ -88,8 +90,6 @@ export type UnprovenReason =
       /** No position leads further, and the total is larger, or the page as long as one that may have been cut. */
       'total-out-of-reach': { total: number; met: number };
       'page-may-be-cut': { count: number };
-      /** It lacks a lead that a request for a part of it brought. */
-      'page-is-cut': { count: number; by: string };
       /** The run before had so many leads that are asked for again, and none of them came. */
       'run-before-not-met': { overlap: number };
       /** The list was read from its front, and so many leads of an earlier attempt did not come again. */
@@ -99,8 +99,8 @@ export type UnprovenReason =
       'window-apart': { param: string };
       /** All leads of a full answer have one time, or they are in another order. */
       'window-of-one-time': { param: string };
-      /** No lead comes where this parameter is sent, not even the first ones. */
-      'position-filters': { param: string };
+      /** An answer tells a failure, beside leads or in their place. */
+      'failed-answer': { text: string };
       /** An answer says itself that it is not all. */
       'partial-answer': { sign: string };
       'range-does-not-fit': { range?: string | undefined; count: number };
@@ -122,12 +122,9 @@ export type PartialReason = Extract<
 >;
 
 /** Of a list that has no further page. */
-export type EndNote = KindsOf<{
-  /** Nothing proves that it is everything. */
-  'lone-page': { count: number };
+type EndNote = KindsOf<{
   /** `api.pagination none` says that it is everything. */
   'unread-beside-setting': { of: UnprovenReason };
-  'total-may-ignore-filter': { total: number; met: number };
 }>;
 
 type AnswerDetails = Omit<ErrorDetails, 'hint'>;

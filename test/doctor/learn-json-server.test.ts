@@ -43,7 +43,7 @@ describe.each<[JsonServerRelease, string, object]>([
     await leads(['config', 'set', 'api.path', path], { home });
     const found = await diagnose({ url, home }, '--learn');
     expect(found.exitCode).toBe(0);
-    expect(found.lines.at(-1)?.requests).toBeLessThanOrEqual(30);
+    expect(found.lines.at(-1)?.requests).toBeLessThanOrEqual(25);
     expect(found.dialect).toMatchObject(dialect);
     expect((await exportedIds({ url }, home)).toSorted()).toEqual(records.map(({ id }) => id));
   });

@@ -35,12 +35,12 @@ function drawn(seed: number): SandboxOptions & { params: Record<string, string |
 }
 
 it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
-  'writes nothing that is not so, whatever the service calls its parameters, in 30 requests (seed %i)',
+  'writes nothing that is not so, whatever the service calls its parameters, in 25 requests (seed %i)',
   async (seed) => {
     const options = drawn(seed);
     const sandbox = await sandboxWith(options);
     const diagnosis = await diagnose(sandbox, '--learn');
-    expect(sandbox.state.requests.total).toBeLessThanOrEqual(30);
+    expect(sandbox.state.requests.total).toBeLessThanOrEqual(25);
     for (const { key, value } of diagnosis.lines) {
       const parameter = /^api\.params\.(.*)$/.exec(key ?? '')?.[1];
       if (parameter !== undefined) expect([key, value]).toEqual([key, options.params[parameter]]);
@@ -48,8 +48,11 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
       if (key === 'api.proven-up-to' && options.pagination === 'none')
         expect(value).toBe((options.leads ?? 0) - 1);
     }
-    expect(diagnosis.check('dialect.pagination')?.result).toBe('pass');
-    const ids = await exportedIds(sandbox, diagnosis.home);
+    // Of one answer, nothing proves that it is all but a person's word.
+    const isLone = options.pagination === 'none';
+    expect(diagnosis.check('dialect.pagination')?.result).toBe(isLone ? 'warn' : 'pass');
+    const words = isLone ? ['--accept-incomplete'] : [];
+    const ids = await exportedIds(sandbox, diagnosis.home, ...words);
     await sandbox.close();
     expect(ids.toSorted()).toEqual([...sandbox.leads].map(({ id }) => id).toSorted());
   },

@@ -25,7 +25,7 @@ describe('doctor --learn at mocks of vendors', () => {
     const url = service?.url ?? '';
     const found = await diagnose({ url }, '--learn');
     expect(found.exitCode).toBe(0);
-    expect(service?.requests.length).toBeLessThanOrEqual(30);
+    expect(service?.requests.length).toBeLessThanOrEqual(25);
     // None of them filters: what takes a position must not be taken for a time.
     const { status, category, since, until } = found.dialect.params ?? {};
     expect([status ?? null, category ?? null, since, until]).toEqual([null, null, undefined, undefined]);

@@ -70,7 +70,7 @@ export async function diagnose(place: Place, ...words: readonly string[]): Promi
 /** `--learn` says that it cannot know how the service pages, with a hint, writes nothing of that, and keeps to its requests. */
 export async function expectUndecidedPagination(service: Scripted, hint: string): Promise<void> {
   const found = await diagnose({ url: service.url }, '--learn');
-  expect(service.requests.length).toBeLessThanOrEqual(30);
+  expect(service.requests.length).toBeLessThanOrEqual(25);
   await service.close();
   expect(found.learnt('pagination')).toBeUndefined();
   expect(found.check('dialect.pagination')).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textOfSecret } from '../../src/files/secret-text.ts';
+import { textOfSecret } from '../../src/files/read.ts';
 
 it.each([
   ['secret', 'secret'],

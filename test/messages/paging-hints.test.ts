@@ -8,7 +8,6 @@ describe('a hint on how a service pages', () => {
     { kind: 'more-without-parameter' },
     { kind: 'more-without-position' },
     { kind: 'page-may-be-cut', count: 25 },
-    { kind: 'page-is-cut', count: 25, by: 'status' },
     { kind: 'total-out-of-reach', total: 7, met: 3 },
     { kind: 'unread-member', name: 'max_id' },
     { kind: 'unread-header', name: 'continuation' },

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ListingOptions } from '../../src/service/listing/listing-types.ts';
+import type { ListingOptions } from '../../src/service/listing-types.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';
@@ -280,7 +280,8 @@ describe('a lead that moves is not passed over', () => {
         return { data: sliced(now, offset, 5), offset };
       },
     };
-    const from = { style: 'offset', param: 'offset', offset: 29, after: 'l29', size: 5 } as const;
+    const window = { covered: 30, last: 'l29', largest: 5, inserted: 0 };
+    const from = { style: 'offset', param: 'offset', offset: 29, size: 5, window } as const;
     const { ids } = await walkOver(service, { seen, from });
     expect([...read, ...ids]).toEqual(expect.arrayContaining(names(0, 60)));
   });

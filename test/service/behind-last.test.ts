@@ -147,18 +147,15 @@ describe('a list that is read by windows of time', () => {
     await expect(walk(service)).rejects.toThrow('leads may be missing');
   });
 
-  it('is unproven where a window does not begin with the last lead of the one before', async () => {
+  it('is read from further back where a window does not begin with the last lead of the one before', async () => {
     const leads = leadsOf(237, 1);
     let windows = 0;
     const find = before(leads, 'until', true);
     await open((query, response) => {
       const found = find(query, response);
-      if (!query.has('until') || (windows += 1) < 5) return found;
-      return found?.slice(3);
+      return !query.has('until') || (windows += 1) !== 3 ? found : found?.slice(3);
     }, 60);
-    await expect(walk(service)).rejects.toThrow(
-      'does not begin with the lead that the one before it ended with',
-    );
+    expect((await walk(service)).ids.sort()).toEqual(idsOf(leads).sort());
   });
 
   it('goes on from a position that was kept', async () => {

@@ -7,18 +7,6 @@ import { freshHome, leads, type Run } from '../support/run.ts';
 import { type CaseService, startCaseService, startTlsService } from './cases/case-service.ts';
 import { type Outcome, type PullCase, pullCases } from './cases/pull-cases.ts';
 
-/**
- * Cases that wait for the pagers: each fails today. One that passes fails its test until it is taken out of this list, so
- * that it stays right from then on.
- */
-const waiting: readonly string[] = [
-  'offsets that are refused unless they are multiples of the page size',
-  'offsets that are rounded down',
-  'a next that is an offset',
-  'a next URL with another scheme and no port',
-  'a page that is too large for the service',
-];
-
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
@@ -114,12 +102,4 @@ async function tryCase(tried: PullCase): Promise<void> {
   if (tried.healthyLines !== undefined) await expectHealing(place, service, tried.healthyLines);
 }
 
-const isWaiting = ({ name }: PullCase): boolean => waiting.includes(name);
-
-it('every case that waits is one', () => {
-  expect(waiting.filter((name) => !pullCases.some((one) => one.name === name))).toEqual([]);
-});
-
-it.each(pullCases.filter((one) => !isWaiting(one)))('$name', tryCase);
-
-if (waiting.length > 0) it.fails.each(pullCases.filter(isWaiting))('waits for the pagers: $name', tryCase);
+it.each(pullCases)('$name', tryCase);

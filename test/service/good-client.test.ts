@@ -80,7 +80,8 @@ describe('the wrong one of http:// and https:// is told as that', () => {
 describe('what may pass is tried again', () => {
   it.each([408, 425, 429, 500, 502, 503, 504, 520])('%d', async (status) => {
     const { service, server } = await stub(after([status, status]));
-    const { ids, stats } = await walk(service);
+    // A size that nobody named may be why a service fails: it would be asked for less.
+    const { ids, stats } = await walk(service, { pageSize: 100 });
     expect(ids).toEqual(['a']);
     expect(stats).toMatchObject({ requests: 3, retries: 2, duplicates: 0 });
     expect(server.requests).toHaveLength(3);
@@ -185,7 +186,7 @@ describe('an answer that was cut off', () => {
       if (nth > 0) response.end(all);
       else response.write(all.slice(0, 14_000_000), () => response.destroy());
     });
-    const { ids, stats } = await walk(service);
+    const { ids, stats } = await walk(service, { acceptUnproven: () => undefined });
     expect(ids).toEqual(records.map((_, i) => (i % 3 === 0 ? undefined : `l${i}`)));
     expect(stats).toMatchObject({ retries: 1, duplicates: 0, leads: 40_001 });
   });

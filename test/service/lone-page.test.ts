@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
-import { lonePageEnd } from '../../src/service/listing/walk-state.ts';
-import type { ListingOptions } from '../../src/service/listing/listing-types.ts';
+import { provenUpTo } from '../../src/service/run-memory.ts';
+import type { ListingOptions } from '../../src/service/listing-types.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';
 
@@ -51,13 +51,6 @@ async function walked(
   return { ...result, requests: server.requests, said: service.said() };
 }
 
-/** Of all leads, at most `cap`, those with the values of these parameters. */
-const filtered =
-  (all: readonly Lead[], cap: number, ...by: readonly ('category' | 'status')[]): Answer =>
-  (query) => {
-    const names = by.filter((name) => query.has(name));
-    return all.filter((lead) => names.every((name) => lead[name] === query.get(name))).slice(0, cap);
-  };
 const limited =
   (all: readonly Lead[], cap: number): Answer =>
   (query) =>
@@ -82,17 +75,14 @@ describe('a lone page without a proof', () => {
     await expect(walked(answer, {}, { pageSize })).rejects.toMatchObject({ code: 'incomplete' });
   });
 
-  it.each([5, 37, 120, 237])('of %d leads is complete, and that is said', async (count) => {
-    const { completion, said } = await walked(() => list(count));
-    expect(completion).toEqual({ kind: 'complete', evidence: 'lone-page' });
-    expect(lonePageEnd(completion)).toEqual({ kind: 'said' });
-    expect(said).toContain(`note: ${count} leads came, and nothing proves that these are all`);
+  it.each([5, 37, 120, 237])('of %d leads, which is no usual number, is unproven as well', async (count) => {
+    await expect(walked(() => list(count))).rejects.toMatchObject({ code: 'incomplete' });
   });
 
   it('of fewer than five leads is complete', async () => {
     const { completion, said } = await walked(() => list(4));
     expect(completion).toEqual({ kind: 'complete', evidence: 'few' });
-    expect([lonePageEnd(completion), said.includes('note: ')]).toEqual([undefined, false]);
+    expect([provenUpTo(completion), said.includes('note: ')]).toEqual([undefined, false]);
   });
 });
 
@@ -107,35 +97,23 @@ describe('a lone page is proven', () => {
       {},
       {},
     ],
-    ['by one category and another, of which it holds all', filtered(all, 1000, 'category'), {}, {}],
-    ['by one status and another, of which it holds all', filtered(all, 1000, 'status'), {}, {}],
-    [
-      'by its oldest lead, before which is none',
-      (query) => all.filter(({ createdAt }) => createdAt <= (query.get('to') ?? '9')),
-      {},
-      { params: { until: 'to' } },
-    ],
     ['by an earlier proof of as many', () => all, {}, { provenUpTo: 100 }],
     ['by the proof of the run before', () => all, { before: { overlap: [], provenUpTo: 237 } }, {}],
   ];
   it.each(proofs)('%s', async (_, answer, options, dialect) => {
     const { completion, ids, requests, said } = await walked(answer, options, dialect);
     expect(ids).toHaveLength(100);
-    expect(lonePageEnd(completion)).toEqual({
-      kind: 'proven',
-      // As many may be as many as the service gives.
-      upTo: Math.max(99, dialect.provenUpTo ?? 0, options.before?.provenUpTo ?? 0),
-    });
-    // A filter that is ignored is one request more.
-    expect(requests.length).toBeLessThanOrEqual(7);
+    // As many may be as many as the service gives.
+    const upTo = Math.max(99, dialect.provenUpTo ?? 0, options.before?.provenUpTo ?? 0);
+    expect(provenUpTo(completion)).toBe(upTo);
+    expect(requests.length).toBeLessThanOrEqual(6);
     expect(said).not.toContain('note: ');
   });
 
   it('where fewer came than were asked for, of a service that honours a limit', async () => {
     const { completion } = await walked(limited(list(237), 1000));
-    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 236 });
-    const round = await walked(limited(list(500), 120));
-    expect(lonePageEnd(round.completion)).toEqual({ kind: 'said' });
+    expect(provenUpTo(completion)).toBe(236);
+    await expect(walked(limited(list(500), 120))).rejects.toMatchObject({ code: 'incomplete' });
   });
 
   it('for one run where it reaches behind the oldest lead that was asked for', async () => {
@@ -187,39 +165,6 @@ describe('a page that names no next one is the last', () => {
 });
 
 describe('a lone page is shown to be cut', () => {
-  it.each([15, 37, 40, 60, 120])('at %d leads, by a lead of its categories that it lacks', async (cap) => {
-    await expect(walked(filtered(list(237), cap, 'category'))).rejects.toThrow(
-      'others where it is asked by category',
-    );
-  });
-
-  it('where the part that was asked for is as long', async () => {
-    const alike = list(200).map((lead, i) => ({ ...lead, category: i === 0 ? 'solar' : 'legal' }));
-    await expect(walked(filtered(alike, 37, 'category'))).rejects.toThrow('asked by category');
-  });
-
-  it.each([100, 237])(
-    'by the value of its last lead, where the first ones have another: %d leads',
-    async (count) => {
-      // The newest are new, and none behind them; a filter by category is ignored.
-      const aged = list(count).map((lead, i) => ({
-        ...lead,
-        status: i < 15 ? 'new' : i % 2 ? 'contacted' : 'closed',
-      }));
-      await expect(walked(filtered(aged, 25, 'status'))).rejects.toThrow('asked by status');
-    },
-  );
-
-  it('where as many leads as the service gives were proven to be all when there were no more', async () => {
-    const full = await walked(filtered(list(25), 25, 'status'));
-    const lone = lonePageEnd(full.completion);
-    expect(lone?.kind).toBe('proven');
-    const provenUpTo = lone?.kind === 'proven' ? lone.upTo : 0;
-    await expect(walked(filtered(list(100), 25, 'status'), {}, { provenUpTo })).rejects.toMatchObject({
-      code: 'incomplete',
-    });
-  });
-
   it('by a count that a limit of 1 shows', async () => {
     const all = list(237);
     const counted = walked((query) => {
@@ -227,27 +172,6 @@ describe('a lone page is shown to be cut', () => {
       return { data: page, count: page.length === 1 ? 237 : page.length };
     });
     await expect(counted).rejects.toThrow('has 237 leads');
-  });
-
-  it('not by a lead that arrives meanwhile', async () => {
-    const all = list(37);
-    const { completion } = await walked((query) => {
-      if (query.has('category'))
-        all.unshift({
-          id: `n${all.length}`,
-          category: query.get('category') ?? '',
-          status: 'new',
-          createdAt: new Date().toISOString(),
-        });
-      return filtered(all, 1000, 'category')(query, undefined as never);
-    });
-    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 36 });
-  });
-
-  it('not by a filter that goes by something else', async () => {
-    const all = list(37);
-    const { completion } = await walked((query) => (query.has('category') ? list(60).slice(0, 20) : all));
-    expect(lonePageEnd(completion)).toEqual({ kind: 'said' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
-import type { Position } from '../../src/service/pagination/position.ts';
+import type { Position } from '../../src/service/pagers/position.ts';
 import { IdSet } from '../../src/lead/id-set.ts';
 import { FakeClock } from '../support/clock.ts';
 import { serviceAt } from '../support/service.ts';

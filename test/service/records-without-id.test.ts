@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { listLeads } from '../../src/service/listing/lead-pages.ts';
+import { listLeads } from '../../src/service/listing.ts';
 import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
 
 let server: Scripted | undefined;

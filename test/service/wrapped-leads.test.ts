@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
-import { listLeads } from '../../src/service/listing/lead-pages.ts';
+import { listLeads } from '../../src/service/listing.ts';
 import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 

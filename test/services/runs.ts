@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freshHome, leads } from '../support/run.ts';
 import { envOf, exported, type Judged, judge, learnt, usualCaps } from './judge.ts';
@@ -17,6 +17,10 @@ function countsOf({ cap = 20, usual = cap, counts, isVariant }: Row): readonly n
   return counts ?? [...new Set([...few, cap, cap + 1, 237])];
 }
 
+/** Whether nothing tells a whole answer of so many leads from the first part of a list. */
+const isAlarmFair = ({ outlook, quietAt }: Row, count: number): boolean =>
+  outlook === 'caution' || (quietAt?.includes(count) === true && usualCaps.includes(count));
+
 /** What is wrong; of a row that is not yet right, that nothing is. */
 export function wrongOf(runs: readonly JudgedRun[], notYet: string | undefined): string[] {
   const wrong = runs.filter(({ verdict }) => verdict !== 'fine' && verdict !== 'invisible');
@@ -33,8 +37,7 @@ export async function unaidedRuns(row: Row): Promise<JudgedRun[]> {
   for (const count of countsOf(row)) {
     service.count = count;
     const run = await exported({ service, home });
-    const isQuiet = row.outlook === 'caution' || row.quietAt?.includes(count) === true;
-    runs.push({ at: String(count), ...judge(row, service, run, isQuiet && usualCaps.includes(count)) });
+    runs.push({ at: String(count), ...judge(row, service, run, isAlarmFair(row, count)) });
   }
   await service.close();
   return runs;
@@ -65,9 +68,8 @@ export async function learntRuns(row: Row, few: readonly number[]): Promise<Judg
       service.count = count;
       const run = await exported({ service, home });
       // Who has seen more leads at once knows that fewer are no part.
-      const isQuiet = row.outlook === 'caution' || row.quietAt?.includes(count) === true;
-      const isAlarmFair = isQuiet && cap < 237 && usualCaps.includes(count);
-      runs.push({ at: `${before}, ${count}`, ...judge(row, service, run, isAlarmFair) });
+      const isFair = (cap < 237 || count > before) && isAlarmFair(row, count);
+      runs.push({ at: `${before}, ${count}`, ...judge(row, service, run, isFair) });
     }
   }
   await service.close();
@@ -107,7 +109,8 @@ export async function nightsOf(row: Row, { nights, first, arrivals }: Course): P
     if (row.cap === undefined) await set({ 'api.pagination': 'none' }, service, home);
   }
   await service.close();
-  const written = readFileSync(file, 'utf8')
+  // Where every night is red, nothing has its name yet.
+  const written = (existsSync(file) ? readFileSync(file, 'utf8') : '')
     .split('\n')
     .flatMap((line) => leadIdsIn(line).slice(0, 1));
   const got = new Set(written);

@@ -1,4 +1,4 @@
-import { listLeads } from '../../src/service/listing/lead-pages.ts';
+import { listLeads } from '../../src/service/listing.ts';
 import { seeded } from './faulty-service.ts';
 import { pageAt, type PageOptions, type Style, styles } from './moving-service.ts';
 import { serviceInMemory } from './service-in-memory.ts';
@@ -13,6 +13,8 @@ export type Movement =
   /** Leads arrive, and go again. */
   | 'come and go'
   | 'move'
+  /** A lead leaves the filter that is asked for, and may come back to its place. */
+  | 'leave and return'
   | 'all';
 
 export interface History {
@@ -48,7 +50,7 @@ export interface Walked {
 }
 
 const movements: readonly Movement[] = [
-  ...['nothing', 'arrive', 'vanish', 'replace', 'replace', 'come and go', 'move', 'all'],
+  ...['nothing', 'arrive', 'vanish', 'replace', 'replace', 'come and go', 'move', 'leave and return', 'all'],
 ] as Movement[];
 const behinds = ['empty', 204, 404, 400] as const;
 
@@ -56,7 +58,8 @@ const behinds = ['empty', 204, 404, 400] as const;
 export function drawHistory(seed: number, only: readonly Style[] = styles): History {
   const random = seeded(seed);
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-  const cap = 2 + Math.floor(random() ** 2 * 28);
+  // A third of them have pages that are long enough to overlap.
+  const cap = random() < 0.33 ? 30 + Math.floor(random() * 70) : 2 + Math.floor(random() ** 2 * 28);
   const page: PageOptions = {
     style: pick(only),
     cap,
@@ -64,11 +67,11 @@ export function drawHistory(seed: number, only: readonly Style[] = styles): Hist
     honoursLimit: random() < 0.5,
   };
   return {
-    ...{ seed, page, leads: 1 + Math.floor(random() * cap * 8), movement: pick(movements) },
+    ...{ seed, page, leads: 1 + Math.floor(random() * cap * (cap < 30 ? 8 : 5)), movement: pick(movements) },
     concurrency: random() < 0.3 ? 4 : 1,
     pageSize: random() < 0.1 ? 1 + Math.floor(random() * cap) : undefined,
     changes: pick([1, 2, 3, 5, 1000]),
-    likelihood: pick([0.1, 0.3, 0.6]),
+    likelihood: pick([0.1, 0.3, 0.6, 0.9]),
     arrivesInFront: random() < 0.7,
     random,
   };
@@ -86,6 +89,9 @@ export function movingList({ leads, movement, changes, likelihood, random, order
   /** Where each id stands for a cursor that names an id: that order never changes. */
   const born = new Map(list.map((id, i) => [id, i]));
   const gone = new Set<string>();
+  /** Leads that do not pass the filter now. */
+  const away: string[] = [];
+  const left = new Set<string>();
   let [changed, isReplacing] = [0, false];
   const arrive = (): void => {
     const at = isRising ? list.length : arrivesInFront ? 0 : pick(list.length + 1);
@@ -121,6 +127,18 @@ export function movingList({ leads, movement, changes, likelihood, random, order
       else vanish(pick(list.length));
     },
     move,
+    'leave and return': () => {
+      const [id] = random() < 0.5 ? away.splice(0, 1) : [];
+      if (id === undefined)
+        for (const one of list.splice(pick(list.length), list.length > 1 ? 1 : 0)) {
+          away.push(one);
+          left.add(one);
+        }
+      else {
+        const place = list.findIndex((other) => (born.get(other) ?? 0) > (born.get(id) ?? 0));
+        list.splice(place < 0 ? list.length : place, 0, id);
+      }
+    },
     all: () => {
       const act = random();
       if (act < 0.3) arrive();
@@ -145,7 +163,7 @@ export function movingList({ leads, movement, changes, likelihood, random, order
     born,
     record,
     alter,
-    stayed: () => first.filter((id) => !gone.has(id)),
+    stayed: () => first.filter((id) => !gone.has(id) && !left.has(id)),
     hasMoved: () => changed > 0,
   };
 }

@@ -1,8 +1,8 @@
 import { described } from './described.ts';
-import { listLeads } from '../../src/service/listing/lead-pages.ts';
-import type { ListingOptions, ListingStats } from '../../src/service/listing/listing-types.ts';
-import type { Completion } from '../../src/service/listing/incomplete-error.ts';
-import type { Position } from '../../src/service/pagination/position.ts';
+import { listLeads } from '../../src/service/listing.ts';
+import type { ListingOptions, ListingStats } from '../../src/service/listing-types.ts';
+import type { Completion } from '../../src/service/listing-types.ts';
+import type { Position } from '../../src/service/pagers/position.ts';
 import type { Service } from '../../src/service/client/service.ts';
 
 export interface Walked {

@@ -20,7 +20,7 @@ export default command({
   summary: 'is everything in order, here and at the service?',
   description:
     'Checks this machine, the way to the service, what the list operation really does, and what listen needs.\n' +
-    '--learn makes at most 30 requests, and writes to the profile only what the answers prove. Exit 7 when a check ' +
+    '--learn makes at most 25 requests, and writes to the profile only what the answers prove. Exit 7 when a check ' +
     'fails.',
   flags,
   everyday: ['learn', 'port', 'inbox', 'json'],

@@ -1,12 +1,7 @@
 import type { Context, Outcome } from '../../context.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
 import { checkNamed, type CheckResult, type CheckOutcome } from '../../doctor/check-result.ts';
-import {
-  compareWithProfile,
-  type LearntChange,
-  learntKeys,
-  writeDialect,
-} from '../../doctor/dialect/learnt-keys.ts';
+import { compareWithProfile, type LearntChange, writeDialect } from './learnt-changes.ts';
 import {
   checkConfig,
   checkIdFields,
@@ -22,8 +17,7 @@ import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError }
 import { formatSeconds } from '../../time/time-text.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { dialectChecks, type Examination } from '../../doctor/dialect/dialect-findings.ts';
-import { examineDialect } from '../../doctor/dialect/examine-dialect.ts';
+import { type Examination, examineDialect } from '../../doctor/dialect/examine-dialect.ts';
 import {
   checkHostLookup,
   checkServiceCertificate,
@@ -180,12 +174,11 @@ async function openFile(location: string, { paths, clock, pid, platform }: Conte
 
 async function learn(
   { examination }: ServiceReport,
-  { dialect, profile }: Settings,
+  { profile }: Settings,
   context: Context,
 ): Promise<LearntChange[]> {
-  const found = await examination;
-  if (found?.kind !== 'examined') return [];
-  return compareWithProfile(learntKeys(found, dialect), profile, context);
+  const examined = await examination;
+  return examined?.kind === 'examined' ? compareWithProfile(examined.keys, profile, context) : [];
 }
 
 /** What the pull side turned out to be. */
@@ -217,9 +210,7 @@ function checkService(settings: Settings | undefined, isLearning: boolean, conte
       examination.then(checkClockDrift),
     ]),
     dialect: examination.then((found) =>
-      found.kind === 'examined'
-        ? dialectChecks(found, settings.dialect, isLearning)
-        : unexamined(found.error),
+      found.kind === 'examined' ? found.checks : unexamined(found.error),
     ),
     examination,
   };

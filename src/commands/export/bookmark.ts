@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 import { type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
-import type { Completion } from '../../service/listing/incomplete-error.ts';
-import type { LeadQuery, RunBefore } from '../../service/listing/listing-types.ts';
-import { RunMemory } from '../../service/listing/lone-page.ts';
+import type { Completion } from '../../service/listing-types.ts';
+import type { LeadQuery, RunBefore } from '../../service/listing-types.ts';
+import { RunMemory } from '../../service/run-memory.ts';
 
 export const outputFile = z.object({
   bytes: z.int(),

@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { readJsonState } from '../../files/json-state.ts';
 import { bookmarkSchema, outputFile } from './bookmark.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
-import { positionSchema } from '../../service/pagination/position-schema.ts';
+import { positionSchema } from '../../service/pagers/position-schema.ts';
 import type { ExportOptions } from './options.ts';
 
 const counts = z.object({

@@ -6,8 +6,8 @@ import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Service } from '../../service/client/service.ts';
-import { IncompleteError } from '../../service/listing/incomplete-error.ts';
-import { mayHelpFromFront } from '../../service/listing/lead-pages.ts';
+import { IncompleteError } from '../../service/listing-types.ts';
+import { mayHelpFromFront } from '../../service/listing.ts';
 import {
   type Checkpoint,
   checkSameExport,

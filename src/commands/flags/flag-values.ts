@@ -6,7 +6,7 @@ import { Secret } from '../../secret.ts';
 import { parseDuration, parseInstant } from '../../time/time-text.ts';
 import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { textOfSecret } from '../../files/secret-text.ts';
+import { textOfSecret } from '../../files/read.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import { readInput, unreadable } from '../../files/read.ts';
 import type { Context } from '../../context.ts';

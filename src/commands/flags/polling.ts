@@ -1,7 +1,8 @@
 import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { longestHoldMs, type Service } from '../../service/client/service.ts';
-import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
+import { IncompleteError } from '../../service/listing-types.ts';
+import type { Unproven } from '../../service/pagers/pager.ts';
 import type { ServiceProblem } from '../../service/problems.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 

@@ -1,7 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
-import type { LeadQuery } from '../../service/listing/listing-types.ts';
+import type { LeadQuery } from '../../service/listing-types.ts';
 import { parseStretch } from '../../time/zone.ts';
 import type { TypedCondition } from './flag-values.ts';
 import { type FilterOptions, rejectFirst, type TimeOptions } from './shared-flags.ts';

@@ -3,9 +3,9 @@ import { oldestFirst, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import { noteFilters } from '../../messages/filter-notes.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
-import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { RunMemory } from '../../service/listing/lone-page.ts';
+import { listLeads } from '../../service/listing.ts';
+import type { LeadQuery } from '../../service/listing-types.ts';
+import { RunMemory } from '../../service/run-memory.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 

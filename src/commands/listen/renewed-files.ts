@@ -7,7 +7,7 @@ import { describe } from '../../messages/command-line.ts';
 import type { CurrentKeys } from '../../receiver/credentials.ts';
 import { Secret } from '../../secret.ts';
 import { slept } from '../../time/clock.ts';
-import { textOfSecret } from '../../files/secret-text.ts';
+import { textOfSecret } from '../../files/read.ts';
 import type { ListenOptions } from './options.ts';
 
 /** What a run reads again when its files change. */

@@ -7,7 +7,7 @@ import type { Account } from '../../config/settings.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
+import { listLeads } from '../../service/listing.ts';
 import { openService } from '../../service/client/service.ts';
 
 interface LoginOptions {

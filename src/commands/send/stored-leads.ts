@@ -8,7 +8,7 @@ import { readStoredLead } from '../../lead/read-leads.ts';
 import { isTestId } from '../../lead/test-id.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
+import { listLeads } from '../../service/listing.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters } from '../../messages/filter-notes.ts';

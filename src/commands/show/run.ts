@@ -10,7 +10,7 @@ import { recordWriter, streamSink } from '../../output/records/record-writer.ts'
 import { write } from '../../output/stdout.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
+import { listLeads } from '../../service/listing.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
-import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { statusFields } from '../../service/listing/page-census.ts';
+import type { LeadQuery } from '../../service/listing-types.ts';
+import { statusFields } from '../../service/status-fields.ts';
 import { type Facet, LeadCounts } from '../../stats/lead-counts.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { Series } from '../../stats/time-buckets.ts';

@@ -5,7 +5,7 @@ import { recordWriter, streamSink } from '../../output/records/record-writer.ts'
 import { writeJson } from '../../output/stdout.ts';
 import { grouped, showProgress } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/lead-pages.ts';
+import { listLeads } from '../../service/listing.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';

@@ -1,219 +1,195 @@
 import { DataError, LeadsError } from '../../errors.ts';
 import { formatPointer } from '../../json/exact.ts';
 import type { Service } from '../../service/client/service.ts';
-import type { DialectEvidence, StatusField } from '../problems.ts';
-import type { DialectFindings, Examination } from './dialect-findings.ts';
-import { findLimit, type Reaction, readLargestPage, tooFew } from './find-limit.ts';
-import { findPosition, type PositionFinding } from './find-position.ts';
-import { DialectAsker, type Walked } from './limited-requests.ts';
-import { findPageCap } from './page-cap.ts';
-import { idFieldsOf, keysOf, orderOf, type SeenPage } from './seen-page.ts';
-import { lonePageEnd } from '../../service/listing/walk-state.ts';
-import { categoryParams, statusParams, timeParams } from '../../service/pagination/service-names.ts';
-import {
-  type FilterSearch,
-  findFieldFilter,
-  type KnownList,
-  statusFieldsOf,
-  valuesOf,
-} from './find-filter.ts';
-import { findTimeFilter, type TimeFilterFinding } from './find-time-filter.ts';
+import { isUsualCap } from '../../service/pagers/ends.ts';
+import { provenUpTo } from '../../service/run-memory.ts';
+import type { CheckResult } from '../check-result.ts';
+import type { DialectEvidence } from '../problems.ts';
+import type { ClockSight } from '../service-connection.ts';
+import { Asker, type SeenPage, type Walked } from './asker.ts';
+import { type FilterFinding, findFilters } from './find-filters.ts';
+import { findLimit, readLargestPage, reportPageSize } from './find-limit.ts';
+import { findPosition, type PositionFinding, undecided } from './find-position.ts';
+import { type LearntKey, Report } from './report.ts';
+import { idFieldsOf, keysOf, orderOf } from './seen-leads.ts';
+
+export type Examination =
+  | (ClockSight & {
+      readonly kind: 'examined';
+      readonly requests: number;
+      readonly checks: readonly CheckResult[];
+      /** Keys of the dialect that the answers prove. */
+      readonly keys: readonly LearntKey[];
+    })
+  /** The service could not be asked, or its answer holds no leads. */
+  | (ClockSight & { readonly kind: 'failed'; readonly error: LeadsError });
 
 /** Leads on each of the pages that are walked over. */
 const walkedSize = 5;
+/** Fewer leads than that need no proof that they are all. */
+const fewest = 5;
 
 /**
- * Asks the list operation at most 30 times, and tells what it does. With `isLearning` other names of parameters are
- * tried than those in force, and the style of pages is found out anew.
+ * Asks the list operation at most 25 times, and tells what it does. With `isLearning` other names of parameters are tried
+ * than those in force, and it is found out anew how pages follow each other.
  */
 export async function examineDialect(service: Service, isLearning: boolean): Promise<Examination> {
-  const asker = new DialectAsker(service, service.dialect);
+  const asker = new Asker(service);
   try {
-    return await examine(asker, isLearning);
+    const { checks, keys } = await examine(asker, isLearning);
+    const { requests, drift } = asker;
+    return { kind: 'examined', requests, checks, keys, drift, isReached: true };
   } catch (error) {
     if (service.signal.aborted || !(error instanceof LeadsError)) throw error;
     return { kind: 'failed', error, drift: asker.drift, isReached: asker.isReached };
   }
 }
 
-async function examine(asker: DialectAsker, isLearning: boolean): Promise<DialectFindings> {
-  let first = await readFirst(asker, isLearning);
-  const id = idOf(asker, first);
-  if (isLearning && !id.isThere && id.candidates.length === 1) {
-    asker.adopt({ id: id.candidates[0] });
-    first = await readFirst(asker, isLearning);
-  }
-  const found = await findLimit(asker, first, isLearning);
-  const { limit } = found;
-  if (isLearning && limit.kind === 'honoured') asker.adopt({ params: { limit: limit.name } });
-  if (isLearning && (limit.kind === 'filtered' || limit.kind === 'rejected'))
-    asker.adopt({ params: { limit: null } });
+async function examine(asker: Asker, isLearning: boolean): Promise<Report> {
+  const report = new Report();
+  const first = await readFirst(asker, report, isLearning);
+  const limit = await findLimit(asker, first, isLearning);
+  if (isLearning && limit.kind === 'honoured') asker.dialect = asker.with({ params: { limit: limit.name } });
+  if (isLearning && limit.kind === 'harmful') asker.dialect = asker.with({ params: { limit: null } });
   const reference = await readLargestPage(asker, first, limit);
   const { leads } = reference.page;
-  const front = keysOf(reference.page);
-  // Three pages at least: what leads to the third one shows how pages follow each other.
-  const most = Math.min(walkedSize, Math.floor((front.length - 1) / 2));
-  const size = limit.kind === 'honoured' && most > 0 ? most : undefined;
-  const query =
-    limit.kind === 'honoured' && size !== undefined
-      ? { ...limit.companions, [limit.name]: String(size) }
-      : {};
-  // The first page may be all of the list, and a smaller one name the next.
-  const isAll = first.count >= front.length;
-  const small = size !== undefined && isLearning && isAll ? await asker.ask(query) : first;
-  const page = small.kind === 'page' ? small : first;
+  const front = keysOf(leads);
   const items = formatPointer((reference.page.facts ?? first.facts)?.envelope.path ?? []);
-  if (isLearning) asker.adopt({ items, pagination: 'auto', next: 'auto' });
-  const asFound = await asker.walk(asker.dialect, size);
-  const others = [first, reference.page];
-  const search = { asker, found, front, page, query: page === small ? query : {}, size, others, asFound };
-  const position: PositionFinding =
-    front.length < 2
-      ? { kind: 'undecided', why: tooFew(front.length), advice: 'more-leads' }
-      : await findPosition(search, isLearning);
-  if (isLearning && position.kind === 'found') asker.adopt(position.dialect);
-  const isSame = position.kind !== 'found' && size === reference.asked;
-  const asLearnt = isSame ? asFound : await asker.walk(asker.dialect, reference.asked);
-  const cap = findPageCap(reference, limit, asLearnt);
+  if (isLearning) asker.dialect = asker.with({ items, pagination: 'auto', next: 'auto' });
+  // Of a list that fits on one page, smaller pages show how they follow each other: three at least.
+  const most = limit.kind === 'honoured' ? Math.min(walkedSize, Math.floor((front.length - 1) / 2)) : 0;
+  const isLikelyAll = most > 0 && !isUsualCap(front.length);
+  const whole = isLikelyAll ? undefined : await asker.walk(asker.dialect, reference.size);
+  const isSmall = most > 0 && (whole === undefined || whole.pages.length < 2);
+  const size = isSmall ? most : reference.size;
+  const asFound = whole === undefined || isSmall ? await asker.walk(asker.dialect, size) : whole;
+  const search = { asker, isLearning, limit, front, size, first, largest: reference.page };
+  const [position, asWalked] = await findPosition(search, asFound);
+  if (isLearning && position.kind === 'found') asker.dialect = asker.with(position.dialect);
+  const isKnown = position.kind === 'found' ? !isSmall : whole !== undefined;
+  const known = position.kind === 'found' ? asWalked : whole;
+  const asLearnt = isKnown && known !== undefined ? known : await asker.walk(asker.dialect, reference.size);
   const walked = asLearnt.pages.flat();
   const list = {
-    ...{ capacity: leads.length, query: reference.query, isWhole: isAtEnd(asLearnt) },
     leads: walked.length < leads.length ? leads : walked,
+    capacity: leads.length,
+    isWhole: asLearnt.completion?.kind === 'complete' || isUnproven(asLearnt),
   };
-  const filters = await examineFilters(asker, list, found.reaction, isLearning);
-  const compared = compareWalks(position, front, asLearnt);
-  return {
-    kind: 'examined',
-    requests: asker.requests,
-    ...{ drift: asker.drift, isReached: true },
-    ...{ items, id, limit, cap, ...filters },
-    position: await proveLonePage(asker, compared, asLearnt, filters),
+  const { ignoresUnknown } = limit;
+  const filterSearch = { asker, report, isLearning, ignoresUnknown, list, query: reference.query };
+  reportPageSize(report, limit, reference, asLearnt);
+  const filters = await findFilters(filterSearch);
+  const seen = { walked: asLearnt, filters: Object.values(filters) };
+  reportPosition(report, provenPosition(position, front, asLearnt), seen, asker);
+  const evidence = {
+    kind: items === '' ? 'leads-in-array' : 'leads-came-there',
     count: first.count,
-    order: orderOf(leads),
-    rate: asker.rate,
-    refusedFor: asker.refusedFor,
-  };
+  } as const;
+  if (first.count > 0) report.learn('items', items, evidence);
+  reportEnvelope(report, items, first, asker.dialect.id ?? 'id');
+  const order = orderOf(leads);
+  if (order === undefined) report.add('order', 'skip', { kind: 'order-unseen' });
+  else report.add('order', 'pass', { kind: 'leads-in-order', order });
+  reportRate(report, asker);
+  return report;
 }
-
-/** Whether the walk brought what the service lists, be it a page of more. */
-const isAtEnd = (walked: Walked): boolean => walked.completion?.kind === 'complete' || mayBeCut(walked);
 
 /** The list without any parameter. Throws a `DataError` where that is no page. */
-async function readFirst(asker: DialectAsker, isLearning: boolean): Promise<SeenPage> {
-  let first = await asker.ask({});
-  const isPlaced = asker.dialect.items !== undefined && asker.dialect.items !== 'auto';
-  if (first.kind === 'rejected' && isLearning && isPlaced && first.status === undefined) {
-    asker.adopt({ items: 'auto' });
-    first = await asker.ask({});
+async function readFirst(asker: Asker, report: Report, isLearning: boolean): Promise<SeenPage> {
+  let seen = await asker.ask({});
+  if (seen.kind === 'rejected' && isLearning && seen.error.status === undefined) {
+    asker.dialect = asker.with({ items: 'auto' });
+    seen = await asker.ask({});
   }
-  if (first.kind === 'page') return first;
-  if (first.kind === 'rejected') throw first.error;
-  throw new DataError({ kind: 'requests-spent' });
-}
-
-function idOf(asker: DialectAsker, { leads }: SeenPage): DialectFindings['id'] {
-  const isThere = leads.every(({ hasId }) => hasId);
-  return { isThere, name: asker.dialect.id ?? 'id', candidates: isThere ? [] : idFieldsOf(leads) };
+  if (seen.kind === 'rejected') throw seen.error;
+  if (seen.kind === 'unasked') throw new DataError({ kind: 'requests-spent' });
+  if (!isLearning || seen.leads.every(({ hasId }) => hasId)) return seen;
+  const [id, ...others] = idFieldsOf(seen.leads);
+  if (id === undefined || others.length > 0) return seen;
+  report.learn('id', id, { kind: 'id-distinct', name: id });
+  asker.dialect = asker.with({ id });
+  const again = await asker.ask({});
+  return again.kind === 'page' ? again : seen;
 }
 
 /** What was found of the pages, unless a walk in that dialect misses leads of the list as it was found. */
-export function compareWalks(
+function provenPosition(
   position: PositionFinding,
   front: readonly string[],
-  { pages, completion, failure }: Walked,
+  { pages, completion, refusal }: Walked,
 ): PositionFinding {
   if (position.kind !== 'found') return position;
-  const brought = new Set(keysOf({ leads: pages.flat() }));
+  const brought = new Set(keysOf(pages.flat()));
   // What lies behind the pages that were walked over was not asked for.
   const asked = completion === undefined ? front.slice(0, brought.size) : front;
   const missing = asked.filter((key) => !brought.has(key)).length;
-  if (failure === undefined && missing === 0) return position;
-  const why: DialectEvidence = failure ?? { kind: 'leads-missing', missing, asked: asked.length };
-  const { style } = position;
-  return { kind: 'undecided', why: { kind: 'learnt-walk-failed', style, why }, advice: 'repeat' };
+  if (refusal === undefined && missing === 0) return position;
+  const missed = { kind: 'leads-missing', missing, asked: asked.length } as const;
+  const why: DialectEvidence = refusal === undefined ? missed : { kind: 'said', text: refusal.sentence };
+  return undecided({ kind: 'learnt-walk-failed', style: position.style, why }, 'repeat');
 }
 
-/** Whether the one page of a list is all of it: the walk proves that as for an export, by the filters that were found. */
-async function proveLonePage(
-  asker: DialectAsker,
+/** The walk took one page for the end of the list, and nothing proves that. */
+const isUnproven = ({ completion }: Walked): boolean =>
+  completion?.kind === 'unproven' && completion.reason.kind === 'page-may-be-cut';
+
+function reportPosition(
+  report: Report,
   position: PositionFinding,
-  walked: Walked,
-  { status, category, since, until }: Filters,
-): Promise<PositionFinding> {
-  if (position.kind !== 'undecided' || walked.pages.length !== 1) return position;
-  const filters = { status, category, since, until };
-  for (const filter of Object.values(filters)) {
-    if (filter.kind === 'wrong' && filter.bringsOthers === true)
-      return { ...position, why: { kind: 'list-cut', evidence: filter.evidence }, advice: 'name-parameter' };
-  }
-  const names = Object.entries(filters).flatMap(([name, filter]) =>
-    filter.kind === 'honoured' ? [[name, filter.name] as const] : [],
-  );
-  let end = lonePageEnd(walked.completion);
-  if (end?.kind !== 'proven' && names.length > 0) {
-    const again = await asker.walk(asker.with({ params: Object.fromEntries(names) }), undefined);
-    end = lonePageEnd(again.completion);
-  }
-  if (end?.kind === 'proven') {
-    return { kind: 'alone', upTo: end.upTo, evidence: { kind: 'proven-up-to', count: end.upTo } };
-  }
+  { walked, filters }: { readonly walked: Walked; readonly filters: readonly FilterFinding[] },
+  { inForce }: Asker,
+): void {
+  const isLone = position.kind === 'undecided' && walked.pages.length === 1;
+  const beyond = isLone ? filters.find(({ effect }) => effect === 'others') : undefined;
+  const upTo = isLone && beyond === undefined ? provenUpTo(walked.completion) : undefined;
   const count = walked.pages.flat().length;
-  return mayBeCut(walked) && count > fewest ? { ...position, uncutUpTo: count - 1 } : position;
+  if (position.kind === 'found') {
+    const { style, evidence, dialect: changes } = position;
+    const { params = {}, pagination, next, nextSeen } = changes;
+    for (const [name, value] of Object.entries(params)) report.learn(`params.${name}`, value, evidence);
+    // What is found without being told needs no setting, unless there is another one.
+    if (pagination !== 'auto' || (inForce.pagination ?? 'auto') !== 'auto')
+      report.learn('pagination', pagination, evidence);
+    report.learn('next', next, evidence);
+    const [{ length } = []] = walked.pages;
+    const uncut =
+      params.page !== undefined && pagination === 'auto' && length > fewest ? length - 1 : undefined;
+    report.learn('proven-up-to', uncut, { kind: 'leads-in-one-answer', count: length });
+    report.learn('next-seen', nextSeen, { kind: 'next-page-named' });
+    report.add('pagination', 'pass', { kind: 'paging-found', style, evidence });
+  } else if (upTo !== undefined) {
+    const evidence = { kind: 'proven-up-to', count: upTo } as const;
+    report.learn('proven-up-to', upTo, evidence);
+    report.add('pagination', 'pass', { kind: 'paging-found', style: { kind: 'one-page' }, evidence });
+  } else {
+    const cut = beyond && ({ kind: 'list-cut', evidence: beyond.evidence } as const);
+    const advice = cut === undefined ? position.advice : 'name-parameter';
+    report.add('pagination', 'warn', { kind: 'paging-undecided', why: cut ?? position.why, advice });
+    if (isLone && isUnproven(walked) && count > fewest)
+      report.learn('proven-up-to', count - 1, { kind: 'leads-in-one-answer', count });
+  }
 }
 
-/** Fewer leads than that need no proof. */
-const fewest = 5;
-
-/** Whether the walk took one page for the end of the list, without a proof. */
-const mayBeCut = ({ completion }: Walked): boolean =>
-  completion?.kind === 'complete'
-    ? completion.evidence === 'lone-page'
-    : completion?.reason.kind === 'page-may-be-cut' || completion?.reason.kind === 'page-is-cut';
-
-type Filters = Pick<DialectFindings, 'status' | 'category' | 'since' | 'until' | 'statusFields'>;
-
-/** Which filters are honoured, and by which names. */
-async function examineFilters(
-  asker: DialectAsker,
-  list: KnownList,
-  reaction: Reaction | undefined,
-  isLearning: boolean,
-): Promise<Filters> {
-  const { params, dialect } = asker;
-  // A filter must not take the place of a position.
-  const taken = [params.limit, params.page, params.offset, params.cursor];
-  const by = (inForce: string | undefined, usual: readonly (string | undefined)[]): FilterSearch => {
-    const all = isLearning ? [inForce, ...usual] : [inForce];
-    const names = new Set(all.filter((name) => name !== undefined && !taken.includes(name)));
-    return { asker, list, reaction, names: [...names] as string[] };
-  };
-  const statusFields = statusFieldsOf(
-    list.leads,
-    dialect.statusField === 'auto' ? undefined : dialect.statusField,
-  );
-  const field = fieldToFilter(statusFields)?.name;
-  const status = await findFieldFilter(by(params.status, [...statusParams, field]), field, 'status');
-  const category = await findFieldFilter(
-    by(params.category, categoryParams),
-    valuesOf(list.leads, 'category').length > 0 ? 'category' : undefined,
-    'category',
-  );
-  const inForce = dialect.dateFormat ?? 'iso';
-  const formats = isLearning ? [...new Set([inForce, 'iso', 'unix', 'unix-ms'] as const)] : [inForce];
-  const sinceNames = timeParams.map(([name]) => name);
-  const since = await findTimeFilter(by(params.since, sinceNames), 'since', formats);
-  const found = since.kind === 'honoured' ? since : undefined;
-  const findUntil = (search: FilterSearch): Promise<TimeFilterFinding> =>
-    findTimeFilter(search, 'until', [found?.format ?? inForce]);
-  const partner = timeParams.find(([name]) => name === found?.name)?.[1];
-  const likely = { ...by(params.until, [partner]), reaction: undefined };
-  const first = found === undefined ? undefined : await findUntil(likely);
-  const isDone = first?.kind === 'honoured' || (first !== undefined && !isLearning);
-  const untilNames = timeParams.map(([, name]) => name);
-  const until = isDone ? first : await findUntil(by(params.until, untilNames));
-  return { status, category, since, until, statusFields };
+function reportEnvelope(report: Report, items: string, { count, leads }: SeenPage, name: string): void {
+  const candidates = idFieldsOf(leads);
+  if (count === 0) report.add('envelope', 'warn', { kind: 'no-lead-listed', items });
+  else if (leads.every(({ hasId }) => hasId))
+    report.add('envelope', 'pass', { kind: 'leads-listed', items, count });
+  else report.add('envelope', 'warn', { kind: 'leads-without-id', items, name, candidates });
 }
 
-/** Of several fields, the first one by which leads differ. */
-const fieldToFilter = (fields: readonly StatusField[]): StatusField | undefined =>
-  fields.find(({ values }) => values.length > 1) ?? fields[0];
+function reportRate(report: Report, { isRefused, waitMs, requests, headers }: Asker): void {
+  if (isRefused) {
+    const ms = waitMs > 0 ? waitMs : undefined;
+    report.add('rate-limit', 'warn', { kind: 'requests-limited', requests, ms });
+    return;
+  }
+  const told = Object.entries(headers).filter(([name]) => /^(x-)?rate-?limit/.test(name));
+  if (told.length === 0) {
+    report.add('rate-limit', 'pass', { kind: 'rate-untold' });
+    return;
+  }
+  const [, limit] = told.find(([name]) => name.endsWith('-limit')) ?? [];
+  const names = told.map(([name]) => name);
+  report.add('rate-limit', 'pass', { kind: 'rate-told', names, limit: limit?.replace(/\D.*/, '') });
+}

@@ -1,201 +1,148 @@
-import type { KindsOf, LeadsError } from '../../errors.ts';
+import { numberParams } from '../../service/pagers/names.ts';
 import type { DialectEvidence } from '../problems.ts';
-import type { DialectAsker, Query } from './limited-requests.ts';
-import { findHonouredName } from './find-honoured-name.ts';
-import { numberParams } from '../../service/pagination/service-names.ts';
-import type { Seen, SeenPage } from './seen-page.ts';
+import type { Asker, Query, Seen, SeenPage, Walked } from './asker.ts';
+import { findName } from './find-name.ts';
+import { isRefused, noRequest, refusalOf, type Report } from './report.ts';
 
-/** What a service does with a parameter that it does not know. */
-export type Reaction = 'ignores' | 'rejects' | 'filters';
-
-/** A parameter, and what it was seen to do. */
-export interface TriedName {
+/** Which parameter sets the number of leads. */
+export interface FoundLimit {
+  /** `harmful`: it must not be sent; `unknown`: it was not found out. */
+  readonly kind: 'honoured' | 'ignored' | 'harmful' | 'unknown';
   readonly name: string;
   readonly evidence: DialectEvidence;
+  readonly ignoresUnknown: boolean;
 }
 
-export type LimitFinding = KindsOf<{
-  /** `companions`: without these the service does not understand it. */
-  honoured: TriedName & { companions: Query };
-  ignored: TriedName;
-  rejected: TriedName;
-  filtered: TriedName;
-  unknown: { why: DialectEvidence };
-}>;
-
-export interface FoundLimit {
-  readonly limit: LimitFinding;
-  /** Undefined where it was not found out. */
-  readonly reaction: Reaction | undefined;
-}
-
-/** A name that no service has. */
+/** No service has this parameter. */
 const nonsense: Query = { leads_doctor: '1' };
+/** Names that are tried one by one where a service does not ignore what it does not know; of such services, these first. */
+const mostAlone = 5;
+const likelyAlone = ['per_page', '$limit', '_limit', 'page_size', 'pageSize'];
 
-/** Tried one by one where a service does not ignore what it does not know. */
-const mostAlone = 8;
+const isOf = (seen: Seen, count: number): boolean => seen.kind === 'page' && seen.count === count;
 
-/** json-server understands `_per_page` only beside `_page`. */
-const companionsOf = (name: string): Query => (name === '_per_page' ? { _page: '1' } : {});
-
-/** Which parameter sets the number of leads; `others`: whether other names than the one in force are tried. */
-export async function findLimit(asker: DialectAsker, first: SeenPage, others: boolean): Promise<FoundLimit> {
-  const { count } = first;
-  if (count < 2) return { limit: { kind: 'unknown', why: tooFew(count) }, reaction: undefined };
-  const inForce = asker.params.limit;
-  const name = inForce ?? 'limit';
-  const wanted = count > 3 ? 3 : 1;
-  const isLimited = (seen: Seen): boolean => seen.kind === 'page' && seen.count === wanted;
-  const asked = { [name]: String(wanted) };
-  const together = await asker.ask({ ...asked, ...nonsense });
-  if (together.kind === 'unasked')
-    return { limit: { kind: 'unknown', why: noRequestLeft }, reaction: undefined };
-  if (isLimited(together)) return { limit: honoured(name, wanted), reaction: 'ignores' };
-  if (together.kind === 'page' && together.count >= count) {
-    const ignored = { kind: 'ignored', name, evidence: brought(`${name}=${wanted}`, count) } as const;
-    const found = others ? await narrow(asker, count, namesBut(name)) : undefined;
-    return { limit: found ?? ignored, reaction: 'ignores' };
+export async function findLimit(asker: Asker, { count }: SeenPage, isLearning: boolean): Promise<FoundLimit> {
+  const inForce = asker.params.limit ?? 'limit';
+  const size = count > 3 ? 3 : 1;
+  const foundAs = (
+    kind: FoundLimit['kind'],
+    ignoresUnknown: boolean,
+    evidence: DialectEvidence = { kind: 'brought', asked: `${inForce}=${size}`, count: size },
+    name = inForce,
+  ): FoundLimit => ({ kind, name, evidence, ignoresUnknown });
+  if (count < 2) return foundAs('unknown', false, { kind: 'leads-listed-few', count });
+  const asked = { [inForce]: String(size) };
+  const beside = await asker.ask({ ...asked, ...nonsense });
+  if (beside.kind === 'unasked') return foundAs('unknown', false, noRequest);
+  if (isOf(beside, size)) return foundAs('honoured', true);
+  const isIgnored = beside.kind === 'page' && beside.count >= count;
+  const seen = isIgnored ? beside : await asker.ask(asked);
+  if (isOf(seen, size)) return foundAs('honoured', false);
+  const others = isLearning ? numberParams.limit.usual.filter((name) => name !== inForce) : [];
+  const honoured = isIgnored ? await findAmong(asker, others, count) : await findAlone(asker, others, size);
+  if (honoured !== undefined) {
+    const [name, brought] = honoured;
+    const evidence = { kind: 'brought', asked: `${name}=${brought}`, count: brought } as const;
+    return foundAs('honoured', isIgnored, evidence, name);
   }
-  const reaction = together.kind === 'rejected' ? 'rejects' : 'filters';
-  const alone = await asker.ask(asked);
-  if (isLimited(alone)) return { limit: honoured(name, wanted), reaction };
-  for (const other of others ? oneByOne(name) : []) {
-    const companions = companionsOf(other);
-    if (isLimited(await asker.ask({ ...companions, [other]: String(wanted) }))) {
-      return { limit: honoured(other, wanted, companions), reaction };
-    }
+  if (seen.kind !== 'page') {
+    const evidence = seen.kind === 'unasked' ? noRequest : refusalOf(`${inForce}=${size}`, seen);
+    return foundAs(isRefused(seen) ? 'harmful' : 'unknown', false, evidence);
   }
-  return { limit: withoutEffect(name, wanted, alone, count), reaction };
+  const evidence = { kind: 'brought', asked: `${inForce}=${size}`, count: seen.count } as const;
+  return foundAs(
+    seen.count >= count ? 'ignored' : seen.count === 0 ? 'harmful' : 'unknown',
+    isIgnored,
+    evidence,
+  );
 }
 
-function withoutEffect(name: string, wanted: number, seen: Seen, count: number): LimitFinding {
-  const asked = `${name}=${wanted}`;
-  if (seen.kind !== 'page') return withoutPage(seen, name, asked);
-  const evidence = brought(asked, seen.count);
-  if (seen.count === 0) return { kind: 'filtered', name, evidence };
-  return seen.count >= count ? { kind: 'ignored', name, evidence } : { kind: 'unknown', why: evidence };
-}
+type NamedSize = readonly [name: string, size: number];
 
-const brought = (asked: string, count: number): DialectEvidence => ({ kind: 'brought', asked, count });
-
-/** What is found of a parameter where no page was answered. */
-export function withoutPage(
-  seen: Exclude<Seen, SeenPage>,
-  name: string,
-  asked: string,
-): Extract<LimitFinding, { kind: 'unknown' | 'rejected' }> {
-  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
-  const status = seen.status ?? seen.message;
-  if (Number(status) >= 500)
-    return { kind: 'unknown', why: { kind: 'answered-with-failure', asked, status } };
-  return { kind: 'rejected', name, evidence: { kind: 'parameter-rejected', asked, status } };
-}
-
-async function narrow(
-  asker: DialectAsker,
-  count: number,
+async function findAmong(
+  asker: Asker,
   names: readonly string[],
-): Promise<LimitFinding | undefined> {
-  const values = Array.from({ length: Math.min(count - 1, names.length) }, (_, i) => i + 1);
-  const found = await findHonouredName<number>({
-    ...{
-      asker,
-      names,
-      values,
-      textOf: String,
-      base: names.includes('_per_page') ? companionsOf('_per_page') : {},
-    },
-    read: (seen) => {
-      if (seen.count === 0) return { kind: 'unclear' };
-      return values.includes(seen.count) ? { kind: 'value', value: seen.count } : { kind: 'nothing' };
-    },
+  count: number,
+): Promise<NamedSize | undefined> {
+  if (names.length === 0) return undefined;
+  const sizes = Array.from({ length: Math.min(count - 1, names.length) }, (_, i) => i + 1);
+  const found = await findName(names, sizes, async (sent) => {
+    const seen = await asker.ask(Object.fromEntries([...sent].map(([name, size]) => [name, String(size)])));
+    if (seen.kind === 'unasked') return 'unasked';
+    if (seen.kind === 'rejected' || seen.count === 0) return 'unclear';
+    return sizes.includes(seen.count) ? { value: seen.count } : 'nothing';
   });
-  if (found.kind !== 'found') return undefined;
+  if (typeof found === 'string') return undefined;
   // Alone, and with another number: what the others do beside it does not count.
-  const wanted = found.value === 1 && count > 2 ? 2 : 1;
-  const companions = companionsOf(found.name);
-  const alone = await asker.ask({ ...companions, [found.name]: String(wanted) });
-  const isProven = alone.kind === 'page' && alone.count === wanted;
-  return isProven ? honoured(found.name, wanted, companions) : undefined;
+  return findAlone(asker, [found.name], found.value === 1 && count > 2 ? 2 : 1);
 }
 
-const honoured = (name: string, wanted: number, companions: Query = {}): LimitFinding => ({
-  kind: 'honoured',
-  name,
-  companions,
-  evidence: brought(`${name}=${wanted}`, wanted),
-});
-
-const namesBut = (name: string): readonly string[] =>
-  numberParams.limit.usual.filter((other) => other !== name);
-
-/** Those first that services have which take other names for fields of a lead. */
-const oneByOne = (name: string): readonly string[] => {
-  const first = ['$limit', '_limit', '_per_page', 'per_page', 'page_size', 'pageSize', 'first'];
-  return [...first, ...namesBut(name).filter((other) => !first.includes(other))].slice(0, mostAlone);
-};
-
-export const tooFew = (count: number): DialectEvidence => ({ kind: 'leads-listed-few', count });
-export const noRequestLeft = { kind: 'no-request-for-it' } as const;
+async function findAlone(
+  asker: Asker,
+  names: readonly string[],
+  size: number,
+): Promise<NamedSize | undefined> {
+  const likely = likelyAlone.filter((name) => names.includes(name));
+  for (const name of [...new Set([...likely, ...names])].slice(0, mostAlone))
+    if (isOf(await asker.ask({ [name]: String(size) }), size)) return [name, size];
+  return undefined;
+}
 
 /** The longest page from the front of the list, which later answers are compared with. */
 export interface Reference {
   readonly page: SeenPage;
-  /** What it was asked with. */
   readonly query: Query;
   /** The size that was asked for; undefined: none. */
-  readonly asked: number | undefined;
+  readonly size: number | undefined;
   /** The smallest size that was rejected, and how. */
   readonly rejected: { readonly size: number; readonly status: number | undefined } | undefined;
 }
 
 const largest = 1000;
-/** After a first rejection, a size is looked for in these, from the middle on. */
+/** Where that is rejected, a size is looked for in these. */
 const usualCaps = [10, 20, 25, 50, 100, 200, 250, 500];
 
 /** Reads as long a page as the service gives. */
-export async function readLargestPage(
-  asker: DialectAsker,
-  first: SeenPage,
-  limit: LimitFinding,
-): Promise<Reference> {
-  const plain: Reference = { page: first, query: {}, asked: undefined, rejected: undefined };
-  if (limit.kind !== 'honoured') return plain;
-  const { name, companions } = limit;
-  const ask = async (
-    size: number,
-  ): Promise<Reference | { status: number | undefined; error?: LeadsError }> => {
-    const query = { ...companions, [name]: String(size) };
+export async function readLargestPage(asker: Asker, first: SeenPage, limit: FoundLimit): Promise<Reference> {
+  let best: Reference = { page: first, query: {}, size: undefined, rejected: undefined };
+  if (limit.kind !== 'honoured') return best;
+  let rejected: Reference['rejected'];
+  let candidates = usualCaps;
+  for (let size: number | undefined = largest; size !== undefined && asker.left > 12;) {
+    const query = { [limit.name]: String(size) };
     const seen = await asker.ask(query);
-    if (seen.kind === 'page' && seen.count > 0)
-      return { page: seen, query, asked: size, rejected: undefined };
-    return seen.kind === 'rejected' ? seen : { status: undefined };
-  };
-  const whole = await ask(largest);
-  if ('page' in whole) return whole;
-  if (whole.status === undefined) return plain;
-  let rejected = { size: largest, status: whole.status as number | undefined };
-  let best: Reference | undefined;
-  const named = namedSizes(whole.error);
-  let candidates = [...new Set([...usualCaps, ...named])].toSorted((a, b) => a - b);
-  let next = named[0] ?? 100;
-  while (asker.left > 12) {
-    const one = await ask(next);
-    if ('page' in one) best = one;
-    else rejected = { size: next, status: one.status };
-    const [low, high] = [best?.asked ?? 0, rejected.size];
-    candidates = candidates.filter((size) => size > low && size < high);
-    const middle = candidates[Math.floor(candidates.length / 2)];
-    if (middle === undefined) break;
-    next = middle;
+    if (seen.kind === 'unasked') break;
+    if (seen.kind === 'page' && seen.count > 0) best = { page: seen, query, size, rejected };
+    else rejected = { size, status: seen.kind === 'rejected' ? seen.error.status : undefined };
+    if (best.size === largest) break;
+    const [low, high] = [best.size ?? 0, rejected?.size ?? largest];
+    candidates = candidates.filter((one) => one > low && one < high);
+    size = candidates[Math.floor(candidates.length / 2)];
   }
-  return { ...(best ?? plain), rejected };
+  return { ...best, rejected };
 }
 
-/** Numbers in the service's own words about an error, which may be the largest size. */
-function namedSizes(error: LeadsError | undefined): number[] {
-  const { reason } = (error?.problem ?? {}) as { readonly reason?: string };
-  return ((reason ?? '').match(/\b\d{1,3}\b/g) ?? [])
-    .map(Number)
-    .filter((size) => size > 0 && size !== 400 && size !== 422);
+/** How many leads the service gives at once, at most; `walked` asked for as many as `reference`. */
+export function reportPageSize(
+  report: Report,
+  { kind, name, evidence }: FoundLimit,
+  { page: { count }, size, rejected }: Reference,
+  { pages, completion }: Walked,
+): void {
+  const add = report.add.bind(report, 'page-size');
+  if (kind === 'harmful') report.learn('params.limit', null, evidence);
+  if (kind === 'honoured') report.learn('params.limit', name, evidence);
+  const addCap = (cap: number, why: DialectEvidence): void => {
+    report.learn('page-size', cap, why);
+    add('pass', { kind: 'page-cap', size: cap, evidence: why });
+  };
+  if (kind === 'unknown') add('skip', evidence);
+  else if (kind === 'harmful') add('warn', { kind: 'limit-harmful', evidence });
+  else if (kind === 'ignored') add('warn', { kind: 'limit-ignored', name, evidence });
+  else if (size === undefined) add('pass', { kind: 'limit-honoured', name, evidence });
+  else if (rejected !== undefined) addCap(size, { kind: 'size-rejected', name, ...rejected, taken: size });
+  else if (count >= size) add('pass', { kind: 'page-cap-unknown', name, size });
+  else if (pages.length > 1) addCap(count, { kind: 'brought-part', asked: `${name}=${size}`, count });
+  else if (completion === undefined) add('pass', { kind: 'limit-honoured', name, evidence });
+  else add('pass', { kind: 'page-cap-unreached', name, count });
 }

@@ -1,24 +1,18 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { formatPointer, isObject, type Json } from '../../json/exact.ts';
-import type { Completion, Evidence } from '../../service/listing/incomplete-error.ts';
 import {
+  hintsOf,
   linksIn,
   type NextHint,
   nextHintOf,
   type PaginationHints,
-} from '../../service/pagination/pagination-hints.ts';
-import {
-  hintsOf,
-  type NextPage,
-  nullNextFrom,
-  readNextPage,
-} from '../../service/pagination/read-next-page.ts';
-import { cursorParams, idParams, numberParams } from '../../service/pagination/service-names.ts';
+} from '../../service/pagers/hints.ts';
+import { cursorParams, idNamesBehind, idParams, numberParams } from '../../service/pagers/names.ts';
 import type { DialectEvidence, PagingAdvice, PagingStyle } from '../problems.ts';
-import { findHonouredName } from './find-honoured-name.ts';
+import type { Asker, SeenPage, Walked } from './asker.ts';
 import type { FoundLimit } from './find-limit.ts';
-import type { DialectAsker, Query, Walked } from './limited-requests.ts';
-import { keysOf, type SeenPage } from './seen-page.ts';
+import { findAlone, findName, type Shown } from './find-name.ts';
+import { keysOf } from './seen-leads.ts';
 
 export type PositionFinding =
   | {
@@ -27,333 +21,268 @@ export type PositionFinding =
       readonly dialect: Dialect;
       readonly style: PagingStyle;
       readonly evidence: DialectEvidence;
-      /** Pages name the next one: without that, a page is the last. */
-      readonly isNextSeen?: boolean;
-      /** From which number pages count was not seen at work, and is not written. */
-      readonly isBaseUnseen?: boolean;
-      /** As below. */
-      readonly uncutUpTo?: number;
     }
-  /** The list does not page: proven up to so many leads. */
-  | { readonly kind: 'alone'; readonly upTo: number; readonly evidence: DialectEvidence }
   /** It cannot be known from outside, or not yet. */
-  | {
-      readonly kind: 'undecided';
-      readonly why: DialectEvidence;
-      readonly advice: PagingAdvice;
-      /** As many leads and one more came in one answer: where fewer come, they are not cut. */
-      readonly uncutUpTo?: number;
-    };
+  | { readonly kind: 'undecided'; readonly why: DialectEvidence; readonly advice: PagingAdvice };
 
 /** What is known when it is asked how pages follow each other. */
-interface PositionSearch {
-  readonly asker: DialectAsker;
-  readonly found: FoundLimit;
-  /** Leads from the front of the list. */
+export interface PositionSearch {
+  readonly asker: Asker;
+  readonly isLearning: boolean;
+  readonly limit: FoundLimit;
+  /** Leads from the front of the list, by their keys. */
   readonly front: readonly string[];
-  /** A page of a few leads, and what it was asked with. */
-  readonly page: SeenPage;
-  readonly query: Query;
-  /** The size in that query; undefined where the service takes none. */
+  /** Leads on each page of the walks; undefined where the service takes no size. */
   readonly size: number | undefined;
-  /** The other pages from the front that were read. */
-  readonly others: readonly SeenPage[];
-  /** The first pages of a walk in the dialect in force. */
-  readonly asFound: Walked;
+  /** Pages from the front: without a size, and as long as the service gives. */
+  readonly first: SeenPage;
+  readonly largest: SeenPage;
 }
 
-/** A candidate that went wrong is walked again as long as there are so many requests left. */
-const enoughToRepeat = 10;
-
-/** Finds out how pages follow each other: as the walk finds it itself, or by a parameter with another name. */
-export async function findPosition(search: PositionSearch, isLearning: boolean): Promise<PositionFinding> {
-  const { asker, page, front, size, asFound } = search;
-  const fault = faultOfWalk(front, asFound);
-  if (fault === undefined) return positionOf(asFound, search);
-  const onePage = isLearning ? undefined : allAtOnce(asFound);
-  if (onePage !== undefined) return onePage;
-  if (!isLearning) return undecided(fault, 'learn');
-  const read = readNext(asker, page);
-  if (read === undefined) return undecided({ kind: 'answer-too-large' }, 'affirm-one-page');
-  const isAll = asFound.pages.flat().length >= front.length;
-  if (isAll && isOnePage(asFound.completion)) return withoutPosition(search, read.hints, []);
-  const { next } = read;
-  const tried: TriedPosition[] = [];
-  for (const way of waysBy[next.kind === 'next' ? next.position.style : next.kind] ?? allWays) {
-    const name = await findName(search, way, next);
-    if (name === undefined) continue;
-    for (const dialect of dialectsOf[way](name)) {
-      const walk = (): Promise<Walked> => asker.walk(asker.with(dialect), size);
-      let walked = await walk();
-      // A page may be an odd one by chance: leads that arrive, or one that comes twice.
-      if (faultOfWalk(front, walked) !== undefined && asker.left >= enoughToRepeat) walked = await walk();
-      const why = faultOfWalk(front, walked);
-      if (why === undefined) return positionOf(walked, search);
-      tried.push({ name, why });
-    }
-  }
-  return withoutPosition(search, read.hints, tried);
-}
-
-const undecided = (why: DialectEvidence, advice: PagingAdvice): PositionFinding => ({
+export const undecided = (why: DialectEvidence, advice: PagingAdvice): PositionFinding => ({
   kind: 'undecided',
   why,
   advice,
 });
 
-/** Why the two pages of a walk are not the beginning of the list `front`; undefined: they are. Others may have arrived. */
-export function faultOfWalk(
-  front: readonly string[],
-  { pages, failure, completion }: Pick<Walked, 'pages' | 'failure' | 'completion'>,
-): DialectEvidence | undefined {
-  const [first, second] = pages.map((page) => keysOf({ leads: page }).filter((key) => front.includes(key)));
-  if (failure !== undefined) return failure;
-  if (first === undefined) return { kind: 'no-request-to-try' };
-  if (first[0] !== front[0]) return { kind: 'walk-begins-elsewhere' };
-  if (second === undefined)
-    return { kind: completion === undefined ? 'no-request-to-try' : 'walk-of-one-page' };
-  const isNext = [...first, ...second].every((key, i) => key === front[i]);
-  return isNext && (second.length > 0 || first.length === front.length)
-    ? undefined
-    : { kind: 'walk-goes-on-elsewhere' };
-}
-
-/** What has to be set for a walk that went on as this one. */
-function positionOf({ next, pages }: Walked, { asker, page, front }: PositionSearch): PositionFinding {
-  const [first = [], second = []] = pages;
-  if (next === undefined) return undecided({ kind: 'no-third-page' }, 'more-leads');
-  const { position, pagesBefore } = next;
-  const evidence = { kind: 'pages-followed', first: first.length, second: second.length } as const;
-  const found = (style: PagingStyle, dialect: Dialect, isNextSeen = false): PositionFinding => ({
-    ...{ kind: 'found', dialect, style, evidence, isNextSeen },
-  });
-  const hint = readNext(asker, page)?.hints.next;
-  const pointer = hint ? pointerOf(page.facts?.envelope.root ?? null, hint) : undefined;
-  const named = pointer === undefined ? {} : { next: pointer };
-  switch (position.style) {
-    case 'start':
-      return found({ kind: 'paged' }, {});
-    case 'url':
-      return linksIn(page.facts?.headers['link'])?.has('next') === true
-        ? found({ kind: 'paged-by-link' }, { pagination: 'link' }, true)
-        : found({ kind: 'paged-by-url' }, { pagination: 'auto', ...named }, true);
-    case 'cursor': {
-      const { param: cursor, is } = position;
-      const params = { cursor };
-      return is === 'id'
-        ? found({ kind: 'paged-by-id', param: cursor }, { pagination: 'cursor', params })
-        : found({ kind: 'paged-by-cursor', param: cursor }, { pagination: 'cursor', params, ...named }, true);
-    }
-    case 'page': {
-      const { param } = position;
-      const from = position.page - pagesBefore;
-      const isFull = first.length === second.length;
-      return {
-        // A list of one page may not show that numbers are understood.
-        ...{
-          kind: 'found',
-          style: { kind: 'paged-by-number', param, from },
-          evidence,
-          uncutUpTo: front.length - 1,
-        },
-        // The walk finds by itself where pages are counted from another number.
-        dialect: { pagination: from === 1 && isFull ? 'page' : 'auto', params: { page: param } },
-        isBaseUnseen: !isFull,
-      };
-    }
-    case 'offset': {
-      const { param: offset } = position;
-      return found({ kind: 'paged-by-offset', param: offset }, { pagination: 'offset', params: { offset } });
+/** Finds out how pages follow each other: as the walk finds it itself, or by a parameter with another name; and the walk. */
+export async function findPosition(
+  search: PositionSearch,
+  asFound: Walked,
+): Promise<readonly [PositionFinding, Walked]> {
+  const { asker, front, isLearning } = search;
+  const fault = faultOf(front, asFound);
+  if (front.length < 2)
+    return [undecided({ kind: 'leads-listed-few', count: front.length }, 'more-leads'), asFound];
+  if (fault !== undefined && !isLearning) return [asIs(asFound, fault), asFound];
+  const page = await readSmall(search);
+  if (fault === undefined) return [await positionOf(asFound, search, page), asFound];
+  const count = asFound.pages.flat().length;
+  const { completion } = asFound;
+  const isProven =
+    completion?.kind === 'complete' && !['not-paged', 'reaches-back'].includes(completion.evidence);
+  if (isProven && count >= front.length)
+    return [undecided({ kind: 'leads-on-one-page', count }, 'more-leads-or-affirm'), asFound];
+  const hints = page.facts && hintsOf(asker.params, page.facts);
+  let why: DialectEvidence | undefined = asFound.pages.length === 0 ? fault : undefined;
+  for (const way of hints === undefined ? [] : waysBy(hints)) {
+    for (const name of await namesThatCount(search, page, way)) {
+      for (const dialect of dialectsOf[way](name)) {
+        const walked = await asker.walk(asker.with(dialect), search.size);
+        const failure = faultOf(front, walked);
+        if (failure === undefined) return [await positionOf(walked, search, page), walked];
+        why = { kind: 'name-failed', name, why: failure };
+      }
     }
   }
+  return [withoutPosition(search, hints, why), asFound];
 }
 
-/** Of a list that honours no position, which may have another name. */
-const lonePage: readonly Evidence[] = ['not-paged', 'lone-page', 'reaches-back'];
-
-const isOnePage = (completion: Completion | undefined): boolean =>
-  completion?.kind === 'complete' && !lonePage.includes(completion.evidence);
-
-/** Of a list that fits on one page, nothing more can be seen. */
-function allAtOnce({ completion, pages: [first = [], ...others] }: Walked): PositionFinding | undefined {
-  if (completion?.kind !== 'complete' || others.length > 0) return undefined;
-  return {
-    ...{ kind: 'found', dialect: {}, style: { kind: 'one-page' } },
-    evidence: { kind: 'leads-at-once', count: first.length },
-  };
+function asIs({ completion, pages }: Walked, fault: DialectEvidence): PositionFinding {
+  if (completion?.kind !== 'complete' || pages.length !== 1) return undecided(fault, 'learn');
+  const evidence = { kind: 'leads-at-once', count: pages.flat().length } as const;
+  return { kind: 'found', dialect: {}, style: { kind: 'one-page' }, evidence };
 }
 
-/** A parameter, and why a walk by it was none. */
-interface TriedPosition {
-  readonly name: string;
-  readonly why: DialectEvidence;
+/** A page that says what there is behind it: the first page may be all of the list, and a smaller one name the next. */
+async function readSmall({
+  asker,
+  first,
+  limit,
+  size,
+  front,
+  isLearning,
+}: PositionSearch): Promise<SeenPage> {
+  const isPart = first.count < front.length || first.count > (size ?? front.length);
+  if (!isLearning || size === undefined || limit.kind !== 'honoured' || !isPart) return first;
+  const small = await asker.ask({ [limit.name]: String(size) });
+  return small.kind === 'page' ? small : first;
 }
 
 function withoutPosition(
-  { asker, found: { limit }, asFound, front }: PositionSearch,
-  { hasMore, total = 0 }: PaginationHints,
-  tried: readonly TriedPosition[],
+  { asker, limit, front }: PositionSearch,
+  hints: PaginationHints | undefined,
+  why: DialectEvidence | undefined,
 ): PositionFinding {
-  const { completion, failure, pages } = asFound;
-  if (asker.left < 2) return undecided({ kind: 'no-request-to-find' }, 'repeat');
-  if (tried.length > 0) return undecided({ kind: 'names-failed', tried }, 'name-parameter');
-  if (hasMore === true || total > front.length)
+  if (asker.left < 2) return undecided({ kind: 'no-request-for-it' }, 'repeat');
+  if (why !== undefined) return undecided(why, 'name-parameter');
+  if (hints?.hasMore === true || (hints?.total ?? 0) > front.length)
     return undecided({ kind: 'more-leads-unreached' }, 'name-parameter');
-  const count = pages.flat().length;
-  if (isOnePage(completion)) return undecided({ kind: 'leads-on-one-page', count }, 'more-leads-or-affirm');
-  if (limit.kind === 'honoured')
-    return undecided({ kind: 'limit-alone', name: limit.name }, 'affirm-one-page');
-  return undecided(failure ?? { kind: 'nothing-counts', count }, 'affirm-one-page');
+  const isLimited = limit.kind === 'honoured';
+  return undecided(
+    isLimited ? { kind: 'limit-alone', name: limit.name } : { kind: 'nothing-counts', count: front.length },
+    'affirm-one-page',
+  );
+}
+
+/** Why the two pages of a walk are not the beginning of the list `front`; undefined: they are. Others may have arrived. */
+export function faultOf(
+  front: readonly string[],
+  { pages, refusal, completion }: Walked,
+): DialectEvidence | undefined {
+  if (refusal !== undefined) return { kind: 'said', text: refusal.sentence };
+  const [first, second] = pages.map((page) => keysOf(page).filter((key) => front.includes(key)));
+  if (second === undefined && completion === undefined) return { kind: 'no-request-for-it' };
+  if (first?.[0] !== front[0] || first === undefined) return { kind: 'walk-begins-elsewhere' };
+  if (second === undefined) return { kind: 'walk-of-one-page' };
+  const isNext = [...first, ...second].every((key, i) => key === front[i]);
+  const isBehind = second.length > 0 || first.length === front.length;
+  return isNext && isBehind ? undefined : { kind: 'walk-goes-on-elsewhere' };
+}
+
+/** What has to be set for a walk that went on as this one, by a dialect that was tried. */
+async function positionOf(
+  { next, pages, pagesBefore }: Walked,
+  search: PositionSearch,
+  { facts }: SeenPage,
+): Promise<PositionFinding> {
+  const [first = [], second = []] = pages;
+  const evidence = { kind: 'pages-followed', first: first.length, second: second.length } as const;
+  const found = (style: PagingStyle, dialect: Dialect): PositionFinding => ({
+    ...{ kind: 'found', style, dialect, evidence },
+  });
+  const hint = facts && hintsOf(search.asker.params, facts).next;
+  const pointer = facts && hint ? pointerOf(facts.envelope.root, hint) : undefined;
+  const named = { nextSeen: true, ...(pointer !== undefined && { next: pointer }) };
+  switch (next?.style) {
+    case 'url': {
+      if (linksIn(facts?.headers['link'])?.has('next') !== true)
+        return found({ kind: 'paged-by-url' }, { pagination: 'auto', ...named });
+      return found({ kind: 'paged-by-link' }, { pagination: 'link', nextSeen: true });
+    }
+    case 'cursor': {
+      const params = { cursor: next.param };
+      return found(
+        { kind: 'paged-by-cursor', param: next.param },
+        { pagination: 'cursor', params, ...named },
+      );
+    }
+    case 'page': {
+      const from = next.base ?? next.page - pagesBefore;
+      // Without a size in force, the walk itself finds out whether a short list has a second page.
+      const isPlain = from === 1 && search.limit.kind === 'honoured';
+      const dialect: Dialect = { pagination: isPlain ? 'page' : 'auto', params: { page: next.param } };
+      return found({ kind: 'paged-by-number', param: next.param, from }, dialect);
+    }
+    case 'offset': {
+      const params = { offset: next.param };
+      return found({ kind: 'paged-by-offset', param: next.param }, { pagination: 'offset', params });
+    }
+    case 'before': {
+      const names = [...next.ids, ...next.times];
+      const [before] =
+        names.length === 1 ? names : await namesThatCount(search, search.first, 'id', next.ids);
+      // Of several times that were sent together, the filter that counts is the one that is learnt.
+      if (before === undefined) return found({ kind: 'paged' }, {});
+      return found({ kind: 'paged-by-id', param: before }, { pagination: 'before', params: { before } });
+    }
+    default:
+      return found({ kind: 'paged' }, {});
+  }
 }
 
 /** What a parameter takes that leads to another page. */
 type Way = 'page' | 'offset' | 'id' | 'cursor';
 
 /** The likely ones, by what an answer says of the next page. */
-const waysBy: Readonly<Record<string, readonly Way[]>> = {
-  url: [],
-  cursor: ['cursor'],
-  offset: ['offset', 'page'],
-  page: ['page', 'offset'],
-  'behind-id': ['id', 'page', 'offset'],
-};
-const allWays: readonly Way[] = ['page', 'offset', 'id'];
+function waysBy({ next, hasMore, offset, page, pages }: PaginationHints): readonly Way[] {
+  const isUrl = typeof next?.value === 'string' && /^(https?:|\/|\?)/.test(next.value);
+  if (isUrl) return [];
+  if (next) return typeof next.value === 'string' ? ['cursor'] : ['page', 'offset', 'cursor'];
+  if (page !== undefined || pages !== undefined) return ['page', 'offset'];
+  if (offset !== undefined) return ['offset', 'page'];
+  return hasMore === true ? ['id', 'page', 'offset'] : ['page', 'offset', 'id'];
+}
 
 /** What is set for a name; a walk has to prove it. */
 const dialectsOf: Readonly<Record<Way, (name: string) => readonly Dialect[]>> = {
-  // Pages may count from 0, too, as the walk finds out.
+  // Where pages count from 0, the walk finds that out.
   page: (page) => [
     { pagination: 'page', params: { page } },
     { pagination: 'auto', params: { page } },
   ],
   offset: (offset) => [{ pagination: 'offset', params: { offset } }],
-  id: (cursor) => [{ pagination: 'cursor', params: { cursor } }],
+  id: (before) => [{ pagination: 'before', params: { before } }],
   cursor: (cursor) => [{ pagination: 'cursor', params: { cursor } }],
 };
 
 /** Leads that may arrive in front of the list while two answers are compared. */
 const arrivals = 2;
-
-/** Beside those that the walk tries, so many are tried where a service does not ignore what it does not know. */
-const mostAlone = 2;
-
-/** The name of the parameter: the answer begins at the place that the value which counts leads to. */
-async function findName(search: PositionSearch, way: Way, next: NextPage): Promise<string | undefined> {
-  const { asker, found, front, page, query } = search;
-  const names = namesFor(search, way, next);
-  if (found.reaction !== 'ignores') {
-    const { page: number, offset = 'offset', cursor = 'starting_after' } = asker.params;
-    const untried = names.filter((name) => ![number, offset, cursor].includes(name));
-    for (const name of untried.slice(0, mostAlone)) {
-      const seen = await asker.ask({ ...query, [name]: valueBehind(search, way, next) });
-      const at = seen.kind === 'page' ? front.indexOf(keysOf(seen)[0] ?? '') : 0;
-      if (at < 0 ? front.length <= page.count : at > 0 && Math.abs(at - page.count) <= arrivals) return name;
-    }
-    return undefined;
-  }
-  const places = placesFor(search, way, names.length, next);
-  if (places.size === 0) return undefined;
-  const isSingle = way !== 'cursor' && found.limit.kind === 'honoured';
+/** Finds the name that leads elsewhere in the list: at most one. */
+async function namesThatCount(
+  search: PositionSearch,
+  page: SeenPage,
+  way: Way,
+  names: readonly string[] = namesFor(search, way),
+): Promise<readonly string[]> {
+  const { asker, limit, front } = search;
+  const places = placesFor(search, page, way, names.length);
+  if (places.size === 0) return [];
+  const isSingle = way !== 'cursor' && limit.kind === 'honoured';
   // Pages may count from 0; cursors are of pages that were read while leads arrived.
   const [before, behind] = way === 'page' ? [0, 1] : way === 'cursor' ? [arrivals, arrivals] : [0, 0];
-  const honoured = await findHonouredName<string>({
-    ...{ asker, names, values: [...places.keys()], textOf: String },
-    base: isSingle ? { ...query, [found.limit.name]: '1' } : query,
-    read: (seen) => {
-      const at = front.indexOf(keysOf(seen)[0] ?? '');
-      const leadsHere = (place: number): boolean =>
-        at < 0 ? place >= front.length : at >= place - before && at <= place + behind;
-      const value = at === 0 ? undefined : [...places].find(([, place]) => leadsHere(place))?.[0];
-      return value === undefined ? { kind: 'nothing' } : { kind: 'value', value };
-    },
-  });
-  return honoured.kind === 'found' ? honoured.name : undefined;
+  const ask = async (sent: ReadonlyMap<string, string>): Promise<Shown<string>> => {
+    const base = isSingle ? { [limit.name]: '1' } : {};
+    const seen = await asker.ask({ ...base, ...Object.fromEntries(sent) });
+    if (seen.kind !== 'page') return seen.kind === 'unasked' ? 'unasked' : 'unclear';
+    const at = front.indexOf(seen.leads[0]?.key ?? '');
+    const isHere = (place: number): boolean =>
+      at < 0 ? place >= front.length : at >= place - before && at <= place + behind;
+    const value = at === 0 || seen.count === 0 ? undefined : [...places].find(([, place]) => isHere(place));
+    return value === undefined ? 'nothing' : { value: value[0] };
+  };
+  const values = [...places.keys()];
+  const found = limit.ignoresUnknown
+    ? await findName(names, values, ask)
+    : // The walk has tried the usual names.
+      await findAlone(names.filter((name) => !usualNames.includes(name)).slice(0, 1), values[0] ?? '', ask);
+  return typeof found === 'string' ? [] : [found.name];
 }
 
-/** The names that are tried, the likelier ones first. */
-function namesFor({ asker, found: { limit } }: PositionSearch, way: Way, next: NextPage): string[] {
-  const { page, cursor } = asker.params;
-  const position = next.kind === 'next' ? next.position : undefined;
-  const hinted = position?.style === way ? position.param : undefined;
-  const [, prefix = ''] = /^([_$]|page\[)/.exec(limit.kind === 'honoured' ? limit.name : '') ?? [];
-  // Parameters that usually go with the name of the limit.
-  const related = (...usual: readonly string[]): string[] =>
-    usual
-      .map((name) => prefix + name)
-      .filter((name) => prefix !== '' && name.includes('[') === name.includes(']'));
-  const all = {
-    page: [hinted, page, ...related('page', 'number]'), ...numberParams.page.usual],
-    offset: [
-      hinted,
-      asker.params.offset,
-      ...related('skip', 'start', 'offset]'),
-      ...numberParams.offset.usual,
-    ],
-    id: [cursor, ...idParams, ...cursorParams],
-    // The walk has tried the first one.
-    cursor: cursorParams.filter((name) => name !== hinted),
+const usualNames = ['page', 'offset', ...idNamesBehind.older, ...idNamesBehind.behindForMore];
+
+/** The names that are tried, the likelier ones first: those that usually go with the name of the limit. */
+function namesFor({ asker: { params }, limit }: PositionSearch, way: Way): string[] {
+  const [prefix = ' '] = /^([_$]|\w+\[)/.exec(limit.kind === 'honoured' ? limit.name : '') ?? [];
+  const names = {
+    page: [params.page, ...numberParams.page.usual],
+    offset: [params.offset, ...numberParams.offset.usual],
+    id: [params.cursor, ...idParams, ...idNamesBehind.older, ...cursorParams],
+    cursor: [params.cursor, ...cursorParams],
   };
-  return [...new Set(all[way])].filter((name) => name !== undefined);
+  const all = [...new Set(names[way])].filter((name) => name !== undefined);
+  return all.toSorted((a, b) => Number(b.startsWith(prefix)) - Number(a.startsWith(prefix)));
 }
 
 /** Values to send, and the place in the list that each leads to. */
-function placesFor(search: PositionSearch, way: Way, most: number, next: NextPage): Map<string, number> {
-  const { asker, front, found, page, others } = search;
-  const upTo = (count: number): number[] => Array.from({ length: Math.max(0, count) }, (_, i) => i + 1);
+function placesFor(
+  { asker, front, limit, first, largest }: PositionSearch,
+  page: SeenPage,
+  way: Way,
+  most: number,
+): Map<string, number> {
   switch (way) {
     case 'page': {
-      if (found.limit.kind !== 'honoured') return new Map([['2', page.count]]);
+      if (limit.kind !== 'honoured') return new Map([['2', page.count]]);
       // A page of one lead: number 4 holds the fourth lead, or the fifth where pages count from 0.
-      const pairs = upTo(Math.floor((front.length - 1) / 2));
-      return new Map(pairs.map((i) => [String(2 * i), 2 * i - 1]));
+      const many = Math.max(0, Math.floor((front.length - 1) / 2));
+      return new Map(Array.from({ length: many }, (_, i) => [String(2 * i + 2), 2 * i + 1]));
     }
     case 'offset':
-      return new Map(upTo(Math.min(front.length - 1, most)).map((i) => [String(i), i]));
+      return new Map(front.slice(1, most + 1).map((_, i) => [String(i + 1), i + 1]));
     case 'id':
       return new Map(front.slice(0, -1).map((id, i) => [id, i + 1]));
     case 'cursor': {
       // Cursors of pages that ended in different places tell the names apart.
-      const ends = new Map([[valueBehind(search, way, next), page.count]]);
-      for (const other of others) {
-        const there = readNext(asker, other)?.next;
-        const isApart = [...ends.values()].every((end) => Math.abs(end - other.count) > 2 * arrivals);
-        if (there?.kind === 'next' && there.position.style === 'cursor' && isApart)
-          ends.set(there.position.cursor, other.count);
+      const ends = new Map<string, number>();
+      for (const { facts, count } of [page, first, largest]) {
+        const value = facts && hintsOf(asker.params, facts).next?.value;
+        const isApart = [...ends.values()].every((end) => Math.abs(end - count) > 2 * arrivals);
+        if (value !== undefined && isApart) ends.set(String(value), count);
       }
       return ends;
     }
   }
-}
-
-/** The value that leads behind the page of a few leads. */
-function valueBehind({ front, page }: PositionSearch, way: Way, next: NextPage): string {
-  if (way === 'page') return '2';
-  if (way === 'offset') return String(page.count);
-  if (way === 'id') return front[page.count - 1] ?? '';
-  return next.kind === 'next' && next.position.style === 'cursor' ? next.position.cursor : '';
-}
-
-interface ReadNext {
-  readonly hints: PaginationHints;
-  readonly next: NextPage;
-}
-
-/** What a page from the front of the list says itself of the page behind it; undefined where it was not read whole. */
-function readNext({ params }: DialectAsker, { facts, count }: SeenPage): ReadNext | undefined {
-  if (facts === undefined) return undefined;
-  const hints = hintsOf(params, facts);
-  const { says } = readNextPage({
-    ...{
-      params: { ...params, pagination: 'auto' },
-      position: { style: 'start' },
-      facts,
-      covers: facts,
-      hints,
-    },
-    ...{ met: count, isFull: true, isFiltered: false, repeats: true },
-    ...{ isFirstAnswer: true, nullNext: nullNextFrom(undefined) },
-  });
-  return { hints, next: says };
 }
 
 /** Levels of objects that are looked into. */

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
-import type { LeadQuery } from '../../service/listing/listing-types.ts';
+import type { LeadQuery } from '../../service/listing-types.ts';
 import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
 import { type OptionNames, requireKnownOptions } from '../webhook/option-names.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';

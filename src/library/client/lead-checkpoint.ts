@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { isVersion } from '../../files/json-state.ts';
 import type { IdSet } from '../../lead/id-set.ts';
-import { positionSchema } from '../../service/pagination/position-schema.ts';
+import { positionSchema } from '../../service/pagers/position-schema.ts';
 
 /**
  * Where an iteration is, as a plain value for `JSON.stringify`. It holds the id of every lead that was listed so far, so

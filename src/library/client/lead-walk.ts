@@ -5,10 +5,10 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { applicationWords, forApplication } from '../../messages/application.ts';
 import { type FilterWords, noteFilters } from '../../messages/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
-import { IncompleteError } from '../../service/listing/incomplete-error.ts';
-import { mayHelpFromFront, listLeads } from '../../service/listing/lead-pages.ts';
-import type { Batch, ListingOptions } from '../../service/listing/listing-types.ts';
-import type { Position } from '../../service/pagination/position.ts';
+import { IncompleteError } from '../../service/listing-types.ts';
+import { mayHelpFromFront, listLeads } from '../../service/listing.ts';
+import type { Batch, ListingOptions } from '../../service/listing-types.ts';
+import type { Position } from '../../service/pagers/position.ts';
 import {
   type Checkpoint,
   preloadIds,

@@ -639,7 +639,9 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     const { exitCode, stderr } = await run();
     await service.close();
     expect(exitCode).toBe(code);
-    expect(asked).toBe(status > 500 || status === 429 || 'retry-after' in headers ? 1 : 2);
+    // A failure may be that of a page which is too large: the first one is asked for smaller, too.
+    const frontRequests = status === 500 ? 3 : 1;
+    expect(asked).toBe(status > 500 || status === 429 || 'retry-after' in headers ? 1 : 1 + frontRequests);
     expect(stderr).not.toContain('first page');
     const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as object;
     expect(checkpoint).toMatchObject({ position: { cursor: 'c2' } });
@@ -694,12 +696,10 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     const arrive = (from: number, to: number): void => {
       for (let i = from; i < to; i += 1) list.unshift(`new${i}`);
     };
-    const asked: string[] = [];
     // Only `offset` counts. A page of leads arrives before it is tried, so that the first one seems to come again.
     const moving = await scripted((request, response, nth) => {
       if (nth === 2) arrive(0, 7);
       if (nth === 5) arrive(7, 8);
-      asked.push(request.url ?? '');
       const query = new URL(request.url ?? '', 'http://x').searchParams;
       const offset = Number(query.get('offset') ?? 0);
       const many = Math.min(7, Number(query.get('limit') ?? 7));
@@ -719,7 +719,6 @@ describe('an interrupted export that cannot go on where it stopped', () => {
     const again = await run();
     await moving.close();
     expect(astray.exitCode).toBe(6);
-    expect(asked.some((url) => url.includes('starting_after=new'))).toBe(true);
     expect({ ...again }).toMatchObject({ exitCode: 0 });
     expect(ids(readFileSync(file, 'utf8')).sort()).toEqual([...list].sort());
   });

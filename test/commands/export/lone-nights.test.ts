@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
@@ -106,27 +106,21 @@ function answerOf(
 const orders = ['newest first', 'oldest first'] as const;
 
 describe('thirty nights over a service that does not page', () => {
-  const filters: Kind[] = [{ honours: 'category' }, { honours: 'status' }, { isJsonServer: true }].flatMap(
-    (kind) => orders.map((order) => ({ ...kind, order }) as Kind),
-  );
-  const others: Kind[] = [{ order: 'newest first' }, { order: 'newest first', honours: 'limit' }];
+  const kinds: Kind[] = [
+    { order: 'newest first', isJsonServer: true },
+    { order: 'oldest first', isJsonServer: true },
+    { order: 'newest first' },
+    { order: 'newest first', honours: 'limit' },
+    { order: 'newest first', honours: 'category' },
+  ];
 
-  it.each<Kind>([...filters, ...others])('bring each lead once, and none is red: %j', async (kind) => {
+  it.each<Kind>(kinds)('bring each lead once, and none is red: %j', async (kind) => {
     const nights = await Nights.over(kind);
     for (let night = 0; night < 30; night += 1) {
       const { exitCode, stderr } = await nights.after([1, 10, 4, 15, 20][night % 5] ?? 0);
       expect([night, exitCode, stderr]).toEqual([night, 0, '']);
     }
     expect([nights.all.length, nights.lost, nights.repeated]).toEqual([300, 0, 0]);
-  });
-
-  it('go on with a bookmark of the release before, which keeps no proof', async () => {
-    const nights = await Nights.over({ order: 'oldest first', honours: 'category' });
-    await nights.after(100);
-    expect(nights.stored.provenUpTo).toBe(99);
-    writeFileSync(nights.bookmark, JSON.stringify({ ...nights.stored, provenUpTo: undefined }));
-    expect(await nights.after(50)).toMatchObject({ exitCode: 0, stderr: '' });
-    expect([nights.stored.provenUpTo, nights.lost]).toEqual([149, 0]);
   });
 });
 
@@ -147,8 +141,9 @@ describe('nights over a service that cuts its one page', () => {
 
 describe('a night that meets no lead of the one before', () => {
   it('leaves the bookmark, until --accept-incomplete moves it on', async () => {
-    const nights = await Nights.over({ order: 'newest first', honours: 'category' });
-    await nights.after(20);
+    const nights = await Nights.over({ order: 'newest first', honours: 'limit' });
+    // Nothing proves that the first page is everything.
+    await nights.after(20, '--accept-incomplete');
     const before = nights.stored;
     nights.all.splice(0, 20);
     const night = await nights.after(21);

@@ -173,8 +173,10 @@ describe('export --follow -o that goes on where an earlier run had stopped', () 
   });
 
   it('goes on there where the service answers again', async () => {
-    const run = await goOn(500, (_, nth) => nth < 4);
-    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', 'front', 'old3', 'old3', 'new4'] });
+    // The first page is asked for smaller as well, since that may be why it fails.
+    const run = await goOn(500, (_, nth) => nth < 6);
+    const front = ['front', 'front', 'front'];
+    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', ...front, 'old3', 'old3', 'new4'] });
   });
 });
 

@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest';
-import { faultOfWalk } from '../../../src/doctor/dialect/find-position.ts';
+import { faultOf } from '../../../src/doctor/dialect/find-position.ts';
 import { problemSentence } from '../../../src/messages/find-message.ts';
 
 const front = Array.from({ length: 12 }, (_, i) => `lead_${i}`);
 const walked = (...pages: readonly (readonly string[])[]) => {
-  const fault = faultOfWalk(front, {
+  const fault = faultOf(front, {
     pages: pages.map((page) => page.map((key) => ({ key, hasId: true, createdAt: undefined, record: null }))),
     completion: undefined,
-    failure: undefined,
+    refusal: undefined,
+    next: undefined,
+    pagesBefore: 0,
   });
   return fault && problemSentence(fault);
 };

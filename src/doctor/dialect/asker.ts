@@ -1,0 +1,185 @@
+import type { Dialect } from '../../config/dialect.ts';
+import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../../errors.ts';
+import type { HttpClient } from '../../http/client/http-client.ts';
+import { askedWaitMs } from '../../service/client/rate-limit.ts';
+import { driftOf, type Service } from '../../service/client/service.ts';
+import { fetchPage } from '../../service/fetch-page.ts';
+import type { Completion } from '../../service/listing-types.ts';
+import { listLeads } from '../../service/listing.ts';
+import type { PageFacts } from '../../service/pagers/hints.ts';
+import type { Position } from '../../service/pagers/position.ts';
+import { type RequestParams, requestParamsOf } from '../../service/pagers/request-params.ts';
+import { seenLead, type SeenLead } from './seen-leads.ts';
+
+/** Query parameters by their names. */
+export type Query = Readonly<Record<string, string>>;
+
+/** An examination makes no more requests than this, redirects and attempts that failed included. */
+const mostRequests = 25;
+/** A rate limit that lasts longer ends the examination, ms. */
+const longestPause = 60_000;
+/** Leads that are compared of one page. */
+const mostCompared = 1000;
+
+export interface SeenPage {
+  readonly kind: 'page';
+  readonly count: number;
+  readonly leads: readonly SeenLead[];
+  /** Undefined where a very large answer was not read to its end. */
+  readonly facts: PageFacts | undefined;
+}
+
+/** What came of one request: a page, a refusal, or nothing, where no request was left or none got through. */
+export type Seen = SeenPage | Refusal | { readonly kind: 'unasked' };
+
+/** The service rejected a request, or answered something else than a page. */
+export interface Refusal {
+  readonly kind: 'rejected';
+  readonly error: LeadsError;
+  readonly sentence: string;
+}
+
+/** The first pages of a walk as an export makes it. */
+export interface Walked {
+  /** The leads of each page that were not met before; pages without any are left out. */
+  readonly pages: readonly (readonly SeenLead[])[];
+  /** Where the third page begins, or the second one where there is no third; `pagesBefore` lie in front of it. */
+  readonly next: Position | undefined;
+  readonly pagesBefore: number;
+  /** How it came to its end; undefined where it did not. */
+  readonly completion: Completion | undefined;
+  readonly refusal: Refusal | undefined;
+}
+
+/** Asks the list operation, and is the one budget of requests. Throws what makes every further request pointless. */
+export class Asker {
+  /** In which the service is asked from now on; `inForce`: in which it was asked before. */
+  dialect: Dialect;
+  readonly inForce: Dialect;
+  requests = 0;
+  /** The service's clock against ours, ms, by the first answer with a `Date`. */
+  drift: number | undefined;
+  isReached = false;
+  /** Of the newest answer. */
+  headers: PageFacts['headers'] = {};
+  readonly #service: Service;
+  #hasAnswered = false;
+  #isUsedUp = false;
+
+  constructor(service: Service) {
+    this.dialect = service.dialect;
+    this.inForce = service.dialect;
+    this.#service = { ...service, http: this.#counting(service.http) };
+  }
+
+  get params(): RequestParams {
+    return requestParamsOf(this.#service.account.baseUrl, this.dialect);
+  }
+
+  get left(): number {
+    return this.isRefused ? 0 : mostRequests - this.requests;
+  }
+
+  /** The service takes no more requests for a while. */
+  get isRefused(): boolean {
+    return this.#isUsedUp || this.waitMs > longestPause;
+  }
+
+  get waitMs(): number {
+    return this.#service.rateGate.waitMs;
+  }
+
+  /** The dialect in force with changes. */
+  with(changes: Dialect): Dialect {
+    return { ...this.dialect, ...changes, params: { ...this.dialect.params, ...changes.params } };
+  }
+
+  /** One page of the list with this query. */
+  async ask(query: Query): Promise<Seen> {
+    if (this.left < 1) return { kind: 'unasked' };
+    const { params } = this;
+    const url = new URL(params.url);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const leads: SeenLead[] = [];
+    let count = 0;
+    let facts: PageFacts | undefined;
+    const { signal } = this.#service;
+    const source = { service: this.#limited(), params, counters: { requests: 0, retries: 0 }, signal };
+    try {
+      for await (const part of fetchPage(source, url)) {
+        if (part.again) continue;
+        leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
+        count += part.leads.length;
+        facts = part.facts;
+        if (facts === undefined && leads.length >= mostCompared) break;
+      }
+    } catch (error) {
+      return (await this.#refusal(error)) ?? { kind: 'unasked' };
+    }
+    this.#hasAnswered = true;
+    return { kind: 'page', count, leads, facts };
+  }
+
+  /** The first pages of a walk in another dialect. */
+  async walk(dialect: Dialect, pageSize: number | undefined): Promise<Walked> {
+    const pages: SeenLead[][] = [];
+    let [next, pagesBefore]: [Position | undefined, number] = [undefined, 0];
+    let completion: Completion | undefined;
+    let refusal: Refusal | undefined;
+    const messages = { ...this.#service.messages, note: () => undefined };
+    const options = { query: {}, pageSize, acceptUnproven: () => undefined };
+    const listing = listLeads({ ...this.#limited(), dialect, messages }, options);
+    try {
+      for await (const batch of this.left < 2 ? [] : listing) {
+        if (batch.leads.length > 0) (pages[listing.stats.pages] ??= []).push(...batch.leads.map(seenLead));
+        const read = Object.keys(pages).length;
+        if (batch.next !== undefined) [next, pagesBefore] = [batch.next, read];
+        if (read > 1 && next !== undefined && !batch.last) break;
+      }
+      ({ completion } = listing);
+    } catch (error) {
+      refusal = await this.#refusal(error);
+    }
+    return { pages: Object.values(pages), next, pagesBefore, completion, refusal };
+  }
+
+  /** The refusal that an error shows; undefined where it says nothing of what was asked for. Throws what ends the examination. */
+  async #refusal(error: unknown): Promise<Refusal | undefined> {
+    if (error instanceof BudgetSpentError) return undefined;
+    const isRefused = error instanceof DataError || (this.#hasAnswered && error instanceof ServiceError);
+    // Firewalls answer 403 to parameters with odd names, under a key that was accepted before.
+    const isFiltered = this.#hasAnswered && error instanceof KeyRejectedError && error.status === 403;
+    if (!isRefused && !isFiltered) throw error;
+    this.#isUsedUp ||= error.status === 429;
+    // Some services fail at parameters that they do not expect.
+    if (error instanceof ServiceError && (error.status ?? 0) < 500) return undefined;
+    const { sentenceOf } = await this.#service.texts();
+    return { kind: 'rejected', error, sentence: sentenceOf(error) };
+  }
+
+  /** The same service with no more attempts than there are requests left. */
+  #limited(): Service {
+    const most = this.left > mostRequests / 2 ? 2 : 1;
+    return { ...this.#service, retries: Math.max(0, Math.min(this.#service.retries, most, this.left - 1)) };
+  }
+
+  #counting(http: HttpClient): HttpClient {
+    return {
+      request: async (options) => {
+        if (this.left < 1) throw new BudgetSpentError({ kind: 'requests-spent' });
+        this.requests += 1;
+        const { clock, rateGate } = this.#service;
+        const askedAt = clock.now();
+        const answer = await http.request(options);
+        this.isReached = true;
+        this.drift ??= driftOf(answer.headers, askedAt, clock.now());
+        this.headers = answer.headers;
+        rateGate.hold(askedWaitMs(answer.headers, undefined, clock.now()) ?? 0);
+        return answer;
+      },
+      destroy: () => http.destroy(),
+    };
+  }
+}
+
+class BudgetSpentError extends DataError {}

@@ -1,0 +1,132 @@
+import type { IdSet } from '../lead/id-set.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+import type { Complete, Unproven } from './pagers/pager.ts';
+import type { Position } from './pagers/position.ts';
+import { LeadsError } from '../errors.ts';
+import type { ServiceProblem, UnprovenReason } from './problems.ts';
+
+/** How a walk ended. There is no other way to end one. */
+export type Completion = Complete | Unproven;
+
+/** Some leads of one page, in the service's order. A large page comes in several batches. */
+export interface Batch {
+  /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadFilter` does that). */
+  readonly leads: readonly RawLead[];
+  /** Where the next page begins: set on a page's final batch only, once the service has shown how it pages. */
+  readonly next: Position | undefined;
+  /** No further batch comes. */
+  readonly last: boolean;
+}
+
+/** Counted while a page is fetched, since a caller may show it meanwhile. */
+export interface RequestCounters {
+  requests: number;
+  retries: number;
+  /** By how much the service's clock is ahead, ms, as its first answer says it in `Date`. */
+  drift?: number | undefined;
+}
+
+/** Counters of a walk, up to date whenever a batch is handed out. */
+export interface ListingStats extends RequestCounters {
+  pages: number;
+  /** Records handed out. */
+  leads: number;
+  /** Records that the service sent again, dropped. */
+  duplicates: number;
+  /** Records without a usable id: handed out, and not deduplicated. */
+  withoutId: number;
+  /** How often the list had moved while it was read, so that a part of it was walked again. */
+  restarts: number;
+  /** Number of matching leads, where the service tells one. */
+  total: number | undefined;
+}
+
+/** Different leads, by their ids. */
+interface EarlierAttempt {
+  readonly size: number;
+  readonly has: (id: string) => boolean;
+  /** Records without an id were met beside them. */
+  readonly isPart?: boolean;
+}
+
+export interface ListingOptions {
+  readonly query: LeadQuery;
+  /** Records asked for per page; otherwise the dialect's `pageSize`, or as many as the service gives, up to 1000. */
+  readonly pageSize?: number | undefined;
+  /** A page size that is only a wish: another one is tried where the service rejects it. */
+  readonly preferredSize?: number | undefined;
+  /**
+   * Where to begin: a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
+   * record in front of it again, and go back as far as they must when it is not there: `seen` has to hold the ids that
+   * were handed out before.
+   */
+  readonly from?: Position | undefined;
+  /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
+  readonly seen?: IdSet | undefined;
+  /** What earlier attempts at this walk have met: where the list is read from its front, one of these must come again. */
+  readonly attempt?: EarlierAttempt | undefined;
+  /** Another walk has read this list: an answer without any is then an empty one. */
+  readonly isKnownList?: boolean | undefined;
+  /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
+  readonly concurrency?: number | undefined;
+  readonly before?: RunBefore | undefined;
+  /** The caller reads the list from its front where a walk from elsewhere proves nothing: no record so far was without an id. */
+  readonly goesBackToFront?: boolean | undefined;
+  /** A record that is no JSON is handed out as an `InvalidRecord`; without it, it ends the walk. */
+  readonly keepsInvalid?: boolean | undefined;
+  /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
+  readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
+  /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
+  readonly prefetch?: boolean | undefined;
+}
+
+/** What the run before has left for this one. */
+export interface RunBefore {
+  /** Ids of leads that it had and that this one asks for again: at least one of them must come. The oldest first. */
+  readonly overlap: readonly string[];
+  /** Up to so many leads, one page was everything. */
+  readonly provenUpTo?: number | undefined;
+}
+
+/** Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. */
+export interface Listing extends AsyncIterable<Batch> {
+  readonly stats: Readonly<ListingStats>;
+  /** The evidence, once the last batch was taken; undefined where the reader stopped before. */
+  readonly completion: Completion | undefined;
+}
+
+/** What is asked of the service; whether it listens is checked again by `leadFilter`, status aside. */
+export interface LeadQuery {
+  readonly status?: string | undefined;
+  /** Any of these; sent only when there is exactly one. */
+  readonly categories?: readonly string[] | undefined;
+  /** Milliseconds since the epoch, inclusive; sent a day wider where the dialect knows how. */
+  readonly since?: number | undefined;
+  /** Milliseconds since the epoch, exclusive; sent a day wider where the dialect knows how. */
+  readonly until?: number | undefined;
+}
+
+/** A walk came to an end that proves nothing: trying again does not help. */
+export class IncompleteError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'IncompleteError';
+
+  readonly code = 'incomplete';
+  /** What was seen, as a sentence without a full stop. */
+  readonly why: string;
+  readonly #reason: UnprovenReason;
+
+  /** `what` may be missing; of pages there is no flag that takes what there is. Leads since then surely came. @internal */
+  constructor({ reason }: Unproven, what: 'leads' | 'pages' = 'leads', since?: string) {
+    const problem: ServiceProblem = { kind: 'incomplete', what, reason, since };
+    super(problem);
+    this.#reason = reason;
+    // A library's entry, which hands the error out, puts the sentence here.
+    this.why = reason.kind;
+  }
+
+  /** @internal */
+  get reason(): UnprovenReason {
+    return this.#reason;
+  }
+}

@@ -1,0 +1,156 @@
+import type { LeadsError } from '../../errors.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
+import type { UnprovenReason } from '../problems.ts';
+import type { PageFacts, PaginationHints } from './hints.ts';
+import type { Position } from './position.ts';
+
+/** One request for leads. */
+export interface PageRequest {
+  readonly kind: 'page';
+  readonly position: Position;
+  /** Records asked for; undefined: as many as the service gives by itself. */
+  readonly limit: number | undefined;
+  /** All of these take the number of records; otherwise the name that is usual. */
+  readonly limitNames?: readonly string[];
+  /** It finds something out: no place where a resumed walk could go on. */
+  readonly isProbe?: boolean;
+}
+
+/** Why a walk may be called complete. */
+export type Evidence =
+  /** `next: null`, `has_more: false`, no `rel=next` where one was before. */
+  | 'explicit-end'
+  /** The total was reached. */
+  | 'total'
+  /** A request after the last record, by a position that the service honours, found nothing. */
+  | 'nothing-behind'
+  /** The list is empty. */
+  | 'empty'
+  /** The service ignores or rejects every position, and its one answer is everything. */
+  | 'not-paged'
+  /** One page, which holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
+  | 'few'
+  | 'reaches-back'
+  /** The user says so: `api.pagination none`. */
+  | 'affirmed';
+
+export interface Complete {
+  readonly kind: 'complete';
+  readonly evidence: Evidence;
+  /** Of a list that does not page: its one answer was shown to be everything, up to so many leads. */
+  readonly provenUpTo?: number | undefined;
+  /** The answer names no next page, of a service that was seen to name one wherever there is one. */
+  readonly isNextMissing?: boolean;
+}
+
+/** Leads may be missing. */
+export interface Unproven {
+  readonly kind: 'unproven';
+  readonly reason: UnprovenReason;
+}
+
+/** The list is read once more, from its start. `isRestart`: the reading so far was none. */
+interface Reread {
+  readonly kind: 'reread';
+  readonly pager: Pager;
+  readonly isRestart: boolean;
+}
+
+/** Another pager goes on in the same reading. */
+interface Turn {
+  readonly kind: 'turn';
+  readonly pager: Pager;
+  readonly step: Exclude<Step, Turn>;
+}
+
+export type Step = PageRequest | Complete | Unproven | Reread | Turn;
+
+/** What the pages of a reading have in common with the list. */
+export type Movement =
+  /** Positions name a record, or there is one page: a list that moves hides nothing. */
+  | 'anchored'
+  /** Each page overlaps the one before it, so that the pager sees what moves. */
+  | 'overlapped'
+  /** Positions count records: only a total, or a second reading, shows whether the list has moved. */
+  | 'counted';
+
+/** One page that came whole. */
+export interface PageAnswer {
+  readonly kind: 'answer';
+  readonly request: PageRequest;
+  readonly facts: PageFacts;
+  readonly hints: PaginationHints;
+  /** The records of the page; of a very large one, those of its first part and of its last part. */
+  readonly head: readonly ScannedRecord[];
+  readonly tail: readonly ScannedRecord[];
+  /** Records that this reading of the list had not met, and those of them before the first one that it had. */
+  readonly fresh: number;
+  readonly leadingFresh: number;
+  /** Known records before the first one that is not. */
+  readonly leadingKnown: number;
+  /** A digest of its ids in order. */
+  readonly hash: number;
+  /** Its records were not taken: it does not join the page before. */
+  readonly isLeft: boolean;
+}
+
+/** The service rejected a position. */
+export interface Rejection {
+  readonly kind: 'rejected';
+  readonly request: PageRequest;
+  readonly error: Pick<LeadsError, 'status' | 'problem'>;
+}
+
+export type Answer = PageAnswer | Rejection;
+
+/** A way through a list: pure, without requests of its own and without a clock. */
+export interface Pager {
+  readonly movement: Movement;
+  first(): PageRequest;
+  next(answer: Answer): Step;
+  /**
+   * Whether the page is to be taken that begins with this record; where it is left, `next` decides what to ask for instead.
+   * `isEarly`: it was requested before the page before it was read.
+   */
+  takes?(request: PageRequest, first: ScannedRecord, isEarly: boolean): boolean;
+  /** Pages that probably come after this request, for several requests at once. */
+  ahead?(request: PageRequest, many: number): PageRequest[];
+  /** The same way once more, from the start of the list. */
+  again(): Pager;
+}
+
+export const complete = (evidence: Evidence, provenUpTo?: number): Complete => ({
+  kind: 'complete',
+  evidence,
+  ...(provenUpTo !== undefined && { provenUpTo }),
+});
+
+export const unproven = (reason: UnprovenReason): Unproven => ({ kind: 'unproven', reason });
+
+export const ask = (position: Position, limit: number | undefined): PageRequest => ({
+  kind: 'page',
+  position,
+  limit,
+});
+
+export const probe = (position: Position, limit: number | undefined): PageRequest => ({
+  kind: 'page',
+  position,
+  limit,
+  isProbe: true,
+});
+
+/** Another pager, which has seen the answers so far, goes on with this step of its own. */
+export const turn = (pager: Pager, step: Step): Step =>
+  step.kind === 'turn' ? step : { kind: 'turn', pager, step };
+
+/** Two records with the same id; those without one are the same where their bytes are. */
+export function isSame(a: ScannedRecord | undefined, b: ScannedRecord | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  if (a.hasPlainId && b.hasPlainId)
+    return a.source.compare(b.source, b.idStart, b.idEnd, a.idStart, a.idEnd) === 0;
+  return a.hasId || b.hasId ? a.id === b.id : a.bytes.equals(b.bytes);
+}
+
+/** Pages in a row that bring nothing new because leads arrive faster than pages are read. */
+export const mostIdlePages = 20;

@@ -1,0 +1,86 @@
+import * as z from 'zod/mini';
+
+const shared = {
+  /** Records requested per page: places counted in pages mean something with the same size only. */
+  size: z.optional(z.int()),
+  /** Why an answer up to here was not all of what was asked for, as it said itself. */
+  partial: z.optional(
+    z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('partial-answer'), sign: z.string() }),
+      z.object({ kind: z.literal('range-does-not-fit'), range: z.optional(z.string()), count: z.int() }),
+    ]),
+  ),
+  /** Leads of the run before that are asked for again had not come up to here. */
+  lacksRunBefore: z.optional(z.boolean()),
+  /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
+  totals: z.optional(
+    z.object({
+      /** Different leads met up to here. */
+      met: z.int(),
+      /** Leads in all, as the first page and the last one say. */
+      first: z.int(),
+      last: z.int(),
+    }),
+  ),
+};
+
+/** A window that overlaps the one before it: what the next answer is compared with. */
+const window = z.optional(
+  z.object({
+    /** Places of the list that were read. */
+    covered: z.int(),
+    /** Id of the last record that was read. */
+    last: z.string(),
+    /** Records on the longest page. */
+    largest: z.int(),
+    /** Records were inserted in front of what was read, so many. */
+    inserted: z.int(),
+  }),
+);
+
+/** A position as a checkpoint holds it. */
+export const positionSchema = z.discriminatedUnion('style', [
+  z.object({ style: z.literal('start'), ...shared }),
+  /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */
+  z.object({ style: z.literal('url'), url: z.string(), ...shared }),
+  /** `counts`: the service's cursor is a plain number of pages or of records. */
+  z.object({
+    style: z.literal('cursor'),
+    param: z.string(),
+    cursor: z.string(),
+    counts: z.optional(z.boolean()),
+    ...shared,
+  }),
+  /** The leads before one of them: by its id, under each of these names, or by its time. */
+  z.object({
+    style: z.literal('before'),
+    ids: z.array(z.string()),
+    id: z.string(),
+    times: z.array(z.string()),
+    time: z.optional(z.number()),
+    ...shared,
+  }),
+  /** `isNamed`: the service named the number. */
+  z.object({
+    style: z.literal('page'),
+    param: z.string(),
+    page: z.int(),
+    isNamed: z.optional(z.boolean()),
+    /** The number of the first page, or its offset. */
+    base: z.optional(z.int()),
+    window,
+    ...shared,
+  }),
+  z.object({
+    style: z.literal('offset'),
+    param: z.string(),
+    offset: z.int(),
+    isNamed: z.optional(z.boolean()),
+    /** The number of the first page, or its offset. */
+    base: z.optional(z.int()),
+    /** Of all pages, where offsets are multiples of it. */
+    length: z.optional(z.int()),
+    window,
+    ...shared,
+  }),
+]);

@@ -1,0 +1,126 @@
+import type { Dialect } from '../../config/dialect.ts';
+import { ConfigError } from '../../errors.ts';
+import { type Json, parsePointer } from '../../json/exact.ts';
+import type { ServiceProblem } from '../problems.ts';
+import { LeadReader } from '../../json/members.ts';
+import type { ArrayPlace } from '../../json/find-array.ts';
+import { countInUrl } from './position.ts';
+import { numberParams, untilNames } from './names.ts';
+
+/** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
+export interface RequestParams {
+  /** The list operation, with the query that `api.path` carries. */
+  readonly url: URL;
+  readonly limit: string | undefined;
+  /** Neither the dialect nor the path names it: the service may take it for a filter. */
+  readonly isLimitGuessed: boolean;
+  readonly status: string | undefined;
+  readonly category: string | undefined;
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  /** The names under which a time may lead further: that of the dialect, or the usual ones. */
+  readonly untilNames: readonly string[];
+  readonly cursor: string | undefined;
+  /** The dialect or the path names it. */
+  readonly isPageSet: boolean;
+  readonly page: string;
+  readonly before: string | undefined;
+  /** Undefined where neither the dialect nor the path names one: then the answer may. */
+  readonly offset: string | undefined;
+  /** The number of the first page. */
+  readonly firstPage: number;
+  readonly pagination: NonNullable<Dialect['pagination']>;
+  readonly items: ArrayPlace;
+  /** Finds the lead in each element of that array; for one walk, since `auto` keeps what it has found. */
+  readonly leads: LeadReader;
+  /** Another name of the id of a lead. */
+  readonly idName: string | undefined;
+  /** A record that is no JSON stays in the list, as an `InvalidRecord`. */
+  readonly keepsInvalid?: boolean;
+  /** The first answer of a walk that brought leads, without these. */
+  readonly answers: { first?: Json };
+  readonly next: readonly string[] | 'auto';
+  readonly pageSize: number | undefined;
+  /** A missing next page is the end. */
+  readonly nextSeen: boolean;
+  /** The service's total may count more than it lists: it proves nothing. */
+  readonly isTotalEstimate: boolean;
+  /** Up to so many leads, one page is known to be all of them. */
+  readonly provenUpTo: number;
+  readonly dateFormat: NonNullable<Dialect['dateFormat']>;
+}
+
+/** A path below the base URL, with the query of both. */
+export function urlBelow(baseUrl: URL, path: string): URL {
+  const url = new URL(baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '') + path);
+  for (const [name, value] of baseUrl.searchParams) url.searchParams.append(name, value);
+  return url;
+}
+
+/** The names of the dialect; where it is silent, those in the path's own query, then the usual ones. */
+export function requestParamsOf(
+  baseUrl: URL,
+  dialect: Dialect,
+  url = urlBelow(baseUrl, dialect.path ?? '/api/leads'),
+): RequestParams {
+  const inPath = (names: readonly string[]): string | undefined =>
+    names.find((name) => url.searchParams.has(name));
+  const page = inPath(numberParams.page.inAddress);
+  const offset = inPath(numberParams.offset.inAddress);
+  const limit = inPath(numberParams.limit.inAddress);
+  const { params = {} } = dialect;
+  const nameOf = (value: string | null | undefined, fallback: string | undefined): string | undefined =>
+    value === undefined ? fallback : (value ?? undefined);
+  // A service that pages by other names may take `limit` for a filter (json-server does).
+  const pagesItsOwnWay = page !== undefined || offset !== undefined || limit !== undefined;
+  return {
+    url,
+    limit: nameOf(params.limit, limit ?? (pagesItsOwnWay ? undefined : 'limit')),
+    isLimitGuessed: params.limit === undefined && limit === undefined && !pagesItsOwnWay,
+    status: nameOf(params.status, 'status'),
+    category: nameOf(params.category, 'category'),
+    since: nameOf(params.since, undefined),
+    until: nameOf(params.until, undefined),
+    untilNames: params.until === undefined ? untilNames : params.until === null ? [] : [params.until],
+    cursor: params.cursor ?? undefined,
+    isPageSet: (params.page ?? page) !== undefined,
+    page: params.page ?? page ?? 'page',
+    before: params.before ?? undefined,
+    offset: params.offset ?? offset,
+    firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
+    pagination: dialect.pagination ?? 'auto',
+    items: pointer(dialect.items, 'api.items', '/data/leads'),
+    leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
+    idName: dialect.id,
+    answers: {},
+    next: pointer(dialect.next, 'api.next', '/meta/next'),
+    pageSize: dialect.pageSize,
+    nextSeen: dialect.nextSeen ?? false,
+    isTotalEstimate: dialect.total === 'estimate',
+    provenUpTo: dialect.provenUpTo ?? 0,
+    dateFormat: dialect.dateFormat ?? 'iso',
+  };
+}
+
+const wholeNumber = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
+function pointer(text: string | undefined, key: string, example: string): readonly string[] | 'auto' {
+  if (text === undefined || text === 'auto') return 'auto';
+  const path = parsePointer(text);
+  if (path !== undefined) return path;
+  const problem: ServiceProblem = { kind: 'no-pointer', setting: key, text, example };
+  throw new ConfigError(problem);
+}
+
+const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;
+const positionParams = [...pageParam.inAddress, ...offsetParam.inAddress];
+
+/** Whether an address may ask for some of the records only, while a total of the answer counts all of them. */
+export function asksForPart({ url, limit }: RequestParams): boolean {
+  const { kind, value } = countInUrl(url)?.number ?? { kind: 'offset', value: 0 };
+  const names = [...url.searchParams.keys()].filter(
+    (name) => name !== limit && !limitParam.inAddress.includes(name),
+  );
+  return names.some((name) => !positionParams.includes(name)) || value > (kind === 'page' ? 1 : 0);
+}
