@@ -112,7 +112,8 @@ const deletionMember = (object: Members, role: Role): string | undefined =>
 export function deletionIn(object: Members, role: 'lead' | 'envelope'): Path | undefined {
   const member = deletionMember(object, role);
   if (member !== undefined) return [member];
-  for (const [name, inner] of Object.entries(object)) {
+  for (const name of Object.keys(object)) {
+    const inner = object[name];
     // Salesforce has a ChangeEventHeader in each record, Estuary a `_meta`.
     if (!isObject(inner) || (role === 'lead' && !/event|^_meta$/i.test(name))) continue;
     const isAbout = role === 'envelope' && aboutEvent.test(name);
@@ -143,7 +144,8 @@ export function kindIn(
 ): { readonly member: string; readonly isLead: boolean } | undefined {
   const isResource = attributesOf(object) !== undefined;
   let other: string | undefined;
-  for (const [name, value] of Object.entries(object)) {
+  for (const name of Object.keys(object)) {
+    const value = object[name];
     const isKind = isAround && (kindName.test(name) || (name === 'type' && isResource));
     if (typeof value !== 'string' || value.length > longestEvent) continue;
     if (!(isKind || name === 'type' || isEventName(name))) continue;

@@ -168,8 +168,8 @@ function collect(value: Json, place: Place, idName: string, candidates: Map<stri
   if (path.filter((step) => step !== '*').length === deepest) return;
   // What a resource object of JSON:API is related to is beside its attributes, and has ids.
   const attributes = attributesOf(value);
-  const inside = Object.entries(attributes === undefined ? value : { attributes }).filter(([, inner]) =>
-    isContainer(inner),
+  const inside = (attributes === undefined ? Object.keys(value) : ['attributes']).filter((name) =>
+    isContainer(value[name] ?? null),
   );
   if (inside.length === 0) return;
   const around = {
@@ -177,9 +177,15 @@ function collect(value: Json, place: Place, idName: string, candidates: Map<stri
     otherKind: otherKindOf(value, place, true),
   };
   const isEmptyNow = hasEmptyPresent(value);
-  for (const [name, inner] of inside) {
+  for (const name of inside) {
     const isOfPast = isPast || isPastName(name) || (isEmptyNow && !payloadName.test(name));
-    collect(inner, { ...around, path: [...path, name], isPast: isOfPast }, idName, candidates);
+    const { deletion, otherKind } = around;
+    collect(
+      value[name] ?? null,
+      { path: [...path, name], isPast: isOfPast, deletion, otherKind },
+      idName,
+      candidates,
+    );
   }
 }
 
