@@ -1,49 +1,60 @@
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { valueAt } from '../config/check-config.ts';
 import { configFile } from '../config/directories.ts';
 import type { Settings } from '../config/load-settings.ts';
-import { valueAt } from '../config/check-config.ts';
 import { settingKeys } from '../config/setting-keys.ts';
 import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { isOpenToOthers } from '../files/close-to-others.ts';
-import { checkNamed, type CheckResult } from './check-result.ts';
+import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
 import { modeOf, statOf } from './file-mode.ts';
 
 /** What the configuration file was like before it was read, since reading tightens its permissions. */
-export interface FoundConfig {
+export interface ConfigBefore {
   readonly path: string;
   readonly file: Stats | undefined;
   readonly directory: Stats | undefined;
 }
 
-export function findConfig(configDir: string): FoundConfig {
+export function statConfig(configDir: string): ConfigBefore {
   const path = configFile(configDir);
   return { path, file: statOf(path), directory: statOf(configDir, lstatSync) };
 }
 
 /** `read` is what reading it gave. */
 export function checkConfig(
-  { path, file, directory }: FoundConfig,
+  { path, file, directory }: ConfigBefore,
   read: Pick<Settings, 'profile'> | LeadsError,
   platform: string,
 ): CheckResult {
-  const check = checkNamed('machine.config');
-  if (read instanceof Error) return check.fail(read);
-  if (file === undefined) return check.pass({ kind: 'config-missing', path });
+  const name = 'machine.config';
+  if (read instanceof Error) return fail(name, read);
+  if (file === undefined) return pass(name, `no file ${path} yet; flags and environment count`);
   const hasModes = platform !== 'win32';
-  const wasOpen = hasModes && [file, directory].some(isOpen);
-  if (wasOpen) {
-    const kind = isOpen(statOf(path)) ? 'config-open' : 'config-closed';
-    return check.warn({ kind, path, mode: modeOf(file) });
+  const others = `readable by others (${modeOf(file)})`;
+  if (hasModes && isOpen(statOf(path))) {
+    const hint = 'close it where it is from: its owner with chmod 600, or the mode of what is mounted';
+    return warn(name, `${path} is ${others}, and cannot be closed from here`, hint);
   }
-  if (!isWritable(path)) return check.warn({ kind: 'config-unwritable', path });
-  return check.pass({ kind: 'config-in-order', path, hasModes, profile: read.profile });
+  if (hasModes && (isOpen(file) || isOpen(directory))) {
+    const hint = 'if somebody else uses this machine, replace the API key';
+    return warn(name, `${path} was ${others}, and is not any more`, hint);
+  }
+  try {
+    accessSync(path, constants.W_OK);
+  } catch {
+    return warn(name, `${path} cannot be written`, 'settings cannot be changed until it belongs to you');
+  }
+  return pass(name, `${path},${hasModes ? ' readable by you alone,' : ''} profile ${read.profile}`);
 }
 
-/** After so many days a secret should be replaced. */
+const isOpen = (stat: Stats | undefined): boolean =>
+  stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
+
+/** A secret should be replaced after so many days. */
 const longestDays = 90;
 
-/** How long ago each secret of the profile was stored that no variable goes before. */
+/** How long ago each secret of the profile was stored that no environment variable overrides. */
 export function checkSecretAges(
   profile: Profile,
   env: Readonly<Record<string, string | undefined>>,
@@ -54,45 +65,39 @@ export function checkSecretAges(
       secret && !env[variable]?.trim() && valueAt(profile, path) !== undefined,
   );
   return stored.map(({ name: setting }) => {
-    const check = checkNamed(`machine.${setting.replace('webhook.', '')}`);
+    const name = `machine.${setting.replace('webhook.', '')}`;
     const age = now - Date.parse(profile.setAt?.[setting] ?? '');
     const days = Math.max(0, Math.floor(age / 86_400_000));
-    if (Number.isNaN(days)) return check.skip({ kind: 'secret-undated' });
-    if (days > longestDays) return check.warn({ kind: 'secret-old', setting, days });
-    return check.pass({ kind: 'secret-stored', days });
+    if (Number.isNaN(days)) return skip(name, 'stored at a time that is not known');
+    if (days <= longestDays)
+      return pass(name, `stored ${['today', 'a day ago'][days] ?? `${days} days ago`}`);
+    const hint =
+      setting === 'api-key'
+        ? 'ask the service for another one, then: leads login'
+        : `agree on another one with the service, then: leads config set ${setting} -; a receiver takes both in files meanwhile`;
+    return warn(name, `${setting} was stored ${days} days ago`, hint);
   });
 }
 
-/** A warning where a lead that is delivered is identified by another field than one that is listed. */
+/** A warning where a delivered lead is identified by another field than a listed one. */
 export function checkIdFields({
   dialect,
   webhookId,
 }: Pick<Settings, 'dialect' | 'webhookId'>): CheckResult[] {
   const listed = dialect.id ?? 'id';
   if (webhookId === listed) return [];
-  return [checkNamed('receiver.id').warn({ kind: 'two-id-fields', listed, delivered: webhookId })];
+  const detail = `'${webhookId}' identifies a delivered lead and '${listed}' a listed one: where they differ, a lead has two ids`;
+  const commands = `leads config set webhook.id ${listed}, or leads config set api.id ${webhookId}`;
+  return [warn('receiver.id', detail, `name one field in both, if leads have it: ${commands}`)];
 }
 
-const isOpen = (stat: Stats | undefined): boolean =>
-  stat !== undefined && !stat.isSymbolicLink() && isOpenToOthers(stat);
-
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The oldest version that is supported; `engines` in package.json says the same. */
+/** The oldest version of node that is supported; `engines` in package.json says the same. */
 const oldest = [20, 19] as const;
 
 export function checkNodeVersion(version: string): CheckResult {
-  const check = checkNamed('machine.node');
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
-  const isOld = major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
-  return isOld
-    ? check.fail({ kind: 'node-old', version, oldest: oldest.join('.') })
-    : check.pass({ kind: 'node-current', version });
+  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1]))
+    return pass('machine.node', `node ${version}`);
+  const detail = `node ${version} is older than ${oldest.join('.')}`;
+  return fail('machine.node', detail, 'install a current version of node');
 }

@@ -7,60 +7,36 @@ import { checkServer } from '../inbox/postgres/open-schema.ts';
 import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
 import { identifier, sql } from '../inbox/postgres/sql.ts';
 import type { InboxWarning } from '../inbox/problems.ts';
-import type { Clock } from '../time/clock.ts';
-import { checkNamed, type CheckResult } from './check-result.ts';
-import { type OtherClock, readNewest } from './inbox-opens.ts';
+import { type CheckResult, fail, pass, warn } from './check-result.ts';
 
-export interface OpenedStore {
-  readonly checks: readonly CheckResult[];
-  readonly clock: OtherClock;
-  /** When the newest delivery came, ms. */
-  readonly newestDelivery: number | undefined;
-}
-
-const state = sql`SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
-  floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`;
+const name = 'receiver.inbox';
+const state = sql`SELECT current_setting('server_version') AS version,
+  current_setting('transaction_read_only') AS read_only`;
 
 /** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
-export async function checkDatabase(location: DatabaseLocation, clock: Clock): Promise<OpenedStore> {
+export async function checkDatabase(location: DatabaseLocation): Promise<readonly CheckResult[]> {
   let connections: Connections | undefined;
-  let at: number | undefined;
-  const ended = (checks: readonly CheckResult[], newestDelivery?: number): OpenedStore => ({
-    checks,
-    clock: { name: 'database', at },
-    newestDelivery,
-  });
   try {
     connections = await connect(location, { connections: 1 });
-    const [[found = {}] = []] = await connections.use((connection) => connection.run(state));
-    at = Number(found['now']);
-    const { checks, isThere } = await connections.use((connection) =>
-      checkContents(connection, location, found),
-    );
-    return ended(checks, isThere ? await readNewest(location, clock) : undefined);
+    return await connections.use((connection) => checkContents(connection, location));
   } catch (error) {
     if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
-    return ended([opens.fail(cannotOpen(location.shown, error))]);
+    return [fail(name, cannotOpen(location.shown, error))];
   } finally {
     await connections?.close();
   }
 }
 
-const opens = checkNamed('receiver.inbox');
-
-async function checkContents(
-  connection: Connection,
-  location: DatabaseLocation,
-  { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
-): Promise<{ readonly checks: readonly CheckResult[]; readonly isThere: boolean }> {
+async function checkContents(connection: Connection, location: DatabaseLocation): Promise<CheckResult[]> {
   const { shown, url } = location;
-  const schema = identifier(url.schema);
+  const [[{ version, read_only: readOnly } = {}] = []] = await connection.run(state);
   const warnings: InboxWarning[] = [];
-  await checkServer(connection, location, (found) => warnings.push(found));
-  if (readOnly === 'on') return { checks: [opens.fail({ kind: 'database-read-only' })], isThere: false };
-  if (!(await isInbox(connection, schema, shown)))
-    return { checks: [opens.warn({ kind: 'database-without-inbox', inbox: shown })], isThere: false };
-  const opened = opens.pass({ kind: 'database-opens', inbox: shown, version: String(version) });
-  const checks = warnings.length === 0 ? [opened] : warnings.map((warning) => opens.warn(warning));
-  return { checks, isThere: true };
+  await checkServer(connection, location, (warning) => warnings.push(warning));
+  const writable = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
+  if (readOnly === 'on') return [fail(name, 'the database takes no writes', writable)];
+  const migrate = "run 'leads inbox migrate' with the role that owns it";
+  if (!(await isInbox(connection, identifier(url.schema), shown)))
+    return [warn(name, `there is no inbox in ${shown}`, migrate)];
+  if (warnings.length > 0) return warnings.map((warning) => warn(name, warning));
+  return [pass(name, `${shown} opens, and syncs to disk: PostgreSQL ${String(version)}`)];
 }

@@ -2,71 +2,11 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf } from '../check/endpoint.ts';
-import { issuerOf, shakeHands } from '../check/tls-handshake.ts';
+import { type Handshake, issuerOf, shakeHands } from '../check/tls-handshake.ts';
 import { tlsFailureOf } from '../service/client/tls-failure.ts';
-import { limitTime } from '../http/client/limit-time.ts';
 import type { Clock } from '../time/clock.ts';
-import { checkNamed, type CheckResult } from './check-result.ts';
-
-/** Whether the service's host name leads to an address. */
-export async function checkHostLookup({
-  baseUrl,
-  proxy,
-  timeoutMs,
-  signal,
-}: Connection): Promise<CheckResult> {
-  const check = checkNamed('service.dns');
-  const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) return check.pass({ kind: 'host-is-address', host });
-  if (proxy !== undefined) return check.skip({ kind: 'host-by-proxy', proxy: proxy.host });
-  const limit = limitTime(timeoutMs, signal);
-  try {
-    const isOver = new Promise<never>((_, reject) => {
-      limit.signal.addEventListener('abort', () => reject(new Error('timeout')), {
-        once: true,
-      });
-    });
-    const found = await Promise.race([lookup(host, { all: true }), isOver]);
-    return check.pass({ kind: 'host-found', host, addresses: found.map(({ address }) => address) });
-  } catch (error) {
-    signal.throwIfAborted();
-    const { code, message } = error as NodeJS.ErrnoException;
-    return check.fail({ kind: 'service-host-unknown', host, why: code ?? message });
-  } finally {
-    limit.clear();
-  }
-}
-
-const dayMs = 86_400_000;
-
-/** A certificate that is renewed by itself is renewed a month before its end. */
-const warnDays = 14;
-
-/** The service's certificate: chain, name, days left. */
-export async function checkServiceCertificate(connection: Connection): Promise<CheckResult> {
-  const { baseUrl, proxy, authorities, timeoutMs, clock, signal } = connection;
-  const check = checkNamed('service.tls');
-  if (baseUrl.protocol !== 'https:') return check.skip({ kind: 'plain-http' });
-  if (proxy !== undefined) return check.skip({ kind: 'tls-by-proxy', proxy: proxy.host });
-  const endpoint = endpointOf(baseUrl, { authorities, insecure: false }, undefined);
-  const hands = await shakeHands(endpoint, {}, { timeoutMs, signal, clock });
-  if (!hands.ok) {
-    signal.throwIfAborted();
-    const cause = tlsFailureOf(hands.code, { message: '' })?.cause;
-    return check.fail({ kind: 'tls-failed', code: hands.code, cause });
-  }
-  const { certificate, protocol, untrusted } = hands;
-  const issuer = issuerOf(certificate);
-  const days = Math.floor((Date.parse(certificate.valid_to) - clock.now()) / dayMs);
-  if (days < 0) return check.fail({ kind: 'certificate-ended', days: -days });
-  if (checkServerIdentity(endpoint.host, certificate) !== undefined) {
-    const names = (certificate.subjectaltname ?? 'no name').slice(0, 200);
-    return check.fail({ kind: 'certificate-of-others', names, host: endpoint.host });
-  }
-  if (untrusted !== undefined) return check.fail({ kind: 'certificate-untrusted', issuer, why: untrusted });
-  const result = days < warnDays ? 'warn' : 'pass';
-  return check[result]({ kind: 'certificate-valid', protocol: protocol ?? 'TLS', issuer, days });
-}
+import { formatDuration } from '../time/time-text.ts';
+import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
 
 /** How this machine reaches the service. */
 export interface Connection {
@@ -79,25 +19,80 @@ export interface Connection {
   readonly signal: AbortSignal;
 }
 
-/** `Date` has whole seconds, and an answer takes a while; ms. */
-const tolerated = 5000;
-/** Signed deliveries are rejected beyond this, as `webhook.tolerance` is unless set; ms. */
-const harmful = 300_000;
+/** Whether the service's host name leads to an address. */
+export async function checkHostLookup({ baseUrl, proxy, signal }: Connection): Promise<CheckResult> {
+  const name = 'service.dns';
+  const host = baseUrl.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return pass(name, `${host} is an address`);
+  if (proxy !== undefined) return skip(name, `the proxy ${proxy.host} looks names up`);
+  try {
+    const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
+    return pass(name, `${host} is ${addresses.join(', ')}`);
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOTFOUND' ? 'there is no such host' : (code ?? message);
+    const hint = "check the base URL ('leads config get base-url') and this machine's DNS";
+    return fail(name, `${host} cannot be looked up: ${why}`, hint);
+  }
+}
 
-/** What is known of the service's clock. */
+const dayMs = 86_400_000;
+
+/** A certificate that is renewed by itself is renewed a month before its end. */
+const warnDays = 14;
+
+/** The service's certificate: chain, name, days left. */
+export async function checkServiceCertificate(connection: Connection): Promise<CheckResult> {
+  const { baseUrl, proxy, authorities, timeoutMs, clock, signal } = connection;
+  const name = 'service.tls';
+  if (baseUrl.protocol !== 'https:') return skip(name, 'plain HTTP on this machine');
+  if (proxy !== undefined) return skip(name, `the service is reached through the proxy ${proxy.host}`);
+  const endpoint = endpointOf(baseUrl, { authorities, insecure: false }, undefined);
+  const hands = await shakeHands(endpoint, {}, { timeoutMs, signal, clock });
+  signal.throwIfAborted();
+  const code = faultOf(hands, endpoint.host);
+  if (code !== undefined || !hands.ok) {
+    const cert = hands.ok ? { cert: hands.certificate } : {};
+    const failure = tlsFailureOf(code ?? '', { message: code ?? '', ...cert });
+    const { origin } = baseUrl;
+    if (failure !== undefined) return fail(name, { kind: 'unsafe-connection', origin, ...failure });
+    const hint = 'is the service up, and is this its HTTPS port?';
+    return fail(name, `the handshake failed (${code})`, hint);
+  }
+  const days = Math.floor((Date.parse(hands.certificate.valid_to) - clock.now()) / dayMs);
+  const detail = `${hands.protocol ?? 'TLS'}, issued by ${issuerOf(hands.certificate)}, ${days} days left`;
+  if (days >= warnDays) return pass(name, detail);
+  return warn(name, detail, 'tell the service: its certificate ends soon');
+}
+
+/** Why the connection is not safe, as a code of OpenSSL or node; undefined: it is. */
+function faultOf(hands: Handshake, host: string): string | undefined {
+  if (!hands.ok) return hands.code;
+  return hands.untrusted ?? (checkServerIdentity(host, hands.certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID');
+}
+
+/** What the answers show of the service's clock. */
 export interface ClockSight {
-  /** The service's clock against ours, ms; undefined where it sends no `Date`. */
+  /** The service's clock against ours, ms; undefined: it sends no `Date`. */
   readonly drift: number | undefined;
   /** Whether any answer came, a rejection included. */
   readonly isReached: boolean;
 }
 
-/** `isReached`: whether any answer came. */
+/** `Date` has whole seconds, and an answer takes a while; ms. */
+const toleratedMs = 5000;
+/** Signed deliveries are rejected beyond this, as `webhook.tolerance` is unless set; ms. */
+const harmfulMs = 300_000;
+
 export function checkClockDrift({ drift, isReached }: ClockSight): CheckResult {
-  const check = checkNamed('service.clock');
-  if (drift === undefined) return check.skip({ kind: isReached ? 'clock-unsent' : 'no-answer' });
+  const name = 'service.clock';
+  if (drift === undefined)
+    return skip(name, isReached ? 'the service sends no Date' : 'the service did not answer');
   const size = Math.abs(drift);
-  if (size <= tolerated) return check.pass({ kind: 'clock-agrees' });
-  const isHarmful = size > harmful;
-  return check[isHarmful ? 'fail' : 'warn']({ kind: 'clock-drifts', drift, isHarmful });
+  if (size <= toleratedMs) return pass(name, "this machine's clock agrees with the service's");
+  const side = drift > 0 ? 'behind' : 'ahead of';
+  const harm = size > harmfulMs ? ': signed deliveries are rejected' : '';
+  const detail = `this machine's clock is ${formatDuration(size)} ${side} the service's${harm}`;
+  return (harm === '' ? warn : fail)(name, detail, 'set it by NTP, such as: timedatectl set-ntp true');
 }

@@ -2,7 +2,6 @@ import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { captureMessages } from './capture.ts';
 import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
-import { doctorMessages } from './doctor.ts';
 import { fileMessages } from './files.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
@@ -23,7 +22,6 @@ const catalogue: Catalogue = {
   ...captureMessages,
   ...checkMessages,
   ...configMessages,
-  ...doctorMessages,
   ...fileMessages,
   ...httpMessages,
   ...inboxMessages,

@@ -14,7 +14,7 @@ const migrated = (words: Words): string =>
   `'${words.command('inbox migrate')}' with a role that may create tables makes it`;
 const otherFile = (words: Words): string => `name another file with ${words.option('inbox')}`;
 /** The shell of SQLite reads around damaged pages. */
-export const saveDamaged = (path: string): string =>
+const saveDamaged = (path: string): string =>
   `'sqlite3 ${path} .recover | sqlite3 NEW' saves what it still holds`;
 const passwordPlaces = (words: Words): string => `it is looked for in the URL, ${words.databasePassword}`;
 const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';

@@ -109,10 +109,11 @@ describe('doctor --learn', () => {
     const service = await serving((query) => (query.size > 0 ? 400 : few));
     const found = await diagnose({ url: service.url }, '--learn');
     expect(service.requests).toHaveLength(25);
-    const ids = await exportedIds({ url: service.url }, found.home, '--accept-incomplete');
+    const words = ['--category', 'solar', '--accept-incomplete'];
+    const ids = await exportedIds({ url: service.url }, found.home, ...words);
     await service.close();
-    expect(found.dialect.params).toMatchObject({ limit: null, status: null });
-    expect(ids).toHaveLength(41);
+    expect(found.dialect.params).toMatchObject({ limit: null, status: null, category: null });
+    expect(ids).toHaveLength(21);
   });
 });
 

@@ -1,23 +1,22 @@
 import type { Context, Outcome } from '../../context.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
-import { checkNamed, type CheckResult, type CheckOutcome } from '../../doctor/check-result.ts';
+import { type CheckOutcome, type CheckResult, fail, pass, skip } from '../../doctor/check-result.ts';
 import { compareWithProfile, type LearntChange, writeDialect } from './learnt-changes.ts';
 import {
   checkConfig,
   checkIdFields,
   checkNodeVersion,
   checkSecretAges,
-  findConfig,
+  statConfig,
 } from '../../doctor/config-file.ts';
 import { checkFileMode } from '../../doctor/file-mode.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
-import type { OpenedStore } from '../../doctor/database-opens.ts';
-import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
+import { checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
 import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError } from '../../errors.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxFlags } from '../flags/shared-flags.ts';
-import { type Examination, examineDialect } from '../../doctor/dialect/examine-dialect.ts';
+import { type DialectReport, examineDialect } from '../../doctor/learn/examine-dialect.ts';
 import {
   checkHostLookup,
   checkServiceCertificate,
@@ -28,7 +27,6 @@ import { proxyFor } from '../../http/client/http-client.ts';
 import { openService } from '../../service/client/service.ts';
 import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
-import { problemSentence } from '../../messages/find-message.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { wrap } from '../help/layout.ts';
@@ -42,7 +40,7 @@ interface DoctorOptions extends InboxFlags {
 
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
   const { clock, status } = context;
-  const found = findConfig(context.paths.configDir);
+  const configBefore = statConfig(context.paths.configDir);
   const read = await readSettings(context);
   // Without an account there is nothing to learn from.
   if (options.learn) {
@@ -61,13 +59,11 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     const service = checkService(settings, options.learn, context);
     // What fails while others are printed is reported when its turn comes.
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
-    const { clock: ownClock, results: receiving } = await receiver;
     const profile = settings && readConfig(context.paths.configDir).profiles?.[settings.profile];
     const machine = [
       checkNodeVersion(context.nodeVersion),
-      checkConfig(found, read, context.platform),
+      checkConfig(configBefore, read, context.platform),
       ...checkSecretAges(profile ?? {}, context.env, clock.now()),
-      ownClock,
     ];
     const results: CheckResult[] = [];
     const groups: readonly (readonly [string, Promise<readonly CheckResult[]>])[] = [
@@ -77,7 +73,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
         service.connection,
       ],
       ['its list of leads', service.dialect],
-      ['receiving', Promise.resolve(receiving)],
+      ['receiving', receiver],
     ];
     for (const [title, group] of groups) {
       results.push(...(await group));
@@ -88,13 +84,14 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     const isWritten = learnt.length > 0 && settings !== undefined;
     if (isWritten) await writeDialect(learnt, settings.profile, context);
     const examination = await service.examination;
-    const counts = { pass: countOf(results, 'pass'), warn: countOf(results, 'warn') };
-    const rest = { fail: countOf(results, 'fail'), skip: countOf(results, 'skip') };
+    const count = (outcome: CheckOutcome): number =>
+      results.filter(({ result }) => result === outcome).length;
+    const counts = { pass: count('pass'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
     const requests = examination?.kind === 'examined' ? examination.requests : 0;
     status?.showProgress(undefined);
     const written = isWritten ? learnt.length : null;
-    await printer.end({ ...counts, ...rest, requests, learnt: learnt.length, written });
-    return rest.fail > 0 ? 'problems' : 'done';
+    await printer.end({ ...counts, requests, learnt: learnt.length, written });
+    return counts.fail > 0 ? 'problems' : 'done';
   } finally {
     status?.showProgress(undefined);
   }
@@ -123,53 +120,37 @@ async function checkReceiver(
   options: DoctorOptions,
   settings: Settings | undefined,
   context: Context,
-): Promise<{ clock: CheckResult; results: CheckResult[] }> {
-  const { clock, paths } = context;
-  const [opened, atPort, authority] = await Promise.all([
+): Promise<readonly CheckResult[]> {
+  const { clock, paths, platform } = context;
+  const [inbox, port, authority] = await Promise.all([
     openInbox(options, settings ?? { profile: 'default' }, context),
     checkPort(options.host, options.port),
     checkAuthority(paths.dataDir, clock.now()),
   ]);
-  return {
-    clock: checkOwnClock(clock.now(), opened.clock, opened.newestDelivery),
-    results: [
-      ...opened.checks,
-      ...(settings === undefined ? [] : checkIdFields(settings)),
-      atPort,
-      authority,
-      ...checkFileMode('receiver.authority-mode', authorityKeyPath(paths.dataDir), context.platform),
-    ],
-  };
+  const mode = checkFileMode('receiver.authority-mode', authorityKeyPath(paths.dataDir), platform);
+  return [...inbox, ...(settings === undefined ? [] : checkIdFields(settings)), port, authority, ...mode];
 }
 
 async function openInbox(
   options: DoctorOptions,
   settings: Pick<Settings, 'profile'>,
   context: Context,
-): Promise<OpenedStore> {
+): Promise<readonly CheckResult[]> {
   try {
     const location = await resolveInbox(options, settings, context);
     if (typeof location === 'string') return await openFile(location, context);
     const { checkDatabase } = await import('../../doctor/database-opens.ts');
-    return await checkDatabase(location, context.clock);
+    return await checkDatabase(location);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return {
-      checks: [checkNamed('receiver.inbox').fail(error)],
-      clock: { name: '', at: undefined },
-      newestDelivery: undefined,
-    };
+    return [fail('receiver.inbox', error)];
   }
 }
 
-async function openFile(location: string, { paths, clock, pid, platform }: Context): Promise<OpenedStore> {
-  const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
-  const { check, newestDelivery } = await checkInbox(location, storage, clock);
-  return {
-    checks: [check, ...checkFileMode('receiver.inbox-mode', location, platform), checkFreeSpace(storage)],
-    clock: { name: 'file system', at: storage.writtenAt },
-    newestDelivery,
-  };
+async function openFile(location: string, { paths, clock, platform }: Context): Promise<CheckResult[]> {
+  const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location);
+  const mode = checkFileMode('receiver.inbox-mode', location, platform);
+  return [await checkInbox(location, storage, clock), ...mode, checkFreeSpace(storage)];
 }
 
 async function learn(
@@ -186,14 +167,13 @@ interface ServiceReport {
   readonly connection: Promise<readonly CheckResult[]>;
   readonly dialect: Promise<readonly CheckResult[]>;
   /** Undefined without a key or base URL. */
-  readonly examination: Promise<Examination | undefined>;
+  readonly examination: Promise<DialectReport | undefined>;
 }
 
 const pullChecks = ['service.dns', 'service.tls', 'service.key', 'service.clock'];
-const dialectNames = [
-  ...['envelope', 'pagination', 'page-size', 'status', 'category', 'since', 'until', 'status-field', 'order'],
-  'rate-limit',
-].map((name) => `dialect.${name}`);
+const dialectNames = 'envelope pagination page-size status category since until rate-limit'
+  .split(' ')
+  .map((name) => `dialect.${name}`);
 
 /** Starts the checks of the service; what takes longest does not keep the others waiting. */
 function checkService(settings: Settings | undefined, isLearning: boolean, context: Context): ServiceReport {
@@ -209,8 +189,8 @@ function checkService(settings: Settings | undefined, isLearning: boolean, conte
       examination.then(checkKey),
       examination.then(checkClockDrift),
     ]),
-    dialect: examination.then((found) =>
-      found.kind === 'examined' ? found.checks : unexamined(found.error),
+    dialect: examination.then((report) =>
+      report.kind === 'examined' ? report.checks : unexamined(report.error),
     ),
     examination,
   };
@@ -218,7 +198,7 @@ function checkService(settings: Settings | undefined, isLearning: boolean, conte
 
 function unchecked(why: LeadsError): ServiceReport {
   const skipped = (names: readonly string[]): Promise<CheckResult[]> =>
-    Promise.resolve(names.map((name) => checkNamed(name).skip(why)));
+    Promise.resolve(names.map((name) => skip(name, why)));
   return {
     connection: skipped(pullChecks),
     dialect: skipped(dialectNames),
@@ -227,7 +207,7 @@ function unchecked(why: LeadsError): ServiceReport {
 }
 
 /** The command that gives the key failed: without a key nothing can be asked. */
-function withoutKey(error: unknown): Examination {
+function withoutKey(error: unknown): DialectReport {
   if (!(error instanceof ConfigError)) throw error;
   return { kind: 'failed', error, drift: undefined, isReached: false };
 }
@@ -256,24 +236,31 @@ function accountProblem(settings: Settings): LeadsError | undefined {
   }
 }
 
-function checkKey(found: Examination): CheckResult {
-  const check = checkNamed('service.key');
-  if (found.kind === 'examined') return check.pass({ kind: 'key-accepted' });
-  const { error } = found;
-  if (error instanceof KeyRejectedError) return check.fail(error);
+function checkKey(report: DialectReport): CheckResult {
+  const name = 'service.key';
+  if (report.kind === 'examined') return pass(name, 'accepted');
+  const { error } = report;
   // The service was reached, and its answer says nothing of the key.
-  if (error instanceof DataError) return check.skip({ kind: 'key-unseen' });
-  return check.fail(error);
+  if (error instanceof DataError && !(error instanceof KeyRejectedError))
+    return skip(name, 'the answer does not show whether it is accepted');
+  return fail(name, error);
 }
 
 function unexamined(error: LeadsError): CheckResult[] {
-  const why =
-    error instanceof DataError ? 'no-leads-answered' : error instanceof ConfigError ? 'no-key' : 'no-answer';
-  return dialectNames.map((name) =>
-    error instanceof DataError && name === 'dialect.envelope'
-      ? checkNamed(name).fail(wantsPost(error) ? { kind: 'list-by-post', status: error.status } : error)
-      : checkNamed(name).skip({ kind: why }),
-  );
+  const isData = error instanceof DataError;
+  const [envelope = '', ...others] = dialectNames;
+  const why = error instanceof ConfigError ? 'there is no key' : 'the service did not answer';
+  const first = isData ? fail(envelope, error) : skip(envelope, why);
+  return [
+    isData && wantsPost(error) ? wantsGet(envelope, error) : first,
+    ...others.map((name) => skip(name, isData ? 'the answer holds no leads' : why)),
+  ];
+}
+
+function wantsGet(name: string, { status }: LeadsError): CheckResult {
+  const shown = status === undefined ? '' : ` (${status})`;
+  const detail = `the service wants POST there${shown}, and lists are read by GET alone`;
+  return fail(name, detail, 'if it has a list for GET, too: leads config set api.path /…');
 }
 
 /** The specification's list operation takes GET; those of others may not. */
@@ -301,8 +288,7 @@ function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPrinter {
       }
     },
     async learnt(changes) {
-      for (const { key, value, evidence: found, old } of changes) {
-        const evidence = problemSentence(found);
+      for (const { key, value, evidence, old } of changes) {
         await line({ type: 'learnt', key, value, evidence, ...(old === undefined ? {} : { old }) });
       }
     },
@@ -355,10 +341,7 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
         colours.bold('learnt'),
         ...changes.flatMap(({ key, value, evidence, old }) => {
           const was = old === undefined || old === value ? '' : ` (was ${shown(old)})`;
-          return [
-            `  ${sanitize(`${key} ${shown(value)}${was}`)}`,
-            ...inside(problemSentence(evidence)).map(dim),
-          ];
+          return [`  ${sanitize(`${key} ${shown(value)}${was}`)}`, ...inside(evidence).map(dim)];
         }),
         '',
       ]),
@@ -378,9 +361,10 @@ type CheckInWords = ReturnType<typeof inWords>;
 type Alike = [CheckInWords, ...CheckInWords[]];
 
 /** What is in order needs no hint. */
-function inWords({ name, result, found }: CheckResult) {
-  const { message, hint } = found instanceof Error ? describe(found) : describeProblem(found);
-  return { name, result, detail: message, hint: result === 'pass' ? undefined : hint };
+function inWords({ name, result, detail, hint }: CheckResult) {
+  if (typeof detail === 'string') return { name, result, detail, hint: result === 'pass' ? undefined : hint };
+  const words = detail instanceof Error ? describe(detail) : describeProblem(detail);
+  return { name, result, detail: words.message, hint: words.hint };
 }
 
 /** Checks in a row that were skipped for one reason stand in one line. */
@@ -407,6 +391,3 @@ interface DoctorSummary extends Readonly<Record<CheckOutcome, number>> {
   /** Keys that `--learn` wrote; null where none was to be written. */
   readonly written: number | null;
 }
-
-const countOf = (results: readonly CheckResult[], outcome: CheckOutcome): number =>
-  results.filter(({ result }) => result === outcome).length;

@@ -37,9 +37,6 @@ export const cursorParams = names(`
   cursor after page_token pageToken next_token nextToken starting_after continuation continuationToken next_cursor
   nextCursor page[cursor] page[after] after_id last_id since_id token marker bookmark position`);
 
-/** Names of the last id as a cursor, the most usual ones first. */
-export const idParams = names('starting_after cursor after');
-
 /** Names that take the id of a lead, and mean the leads that are older, or that stand after it: each asked for together. */
 export const idNamesBehind = {
   older: names('before before_id'),

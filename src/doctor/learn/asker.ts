@@ -3,6 +3,7 @@ import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../.
 import type { HttpClient } from '../../http/client/http-client.ts';
 import { askedWaitMs } from '../../service/client/rate-limit.ts';
 import { driftOf, type Service } from '../../service/client/service.ts';
+import { formatPointer } from '../../json/exact.ts';
 import { fetchPage } from '../../service/fetch-page.ts';
 import type { Completion } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
@@ -18,48 +19,50 @@ export type Query = Readonly<Record<string, string>>;
 const mostRequests = 25;
 /** A rate limit that lasts longer ends the examination, ms. */
 const longestPause = 60_000;
-/** Leads that are compared of one page. */
+/** So many leads of one answer are compared; the rest of a very large one is not read. */
 const mostCompared = 1000;
 
 export interface SeenPage {
   readonly kind: 'page';
-  readonly count: number;
   readonly leads: readonly SeenLead[];
   /** Undefined where a very large answer was not read to its end. */
   readonly facts: PageFacts | undefined;
 }
 
-/** What came of one request: a page, a refusal, or nothing, where no request was left or none got through. */
-export type Seen = SeenPage | Refusal | { readonly kind: 'unasked' };
-
 /** The service rejected a request, or answered something else than a page. */
-export interface Refusal {
+export interface Rejection {
   readonly kind: 'rejected';
   readonly error: LeadsError;
-  readonly sentence: string;
 }
 
-/** The first pages of a walk as an export makes it. */
+/** What came of one request: a page, a rejection, or nothing, where no request was left or none got through. */
+export type Seen = SeenPage | Rejection | { readonly kind: 'unasked' };
+
+/** The beginning of a walk as an export makes it. */
 export interface Walked {
-  /** The leads of each page that were not met before; pages without any are left out. */
+  /** The new leads of the first two pages that brought any. */
   readonly pages: readonly (readonly SeenLead[])[];
-  /** Where the third page begins, or the second one where there is no third; `pagesBefore` lie in front of it. */
+  /** Where the next page begins; undefined where the service has not shown how it pages. */
   readonly next: Position | undefined;
+  /** So many pages were read before it. */
   readonly pagesBefore: number;
-  /** How it came to its end; undefined where it did not. */
+  /** Undefined where the walk did not come to its end. */
   readonly completion: Completion | undefined;
-  readonly refusal: Refusal | undefined;
+  readonly rejection: Rejection | undefined;
 }
 
 /** Asks the list operation, and is the one budget of requests. Throws what makes every further request pointless. */
 export class Asker {
-  /** In which the service is asked from now on; `inForce`: in which it was asked before. */
+  /** In which the service is asked from now on. */
   dialect: Dialect;
-  readonly inForce: Dialect;
+  /** The service fails, or finds nothing, where it does not know a parameter: names are tried alone. */
+  isStrict = false;
   requests = 0;
   /** The service's clock against ours, ms, by the first answer with a `Date`. */
   drift: number | undefined;
   isReached = false;
+  /** Where the newest page had its leads, as a JSON Pointer. */
+  items = '';
   /** Of the newest answer. */
   headers: PageFacts['headers'] = {};
   readonly #service: Service;
@@ -68,7 +71,6 @@ export class Asker {
 
   constructor(service: Service) {
     this.dialect = service.dialect;
-    this.inForce = service.dialect;
     this.#service = { ...service, http: this.#counting(service.http) };
   }
 
@@ -89,43 +91,45 @@ export class Asker {
     return this.#service.rateGate.waitMs;
   }
 
+  set(changes: Dialect): void {
+    this.dialect = this.with(changes);
+  }
+
   /** The dialect in force with changes. */
   with(changes: Dialect): Dialect {
     return { ...this.dialect, ...changes, params: { ...this.dialect.params, ...changes.params } };
   }
 
-  /** One page of the list with this query. */
+  /** One page of the list with these parameters. */
   async ask(query: Query): Promise<Seen> {
     if (this.left < 1) return { kind: 'unasked' };
     const { params } = this;
     const url = new URL(params.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const leads: SeenLead[] = [];
-    let count = 0;
     let facts: PageFacts | undefined;
     const { signal } = this.#service;
     const source = { service: this.#limited(), params, counters: { requests: 0, retries: 0 }, signal };
     try {
       for await (const part of fetchPage(source, url)) {
-        if (part.again) continue;
-        leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
-        count += part.leads.length;
+        if (!part.again) leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
         facts = part.facts;
         if (facts === undefined && leads.length >= mostCompared) break;
       }
     } catch (error) {
-      return (await this.#refusal(error)) ?? { kind: 'unasked' };
+      return this.#rejectionIn(error) ?? { kind: 'unasked' };
     }
+    if (facts !== undefined && (leads.length > 0 || !this.#hasAnswered))
+      this.items = formatPointer(facts.envelope.path);
     this.#hasAnswered = true;
-    return { kind: 'page', count, leads, facts };
+    return { kind: 'page', leads, facts };
   }
 
-  /** The first pages of a walk in another dialect. */
-  async walk(dialect: Dialect, pageSize: number | undefined): Promise<Walked> {
+  /** The first two pages of a walk in another dialect, with the page size of an export unless another one is given. */
+  async walk(dialect: Dialect, pageSize?: number): Promise<Walked> {
     const pages: SeenLead[][] = [];
     let [next, pagesBefore]: [Position | undefined, number] = [undefined, 0];
-    let completion: Completion | undefined;
-    let refusal: Refusal | undefined;
+    let rejection: Rejection | undefined;
     const messages = { ...this.#service.messages, note: () => undefined };
     const options = { query: {}, pageSize, acceptUnproven: () => undefined };
     const listing = listLeads({ ...this.#limited(), dialect, messages }, options);
@@ -136,25 +140,23 @@ export class Asker {
         if (batch.next !== undefined) [next, pagesBefore] = [batch.next, read];
         if (read > 1 && next !== undefined && !batch.last) break;
       }
-      ({ completion } = listing);
     } catch (error) {
-      refusal = await this.#refusal(error);
+      rejection = this.#rejectionIn(error);
     }
-    return { pages: Object.values(pages), next, pagesBefore, completion, refusal };
+    return { pages: Object.values(pages), next, pagesBefore, completion: listing.completion, rejection };
   }
 
-  /** The refusal that an error shows; undefined where it says nothing of what was asked for. Throws what ends the examination. */
-  async #refusal(error: unknown): Promise<Refusal | undefined> {
+  /** The rejection that an error shows; undefined where it says nothing of what was asked for. */
+  #rejectionIn(error: unknown): Rejection | undefined {
     if (error instanceof BudgetSpentError) return undefined;
-    const isRefused = error instanceof DataError || (this.#hasAnswered && error instanceof ServiceError);
     // Firewalls answer 403 to parameters with odd names, under a key that was accepted before.
-    const isFiltered = this.#hasAnswered && error instanceof KeyRejectedError && error.status === 403;
-    if (!isRefused && !isFiltered) throw error;
+    const isFiltered = error instanceof KeyRejectedError && error.status === 403;
+    const isFailure = error instanceof ServiceError;
+    if (!(error instanceof DataError) && !(this.#hasAnswered && (isFiltered || isFailure))) throw error;
     this.#isUsedUp ||= error.status === 429;
     // Some services fail at parameters that they do not expect.
-    if (error instanceof ServiceError && (error.status ?? 0) < 500) return undefined;
-    const { sentenceOf } = await this.#service.texts();
-    return { kind: 'rejected', error, sentence: sentenceOf(error) };
+    if (isFailure && (error.status ?? 0) < 500) return undefined;
+    return { kind: 'rejected', error };
   }
 
   /** The same service with no more attempts than there are requests left. */
@@ -166,7 +168,7 @@ export class Asker {
   #counting(http: HttpClient): HttpClient {
     return {
       request: async (options) => {
-        if (this.left < 1) throw new BudgetSpentError({ kind: 'requests-spent' });
+        if (this.left < 1) throw new BudgetSpentError('no request was left');
         this.requests += 1;
         const { clock, rateGate } = this.#service;
         const askedAt = clock.now();

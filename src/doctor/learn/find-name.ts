@@ -1,0 +1,137 @@
+import type { Asker, Query, Seen } from './asker.ts';
+import { keysOf, type SeenLead } from './seen-leads.ts';
+
+/** A value for a parameter, and what an answer looks like where the parameter is honoured. */
+export interface Trial {
+  readonly text: string;
+  /** Whether these leads are what the value asks for. */
+  readonly fits: (leads: readonly SeenLead[]) => boolean;
+  /** Keys of known leads that have to come: an answer without any of them does harm. */
+  readonly expected: readonly string[];
+  /** What comes, in a sentence. */
+  readonly wanted: string;
+}
+
+/** What a name turned out to do; `evidence` says what was seen. */
+export interface NameFinding {
+  /** `harmful`: the service rejects it, or leaves out what is asked for; `unknown`: nothing shows what it does. */
+  readonly effect: 'honoured' | 'ignored' | 'harmful' | 'unclear' | 'unknown';
+  readonly name: string;
+  readonly evidence: string;
+}
+
+/** What the names are tried with, and the answer that comes without them. */
+export interface NameSearch {
+  readonly asker: Asker;
+  readonly query: Query;
+  readonly without: readonly SeenLead[];
+  readonly trials: readonly Trial[];
+}
+
+type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
+
+/** So many leads may arrive between two answers. */
+const arrivals = 2;
+/** The usual names come first: at least so many are sent together. */
+const together = 8;
+/** So many names are tried one by one. */
+const alone = 4;
+
+/** Services may take names with brackets or operators for fields, or fail at them. */
+const isPlain = (name: string): boolean => /^[A-Za-z_]+$/.test(name) && !/_(gte|lte|gt|lt)$/.test(name);
+
+/**
+ * Finds the one of several names that the service honours: many are sent at once, each with a value of its own as far as there
+ * are enough, since most services ignore what they do not know; elsewhere one after the other.
+ */
+export async function findName(search: NameSearch, names: readonly string[]): Promise<NameFinding> {
+  const { asker, trials } = search;
+  const [first = ''] = names;
+  if (trials.length === 0) return { effect: 'unknown', name: first, evidence: 'the leads differ too little' };
+  const plain = names.filter(isPlain);
+  const many = Math.max(together, trials.length);
+  const groups = [plain.slice(0, many), plain.slice(many), names.filter((name) => !isPlain(name))];
+  let finding: NameFinding | undefined;
+  for (const group of groups.filter(({ length }) => length > 0)) {
+    const isTogether = group.length > 1 && !asker.isStrict;
+    const found = isTogether ? await narrow(search, group) : 'unclear';
+    if (typeof found === 'object') return found;
+    asker.isStrict ||= isTogether && found === 'unclear' && group.every(isPlain);
+    const single = asker.isStrict ? names : group;
+    for (const name of found === 'unclear' ? single.slice(0, alone) : []) {
+      const tried = await tryAlone(search, name);
+      if (tried.effect === 'honoured') return tried;
+      finding ??= tried;
+    }
+    if (found === 'ignored') finding ??= ignoredNames(group);
+    if (found === 'unasked' || asker.isStrict) break;
+  }
+  return finding ?? { effect: 'unknown', name: first, evidence: noRequest };
+}
+
+const noRequest = 'no request was left for it, or none got through';
+
+const ignoredNames = (names: readonly string[]): NameFinding => {
+  const [name = ''] = names;
+  return { effect: 'ignored', name, evidence: `${names.length} names changed nothing, ${name} among them` };
+};
+
+/** Sends names together until one of them is known to count. */
+async function narrow(
+  { asker, query, without, trials }: NameSearch,
+  names: readonly string[],
+): Promise<NameFinding | Exclude<Effect, Trial>> {
+  let candidates = names;
+  let share = 1;
+  for (;;) {
+    const sent = candidates.slice(0, Math.ceil(candidates.length * share));
+    const values = new Map(sent.map((name, i) => [name, trials[i % trials.length] as Trial]));
+    const texts = Object.fromEntries([...values].map(([name, { text }]) => [name, text]));
+    const effect = effectOf(await asker.ask({ ...query, ...texts }), without, [...values.values()]);
+    // Among candidates of which one counts, an answer that shows no effect names those that were not sent.
+    if (effect === 'ignored' && sent.length < candidates.length) candidates = candidates.slice(sent.length);
+    else if (typeof effect === 'string') return effect;
+    else {
+      candidates = candidates.filter((name) => values.get(name) === effect);
+      const [name = ''] = candidates;
+      if (candidates.length === 1) return honoured(name, effect);
+    }
+    share = candidates.length === 1 ? 1 : trials.length / (trials.length + 1);
+  }
+}
+
+async function tryAlone({ asker, query, without, trials }: NameSearch, name: string): Promise<NameFinding> {
+  const [trial] = trials as [Trial];
+  const asked = `${name}=${trial.text}`;
+  const seen = await asker.ask({ ...query, [name]: trial.text });
+  if (seen.kind === 'unasked') return { effect: 'unknown', name, evidence: noRequest };
+  if (seen.kind === 'rejected') {
+    const { status } = seen.error;
+    const effect = (status ?? 0) < 500 ? 'harmful' : 'unknown';
+    return { effect, name, evidence: `${asked} was rejected (${status ?? 'no page'})` };
+  }
+  const effect = effectOf(seen, without, [trial]);
+  if (typeof effect === 'object') return honoured(name, trial);
+  if (effect === 'ignored') return { effect, name, evidence: `${name} changed nothing` };
+  const keys = keysOf(seen.leads);
+  const { expected } = trial;
+  const isLossy =
+    keys.length < without.length && expected.length > 0 && !expected.some((key) => keys.includes(key));
+  const evidence = `${asked} brought ${keys.length} leads, and not ${trial.wanted}`;
+  return { effect: isLossy ? 'harmful' : 'unclear', name, evidence };
+}
+
+const honoured = (name: string, { text, wanted }: Trial): NameFinding => ({
+  ...{ effect: 'honoured', name },
+  evidence: `${name}=${text} brought ${wanted}`,
+});
+
+/** The trial that an answer fits, or why there is none. */
+function effectOf(seen: Seen, without: readonly SeenLead[], trials: readonly Trial[]): Effect {
+  if (seen.kind !== 'page') return seen.kind === 'unasked' ? 'unasked' : 'unclear';
+  const trial = trials.find(({ fits }) => fits(seen.leads));
+  if (trial !== undefined) return trial;
+  const keys = new Set(keysOf(seen.leads));
+  const shared = without.filter(({ key }) => keys.has(key)).length;
+  return shared >= Math.max(1, without.length - arrivals) ? 'ignored' : 'unclear';
+}
