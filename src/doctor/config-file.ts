@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { valueAt } from '../config/check-config.ts';
 import { configFile } from '../config/directories.ts';
 import type { Settings } from '../config/load-settings.ts';
@@ -7,7 +7,6 @@ import type { Profile } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { isOpenToOthers } from '../files/close-to-others.ts';
 import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
-import { modeOf, statOf } from './file-mode.ts';
 
 /** What the configuration file was like before it was read, since reading tightens its permissions. */
 export interface ConfigBefore {
@@ -100,4 +99,23 @@ export function checkNodeVersion(version: string): CheckResult {
     return pass('machine.node', `node ${version}`);
   const detail = `node ${version} is older than ${oldest.join('.')}`;
   return fail('machine.node', detail, 'install a current version of node');
+}
+
+/** A warning of a file that others may read: `listen` closes it where the system lets it, and uses it anyway. */
+export function checkFileMode(name: string, path: string, platform: string): CheckResult[] {
+  const stat = platform === 'win32' ? undefined : statOf(path);
+  if (stat === undefined || !isOpenToOthers(stat)) return [];
+  const hint = 'close it with chmod 600, unless its group is one that is to read it';
+  return [warn(name, `${path} is readable by others (${modeOf(stat)})`, hint)];
+}
+
+const modeOf = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, '0');
+
+/** Undefined also for a file that cannot be reached: whatever uses it says what is wrong with the way to it. */
+function statOf(path: string, read = statSync): Stats | undefined {
+  try {
+    return read(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

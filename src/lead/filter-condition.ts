@@ -1,6 +1,5 @@
 import { UsageError } from '../errors.ts';
 import { parseInstant } from '../time/time-text.ts';
-import type { LeadProblem } from './problems.ts';
 
 const operators = ['!=', '>=', '<=', '=', '~', '>', '<'] as const;
 
@@ -23,7 +22,9 @@ export function parseCondition(text: string): Condition | undefined {
   if (path === '' || operator === undefined) return undefined;
   const condition = { path: path.split('.'), operator, value: typedValue.trimStart() };
   if (comparesOrder(condition) && boundOf(condition.value, 0) === undefined) {
-    throw new UsageError({ kind: 'condition-without-order', text, operator } satisfies LeadProblem);
+    throw new UsageError(`the condition '${text}' needs a number or a time after '${operator}'`, {
+      hint: 'such as 10, 2026-01-31, yesterday or 7d',
+    });
   }
   return condition;
 }

@@ -2,7 +2,6 @@ import { parseBaseUrl } from '../config/base-url.ts';
 import { UsageError } from '../errors.ts';
 import { forApplication } from '../messages/application.ts';
 import { configMessages } from '../messages/config.ts';
-import { leadMessages } from '../messages/lead.ts';
 import { messageIn } from '../messages/message.ts';
 import { RateGate } from '../service/client/service.ts';
 import { systemClock } from '../time/clock.ts';
@@ -65,7 +64,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-const messages = { ...configMessages, ...leadMessages };
+const messages = configMessages;
 
 /** What options that cannot work throw, in words of options: the messages of what runs later are not loaded for it. */
 function checked<T>(read: () => T): T {

@@ -6,14 +6,11 @@ import { fileMessages } from './files.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { jsonMessages } from './json.ts';
-import { leadMessages } from './lead.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
-import { outputMessages } from './output.ts';
 import { receiverMessages } from './receiver.ts';
 import { sandboxMessages } from './sandbox.ts';
 import { senderMessages } from './sender.ts';
 import { serviceMessages } from './service.ts';
-import { statsMessages } from './stats.ts';
 import { tlsMessages } from './tls.ts';
 import { webhookMessages } from './webhook.ts';
 
@@ -27,13 +24,10 @@ const catalogue: Catalogue = {
   ...inboxMessages,
   ...receiverMessages,
   ...sandboxMessages,
-  ...outputMessages,
-  ...statsMessages,
   ...webhookMessages,
   ...senderMessages,
   ...tlsMessages,
   ...jsonMessages,
-  ...leadMessages,
   ...serviceMessages,
 };
 

@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream';
 import { OutputError } from '../errors.ts';
 import { outputError } from '../files/output-error.ts';
 import type { Output } from '../host.ts';
-import type { OutputProblem } from './problems.ts';
 import { escapeJson } from './terminal/terminal.ts';
 
 /** Writes and waits until the stream took it. Throws `OutputError` (disk full, I/O), or `InterruptedError` (EPIPE). */
@@ -55,7 +54,7 @@ export class StdoutWriter {
   giveUpAfter(ms: number): void {
     const timer = setTimeout(() => {
       if (this.#failed || this.#unsent === 0) return;
-      this.#abandoned = new OutputError({ kind: 'stdout-not-read' } satisfies OutputProblem);
+      this.#abandoned = new OutputError('cannot write to stdout: its reader stopped reading');
       this.#fail(this.#abandoned);
       for (const resolve of this.#idle.splice(0)) resolve();
     }, ms);

@@ -1,4 +1,4 @@
-import { usageError } from './problems.ts';
+import { UsageError } from '../errors.ts';
 import { parseDuration } from '../time/time-text.ts';
 import type { ReceiptFigures } from './receipt-counts.ts';
 
@@ -40,21 +40,32 @@ export function parseExpectations(typed: string): readonly Expectation[] {
 function parseExpectation(text: string): Expectation {
   const [, name = '', operator, value = ''] = /^([a-z0-9]+)\s*(<=|>=|<|>)\s*(\S+)$/.exec(text) ?? [];
   if (operator === undefined) {
-    throw usageError({ kind: 'no-expectation', text, measures: measureNames });
+    throw expectationError(`'${text}' is no expectation`);
   }
   if (!isMeasure(name)) {
-    throw usageError({ kind: 'no-measure', name, measures: measureNames });
+    throw expectationError(`there is no measure '${name}'`);
   }
   const kind = measures[name];
   const unit = kind === 'share' && !value.endsWith('%') ? 'number' : kind;
   const bound = boundOf(value, unit);
   if (bound === undefined) {
-    throw usageError({ kind: 'no-bound', measure: name, wants: kind, value, measures: measureNames });
+    throw expectationError(`${name} is compared with ${bounds[kind]}, and '${value}' is none`);
   }
   return { text, measure: name, operator: operator as Expectation['operator'], bound, unit };
 }
 
-const measureNames = Object.keys(measures);
+const bounds = {
+  duration: 'a duration such as 30m',
+  share: 'a share such as 5%, or a number',
+  number: 'a number',
+} as const;
+
+const expectationError = (message: string): UsageError =>
+  new UsageError(`--expect: ${message}`, {
+    hint:
+      `it is MEASURE<VALUE, also with <=, > or >=, and several are separated by commas: ${Object.keys(measures).join(', ')}; ` +
+      "gap and p50 to p99 with a duration, the others up to backfilled with a share or a number, such as 'gap<30m,duplicate<5%,p95<10s'",
+  });
 
 const isMeasure = (name: string): name is Measure => Object.hasOwn(measures, name);
 

@@ -146,7 +146,7 @@ describe('order in --where', () => {
     expect(() => parseCondition('score>high')).toThrow(
       expect.objectContaining({
         code: 'usage',
-        problem: { kind: 'condition-without-order', text: 'score>high', operator: '>' },
+        hint: 'such as 10, 2026-01-31, yesterday or 7d',
       }),
     );
   });

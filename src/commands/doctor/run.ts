@@ -9,7 +9,7 @@ import {
   checkSecretAges,
   statConfig,
 } from '../../doctor/config-file.ts';
-import { checkFileMode } from '../../doctor/file-mode.ts';
+import { checkFileMode } from '../../doctor/config-file.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import { checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
 import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError } from '../../errors.ts';

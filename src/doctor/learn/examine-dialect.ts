@@ -4,11 +4,10 @@ import { numberParams } from '../../service/pagers/names.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { type CheckResult, pass, skip, warn } from '../check-result.ts';
 import type { ClockSight } from '../service-connection.ts';
-import { Asker, type SeenPage, type Walked } from './asker.ts';
+import { Asker, type Examination, learn, type LearntKey, type SeenPage, type Walked } from './asker.ts';
 import { findFilters } from './find-filters.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
 import { findPaging } from './find-paging.ts';
-import { type Examination, learn, type LearntKey } from './report.ts';
 import { idFieldsOf, keysOf } from './seen-leads.ts';
 
 /** What the service turned out to be. */

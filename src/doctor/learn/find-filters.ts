@@ -8,9 +8,8 @@ import {
 } from '../../service/pagers/names.ts';
 import { timeText } from '../../service/pagers/position.ts';
 import { pass, skip, warn } from '../check-result.ts';
-import type { Query } from './asker.ts';
+import { type Examination, learn, type Query } from './asker.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
-import { type Examination, learn } from './report.ts';
 import { keysOf, type SeenLead, statusFieldOf, valuesOf } from './seen-leads.ts';
 
 type FilterName = 'status' | 'category' | 'since' | 'until';

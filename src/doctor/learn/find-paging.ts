@@ -3,9 +3,8 @@ import { hintsOf, linksIn, type PaginationHints } from '../../service/pagers/hin
 import { cursorParams, numberParams } from '../../service/pagers/names.ts';
 import { provenUpTo } from '../../service/run-memory.ts';
 import { pass, warn } from '../check-result.ts';
-import type { SeenPage, Walked } from './asker.ts';
+import { type Examination, learn, type SeenPage, type Walked } from './asker.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
-import { type Examination, learn } from './report.ts';
 import { keysOf } from './seen-leads.ts';
 
 /** What is known of the list when it is asked how it pages. */

@@ -14,7 +14,7 @@ import {
   proxyFor,
 } from './http-client.ts';
 import { loopbackAuthorities } from './loopback-authorities.ts';
-import { nameOtherHost } from './other-host.ts';
+import { nameOtherHost } from './trust.ts';
 
 /**
  * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two

@@ -10,7 +10,7 @@ import {
   proxyFor,
 } from './http-client.ts';
 import { loopbackAuthorities } from './loopback-authorities.ts';
-import { nameOtherHost } from './other-host.ts';
+import { nameOtherHost } from './trust.ts';
 
 /** Ends a connection; the request, or the body of its answer, fails with the reason. */
 type CloseConnection = (why: Error) => void;

@@ -1,2 +1,0 @@
-/** Why output cannot be made. */
-export type OutputProblem = { readonly kind: 'stdout-not-read' };
