@@ -513,3 +513,37 @@ describe('what is asked for', () => {
     expect(server.requests[0]).toMatch(/^\/tenant\/7\/api\/leads\?/);
   });
 });
+
+describe('a numbered page that fails without a flag', () => {
+  const pagesUntil =
+    (last: number, failure: (response: ServerResponse) => unknown): Reply =>
+    (query, _, response) => {
+      const page = Number(query.get('page') ?? 1);
+      if (page > last) return failure(response);
+      return { data: leads((page - 1) * 20, page * 20) };
+    };
+
+  it.each([
+    [
+      'a bare null in the place of the envelope',
+      (response: ServerResponse) => void response.writeHead(200).end('null'),
+    ],
+    [
+      'a 404 that says that the result window ends',
+      (response: ServerResponse) =>
+        void response
+          .writeHead(404, { 'content-type': 'application/json' })
+          .end('{"error":"window","message":"result window too large"}'),
+    ],
+  ])('does not end the list: %s', async (_, failure) => {
+    const { service } = await stub(pagesUntil(3, failure));
+    await expect(walk(service)).rejects.toMatchObject({ code: 'incomplete' });
+  });
+
+  it('ends the list where a 404 says only that there is no such page', async () => {
+    const { service } = await stub(
+      pagesUntil(3, (response) => void response.writeHead(404).end('{"detail":"Invalid page."}')),
+    );
+    expect((await walk(service)).ids).toEqual(names(0, 60));
+  });
+});

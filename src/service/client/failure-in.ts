@@ -80,7 +80,7 @@ const envelope =
 const failed =
   /^(err(or)?s?|fail(s|ed|ure)?|false|ko|nok|denied|rejected|unauthori[sz]ed|forbidden|invalid|exception|fatal|timeout)$/i;
 const errorText =
-  /error|fail|exception|invalid|denied|time ?out|timed out|unavailable|exceed|forbidden|unauthori[sz]ed|not (authori[sz]ed|allowed|permitted)|permission|expired|revoked|too many|limit|quota|throttl|slow ?down|cannot|could not|unable|refused|rejected|maintenance/i;
+  /error|fail|exception|invalid|denied|time ?out|timed out|unavailable|exceed|forbidden|unauthori[sz]ed|not (authori[sz]ed|allowed|permitted)|permission|expired|revoked|too many|limit|quota|throttl|slow ?down|cannot|could not|unable|refused|rejected|maintenance|degraded|incomplete/i;
 const successText =
   /^(ok|success\w*|succeeded|done|true|操作成功|成功)\b|\bno (errors?|failures?)\b|without (an )?error/i;
 /** An empty list is no failure. */
@@ -138,8 +138,9 @@ const besideNothing: readonly Row[] = [
   [
     'the specification, section 7; GraphQL, Google APIs, Microsoft Graph',
     ({ name, value }) =>
-      /^(odata)?(errors?|fault|exception|errormessages?|errormsg|errmsg|errordescription)$/.test(name) &&
-      isFilled(value),
+      /^(odata)?(errs?|errors?|faults?|faultcode|exceptions?|problems?|failures|errormessages?|errormsg|errmsg|errordescription)$/.test(
+        name,
+      ) && isFilled(value),
   ],
   [
     'Google Maps',
@@ -149,7 +150,8 @@ const besideNothing: readonly Row[] = [
   [
     'gateways that answer 200 in the place of 429 or 503',
     ({ name, value }) =>
-      /^(message|msg|messages|detail|details|reason|info)$/.test(name) &&
-      isErrorText(problemText({ message: value }, (text) => text) ?? ''),
+      /^(message|msg|messages|detail|details|reason|info|warnings?|statustext|statusmessage|statusdescription)$/.test(
+        name,
+      ) && isErrorText(problemText({ message: value }, (text) => text) ?? ''),
   ],
 ];

@@ -147,6 +147,10 @@ export class NumberedPager implements Pager {
       this.#isAskedAgain = true;
       return request;
     }
+    // A list that ends is still in its envelope: a bare `null` in its place is what a failing service sends.
+    const { root } = answer.facts.envelope;
+    const isInEnvelope = (this.#first?.facts.envelope.path.length ?? 0) > 0;
+    if (root === null && answer.facts.status === 200 && isInEnvelope) return unproven({ kind: 'no-list' });
     const { pages } = hints;
     const isKnown = this.#count.mayRepeatFirst !== true && request.position.style === 'page';
     if (pages !== undefined && isKnown && this.#page + 1 < pages)
@@ -181,11 +185,17 @@ export class NumberedPager implements Pager {
     const isCounted = this.#total !== undefined && this.#total === this.#met && !this.#isTotalWrong;
     const { page, pages } = this.#first.hints;
     const isNumbered = this.#isHonoured || page !== undefined || pages !== undefined;
-    if (isCounted || (isNumbered && error.status === 404) || (this.#isHonoured && isShort))
-      return complete('nothing-behind');
+    const isEndOfList = isNumbered && error.status === 404 && !isDepthLimit(error);
+    if (isCounted || isEndOfList || (this.#isHonoured && isShort)) return complete('nothing-behind');
     const other =
       !this.#isHonoured && rejectsPosition(error.status) ? this.#count.ignored?.(this.#first) : undefined;
     if (other !== undefined) return other;
     return unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
   }
 }
+
+/** Services that serve only so many pages reject deeper ones, whatever the list still holds. */
+const isDepthLimit = ({ problem }: Rejection['error']): boolean =>
+  typeof problem?.['reason'] === 'string' && depthLimit.test(problem['reason']);
+
+const depthLimit = /window|too (deep|far|large)|max(imum)? (page|offset|depth|result)|pagination limit/i;

@@ -58,6 +58,13 @@ const failures: readonly (readonly [kind: string, text: string, body: Json])[] =
     },
   ],
   ['passing', 'db timeout', { info: 'db timeout', data: [] }],
+  ...['err', 'problem', 'exceptions', 'failures'].map((name): (typeof failures)[number] => [
+    'other',
+    `'${name}' is "SHARD_17"`,
+    { [name]: 'SHARD_17', data: [] },
+  ]),
+  ['other', 'SHARD_17', { faultcode: 'SHARD_17', data: [] }],
+  ['other', 'degraded', { status: 'degraded', data: [] }],
   ['other', 'no permission to read leads', { message: 'no permission to read leads', data: [] }],
   ['other', 'bad (-3)', { errno: -3, errmsg: 'bad', list: [] }],
 ];
