@@ -23,8 +23,9 @@ export interface Contestant {
   readonly cpuOfYardstick: Measurement;
 }
 
-/** Enough that the start of the program is a small part. */
-const manyLeads = 40_000;
+/** Enough that the start of the program is a small part of an export, and of what reads an inbox as well. */
+const exportedLeads = 200_000;
+const receivedLeads = 40_000;
 const starts = 4;
 const deliveries = 2000;
 const secret = 'bench-secret';
@@ -36,16 +37,21 @@ export async function openContestants(
   folder: string,
 ): Promise<{ contestants: readonly Contestant[]; close: () => void }> {
   const few = await servePages({ leads: 20, pageSize: 20, pagination: 'cursor' });
-  const many = await servePages({ leads: manyLeads, pageSize: 1000, pagination: 'cursor' });
+  const many = await servePages({ leads: receivedLeads, pageSize: 1000, pagination: 'cursor' });
+  const cursors = await servePages({ leads: exportedLeads, pageSize: 1000, pagination: 'cursor' });
+  const numbers = await servePages({ leads: exportedLeads, pageSize: 1000, pagination: 'page' });
   return {
     contestants: [
       ...startContestants(few),
-      ...pullContestants(many, folder),
+      ...exportContestants(cursors, numbers),
+      ...inboxContestants(many, folder),
       ...(await pushContestants(folder)),
     ],
     close: () => {
       few.close();
       many.close();
+      cursors.close();
+      numbers.close();
     },
   };
 }
@@ -75,25 +81,30 @@ function startContestants({ url }: PageService): Contestant[] {
   }));
 }
 
-function pullContestants({ url }: PageService, folder: string): Contestant[] {
-  const pages = `${url}/api/leads?cursor=${cursorPrefix}[0-${manyLeads / 1000 - 1}]`;
-  const line = (words: string) => (folder: string) =>
-    cpuOfLine(`${program(folder)} ${words} > /dev/null`, url);
-  const exporting = line('export -q');
-  return [
-    {
-      name: 'leads export',
-      yardstick: 'curl | jq',
-      cpuOf: exporting,
-      cpuOfYardstick: cpuOfLine(`curl -s '${pages}' | jq -c '.data[]' > /dev/null`, url),
-    },
-    ...['audit --json -q --since 2020-01-01 --inbox', 'stats --json -q --inbox'].map((words) => ({
-      name: `leads ${words.startsWith('stats') ? 'stats --inbox' : 'audit'}`,
-      yardstick: 'leads export',
-      cpuOf: (built: string) => async () => line(`${words} ${await inboxOf(built)}`)(built)(),
-      cpuOfYardstick: exporting(folder),
-    })),
-  ];
+const lineOf = (url: string, words: string) => (folder: string) =>
+  cpuOfLine(`${program(folder)} ${words} > /dev/null`, url);
+
+function exportContestants(cursors: PageService, numbers: PageService): Contestant[] {
+  const pages = exportedLeads / 1000;
+  const ways = {
+    'leads export': [cursors.url, `cursor=${cursorPrefix}[0-${pages - 1}]`],
+    'leads export, numbered': [numbers.url, `page=[1-${pages}]`],
+  };
+  return Object.entries(ways).map(([name, [url = '', query = '']]) => ({
+    name,
+    yardstick: 'curl | jq',
+    cpuOf: lineOf(url, 'export -q'),
+    cpuOfYardstick: cpuOfLine(`curl -s '${url}/api/leads?${query}' | jq -c '.data[]' > /dev/null`, url),
+  }));
+}
+
+function inboxContestants({ url }: PageService, folder: string): Contestant[] {
+  return ['audit --json -q --since 2020-01-01 --inbox', 'stats --json -q --inbox'].map((words) => ({
+    name: `leads ${words.startsWith('stats') ? 'stats --inbox' : 'audit'}`,
+    yardstick: 'leads export',
+    cpuOf: (built) => async () => lineOf(url, `${words} ${await inboxOf(built)}`)(built)(),
+    cpuOfYardstick: lineOf(url, 'export -q')(folder),
+  }));
 }
 
 const inboxes = new Map<string, Promise<string>>();
@@ -109,7 +120,7 @@ function inboxOf(folder: string): Promise<string> {
     await mkdir(join(folder, '.cache'), { recursive: true });
     const program = await buildProgram(pathToFileURL(source), join(folder, '.cache'));
     const location = join(home, `pushed-${inboxes.size}.db`);
-    await promisify(execFile)(process.execPath, [program, location, String(manyLeads)]);
+    await promisify(execFile)(process.execPath, [program, location, String(receivedLeads)]);
     return location;
   })();
   inboxes.set(folder, filled);
