@@ -109,12 +109,15 @@ inChromium('the keyboard alone', (browser) => {
     await expect.poll(place).toBeGreaterThan(8);
     await press('PageUp');
     await expect.poll(place).toBe(1);
-    // While older ones are being loaded, the key is pressed in vain.
-    const pressLast = async (): Promise<number> => {
-      await press('G');
-      return place();
-    };
-    await expect.poll(pressLast, { timeout: 20_000 }).toBe(450);
+    for (let i = 0; i < 5; i += 1) {
+      const last = Math.min(450, 100 * (i + 1));
+      // While older ones are being loaded, the key is pressed in vain.
+      const reach = async (): Promise<number> => {
+        if ((await place()) < last) await press('G');
+        return place();
+      };
+      await expect.poll(reach, { timeout: 10_000 }).toBe(last);
+    }
     await page.locator('.row[aria-selected="true"]', { hasText: 'Needle Oldest' }).waitFor();
     await press('Home');
     await expect.poll(place).toBe(1);
