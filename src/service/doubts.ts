@@ -11,6 +11,9 @@ import type { ListFacts } from './pagers/lone-page.ts';
 import type { PartialReason, UnprovenReason } from './problems.ts';
 import type { Readings } from './readings.ts';
 
+/** A list of one page is proven by that page itself in these ways. */
+const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
+
 /** What speaks against an end, whatever proves it. */
 export class Doubts {
   /** What pagers know beside the answers. */
@@ -110,7 +113,7 @@ export class Doubts {
     if (end.kind === 'unproven' && !isCut) return end;
     const known = this.#failed ?? this.#partial;
     if (known !== undefined) return unproven(known);
-    const isLone = end.kind === 'complete' && ['not-paged', 'few', 'reaches-back'].includes(end.evidence);
+    const isLone = end.kind === 'complete' && provenByPage.includes(end.evidence);
     if (isLone && this.#readings.isShortOfOthers) return unproven({ kind: 'list-kept-moving' });
     const unread = this.#unread(end, answer);
     if (unread !== undefined) {
@@ -135,7 +138,7 @@ export class Doubts {
     const isSilent =
       end.kind === 'unproven' ||
       end.isNextMissing === true ||
-      ['not-paged', 'few', 'reaches-back', 'empty', 'affirmed'].includes(end.evidence) ||
+      [...provenByPage, 'empty', 'affirmed'].includes(end.evidence) ||
       (end.evidence === 'nothing-behind' && answer.request.isProbe === true && this.#isOnePage);
     if (!isSilent) return undefined;
     const { params, query } = this.#source;

@@ -5,11 +5,11 @@ import type { Service } from './client/service.ts';
 import { Doubts } from './doubts.ts';
 import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
-import { PageReader } from './page-reader.ts';
-import { PageSizes } from './page-reader.ts';
+import { PageReader, PageSizes } from './page-reader.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
 import {
   type Answer,
+  overBudget,
   type PageAnswer,
   type Pager,
   type PageRequest,
@@ -72,9 +72,6 @@ export function listLeads(service: Service, options: ListingOptions): Listing {
     [Symbol.asyncIterator]: iterate,
   };
 }
-
-/** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
-const spareRequests = 50;
 
 /** One walk: asks for the page that its pager names, hands out the leads, and shows the pager the answer, until it names an end. */
 class Walk {
@@ -164,7 +161,7 @@ class Walk {
     if (judged === 'again')
       judged = this.#reread({ kind: 'reread', pager: this.#pager.again(), isRestart: false }, true);
     else if (judged.kind === 'reread') judged = this.#reread(judged, false);
-    if (judged.kind === 'page') return this.#isSpent ? this.#spent() : judged;
+    if (judged.kind === 'page') return overBudget(this.#requests, this.#fruitful) ?? judged;
     return this.#doubts.against(judged as Completion, answer);
   }
 
@@ -194,14 +191,6 @@ class Walk {
 
   get #requests(): number {
     return this.#stats.requests - this.#stats.retries - this.#passedOver;
-  }
-
-  get #isSpent(): boolean {
-    return this.#requests + 1 > 3 * this.#fruitful + spareRequests;
-  }
-
-  #spent(): Step {
-    return unproven({ kind: 'too-many-requests', requests: this.#requests, fruitful: this.#fruitful });
   }
 
   /** Where a run that is resumed goes on: behind leads that were read once. */

@@ -11,7 +11,7 @@ import type { Completion } from './listing-types.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
 import { rejectsPosition } from './pagers/ends.ts';
 import { hintsOf, type PageFacts } from './pagers/hints.ts';
-import { type Answer, type PageRequest, unproven } from './pagers/pager.ts';
+import { type Answer, overBudget, type PageRequest } from './pagers/pager.ts';
 import { start } from './pagers/position.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 import { answerError } from './problems.ts';
@@ -22,9 +22,6 @@ export interface RawPage {
   readonly answer: RawAnswer;
   readonly body: Uint8Array;
 }
-
-/** A walk makes at most three requests for each answer that brings a new record, and so many more. */
-const spareRequests = 50;
 
 /**
  * The pages of a list in the service's own bytes, each asked for once: where the next one begins is found as for
@@ -77,8 +74,7 @@ export async function* rawPages(
     }
     if (told.kind === 'answer' && !isProbe) readings.endPage(told, pager.movement);
     if (step.kind === 'reread') step = pager.first();
-    if (step.kind === 'page' && requests + 1 > 3 * fruitful + spareRequests)
-      step = unproven({ kind: 'too-many-requests', requests, fruitful });
+    if (step.kind === 'page') step = overBudget(requests, fruitful) ?? step;
     if (step.kind !== 'page') return doubts.against(step, told);
     request = step;
   }

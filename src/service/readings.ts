@@ -119,10 +119,15 @@ export class Readings {
 
   /** Of this reading, as far as it goes. */
   get totals(): { readonly met: number; readonly first: number; readonly last: number } | undefined {
-    const { first, last } = this.#totals ?? {};
-    if (first === undefined || last === undefined) return undefined;
+    if (this.#totals === undefined) return undefined;
+    const { first, last } = this.#totals;
+    return { met: this.#different, first, last };
+  }
+
+  /** Different leads up to here. Those that a resumed walk knows may have come before it, and come again because they moved. */
+  get #different(): number {
     const { isResumed, added, met } = this.#now;
-    return { met: isResumed ? this.#metBefore + added : met, first, last };
+    return isResumed ? this.#metBefore + added : met;
   }
 
   get #met(): number {
@@ -309,10 +314,8 @@ export class Readings {
     return isUnmoved && now.pages === before.pages && now.hash === before.hash;
   }
 
-  /** Leads that a resumed walk knows may have come before it, and come again because they moved. */
   get #isTotalMet(): boolean {
-    const met = this.#now.isResumed ? this.#metBefore + this.#now.added : this.#now.met;
-    return this.#totals?.isStable === true && this.#totals.first === met;
+    return this.#totals?.isStable === true && this.#totals.first === this.#different;
   }
 
   /** Leads of this reading that were not known before the walk. */

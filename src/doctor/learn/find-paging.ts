@@ -1,5 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { hintsOf, linksIn, type PaginationHints } from '../../service/pagers/hints.ts';
+import { fewest } from '../../service/pagers/lone-page.ts';
 import { cursorParams, numberParams } from '../../service/pagers/names.ts';
 import { provenUpTo } from '../../service/run-memory.ts';
 import { pass, warn } from '../check-result.ts';
@@ -21,8 +22,6 @@ interface PagingSearch {
 
 /** Small pages show how a list goes on that fits on one large page. */
 const smallSize = 5;
-/** A page of fewer leads than that is not cut. */
-const fewest = 5;
 
 /** Finds out how pages follow each other: as the walk finds it itself, or by a parameter with another name. Walks so. */
 export async function findPaging(search: PagingSearch): Promise<Walked> {

@@ -70,11 +70,6 @@ export class BeforePager implements Pager {
     return new BeforePager(this.#names, { overlaps: this.#overlaps });
   }
 
-  /** Goes on after the first page. */
-  goOn(first: PageAnswer): Step {
-    return this.next(first);
-  }
-
   takes(_: PageRequest, first: ScannedRecord): boolean {
     return this.#tail.length < 2 || !this.#overlaps || this.#tail.some((record) => isSame(record, first));
   }

@@ -3,6 +3,7 @@ import type { Envelope } from '../../json/page-scan.ts';
 import { failureIn } from '../client/failure-in.ts';
 import type { PartialReason, UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
+import { fewest } from './lone-page.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames, plainName } from './names.ts';
 
@@ -89,8 +90,6 @@ const saidToBePartial: readonly Row<PartialReason>[] = [
 const descriptive =
   /meta|pag|link|cursor|scroll|response|result|search|list|hits|total|info|nav|next|range|data|query/;
 const deepest = 4;
-/** Fewer leads are no page that was cut. */
-const fewest = 5;
 
 interface Member {
   readonly name: string;

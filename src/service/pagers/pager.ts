@@ -152,5 +152,14 @@ export function isSame(a: ScannedRecord | undefined, b: ScannedRecord | undefine
   return a.hasId || b.hasId ? a.id === b.id : a.bytes.equals(b.bytes);
 }
 
+/** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
+const spareRequests = 50;
+
+/** The end of a walk that would make too many requests for what they bring. */
+export const overBudget = (requests: number, fruitful: number): Unproven | undefined =>
+  requests + 1 > 3 * fruitful + spareRequests
+    ? unproven({ kind: 'too-many-requests', requests, fruitful })
+    : undefined;
+
 /** Pages in a row that bring nothing new because leads arrive faster than pages are read. */
 export const mostIdlePages = 20;

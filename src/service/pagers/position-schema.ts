@@ -38,6 +38,16 @@ const window = z.optional(
   }),
 );
 
+/** A position that is a number of pages or of records. */
+const counted = {
+  /** The service named the number. */
+  isNamed: z.optional(z.boolean()),
+  /** The number of the first page, or its offset. */
+  base: z.optional(z.int()),
+  window,
+  ...shared,
+};
+
 /** A position as a checkpoint holds it. */
 export const positionSchema = z.discriminatedUnion('style', [
   z.object({ style: z.literal('start'), ...shared }),
@@ -60,27 +70,13 @@ export const positionSchema = z.discriminatedUnion('style', [
     time: z.optional(z.number()),
     ...shared,
   }),
-  /** `isNamed`: the service named the number. */
-  z.object({
-    style: z.literal('page'),
-    param: z.string(),
-    page: z.int(),
-    isNamed: z.optional(z.boolean()),
-    /** The number of the first page, or its offset. */
-    base: z.optional(z.int()),
-    window,
-    ...shared,
-  }),
+  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), ...counted }),
   z.object({
     style: z.literal('offset'),
     param: z.string(),
     offset: z.int(),
-    isNamed: z.optional(z.boolean()),
-    /** The number of the first page, or its offset. */
-    base: z.optional(z.int()),
     /** Of all pages, where offsets are multiples of it. */
     length: z.optional(z.int()),
-    window,
-    ...shared,
+    ...counted,
   }),
 ]);

@@ -1,5 +1,5 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
-import { readCreatedAt } from '../../lead/raw-lead.ts';
+import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
 import { BeforePager, type BeforeNames, namesItself, positionBehind } from './before.ts';
 import { isUsualCap } from './ends.ts';
 import {
@@ -28,7 +28,6 @@ import {
 } from './pager.ts';
 import { start } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import { oldestOfNewestFirst } from '../../lead/raw-lead.ts';
 
 /** The ways past a page that names no next one. */
 export type Way = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
@@ -46,7 +45,7 @@ const plainLimitNames = numberParams.limit.usual.filter((name) => !name.includes
 
 interface Probe {
   readonly request: PageRequest;
-  /** What follows; undefined: the next way is tried. `same`: the first page came again. */
+  /** What follows; undefined: the next way is tried. */
   readonly read: (answer: Answer) => Step | Probe | undefined;
 }
 
