@@ -79,18 +79,18 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
       results.push(...(await group));
       await printer.group(title, await group);
     }
-    const learnt = options.learn && settings !== undefined ? await learn(service, settings, context) : [];
+    const examination = await service.examination;
+    const keys = options.learn ? (examination?.keys ?? []) : [];
+    const learnt = settings === undefined ? [] : compareWithProfile(keys, settings.profile, context);
     if (learnt.length > 0) await printer.learnt(learnt);
     const isWritten = learnt.length > 0 && settings !== undefined;
     if (isWritten) await writeDialect(learnt, settings.profile, context);
-    const examination = await service.examination;
     const count = (outcome: CheckOutcome): number =>
       results.filter(({ result }) => result === outcome).length;
     const counts = { pass: count('pass'), warn: count('warn'), fail: count('fail'), skip: count('skip') };
-    const requests = examination?.kind === 'examined' ? examination.requests : 0;
     status?.showProgress(undefined);
     const written = isWritten ? learnt.length : null;
-    await printer.end({ ...counts, requests, learnt: learnt.length, written });
+    await printer.end({ ...counts, requests: examination?.requests ?? 0, learnt: learnt.length, written });
     return counts.fail > 0 ? 'problems' : 'done';
   } finally {
     status?.showProgress(undefined);
@@ -153,15 +153,6 @@ async function openFile(location: string, { paths, clock, platform }: Context): 
   return [await checkInbox(location, storage, clock), ...mode, checkFreeSpace(storage)];
 }
 
-async function learn(
-  { examination }: ServiceReport,
-  { profile }: Settings,
-  context: Context,
-): Promise<LearntChange[]> {
-  const examined = await examination;
-  return examined?.kind === 'examined' ? compareWithProfile(examined.keys, profile, context) : [];
-}
-
 /** What the pull side turned out to be. */
 interface ServiceReport {
   readonly connection: Promise<readonly CheckResult[]>;
@@ -189,9 +180,7 @@ function checkService(settings: Settings | undefined, isLearning: boolean, conte
       examination.then(checkKey),
       examination.then(checkClockDrift),
     ]),
-    dialect: examination.then((report) =>
-      report.kind === 'examined' ? report.checks : unexamined(report.error),
-    ),
+    dialect: examination.then(({ error, checks }) => (error === undefined ? checks : unexamined(error))),
     examination,
   };
 }
@@ -209,7 +198,7 @@ function unchecked(why: LeadsError): ServiceReport {
 /** The command that gives the key failed: without a key nothing can be asked. */
 function withoutKey(error: unknown): DialectReport {
   if (!(error instanceof ConfigError)) throw error;
-  return { kind: 'failed', error, drift: undefined, isReached: false };
+  return { error, requests: 0, drift: undefined, isReached: false, checks: [], keys: [] };
 }
 
 async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
@@ -236,10 +225,9 @@ function accountProblem(settings: Settings): LeadsError | undefined {
   }
 }
 
-function checkKey(report: DialectReport): CheckResult {
+function checkKey({ error }: DialectReport): CheckResult {
   const name = 'service.key';
-  if (report.kind === 'examined') return pass(name, 'accepted');
-  const { error } = report;
+  if (error === undefined) return pass(name, 'accepted');
   // The service was reached, and its answer says nothing of the key.
   if (error instanceof DataError && !(error instanceof KeyRejectedError))
     return skip(name, 'the answer does not show whether it is accepted');

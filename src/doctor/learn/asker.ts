@@ -2,9 +2,9 @@ import type { CheckResult } from '../check-result.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../../errors.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
+import { formatPointer } from '../../json/exact.ts';
 import { askedWaitMs } from '../../service/client/rate-limit.ts';
 import { driftOf, type Service } from '../../service/client/service.ts';
-import { formatPointer } from '../../json/exact.ts';
 import { fetchPage } from '../../service/fetch-page.ts';
 import type { Completion } from '../../service/listing-types.ts';
 import { listLeads } from '../../service/listing.ts';
@@ -18,26 +18,21 @@ export type Query = Readonly<Record<string, string>>;
 
 /** An examination makes no more requests than this, redirects and attempts that failed included. */
 const mostRequests = 25;
+/** A request that fails is sent again so many times at most. */
+const mostRetries = 2;
 /** A rate limit that lasts longer ends the examination, ms. */
 const longestPause = 60_000;
-/** So many leads of one answer are compared; the rest of a very large one is not read. */
+/** The leads of one answer beyond these are not compared. */
 const mostCompared = 1000;
 
 export interface SeenPage {
-  readonly kind: 'page';
   readonly leads: readonly SeenLead[];
   /** Undefined where a very large answer was not read to its end. */
   readonly facts: PageFacts | undefined;
 }
 
-/** The service rejected a request, or answered something else than a page. */
-export interface Rejection {
-  readonly kind: 'rejected';
-  readonly error: LeadsError;
-}
-
-/** What came of one request: a page, a rejection, or nothing, where no request was left or none got through. */
-export type Seen = SeenPage | Rejection | { readonly kind: 'unasked' };
+/** A page, or the error with which the service rejected the request; undefined where no request was left or got through. */
+export type Seen = SeenPage | LeadsError | undefined;
 
 /** The beginning of a walk as an export makes it. */
 export interface Walked {
@@ -49,12 +44,14 @@ export interface Walked {
   readonly pagesBefore: number;
   /** Undefined where the walk did not come to its end. */
   readonly completion: Completion | undefined;
-  readonly rejection: Rejection | undefined;
+  readonly rejection: LeadsError | undefined;
 }
 
-/** Asks the list operation, and is the one budget of requests. Throws what makes every further request pointless. */
+/** Asks the list operation, within one budget of requests. Throws an error that makes every further request pointless. */
 export class Asker {
-  /** In which the service is asked from now on. */
+  /** The dialect of the profile. */
+  readonly inForce: Dialect;
+  /** The service is asked in it from now on. */
   dialect: Dialect;
   /** The service fails, or finds nothing, where it does not know a parameter: names are tried alone. */
   isStrict = false;
@@ -62,25 +59,27 @@ export class Asker {
   /** The service's clock against ours, ms, by the first answer with a `Date`. */
   drift: number | undefined;
   isReached = false;
-  /** Where the newest page had its leads, as a JSON Pointer. */
+  /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
-  /** Of the newest answer. */
+  /** Headers of the newest answer. */
   headers: PageFacts['headers'] = {};
   readonly #service: Service;
   #hasAnswered = false;
   #isUsedUp = false;
 
   constructor(service: Service) {
+    this.inForce = service.dialect;
     this.dialect = service.dialect;
-    this.#service = { ...service, http: this.#counting(service.http) };
+    this.#service = {
+      ...service,
+      http: this.#counting(service.http),
+      messages: { ...service.messages, note: () => undefined },
+      retries: Math.min(service.retries, mostRetries),
+    };
   }
 
   get params(): RequestParams {
     return requestParamsOf(this.#service.account.baseUrl, this.dialect);
-  }
-
-  get left(): number {
-    return this.isRefused ? 0 : mostRequests - this.requests;
   }
 
   /** The service takes no more requests for a while. */
@@ -93,24 +92,23 @@ export class Asker {
   }
 
   set(changes: Dialect): void {
-    this.dialect = this.with(changes);
+    this.dialect = this.#with(changes);
   }
 
-  /** The dialect in force with changes. */
-  with(changes: Dialect): Dialect {
+  #with(changes: Dialect): Dialect {
     return { ...this.dialect, ...changes, params: { ...this.dialect.params, ...changes.params } };
   }
 
   /** One page of the list with these parameters. */
   async ask(query: Query): Promise<Seen> {
-    if (this.left < 1) return { kind: 'unasked' };
+    if (this.isRefused) return undefined;
     const { params } = this;
     const url = new URL(params.url);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const { signal } = this.#service;
+    const source = { service: this.#service, params, counters: { requests: 0, retries: 0 }, signal };
     const leads: SeenLead[] = [];
     let facts: PageFacts | undefined;
-    const { signal } = this.#service;
-    const source = { service: this.#limited(), params, counters: { requests: 0, retries: 0 }, signal };
     try {
       for await (const part of fetchPage(source, url)) {
         if (!part.again) leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
@@ -118,65 +116,59 @@ export class Asker {
         if (facts === undefined && leads.length >= mostCompared) break;
       }
     } catch (error) {
-      return this.#rejectionIn(error) ?? { kind: 'unasked' };
+      return this.#rejectionIn(error);
     }
     if (facts !== undefined && (leads.length > 0 || !this.#hasAnswered))
       this.items = formatPointer(facts.envelope.path);
     this.#hasAnswered = true;
-    return { kind: 'page', leads, facts };
+    return { leads, facts };
   }
 
-  /** The first two pages of a walk in another dialect, with the page size of an export unless another one is given. */
-  async walk(dialect: Dialect, pageSize?: number): Promise<Walked> {
-    const pages: SeenLead[][] = [];
+  /** The first two pages of a walk in a changed dialect, with the page size of an export unless another one is given. */
+  async walk(changes: Dialect, pageSize?: number): Promise<Walked> {
+    const pages = new Map<number, SeenLead[]>();
     let [next, pagesBefore]: [Position | undefined, number] = [undefined, 0];
-    let rejection: Rejection | undefined;
-    const messages = { ...this.#service.messages, note: () => undefined };
+    let rejection: LeadsError | undefined;
     const options = { query: {}, pageSize, acceptUnproven: () => undefined };
-    const listing = listLeads({ ...this.#limited(), dialect, messages }, options);
+    const listing = listLeads({ ...this.#service, dialect: this.#with(changes) }, options);
     try {
-      for await (const batch of this.left < 2 ? [] : listing) {
-        if (batch.leads.length > 0) (pages[listing.stats.pages] ??= []).push(...batch.leads.map(seenLead));
-        const read = Object.keys(pages).length;
-        if (batch.next !== undefined) [next, pagesBefore] = [batch.next, read];
-        if (read > 1 && next !== undefined && !batch.last) break;
+      for await (const batch of this.isRefused ? [] : listing) {
+        const page = pages.get(listing.stats.pages) ?? [];
+        page.push(...batch.leads.map(seenLead));
+        if (page.length > 0) pages.set(listing.stats.pages, page);
+        if (batch.next !== undefined) [next, pagesBefore] = [batch.next, pages.size];
+        if (pages.size > 1 && next !== undefined && !batch.last) break;
       }
     } catch (error) {
       rejection = this.#rejectionIn(error);
     }
-    return { pages: Object.values(pages), next, pagesBefore, completion: listing.completion, rejection };
+    return { pages: [...pages.values()], next, pagesBefore, completion: listing.completion, rejection };
   }
 
-  /** The rejection that an error shows; undefined where it says nothing of what was asked for. */
-  #rejectionIn(error: unknown): Rejection | undefined {
+  /** The rejection that an error shows; undefined where it says nothing of the parameters. */
+  #rejectionIn(error: unknown): LeadsError | undefined {
     if (error instanceof BudgetSpentError) return undefined;
+    if (error instanceof DataError) return error;
     // Firewalls answer 403 to parameters with odd names, under a key that was accepted before.
     const isFiltered = error instanceof KeyRejectedError && error.status === 403;
-    const isFailure = error instanceof ServiceError;
-    if (!(error instanceof DataError) && !(this.#hasAnswered && (isFiltered || isFailure))) throw error;
+    if (!this.#hasAnswered || !(isFiltered || error instanceof ServiceError)) throw error;
     this.#isUsedUp ||= error.status === 429;
     // Some services fail at parameters that they do not expect.
-    if (isFailure && (error.status ?? 0) < 500) return undefined;
-    return { kind: 'rejected', error };
-  }
-
-  /** The same service with no more attempts than there are requests left. */
-  #limited(): Service {
-    const most = this.left > mostRequests / 2 ? 2 : 1;
-    return { ...this.#service, retries: Math.max(0, Math.min(this.#service.retries, most, this.left - 1)) };
+    return isFiltered || (error.status ?? 0) >= 500 ? error : undefined;
   }
 
   #counting(http: HttpClient): HttpClient {
     return {
       request: async (options) => {
-        if (this.left < 1) throw new BudgetSpentError('no request was left');
+        if (this.isRefused || this.requests >= mostRequests)
+          throw new BudgetSpentError('no request was left');
         this.requests += 1;
         const { clock, rateGate } = this.#service;
         const askedAt = clock.now();
         const answer = await http.request(options);
         this.isReached = true;
-        this.drift ??= driftOf(answer.headers, askedAt, clock.now());
         this.headers = answer.headers;
+        this.drift ??= driftOf(answer.headers, askedAt, clock.now());
         rateGate.hold(askedWaitMs(answer.headers, undefined, clock.now()) ?? 0);
         return answer;
       },
@@ -199,19 +191,12 @@ export interface LearntKey {
 /** An examination of the list operation, and what it has found so far. */
 export interface Examination {
   readonly asker: Asker;
-  /** The dialect of the profile. */
-  readonly inForce: Dialect;
   /** Other names are tried than those in force. */
   readonly isLearning: boolean;
   readonly checks: CheckResult[];
   readonly keys: LearntKey[];
 }
 
-export function learn(
-  { keys }: Pick<Examination, 'keys'>,
-  key: string,
-  value: LearntKey['value'] | undefined,
-  evidence: string,
-): void {
-  if (value !== undefined) keys.push({ key: `api.${key}`, value, evidence });
+export function learn({ keys }: Examination, key: string, value: LearntKey['value'], evidence: string): void {
+  keys.push({ key: `api.${key}`, value, evidence });
 }

@@ -11,16 +11,14 @@ import { findPaging } from './find-paging.ts';
 import { idFieldsOf, keysOf } from './seen-leads.ts';
 
 /** What the service turned out to be. */
-export type DialectReport =
-  | (ClockSight & {
-      readonly kind: 'examined';
-      readonly requests: number;
-      readonly checks: readonly CheckResult[];
-      /** Keys of the dialect that the answers prove. */
-      readonly keys: readonly LearntKey[];
-    })
+export interface DialectReport extends ClockSight {
   /** The service could not be asked, or its answer holds no leads. */
-  | (ClockSight & { readonly kind: 'failed'; readonly error: LeadsError });
+  readonly error?: LeadsError;
+  readonly requests: number;
+  readonly checks: readonly CheckResult[];
+  /** Keys of the dialect that the answers prove. */
+  readonly keys: readonly LearntKey[];
+}
 
 /**
  * Asks the list operation at most 25 times, and tells what it does. With `isLearning` other names of parameters are tried
@@ -28,15 +26,16 @@ export type DialectReport =
  */
 export async function examineDialect(service: Service, isLearning: boolean): Promise<DialectReport> {
   const asker = new Asker(service);
-  const examination: Examination = { asker, inForce: service.dialect, isLearning, checks: [], keys: [] };
+  const examination: Examination = { asker, isLearning, checks: [], keys: [] };
   try {
     await examine(examination);
-    const { requests, drift } = asker;
-    return { kind: 'examined', requests, drift, isReached: true, ...examination };
   } catch (error) {
     if (service.signal.aborted || !(error instanceof LeadsError)) throw error;
-    return { kind: 'failed', error, drift: asker.drift, isReached: asker.isReached };
+    const { drift, isReached } = asker;
+    return { error, requests: 0, drift, isReached, checks: [], keys: [] };
   }
+  const { requests, drift, isReached } = asker;
+  return { requests, drift, isReached, ...examination };
 }
 
 async function examine(examination: Examination): Promise<void> {
@@ -44,20 +43,19 @@ async function examine(examination: Examination): Promise<void> {
   const first = await readFirst(examination);
   checks.push(checkEnvelope(first, asker));
   const limit = await findLimit(examination, first);
+  // Some services wrap their leads in another way where a limit is sent.
   const { items } = asker;
   if (first.leads.length > 0) learn(examination, 'items', items, `${first.leads.length} leads came there`);
+  const isSized = limit.effect === 'honoured';
   if (isLearning) asker.set({ items, pagination: 'auto', next: 'auto', pageSize: undefined });
-  if (isLearning && limit.effect === 'honoured') asker.set({ params: { limit: limit.name } });
+  if (isLearning && isSized) asker.set({ params: { limit: limit.name } });
   if (isLearning && limit.effect === 'harmful') asker.set({ params: { limit: null } });
-  const asFound = await asker.walk(asker.dialect);
-  const [page = first.leads] = asFound.pages;
-  const longest = page.length < first.leads.length ? first.leads : page;
-  const walked = await findPaging({ examination, limit, first, walked: asFound, front: keysOf(longest) });
+  const walked = await findPaging(examination, limit, first);
   checkPageSize(examination, limit, walked);
-  const pageSize = page.length;
-  const query = limit.effect === 'honoured' ? { [limit.name]: String(pageSize) } : {};
+  const [page = first.leads] = walked.pages;
   const known = walked.pages.length > 0 ? walked.pages.flat() : page;
-  await findFilters({ examination, known, pageSize, query });
+  const query = isSized ? { [limit.name]: String(page.length) } : {};
+  await findFilters({ examination, known, pageSize: page.length, query });
   checks.push(checkRate(asker));
 }
 
@@ -65,19 +63,19 @@ async function examine(examination: Examination): Promise<void> {
 async function readFirst(examination: Examination): Promise<SeenPage> {
   const { asker, isLearning } = examination;
   let seen = await asker.ask({});
-  if (seen.kind === 'rejected' && isLearning && seen.error.status === undefined) {
+  if (seen instanceof Error && isLearning && seen.status === undefined) {
     asker.set({ items: 'auto' });
     seen = await asker.ask({});
   }
-  if (seen.kind === 'rejected') throw seen.error;
-  if (seen.kind === 'unasked') throw new DataError('no request was left');
+  if (seen instanceof Error) throw seen;
+  if (seen === undefined) throw new DataError('no request was left');
   const [id, ...others] = idFieldsOf(seen.leads);
   if (!isLearning || seen.leads.every(({ hasId }) => hasId) || id === undefined || others.length > 0)
     return seen;
   learn(examination, 'id', id, `no lead has an id, and each another ${id}`);
   asker.set({ id });
   const reread = await asker.ask({});
-  return reread.kind === 'page' ? reread : seen;
+  return reread === undefined || reread instanceof Error ? seen : reread;
 }
 
 function checkEnvelope({ leads }: SeenPage, { items, dialect: { id = 'id' } }: Asker): CheckResult {
@@ -87,14 +85,9 @@ function checkEnvelope({ leads }: SeenPage, { items, dialect: { id = 'id' } }: A
     return warn(name, `${place}, and there is none`, 'run it again when there are leads');
   if (leads.every(({ hasId }) => hasId))
     return pass(name, `${place}, ${leads.length} without asking for more`);
-  const missing = `${place}, and some have no usable '${id}'`;
-  const [first, second] = idFieldsOf(leads);
-  const set = `leads config set api.id ${first ?? '…'}`;
-  if (first === undefined) return warn(name, missing, `name their id: ${set}`);
-  if (second === undefined)
-    return warn(name, `${missing}; each has another ${first}`, `if that is it: ${set}`);
-  const hint = `decide: ${set}, or leads config set api.id ${second}`;
-  return warn(name, `${missing}; ${first} and ${second} both fit`, hint);
+  const commands = idFieldsOf(leads).map((field) => `leads config set api.id ${field}`);
+  const hint = `name their id: ${commands.join(', or ') || 'leads config set api.id …'}`;
+  return warn(name, `${place}, and some have no usual '${id}'`, hint);
 }
 
 /** Where a service answers to many names with no leads, or with an error, these are tried one by one. */
@@ -117,7 +110,7 @@ async function findLimit({ asker, isLearning }: Examination, { leads }: SeenPage
 }
 
 /** How many leads the service gives at once, at most. */
-function checkPageSize(examination: Examination, limit: NameFinding, { pages, completion }: Walked): void {
+function checkPageSize(examination: Examination, limit: NameFinding, { pages }: Walked): void {
   const { checks } = examination;
   const name = 'dialect.page-size';
   const { effect, evidence } = limit;
@@ -132,9 +125,7 @@ function checkPageSize(examination: Examination, limit: NameFinding, { pages, co
     const seen = `${limit.name}=${largestSize} brought ${cap} leads, and there are more`;
     learn(examination, 'page-size', cap, seen);
     checks.push(pass(name, `${cap} a page: ${seen}`));
-  } else if (pages.length > 1) checks.push(pass(name, `${limit.name}, ${cap} a page and perhaps more`));
-  else if (completion === undefined) checks.push(pass(name, `${limit.name}: ${evidence}`));
-  else checks.push(pass(name, `${limit.name}; all ${cap} leads came at once, so no cap shows`));
+  } else checks.push(pass(name, `${limit.name}: ${evidence}`));
 }
 
 /** An export asks for so many leads at once unless told otherwise. */

@@ -18,7 +18,7 @@ type FilterName = 'status' | 'category' | 'since' | 'until';
 export interface FilterSearch {
   readonly examination: Examination;
   readonly known: readonly SeenLead[];
-  /** So many of them are on the first page, and what that is asked for with. */
+  /** The first page has so many of them, and is asked for with this query. */
   readonly pageSize: number;
   readonly query: Query;
 }
@@ -26,73 +26,62 @@ export interface FilterSearch {
 /** Finds which filters are honoured, and by which names. */
 export async function findFilters(search: FilterSearch): Promise<void> {
   const { examination, known } = search;
-  const { dialect } = examination.asker;
-  const field = statusFieldOf(known, dialect.statusField ?? 'status');
-  // By which field a status filter goes is the service's to know: no lead is sure to come.
+  const { isLearning, asker } = examination;
+  const { statusField = 'status', dateFormat = 'iso' } = asker.dialect;
+  const field = statusFieldOf(known, statusField);
+  // The service decides by which field a status filter goes: no lead is sure to come.
   const statuses = fieldTrials(search, field).map((trial) => ({ ...trial, expected: [] }));
-  const status = await findFilter(search, 'status', [...statusParams, field], [statuses]);
+  const status = await findFilter(search, 'status', [...statusParams, field], statuses);
+  report(search, 'status', status);
   if (status.effect === 'honoured') learn(examination, 'status-field', field, status.evidence);
-  await findFilter(search, 'category', categoryParams, [fieldTrials(search, 'category')]);
-  const inForce = dialect.dateFormat ?? 'iso';
-  const formats = examination.isLearning
-    ? [...new Set([inForce, 'iso', 'unix', 'unix-ms'] as const)]
-    : [inForce];
-  const times = (bound: 'since' | 'until') => formats.map((format) => timeTrials(search, bound, format));
-  const since = await findFilter(
-    search,
-    'since',
-    timeParams.map(([name]) => name),
-    times('since'),
-  );
-  const format = formats[since.nth];
-  if (since.effect === 'honoured' && format !== inForce)
-    learn(examination, 'date-format', format, since.evidence);
+  const categories = fieldTrials(search, 'category');
+  report(search, 'category', await findFilter(search, 'category', categoryParams, categories));
+  const formats = isLearning ? [...new Set([dateFormat, 'iso', 'unix', 'unix-ms'] as const)] : [dateFormat];
+  const starts = timeParams.map(([name]) => name);
+  let since = await findFilter(search, 'since', starts, timeTrials(search, 'since', dateFormat));
+  let format = dateFormat;
+  for (const other of formats.slice(1)) {
+    if (since.effect !== 'ignored' || asker.isStrict) break;
+    format = other;
+    since = await findFilter(search, 'since', starts, timeTrials(search, 'since', other));
+  }
+  report(search, 'since', since);
+  const isHonoured = since.effect === 'honoured';
+  if (isHonoured && format !== dateFormat) learn(examination, 'date-format', format, since.evidence);
   const isPartner = ([name]: (typeof timeParams)[number]): boolean => name === since.name;
-  const pairs = timeParams.toSorted((a, b) => Number(isPartner(b)) - Number(isPartner(a)));
-  await findFilter(
-    search,
-    'until',
-    pairs.map(([, name]) => name),
-    times('until').slice(since.nth, since.nth + 1),
-  );
+  const ends = timeParams
+    .toSorted((a, b) => Number(isPartner(b)) - Number(isPartner(a)))
+    .map(([, end]) => end);
+  const bounds = timeTrials(search, 'until', isHonoured ? format : dateFormat);
+  report(search, 'until', await findFilter(search, 'until', ends, bounds));
 }
 
-/** Names that services also give to positions: such a parameter may move the list instead of narrowing it. */
+/** Services also give these names to positions: such a parameter may move the list instead of narrowing it. */
 const positionNames = [...numberParams.page.usual, ...numberParams.offset.usual, ...cursorParams];
 
-/** Tries the names with one form of values after the other until one is honoured; `nth` is the form. Reports what came out. */
 async function findFilter(
-  { examination, known, pageSize, query }: FilterSearch,
+  { examination: { asker, isLearning }, known, pageSize, query }: FilterSearch,
   filter: FilterName,
   usual: readonly string[],
-  forms: readonly (readonly Trial[])[],
-): Promise<NameFinding & { readonly nth: number }> {
-  const { asker, isLearning } = examination;
+  trials: readonly Trial[],
+): Promise<NameFinding> {
   const inForce = asker.params[filter];
   const others = isLearning ? usual.filter((name) => !positionNames.includes(name)) : [];
   const names = [...new Set([...(inForce === undefined ? [] : [inForce]), ...others])];
-  const without = known.slice(0, pageSize);
-  let finding: NameFinding = { effect: 'unknown', name: '', evidence: 'no parameter is set for it' };
-  let nth = 0;
-  for (const [form, trials] of names.length === 0 ? [] : forms.entries()) {
-    const found = await findName({ asker, query, without, trials }, names);
-    if (form === 0 || found.effect === 'honoured') [finding, nth] = [found, form];
-    if (found.effect !== 'ignored' || asker.isStrict) break;
-  }
-  reportFilter(examination, filter, inForce, finding);
-  return { ...finding, nth };
+  if (names.length === 0) return { effect: 'unknown', name: '', evidence: 'no parameter is set for it' };
+  return findName({ asker, query, without: known.slice(0, pageSize), trials }, names);
 }
 
-function reportFilter(
-  examination: Examination,
+function report(
+  { examination }: FilterSearch,
   filter: FilterName,
-  inForce: string | undefined,
   { effect, name, evidence }: NameFinding,
 ): void {
-  const { checks, isLearning } = examination;
+  const { checks, isLearning, asker } = examination;
+  const inForce = asker.params[filter];
   const check = `dialect.${filter}`;
   const narrows = filter === 'status' ? '' : ', so leads narrows here';
-  // What fails every request, or leaves out the leads that are asked for, must not be sent.
+  // A parameter must not be sent that fails every request, or leaves out the leads that are asked for.
   const isRemoved = isLearning && effect === 'harmful' && name === inForce;
   if (effect === 'honoured' || isRemoved)
     learn(examination, `params.${filter}`, isRemoved ? null : name, evidence);
@@ -117,7 +106,6 @@ const fieldTrials = (search: FilterSearch, field: string): Trial[] =>
 
 /** Leads between which a bound is put were created further apart: a service may count in whole seconds; ms. */
 const apart = 3000;
-const mostBounds = 32;
 
 /** Moments between leads. */
 function timeTrials(
@@ -125,24 +113,20 @@ function timeTrials(
   bound: 'since' | 'until',
   format: Parameters<typeof timeText>[1],
 ): Trial[] {
-  const times = [...new Set(search.known.flatMap(({ createdAt }) => createdAt ?? []))].toSorted(
-    (a, b) => a - b,
-  );
+  const times = search.known.flatMap(({ createdAt }) => createdAt ?? []).toSorted((a, b) => a - b);
   const bounds = times.slice(1).flatMap((time, i) => {
     const before = times[i] ?? time;
     return time - before < apart ? [] : [Math.floor((time + before) / 2)];
   });
   const wanted = bound === 'since' ? 'the leads from then on' : 'the leads before';
-  const trials = bounds.flatMap((time) => {
+  return bounds.flatMap((time) => {
     const selects = ({ createdAt = Number.NaN }: SeenLead): boolean =>
       bound === 'since' ? createdAt >= time : createdAt < time;
     return selection(search, timeText(time, format), wanted, selects);
   });
-  const step = Math.ceil(trials.length / mostBounds);
-  return trials.filter((_, i) => i % step === 0);
 }
 
-/** A filter that leaves the first page as it is does not show. */
+/** A filter does not show that leaves the first page as it is. */
 function selection(
   { known, pageSize }: FilterSearch,
   text: string,

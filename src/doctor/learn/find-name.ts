@@ -28,8 +28,6 @@ export interface NameSearch {
   readonly trials: readonly Trial[];
 }
 
-type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
-
 /** So many leads may arrive between two answers. */
 const arrivals = 2;
 /** The usual names come first: at least so many are sent together. */
@@ -37,44 +35,40 @@ const together = 8;
 /** So many names are tried one by one. */
 const alone = 4;
 
+const noRequest = 'no request was left for it, or none got through';
+
 /** Services may take names with brackets or operators for fields, or fail at them. */
 const isPlain = (name: string): boolean => /^[A-Za-z_]+$/.test(name) && !/_(gte|lte|gt|lt)$/.test(name);
 
 /**
- * Finds the one of several names that the service honours: many are sent at once, each with a value of its own as far as there
- * are enough, since most services ignore what they do not know; elsewhere one after the other.
+ * Finds the one of several names that the service honours: many are sent at once, each with a value of its own as far as
+ * there are enough, since most services ignore what they do not know; elsewhere one after the other.
  */
 export async function findName(search: NameSearch, names: readonly string[]): Promise<NameFinding> {
   const { asker, trials } = search;
-  const [first = ''] = names;
-  if (trials.length === 0) return { effect: 'unknown', name: first, evidence: 'the leads differ too little' };
+  const [name = ''] = names;
+  if (trials.length === 0) return { effect: 'unknown', name, evidence: 'the leads differ too little' };
   const plain = names.filter(isPlain);
   const many = Math.max(together, trials.length);
-  const groups = [plain.slice(0, many), plain.slice(many), names.filter((name) => !isPlain(name))];
+  const groups = [plain.slice(0, many), plain.slice(many), names.filter((odd) => !isPlain(odd))];
   let finding: NameFinding | undefined;
   for (const group of groups.filter(({ length }) => length > 0)) {
     const isTogether = group.length > 1 && !asker.isStrict;
-    const found = isTogether ? await narrow(search, group) : 'unclear';
-    if (typeof found === 'object') return found;
-    asker.isStrict ||= isTogether && found === 'unclear' && group.every(isPlain);
-    const single = asker.isStrict ? names : group;
-    for (const name of found === 'unclear' ? single.slice(0, alone) : []) {
-      const tried = await tryAlone(search, name);
+    const outcome = isTogether ? await narrow(search, group) : 'unclear';
+    if (typeof outcome === 'object') return outcome;
+    asker.isStrict ||= isTogether && outcome === 'unclear' && group.every(isPlain);
+    const singles = asker.isStrict ? names : group;
+    for (const single of outcome === 'unclear' ? singles.slice(0, alone) : []) {
+      const tried = await tryAlone(search, single);
       if (tried.effect === 'honoured') return tried;
       finding ??= tried;
     }
-    if (found === 'ignored') finding ??= ignoredNames(group);
-    if (found === 'unasked' || asker.isStrict) break;
+    const evidence = `${group.length} names changed nothing, ${group[0]} among them`;
+    if (outcome === 'ignored') finding ??= { effect: 'ignored', name: group[0] ?? '', evidence };
+    if (outcome === 'unasked' || asker.isStrict) break;
   }
-  return finding ?? { effect: 'unknown', name: first, evidence: noRequest };
+  return finding ?? { effect: 'unknown', name, evidence: noRequest };
 }
-
-const noRequest = 'no request was left for it, or none got through';
-
-const ignoredNames = (names: readonly string[]): NameFinding => {
-  const [name = ''] = names;
-  return { effect: 'ignored', name, evidence: `${names.length} names changed nothing, ${name} among them` };
-};
 
 /** Sends names together until one of them is known to count. */
 async function narrow(
@@ -104,20 +98,20 @@ async function tryAlone({ asker, query, without, trials }: NameSearch, name: str
   const [trial] = trials as [Trial];
   const asked = `${name}=${trial.text}`;
   const seen = await asker.ask({ ...query, [name]: trial.text });
-  if (seen.kind === 'unasked') return { effect: 'unknown', name, evidence: noRequest };
-  if (seen.kind === 'rejected') {
-    const { status } = seen.error;
-    const effect = (status ?? 0) < 500 ? 'harmful' : 'unknown';
-    return { effect, name, evidence: `${asked} was rejected (${status ?? 'no page'})` };
+  if (seen === undefined) return { effect: 'unknown', name, evidence: noRequest };
+  if (seen instanceof Error) {
+    const effect = (seen.status ?? 0) < 500 ? 'harmful' : 'unknown';
+    return { effect, name, evidence: `${asked} was rejected (${seen.status ?? 'no page'})` };
   }
   const effect = effectOf(seen, without, [trial]);
   if (typeof effect === 'object') return honoured(name, trial);
   if (effect === 'ignored') return { effect, name, evidence: `${name} changed nothing` };
-  const keys = keysOf(seen.leads);
-  const { expected } = trial;
+  const { leads } = seen;
   const isLossy =
-    keys.length < without.length && expected.length > 0 && !expected.some((key) => keys.includes(key));
-  const evidence = `${asked} brought ${keys.length} leads, and not ${trial.wanted}`;
+    leads.length < without.length &&
+    trial.expected.length > 0 &&
+    !leads.some(({ key }) => trial.expected.includes(key));
+  const evidence = `${asked} brought ${leads.length} leads, and not ${trial.wanted}`;
   return { effect: isLossy ? 'harmful' : 'unclear', name, evidence };
 }
 
@@ -126,9 +120,12 @@ const honoured = (name: string, { text, wanted }: Trial): NameFinding => ({
   evidence: `${name}=${text} brought ${wanted}`,
 });
 
+type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
+
 /** The trial that an answer fits, or why there is none. */
 function effectOf(seen: Seen, without: readonly SeenLead[], trials: readonly Trial[]): Effect {
-  if (seen.kind !== 'page') return seen.kind === 'unasked' ? 'unasked' : 'unclear';
+  if (seen === undefined) return 'unasked';
+  if (seen instanceof Error) return 'unclear';
   const trial = trials.find(({ fits }) => fits(seen.leads));
   if (trial !== undefined) return trial;
   const keys = new Set(keysOf(seen.leads));

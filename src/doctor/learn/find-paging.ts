@@ -1,5 +1,5 @@
 import type { Dialect } from '../../config/dialect.ts';
-import { hintsOf, linksIn, type PaginationHints } from '../../service/pagers/hints.ts';
+import { hintsOf, linksIn } from '../../service/pagers/hints.ts';
 import { fewest } from '../../service/pagers/lone-page.ts';
 import { cursorParams, numberParams } from '../../service/pagers/names.ts';
 import { provenUpTo } from '../../service/run-memory.ts';
@@ -14,38 +14,47 @@ interface PagingSearch {
   readonly limit: NameFinding;
   /** The list without any parameter. */
   readonly first: SeenPage;
-  /** A walk as an export makes it. */
-  readonly walked: Walked;
-  /** The longest known beginning of the list, by the keys of its leads. */
+  /** The keys of the longest first page. */
   readonly front: readonly string[];
 }
 
 /** Small pages show how a list goes on that fits on one large page. */
 const smallSize = 5;
 
-/** Finds out how pages follow each other: as the walk finds it itself, or by a parameter with another name. Walks so. */
-export async function findPaging(search: PagingSearch): Promise<Walked> {
-  const { examination, limit, first, walked, front } = search;
+/**
+ * Finds out how pages follow each other: by a walk as an export makes it, and if that finds no second page by walks with the names
+ * that services use. Gives the walk of the export.
+ */
+export async function findPaging(
+  examination: Examination,
+  limit: NameFinding,
+  first: SeenPage,
+): Promise<Walked> {
   const { asker, isLearning } = examination;
-  // Leads by their id or time are a way around a parameter that has another name.
-  const isWayAround = isLearning && walked.next?.style === 'before';
-  if (walked.pages.length > 1 && !isWayAround) return reportStyle(search, walked);
+  const walked = await asker.walk({});
+  const [page = []] = walked.pages;
+  const front = keysOf(page.length < first.leads.length ? first.leads : page);
+  const search = { examination, limit, first, front };
   const size = limit.effect === 'honoured' ? Math.min(smallSize, Math.floor((front.length - 1) / 2)) : 0;
-  const pageSize = size > 0 ? size : undefined;
-  // The walk has tried the usual names one by one.
-  const isOver = pageSize === undefined && (endsWithProof(walked) || asker.isStrict);
-  if (!isLearning || front.length < 2 || isOver) return reportLonePage(search, undefined);
-  const small = pageSize === undefined ? first : await asker.ask({ [limit.name]: String(size) });
-  const page = small.kind === 'page' ? small : first;
-  const hints = page.facts && hintsOf(asker.params, page.facts);
-  for await (const dialect of dialectsFor(search, page, hints)) {
-    const tried = await asker.walk(asker.with(dialect), pageSize);
-    if (!followsFront(front, tried)) continue;
-    const learnt = asker.with({ ...dialect, ...dialectOf(search, tried) });
-    const whole = pageSize === undefined ? tried : await asker.walk(learnt);
-    if (whole.rejection === undefined && bringsFront(front, whole)) return reportStyle(search, tried, whole);
+  // Leads by their id or time are a way around a parameter that has another name.
+  const isFound = walked.pages.length > 1 && !(isLearning && walked.next?.style === 'before');
+  // An export has tried the usual names one by one.
+  const isOver = size < 1 && (endsWithProof(walked) || asker.isStrict);
+  if (!isFound && isLearning && front.length > 1 && !isOver) {
+    const pageSize = size > 0 ? size : undefined;
+    for await (const dialect of dialectsFor(search, walked, size)) {
+      const tried = await asker.walk(dialect, pageSize);
+      if (!followsFront(front, tried)) continue;
+      const learnt = { ...dialect, ...dialectOf(search, tried) };
+      const whole = pageSize === undefined ? tried : await asker.walk(learnt);
+      if (!bringsFront(front, whole)) continue;
+      reportPages(search, tried, learnt);
+      return whole;
+    }
   }
-  return walked.pages.length > 1 ? reportStyle(search, walked) : reportLonePage(search, hints);
+  if (walked.pages.length > 1) reportPages(search, walked, dialectOf(search, walked));
+  else reportLonePage(search, walked);
+  return walked;
 }
 
 /** Whether the two pages of a walk are the beginning of the list. Other leads may have arrived before them. */
@@ -57,44 +66,44 @@ export function followsFront(front: readonly string[], { pages }: Pick<Walked, '
 }
 
 /** Whether a walk brought the beginning of the list, as far as it went. */
-function bringsFront(front: readonly string[], { pages, completion }: Walked): boolean {
+function bringsFront(front: readonly string[], { pages, completion, rejection }: Walked): boolean {
   const keys = new Set(keysOf(pages.flat()));
-  return front.slice(0, completion === undefined ? keys.size : undefined).every((key) => keys.has(key));
+  const expected = completion === undefined ? front.slice(0, keys.size) : front;
+  return rejection === undefined && expected.every((key) => keys.has(key));
 }
 
-/** An end that something else proves than that no parameter changed the answer. */
+/** Something else proves the end than that no parameter changed the answer. */
 const endsWithProof = ({ completion }: Walked): boolean =>
   completion?.kind === 'complete' && !['not-paged', 'reaches-back'].includes(completion.evidence);
 
 /** What may have to be set for another page to follow, the likeliest first; a walk has to show it. */
-async function* dialectsFor(
-  search: PagingSearch,
-  sample: SeenPage,
-  hints: PaginationHints | undefined,
-): AsyncGenerator<Dialect> {
+async function* dialectsFor(search: PagingSearch, walked: Walked, size: number): AsyncGenerator<Dialect> {
+  const { examination, limit, first, front } = search;
+  const { asker } = examination;
+  const small = size > 0 ? await asker.ask({ [limit.name]: String(size) }) : first;
+  const { leads, facts } = small === undefined || small instanceof Error ? first : small;
+  const hints = facts && hintsOf(asker.params, facts);
   const next = hints?.next?.value;
-  const isLinked = linksIn(sample.facts?.headers['link'])?.has('next') === true;
+  const isLinked = linksIn(facts?.headers['link'])?.has('next') === true;
   const namesMore = next !== undefined || isLinked || hints?.hasMore === true;
-  if (namesMore && search.walked.pages.length < 2) yield {};
+  if (namesMore && walked.pages.length < 2) yield {};
   if (isLinked || (typeof next === 'string' && /^(https?:|\/|\?)/.test(next))) return;
-  if (next !== undefined) {
-    const cursor = await findPosition(search, cursorParams, cursorTrials(search, [sample, search.first]));
+  if (typeof next === 'string') {
+    const cursor = await findPosition(search, cursorParams, [leadsTo(front, next, [leads.length])]);
     if (cursor !== undefined) yield { pagination: 'cursor', params: { cursor } };
-    if (typeof next === 'string') return;
+    return;
   }
-  const { front, limit, examination } = search;
-  const { params } = examination.asker;
-  const places = Array.from({ length: front.length - 1 }, (_, i) => i + 1);
+  const places = front.slice(1).map((_, i) => i + 1);
   // On pages of one lead, number 4 holds the fourth lead, or the fifth where pages count from 0.
-  const odd = places.filter((place) => place % 2 === 1);
-  const numbers = odd.map((place) => leadsTo(search, String(place + 1), [place, place + 1]));
-  const second = [leadsTo(search, '2', [front.length])];
-  const pageTrials = limit.effect === 'honoured' ? numbers : second;
-  const page = await findPosition(search, [params.page, ...numberParams.page.usual], pageTrials);
+  const numbers = places
+    .filter((place) => place % 2 === 1)
+    .map((place) => leadsTo(front, String(place + 1), [place, place + 1]));
+  const pages = limit.effect === 'honoured' ? numbers : [leadsTo(front, '2', [front.length])];
+  const page = await findPosition(search, [asker.params.page, ...numberParams.page.usual], pages);
   if (page !== undefined) yield { pagination: 'page', params: { page } };
   if (page !== undefined) yield { pagination: 'auto', params: { page } };
-  const names = [params.offset ?? 'offset', ...numberParams.offset.usual];
-  const offsets = places.map((place) => leadsTo(search, String(place), [place]));
+  const offsets = places.map((place) => leadsTo(front, String(place), [place]));
+  const names = [asker.params.offset ?? 'offset', ...numberParams.offset.usual];
   const offset = await findPosition(search, names, offsets);
   if (offset !== undefined) yield { pagination: 'offset', params: { offset } };
 }
@@ -116,8 +125,8 @@ async function findPosition(
   return effect === 'honoured' ? name : undefined;
 }
 
-/** A value that leads to one of these places; behind the known leads, any other lead may stand. */
-function leadsTo({ front }: PagingSearch, text: string, places: readonly number[]): Trial {
+/** A value that leads to one of these places; after the known leads, any other lead may stand. */
+function leadsTo(front: readonly string[], text: string, places: readonly number[]): Trial {
   const keys = places.map((place) => front[place]);
   return {
     ...{ text, expected: [], wanted: 'another page' },
@@ -125,79 +134,52 @@ function leadsTo({ front }: PagingSearch, text: string, places: readonly number[
   };
 }
 
-/** Cursors of pages that end in different places tell the names apart. */
-function cursorTrials(search: PagingSearch, pages: readonly SeenPage[]): Trial[] {
-  const { asker } = search.examination;
-  const trials = new Map<string, Trial>();
-  for (const { facts, leads } of pages) {
-    const cursor = facts && hintsOf(asker.params, facts).next?.value;
-    if (cursor !== undefined) trials.set(String(cursor), leadsTo(search, String(cursor), [leads.length]));
-  }
-  return [...trials.values()];
-}
-
 /** What has to be set for an export to go on as this walk did. */
 function dialectOf({ limit, examination: { asker } }: PagingSearch, { next, pagesBefore }: Walked): Dialect {
-  switch (next?.style) {
-    case 'url':
-      return { pagination: asker.headers['link'] === undefined ? 'auto' : 'link', nextSeen: true };
-    case 'cursor':
-      return { pagination: 'cursor', params: { cursor: next.param }, nextSeen: true };
-    case 'offset':
-      return { pagination: 'offset', params: { offset: next.param } };
-    case 'page': {
-      // Pages that overlap have numbers of their own.
-      const from = next.window === undefined ? next.page - pagesBefore : next.base;
-      // Without a size in force, the walk itself finds out whether a short list has a second page.
-      const isPlain = from === 1 && limit.effect === 'honoured';
-      return { pagination: isPlain ? 'page' : 'auto', params: { page: next.param } };
-    }
-    case 'before': {
-      // Of several names that were sent together, each walk finds out anew which one counts.
-      const [before, ...others] = [...next.ids, ...next.times];
-      return before === undefined || others.length > 0 ? {} : { pagination: 'before', params: { before } };
-    }
-    default:
-      return {};
-  }
+  if (next === undefined || next.style === 'start') return {};
+  if (next.style === 'url')
+    return { pagination: asker.headers['link'] === undefined ? 'auto' : 'link', nextSeen: true };
+  const [param, ...others] = next.style === 'before' ? [...next.ids, ...next.times] : [next.param];
+  // Of several names that were sent together, each walk finds out anew which one counts.
+  if (param === undefined || others.length > 0) return {};
+  const dialect = { pagination: next.style, params: { [next.style]: param } };
+  if (next.style === 'cursor') return { ...dialect, nextSeen: true };
+  if (next.style !== 'page') return dialect;
+  // Pages that overlap have numbers of their own.
+  const base = next.window === undefined ? next.page - pagesBefore : next.base;
+  // Without a size in force, each walk has to find out whether a short list has a second page.
+  return base === 1 && limit.effect === 'honoured' ? dialect : { ...dialect, pagination: 'auto' };
 }
 
-const styles: Readonly<Record<string, string>> = {
-  page: 'page number in',
-  offset: 'offset in',
-  cursor: 'cursor in',
-  before: 'last lead in',
-};
-
-/** `tried` shows how pages follow each other, `whole` is a walk that does so as an export will. */
-function reportStyle(search: PagingSearch, tried: Walked, whole = tried): Walked {
-  const { examination } = search;
-  const dialect = dialectOf(search, tried);
-  examination.asker.set(dialect);
+/** Reports a walk whose pages follow each other in this dialect. */
+function reportPages({ examination }: PagingSearch, { pages }: Walked, dialect: Dialect): void {
+  const { asker, checks } = examination;
+  const isPaginationSet = (asker.inForce.pagination ?? 'auto') !== 'auto';
+  asker.set(dialect);
   const { params = {}, pagination, nextSeen } = dialect;
-  const [first = [], second = []] = tried.pages;
+  const [first = [], second = []] = pages;
   const evidence = `two pages followed each other, of ${first.length} and ${second.length} leads`;
-  const named = Object.entries(params).map(([name, value]) => `${styles[name]} ${value}`);
+  const [[name, param] = []] = Object.entries(params);
   const unnamed = nextSeen === true ? 'the service names the next page' : 'by the last lead of a page';
-  examination.checks.push(pass('dialect.pagination', `${named.join('') || unnamed}: ${evidence}`));
-  for (const [name, value] of Object.entries(params)) learn(examination, `params.${name}`, value, evidence);
-  // What is found without being told needs no setting, unless there is another one.
-  if (pagination !== 'auto' || (examination.inForce.pagination ?? 'auto') !== 'auto')
+  const how = name === undefined ? unnamed : `${name} in ${param}`;
+  checks.push(pass('dialect.pagination', `${how}: ${evidence}`));
+  if (name !== undefined && param !== undefined) learn(examination, `params.${name}`, param, evidence);
+  // An export finds it without a setting, unless there is another one.
+  if (pagination !== undefined && (pagination !== 'auto' || isPaginationSet))
     learn(examination, 'pagination', pagination, evidence);
   if (pagination === 'auto' && params.page !== undefined) learnUncut(examination, first.length);
   const nextNamed = 'a page named the next one: one that names none is the last';
-  learn(examination, 'next-seen', nextSeen, nextNamed);
-  return whole;
+  if (nextSeen === true) learn(examination, 'next-seen', true, nextNamed);
 }
 
-/** Where an answer holds so many leads, shorter ones are not cut. */
+/** A service that gives so many leads at once does not cut shorter answers. */
 function learnUncut(examination: Examination, count: number): void {
   if (count <= fewest) return;
   learn(examination, 'proven-up-to', count - 1, `${count} leads came in one answer, so fewer are not cut`);
 }
 
-function reportLonePage(search: PagingSearch, hints: PaginationHints | undefined): Walked {
-  const { walked, examination, front, limit } = search;
+function reportLonePage(search: PagingSearch, walked: Walked): void {
+  const { examination, front, limit } = search;
   const { checks, isLearning } = examination;
   const name = 'dialect.pagination';
   const { completion, rejection } = walked;
@@ -209,23 +191,22 @@ function reportLonePage(search: PagingSearch, hints: PaginationHints | undefined
     checks.push(pass(name, detail));
   } else if (!isLearning && completion?.kind === 'complete' && front.length > 1)
     checks.push(pass(name, `one page: all ${came}`));
-  else if (rejection !== undefined) checks.push(warn(name, rejection.error));
+  else if (rejection !== undefined) checks.push(warn(name, rejection));
   else {
     const isLimited = limit.effect === 'honoured' ? `${limit.name} is honoured, but ` : '';
-    const hint = hintOf(search, hints);
-    checks.push(warn(name, `${came}: ${isLimited}no usual parameter leads to another one`, hint));
+    const detail = `${came}: ${isLimited}no usual parameter leads to another one`;
+    checks.push(warn(name, detail, hintOf(search, walked)));
   }
   if (completion?.kind === 'unproven' && completion.reason.kind === 'page-may-be-cut')
     learnUncut(examination, front.length);
-  return walked;
 }
 
-/** What helps where no second page is known. */
-function hintOf({ walked, examination, front }: PagingSearch, hints: PaginationHints | undefined): string {
-  if (!examination.isLearning) return "'leads doctor --learn' looks for the parameters that it pages by";
-  if (examination.asker.left < 2) return 'run it again: no request was left';
+function hintOf({ examination, front, first }: PagingSearch, walked: Walked): string {
+  const { isLearning, asker } = examination;
+  if (!isLearning) return "'leads doctor --learn' looks for the parameters that it pages by";
   if (front.length < 2 || endsWithProof(walked)) return 'run it again when there are more';
   const setName = 'leads config set api.params.page … (or api.params.offset, api.params.cursor)';
+  const hints = first.facts && hintsOf(asker.params, first.facts);
   if (hints?.hasMore === true || (hints?.total ?? 0) > front.length)
     return `there are more; name what it pages by: ${setName}`;
   return `if one page is all: leads config set api.pagination none; otherwise: ${setName}`;
