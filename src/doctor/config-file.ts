@@ -90,17 +90,6 @@ export function checkIdFields({
   return [warn('receiver.id', detail, `name one field in both, if leads have it: ${commands}`)];
 }
 
-/** The oldest version of node that is supported; `engines` in package.json says the same. */
-const oldest = [20, 19] as const;
-
-export function checkNodeVersion(version: string): CheckResult {
-  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
-  if (major > oldest[0] || (major === oldest[0] && minor >= oldest[1]))
-    return pass('machine.node', `node ${version}`);
-  const detail = `node ${version} is older than ${oldest.join('.')}`;
-  return fail('machine.node', detail, 'install a current version of node');
-}
-
 /** A warning of a file that others may read: `listen` closes it where the system lets it, and uses it anyway. */
 export function checkFileMode(name: string, path: string, platform: string): CheckResult[] {
   const stat = platform === 'win32' ? undefined : statOf(path);

@@ -1,11 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { get as getPlain, type IncomingMessage } from 'node:http';
-import { get as getTls } from 'node:https';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { ConfigError, messageOf } from '../errors.ts';
 import {
   authorityKeyPath,
@@ -31,31 +28,10 @@ export async function checkPort(host: string, port: number): Promise<CheckResult
       return fail(name, `${address} needs more rights`, `use one from 1024 on: ${otherPort}`);
     if (code !== 'EADDRINUSE')
       return fail(name, `nothing can listen on ${address} (${code})`, 'name an address of this machine');
-    const isOurs = (await Promise.all([isListen(getTls, host, port), isListen(getPlain, host, port)])).some(
-      Boolean,
-    );
-    if (isOurs) return pass(name, `leads listen has ${address}`);
-    return warn(name, `another program has ${address}`, `use another one: ${otherPort}`);
+    const taken = `${address} is taken, by a leads listen that runs or by another program`;
+    return warn(name, taken, `for another one: ${otherPort}`);
   } finally {
     server.close();
-  }
-}
-
-/** A program on this machine answers within this time, or is none of ours; ms. */
-const answerMs = 2000;
-
-/** A browser that opens the address gets a page with this title; nothing secret is sent. */
-async function isListen(get: typeof getPlain | typeof getTls, host: string, port: number): Promise<boolean> {
-  // The certificate does not matter: it is only asked what it is.
-  const options = { host, port, headers: { accept: 'text/html' }, rejectUnauthorized: false };
-  const request = get({ ...options, signal: AbortSignal.timeout(answerMs) });
-  try {
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    return (await text(response)).includes('<title>leads listen</title>');
-  } catch {
-    return false;
-  } finally {
-    request.destroy();
   }
 }
 

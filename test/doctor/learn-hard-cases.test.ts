@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/load-settings.ts';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads } from '../support/run.ts';
-import { scripted, type Scripted, sendJson } from '../support/service.ts';
+import { scripted, type Scripted } from '../support/service.ts';
 import {
   diagnose,
   expectUndecidedPagination,
@@ -110,20 +110,7 @@ describe('doctor --learn', () => {
     expect(found.exitCode).toBe(0);
     expect(statuses.length).toBeLessThanOrEqual(25);
     expect(statuses).not.toContain(429);
-    expect(found.check('dialect.rate-limit')?.detail).toContain('4 requests');
     expect(found.learnt('params.limit')).toBe('limit');
-  });
-
-  it.each([
-    [{ 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '59' }, '60 requests'],
-    [{ 'ratelimit-limit': '100, 100;w=60' }, '100 requests'],
-    [{ 'x-rate-limit-remaining': '7' }, 'told (x-rate-limit-remaining)'],
-    [{}, 'no header tells of one'],
-  ])('says what %j tell of a rate limit', async (headers, said) => {
-    const service = await scripted((_, response) => sendJson(response, { data: records(3) }, headers));
-    const found = await diagnose(service);
-    await service.close();
-    expect(found.check('dialect.rate-limit')?.detail).toContain(said);
   });
 
   it.each([1, 2, 3])('learns the same while the service fails now and then (seed %i)', async (seed) => {

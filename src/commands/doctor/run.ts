@@ -2,13 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
 import { type CheckOutcome, type CheckResult, fail, pass, skip } from '../../doctor/check-result.ts';
 import { compareWithProfile, type LearntChange, writeDialect } from './learnt-changes.ts';
-import {
-  checkConfig,
-  checkIdFields,
-  checkNodeVersion,
-  checkSecretAges,
-  statConfig,
-} from '../../doctor/config-file.ts';
+import { checkConfig, checkIdFields, checkSecretAges, statConfig } from '../../doctor/config-file.ts';
 import { checkFileMode } from '../../doctor/config-file.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import { checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
@@ -61,7 +55,6 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
     const profile = settings && readConfig(context.paths.configDir).profiles?.[settings.profile];
     const machine = [
-      checkNodeVersion(context.nodeVersion),
       checkConfig(configBefore, read, context.platform),
       ...checkSecretAges(profile ?? {}, context.env, clock.now()),
     ];
@@ -162,7 +155,7 @@ interface ServiceReport {
 }
 
 const pullChecks = ['service.dns', 'service.tls', 'service.key', 'service.clock'];
-const dialectNames = 'envelope pagination page-size status category since until rate-limit'
+const dialectNames = 'envelope pagination page-size status category since until'
   .split(' ')
   .map((name) => `dialect.${name}`);
 

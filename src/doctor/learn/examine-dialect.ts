@@ -56,7 +56,7 @@ async function examine(examination: Examination): Promise<void> {
   const known = walked.pages.length > 0 ? walked.pages.flat() : page;
   const query = isSized ? { [limit.name]: String(page.length) } : {};
   await findFilters({ examination, known, pageSize: page.length, query });
-  checks.push(checkRate(asker));
+  checks.push(...checkRate(asker));
 }
 
 /** The list without any parameter. Throws a `DataError` where that is no page. */
@@ -131,15 +131,10 @@ function checkPageSize(examination: Examination, limit: NameFinding, { pages }: 
 /** An export asks for so many leads at once unless told otherwise. */
 const largestSize = 1000;
 
-function checkRate({ isRefused, waitMs, requests, headers }: Asker): CheckResult {
-  const name = 'dialect.rate-limit';
-  if (isRefused) {
-    const when = waitMs > 0 ? `in ${formatDuration(waitMs)}` : 'later';
-    const detail = `reached after ${requests} requests, which ended the questions`;
-    return warn(name, detail, `run it again ${when}, when requests are allowed again`);
-  }
-  const names = Object.keys(headers).filter((header) => /^(x-)?rate-?limit/.test(header));
-  if (names.length === 0) return pass(name, 'no header tells of one');
-  const [limit] = /^\d+/.exec(headers[names.find((header) => header.endsWith('-limit')) ?? ''] ?? '') ?? [];
-  return pass(name, `${limit === undefined ? 'told' : `${limit} requests`} (${names.join(', ')})`);
+/** A rate limit that lasts ends the questions. */
+function checkRate({ isRefused, waitMs, requests }: Asker): CheckResult[] {
+  if (!isRefused) return [];
+  const when = waitMs > 0 ? `in ${formatDuration(waitMs)}` : 'later';
+  const detail = `reached after ${requests} requests, which ended the questions`;
+  return [warn('dialect.rate-limit', detail, `run it again ${when}, when requests are allowed again`)];
 }
