@@ -27,11 +27,11 @@ const loadedTogether = {
     'config/setting-keys',
     'config/directories',
     'commands/help/command-help',
-    'webhook/presets',
     'service/listing-types',
     // With what reads a lead, or the file that lists leads would need the one below.
     'lead/raw-lead',
   ],
+  delivery: ['commands/flags/delivery-flags', 'webhook/presets'],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [

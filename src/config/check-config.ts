@@ -41,16 +41,16 @@ const origins: Record<OriginKey, Place> = {
   headersOrigin: { isValue: isText },
 };
 const areTexts = (value: Json): boolean => isObject(value) && Object.values(value).every(isText);
-const profilePlace: Place = {
+const profilePlace = (): Place => ({
   members: new Map([...placesOf(settingKeys), ...Object.entries(origins), ['setAt', { isValue: areTexts }]]),
-};
-const configPlace: Place = {
+});
+const configPlace = (): Place => ({
   members: new Map<string, Place>([
     ['version', { isValue: (value) => typeof value === 'number' }],
     ['profile', { isValue: isText }],
-    ['profiles', { each: profilePlace }],
+    ['profiles', { each: profilePlace() }],
   ]),
-};
+});
 
 /** How the names of settings are read and written: in memory `pageSize`, in a file `page-size`. */
 interface Spelling {
@@ -103,13 +103,13 @@ export function configFrom(json: Json): {
   readonly unknown: readonly Path[];
 } {
   const found: Findings = { wrong: [], unknown: [] };
-  const config = respelled(json, configPlace, fromFile, found) as Config;
+  const config = respelled(json, configPlace(), fromFile, found) as Config;
   return { config, wrong: found.wrong[0], unknown: found.unknown };
 }
 
 /** As a file holds it. */
 export const inKebabCase = (config: Config): Config =>
-  respelled(config as Json, configPlace, toFile, { wrong: [], unknown: [] }) as Config;
+  respelled(config as Json, configPlace(), toFile, { wrong: [], unknown: [] }) as Config;
 
 /** Where a profile in memory holds what does not belong there. */
 export function misplacedInProfile(profile: Json): Path | undefined {
@@ -119,7 +119,7 @@ export function misplacedInProfile(profile: Json): Path | undefined {
 
 function examined(profile: Json): Findings {
   const found: Findings = { wrong: [], unknown: [] };
-  respelled(profile, profilePlace, inMemory, found);
+  respelled(profile, profilePlace(), inMemory, found);
   return found;
 }
 

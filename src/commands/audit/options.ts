@@ -1,13 +1,11 @@
 import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
+import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
 import {
   acceptIncompleteFlag,
   filterFlags,
   formatFlags,
-  receiverUrl,
   rejectFirst,
-  trustFlags,
   inboxFlags,
-  schemeFlags,
 } from '../flags/shared-flags.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
 import { limit, writtenFile, leadPointer } from '../flags/flag-values.ts';

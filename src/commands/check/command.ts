@@ -1,5 +1,5 @@
 import { command, members } from '../flags/command-spec.ts';
-import { receiverUrl } from '../flags/shared-flags.ts';
+import { receiverUrl } from '../flags/delivery-flags.ts';
 import { flags } from './options.ts';
 
 export default command({

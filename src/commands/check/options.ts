@@ -1,7 +1,8 @@
 import { text } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
-import { formatFlags, rejectFirst, trustFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { formatFlags, rejectFirst } from '../flags/shared-flags.ts';
 import { header } from '../send/send-values.ts';
 
 export const flags = {

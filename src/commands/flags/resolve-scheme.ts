@@ -12,7 +12,8 @@ import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { isJson, jsonOrFile } from './json-or-file.ts';
 import { leadPointer, readSecrets } from './flag-values.ts';
-import { rejectFirst, type SchemeOptions } from './shared-flags.ts';
+import { type SchemeOptions } from './delivery-flags.ts';
+import { rejectFirst } from './shared-flags.ts';
 
 /** A scheme, and the secrets that were given for it, before it has read them. */
 export interface SchemeSecrets {

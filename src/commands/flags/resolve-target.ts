@@ -8,7 +8,7 @@ import type { PostResult } from '../../http/client/poster.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import { explainFailure } from '../../messages/sender.ts';
 import { authorityFor, authorityPath } from '../../tls/local-authority.ts';
-import type { TrustOptions } from './shared-flags.ts';
+import type { TrustOptions } from './delivery-flags.ts';
 
 /** A receiver that may be delivered to, and how to reach it. */
 export type ResolvedTarget = Awaited<ReturnType<typeof resolveTarget>>;

@@ -1,6 +1,7 @@
 import { wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { inboxFlags, replayToFlag, trustFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { replayToFlag, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { inboxFlags } from '../flags/shared-flags.ts';
 
 export const flags = {
   port: { value: 'n', type: wholeNumber(0, 65_535), default: '0', help: 'of 127.0.0.1, 0 for any' },

@@ -1,10 +1,4 @@
-import {
-  acceptIncompleteFlag,
-  fieldsFlag,
-  filterFlags,
-  formatFlags,
-  rejectFirst,
-} from '../flags/shared-flags.ts';
+import { acceptIncompleteFlag, fieldsFlag, filterFlags, formatFlags } from '../flags/shared-flags.ts';
 import { text, type ValueType } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
@@ -50,25 +44,3 @@ export const flags = {
 } satisfies Flags;
 
 export type ListOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
-
-/** Throws a `UsageError` for flags that contradict each other. */
-export function rejectContradictions(options: ListOptions): void {
-  const { format, watch, until } = options;
-  const isWatching = watch !== undefined;
-  const { text: typed = '' } = options;
-  const end = until === undefined ? '--in' : '--until';
-  rejectFirst(
-    [
-      // As other tools name them; no person is called so.
-      options.json && /^[\w.]+(,[\w.]+)+$/.test(typed),
-      `'${typed}' looks like fields, and would be looked for as a text`,
-      `fields are named by --fields: --json --fields ${typed}`,
-    ],
-    [
-      isWatching && format === 'json',
-      '--watch and --format json do not go together: the array would never end',
-      'use --format ndjson',
-    ],
-    [isWatching && (until ?? options.in) !== undefined, `--watch and ${end} do not go together`],
-  );
-}

@@ -9,7 +9,8 @@ import { listLeads } from '../../service/listing.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
-import { type ListOptions, rejectContradictions } from './options.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
+import type { ListOptions } from './options.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
@@ -72,6 +73,28 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   const known = { startedAt, shown: new Set(held.map(({ id }) => id)) };
   await watchLeads({ service, query, matcher, every: watch, print, known, acceptIncomplete }, context);
   return 'done';
+}
+
+/** Throws a `UsageError` for flags that contradict each other. */
+function rejectContradictions(options: ListOptions): void {
+  const { format, watch, until } = options;
+  const isWatching = watch !== undefined;
+  const { text: typed = '' } = options;
+  const end = until === undefined ? '--in' : '--until';
+  rejectFirst(
+    [
+      // As other tools name them; no person is called so.
+      options.json && /^[\w.]+(,[\w.]+)+$/.test(typed),
+      `'${typed}' looks like fields, and would be looked for as a text`,
+      `fields are named by --fields: --json --fields ${typed}`,
+    ],
+    [
+      isWatching && format === 'json',
+      '--watch and --format json do not go together: the array would never end',
+      'use --format ndjson',
+    ],
+    [isWatching && (until ?? options.in) !== undefined, `--watch and ${end} do not go together`],
+  );
 }
 
 async function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): Promise<void> {

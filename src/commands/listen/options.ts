@@ -2,7 +2,8 @@ import { isLoopback } from '../../config/base-url.ts';
 import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
-import { formatFlags, inboxFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { schemeFlags } from '../flags/delivery-flags.ts';
+import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
 /** Where `--admin` listens. */
 interface AdminAddress {

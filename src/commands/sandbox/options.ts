@@ -10,7 +10,8 @@ import {
 import { paginations } from '../../sandbox/sandbox-options.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { httpUrl, pointInTime, retrySchedule } from '../flags/flag-values.ts';
-import { formatFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { schemeFlags } from '../flags/delivery-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
 
 /** As an absolute URL in its normal form. */
 const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };

@@ -1,13 +1,6 @@
 import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
-import {
-  acceptIncompleteFlag,
-  filterFlags,
-  formatFlags,
-  receiverUrl,
-  trustFlags,
-  inboxFlags,
-  schemeFlags,
-} from '../flags/shared-flags.ts';
+import { receiverUrl, trustFlags, schemeFlags } from '../flags/delivery-flags.ts';
+import { acceptIncompleteFlag, filterFlags, formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { header, memberPath, memberValue } from './send-values.ts';

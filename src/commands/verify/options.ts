@@ -2,7 +2,8 @@ import { oneOf, text, type ValueType, wholeNumber } from '../../config/value-typ
 import { bodyFormNames } from '../../webhook/explain/body-form-names.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
-import { formatFlags, inboxFlags, schemeFlags } from '../flags/shared-flags.ts';
+import { schemeFlags } from '../flags/delivery-flags.ts';
+import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
 /** A whole URL is kept as it is typed: a signature covers the exact text. */
 const exactUrl: ValueType<string> = {

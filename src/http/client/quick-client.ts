@@ -52,9 +52,9 @@ async function sendAlone(
 ): Promise<HttpAnswer> {
   const url = new URL(origin);
   const { protocol, hostname, port } = url;
-  const ca = await loopbackAuthorities(url, options);
-  signal?.throwIfAborted();
   const isSecure = protocol === 'https:';
+  const ca = isSecure ? await loopbackAuthorities(url, options) : [];
+  signal?.throwIfAborted();
   const sent = (isSecure ? requestSecure : requestPlain)({
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
@@ -83,7 +83,7 @@ async function sendAlone(
     signal?.removeEventListener('abort', abort);
   });
   sent.once('socket', (socket) => {
-    nameOtherHost(socket, hostname.replace(/^\[|\]$/g, ''));
+    if (isSecure) nameOtherHost(socket, hostname.replace(/^\[|\]$/g, ''));
     socket.once(isSecure ? 'secureConnect' : 'connect', () => limit.begin('Headers'));
     socket.on('data', () => {
       if (answer !== undefined) limit.extend();

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
 import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
-import { schemeFlags } from '../../../src/commands/flags/shared-flags.ts';
+import { schemeFlags } from '../../../src/commands/flags/delivery-flags.ts';
 import type { Settings } from '../../../src/config/load-settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveTarget } from '../../../src/commands/flags/resolve-target.ts';
-import { receiverUrl, type TrustOptions } from '../../../src/commands/flags/shared-flags.ts';
+import { receiverUrl, type TrustOptions } from '../../../src/commands/flags/delivery-flags.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { freshHome } from '../../support/run.ts';
