@@ -127,12 +127,12 @@ function ownNameInGroup(name: string, path: string, { subcommands }: CommandSpec
     : undefined;
 }
 
-const commandNames = commands.map((command) => command.name);
+const commandNames = (): string[] => commands.map((command) => command.name);
 
 async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
   if (!isHelp) {
     throw new UsageError(`unknown command '${name}'`, {
-      hint: ownName(name) ?? didYouMean(name, commandNames) ?? "see 'leads --help'",
+      hint: ownName(name) ?? didYouMean(name, commandNames()) ?? "see 'leads --help'",
     });
   }
   if (LEADS_SINGLE_FILE && name === 'licences') {
@@ -150,7 +150,7 @@ function topicNamed(name: string): TopicName {
   throw new UsageError(`unknown command '${name}'`, {
     hint:
       ownName(name) ??
-      didYouMean(name, [...commandNames, ...topicNames]) ??
+      didYouMean(name, [...commandNames(), ...topicNames]) ??
       `help has the topics ${topicNames.join(', ')}`,
   });
 }
@@ -263,7 +263,7 @@ const fieldsBehindJson = (
 function withJoinedValues(words: readonly string[], flags: readonly (readonly [string, Flag])[]): string[] {
   const joined = flags.filter(([, flag]) => !isSwitch(flag) && flag.joined === true);
   return words.map((word) => {
-    const [, flag] = joined.find(([key, one]) => longName(key, one) === word) ?? [];
+    const [, flag] = joined.find(([key, candidate]) => longName(key, candidate) === word) ?? [];
     return flag === undefined || isSwitch(flag) ? word : `${word}=${flag.bare ?? ''}`;
   });
 }
@@ -303,15 +303,6 @@ function usageError(
   });
 }
 
-const known: readonly (readonly [key: string, flag: Flag])[] = Object.entries({
-  ...globalFlags,
-  ...immediateFlags,
-});
-const longNames = known.map(([key, flag]) => longName(key, flag));
-const valued = known.filter(([, flag]) => !isSwitch(flag)).map(([key, flag]) => longName(key, flag));
-const letters = known.flatMap(([, { short }]) => short ?? []).join('');
-const shortFlags = new RegExp(`^-[${letters}]+$`);
-
 /**
  * The first word that is neither a global flag nor a global flag's value, and the other words: global flags stand
  * before or after it. Throws a `UsageError` for any other flag before it.
@@ -320,14 +311,24 @@ function takeCommand(words: readonly string[]): { name: string | undefined; rest
   for (let i = 0; i < words.length; i += 1) {
     const word = words[i] ?? '';
     if (!word.startsWith('-')) return { name: word, rest: words.toSpliced(i, 1) };
-    const [long = ''] = word.split('=');
-    if (!longNames.includes(long) && !shortFlags.test(word)) {
-      throw new UsageError(`unknown option '${word}'`, {
-        hint:
-          didYouMean(long, longNames) ?? "the flags of a command stand after its name; see 'leads --help'",
-      });
-    }
-    if (valued.includes(word)) i += 1;
+    if (takesValue(word)) i += 1;
   }
   return { name: undefined, rest: words };
+}
+
+/** Whether the next word is the value of this global flag. Throws a `UsageError` for any other flag. */
+function takesValue(word: string): boolean {
+  const flags: readonly (readonly [key: string, flag: Flag])[] = Object.entries({
+    ...globalFlags,
+    ...immediateFlags,
+  });
+  const [long = ''] = word.split('=');
+  const letters = flags.flatMap(([, { short }]) => short ?? []);
+  const [, flag] = flags.find(([key, candidate]) => longName(key, candidate) === long) ?? [];
+  if (flag === undefined && !new RegExp(`^-[${letters.join('')}]+$`).test(word)) {
+    const names = flags.map(([key, candidate]) => longName(key, candidate));
+    const hint = "the flags of a command stand after its name; see 'leads --help'";
+    throw new UsageError(`unknown option '${word}'`, { hint: didYouMean(long, names) ?? hint });
+  }
+  return flag !== undefined && !isSwitch(flag) && word === long;
 }

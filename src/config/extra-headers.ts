@@ -19,17 +19,22 @@ const refused: Readonly<Record<string, HeaderObjection>> = {
   // Answers are decoded as the client that sends the request can.
   'accept-encoding': 'own',
   // RFC 9110, 7.6.1 and 10.1, and RFC 9112, 6: they are between this client and the next server, or end a request.
-  ...inGroup('framing', ['connection', 'content-length', 'expect', 'keep-alive', 'proxy-connection', 'te']),
-  ...inGroup('framing', ['trailer', 'transfer-encoding', 'upgrade', 'content-encoding', 'content-range']),
+  connection: 'framing',
+  'content-length': 'framing',
+  expect: 'framing',
+  'keep-alive': 'framing',
+  'proxy-connection': 'framing',
+  te: 'framing',
+  trailer: 'framing',
+  'transfer-encoding': 'framing',
+  upgrade: 'framing',
+  'content-encoding': 'framing',
+  'content-range': 'framing',
   'proxy-authorization': 'proxy',
   cookie: 'session',
   range: 'part',
   'if-range': 'part',
 };
-
-function inGroup<W>(why: W, names: readonly string[]): Record<string, W> {
-  return Object.fromEntries(names.map((name) => [name, why]));
-}
 
 const namePattern = /^[!#$%&'*+.^_`|~\w-]+$/;
 const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;

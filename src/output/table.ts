@@ -10,6 +10,8 @@ export interface TableOptions extends FitOptions {
   readonly head?: (text: string) => string;
   /** Draws one cell that was already sanitized, cut and padded; for colours. */
   readonly cell?: (text: string, row: number, head: string) => string;
+  /** Leaves columns out that have no text in any row. */
+  readonly hidesEmpty?: boolean;
   /** Is given the heads that were left out for lack of space, if there are any. */
   readonly onDrop?: (heads: readonly string[]) => void;
 }
@@ -24,9 +26,13 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   options: TableOptions,
 ): string {
-  const all = heads.map((head, i) => ({ head, cells: rows.map((row) => sanitize(row[i] ?? '')) }));
+  const all = heads
+    .map((head, i) => ({ head, cells: rows.map((row) => sanitize(row[i] ?? '')) }))
+    .filter(({ cells }) => options.hidesEmpty !== true || cells.some((cell) => cell !== ''));
   const columns = fitColumns(all, options.width, options);
-  const dropped = heads.filter((head) => columns.every((column) => column.head !== head));
+  const dropped = all
+    .map(({ head }) => head)
+    .filter((head) => columns.every((column) => column.head !== head));
   if (dropped.length > 0) options.onDrop?.(dropped);
   const { head: paintHead = same, cell: paint = same } = options;
   const line = (cells: readonly string[]): string => `${cells.join(gap).trimEnd()}\n`;

@@ -35,7 +35,8 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     for (const lead of leads) if (fields.searching) fields.look(parseLead(lead));
     await printer.print(leads);
   };
-  // While watching, new leads come below the older ones, so these must be known before the first is printed.
+  // A table is drawn as a whole; while watching, new leads come below the older ones.
+  const isHeld = format === 'table' || watch !== undefined;
   const held: RawLead[] = [];
   let startedAt = context.clock.now();
   const begin = async () => {
@@ -51,11 +52,11 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   let page = first;
   for (; page.done !== true; page = await selection.next()) {
     shown += page.value.length;
-    if (watch === undefined) await print(page.value);
-    else held.push(...page.value);
+    if (isHeld) held.push(...page.value);
+    else await print(page.value);
   }
-  await print(oldestFirst(held));
-  await printer.end();
+  await print(watch === undefined ? held : oldestFirst(held));
+  await printer.end?.();
   noteFilters(matcher, context.messages);
   noteMissingFields('--fields', fields, context.messages);
   const remainder = page.value;
@@ -156,7 +157,7 @@ async function* selectLeads(
 interface LeadPrinter {
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
   /** Completes the form; with `--watch`, prints what is there so far. */
-  readonly end: () => Promise<void>;
+  readonly end?: () => Promise<void>;
 }
 
 /** Rows above new ones that keep their columns in place. */
@@ -180,34 +181,24 @@ async function tablePrinter(
     const text = `the terminal is too narrow for ${heads.join(', ')}; --format ndjson shows all`;
     context.messages.note('narrow', text);
   };
-  let waiting: RawLead[] | undefined = [];
   let above: string[][] = [];
-  const draw = async (leads: readonly RawLead[]): Promise<void> => {
-    if (leads.length === 0) return;
-    const added = rowsOf(leads, columns, (time) => formatInstant(time, zone));
-    const rows = [...above, ...added];
-    // A column that no lead fills says nothing, unless --fields names it.
-    const isShown = columns.map((_, i) => fields !== undefined || rows.some((row) => row[i] !== ''));
-    const heads = columns.filter((_, i) => isShown[i]).map((column) => column.head);
-    const cells = rows.map((row) => row.filter((_, i) => isShown[i]));
-    const text = renderTable(heads, cells, {
-      ...fitting(fields, cells),
-      width: terminalWidth(stdout),
-      head: dim,
-      onDrop: noteDropped,
-    });
-    const lines = text.split(/(?<=\n)/);
-    await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
-    if (watch !== undefined) above = rows.slice(-rowsAbove);
-  };
   return {
     async print(leads) {
-      if (waiting === undefined) await draw(leads);
-      else waiting.push(...leads);
-    },
-    async end() {
-      await draw(waiting ?? []);
-      waiting = undefined;
+      if (leads.length === 0) return;
+      const added = rowsOf(leads, columns, zone);
+      const rows = [...above, ...added];
+      const heads = columns.map(({ head }) => head);
+      const text = renderTable(heads, rows, {
+        ...fitting(fields, rows),
+        width: terminalWidth(stdout),
+        head: dim,
+        // A column that no lead fills says nothing, unless --fields names it.
+        hidesEmpty: fields === undefined,
+        onDrop: noteDropped,
+      });
+      const lines = text.split(/(?<=\n)/);
+      await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
+      if (watch !== undefined) above = rows.slice(-rowsAbove);
     },
   };
 }
@@ -294,31 +285,23 @@ function columnsFor(fields: readonly string[] | undefined, { id = 'id', statusFi
   return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths: named }];
 }
 
-type TimeText = (time: number) => string;
-
 /** The cells of leads. */
-function rowsOf(leads: readonly RawLead[], columns: readonly Column[], timeText: TimeText): string[][] {
+function rowsOf(leads: readonly RawLead[], columns: readonly Column[], zone: string): string[][] {
   const asked = new FieldPaths(columns.flatMap((column) => column.paths));
   return leads.map((lead) => {
-    const found = new Map<string, string>();
-    eachMember(
-      utf8(lead.bytes),
-      (path, raw) => {
-        if (asked.has(path)) found.set(path, raw);
-      },
-      asked,
-    );
+    const texts = new Map<string, string>();
+    eachMember(utf8(lead.bytes), (path, raw) => texts.set(path, raw), asked);
     return columns.map(({ paths, isId }) => {
-      const path = paths.find((one) => found.has(one));
+      const path = paths.find((name) => texts.has(name));
       if (path === undefined) return isId === true ? (lead.id ?? '') : '';
-      return cellOf(path, cellText(found.get(path) ?? ''), timeText);
+      return cellOf(path, cellText(texts.get(path) ?? ''), zone);
     });
   });
 }
 
-function cellOf(path: string, text: string, timeText: TimeText): string {
+function cellOf(path: string, text: string, zone: string): string {
   const time = path === 'createdAt' || isTime(text) ? readCreatedAt(text) : undefined;
-  return time === undefined ? text : timeText(time);
+  return time === undefined ? text : formatInstant(time, zone);
 }
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);
