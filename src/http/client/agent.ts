@@ -13,8 +13,7 @@ import {
   type HttpClientOptions,
   proxyFor,
 } from './http-client.ts';
-import { loopbackAuthorities } from './loopback-authorities.ts';
-import { nameOtherHost } from './trust.ts';
+import { loopbackAuthorities, nameOtherHost } from './trust.ts';
 
 /**
  * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two

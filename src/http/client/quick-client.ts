@@ -9,8 +9,7 @@ import {
   type HttpRequest,
   proxyFor,
 } from './http-client.ts';
-import { loopbackAuthorities } from './loopback-authorities.ts';
-import { nameOtherHost } from './trust.ts';
+import { loopbackAuthorities, nameOtherHost } from './trust.ts';
 
 /** Ends a connection; the request, or the body of its answer, fails with the reason. */
 type CloseConnection = (why: Error) => void;
