@@ -9,7 +9,7 @@ export interface CheckResult {
   readonly result: CheckOutcome;
   /** A sentence, or what another room reported or threw, for which the command has the words. */
   readonly detail: string | Problem | LeadsError;
-  /** What the user can do about it. */
+  /** The user can do this about it. */
   readonly hint?: string | undefined;
 }
 

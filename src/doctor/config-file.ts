@@ -8,7 +8,7 @@ import type { LeadsError } from '../errors.ts';
 import { isOpenToOthers } from '../files/close-to-others.ts';
 import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
 
-/** What the configuration file was like before it was read, since reading tightens its permissions. */
+/** The configuration file before it was read, since reading tightens its permissions. */
 export interface ConfigBefore {
   readonly path: string;
   readonly file: Stats | undefined;

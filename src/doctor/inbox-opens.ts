@@ -41,7 +41,7 @@ export async function checkInbox(
   }
 }
 
-/** What a small file shows that is written and synced next to the inbox, and removed again. */
+/** A small file is written and synced next to the inbox, and removed again; it shows this. */
 interface StorageProbe {
   /** The directory of the inbox, or the nearest one above it that exists. */
   readonly directory: string;

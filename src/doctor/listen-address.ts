@@ -28,8 +28,8 @@ export async function checkPort(host: string, port: number): Promise<CheckResult
       return fail(name, `${address} needs more rights`, `use one from 1024 on: ${otherPort}`);
     if (code !== 'EADDRINUSE')
       return fail(name, `nothing can listen on ${address} (${code})`, 'name an address of this machine');
-    const taken = `${address} is taken, by a leads listen that runs or by another program`;
-    return warn(name, taken, `for another one: ${otherPort}`);
+    const occupied = `${address} is taken, by a leads listen that runs or by another program`;
+    return warn(name, occupied, `for another one: ${otherPort}`);
   } finally {
     server.close();
   }

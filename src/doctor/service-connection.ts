@@ -72,7 +72,7 @@ function faultOf(hands: Handshake, host: string): string | undefined {
   return hands.untrusted ?? (checkServerIdentity(host, hands.certificate) && 'ERR_TLS_CERT_ALTNAME_INVALID');
 }
 
-/** What the answers show of the service's clock. */
+/** The service's clock, as its answers show it. */
 export interface ClockSight {
   /** The service's clock against ours, ms; undefined: it sends no `Date`. */
   readonly drift: number | undefined;

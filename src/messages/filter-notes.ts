@@ -47,9 +47,10 @@ export function noteMissingFields(
   fields: Pick<FieldPresence, 'missing' | 'names'>,
   messages: Pick<Messages, 'note'>,
 ): void {
-  const { missing, names } = fields;
+  const { missing } = fields;
   const [first] = missing;
   if (first === undefined) return;
+  const { names } = fields;
   const what =
     missing.length === 1 ? `field '${first}'` : `fields ${missing.map((name) => `'${name}'`).join(', ')}`;
   const meant = missing.length === 1 ? meantField(first, names) : undefined;

@@ -2,8 +2,13 @@ import type { Context, Outcome } from '../../context.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
 import { type CheckOutcome, type CheckResult, fail, pass, skip } from '../../doctor/check-result.ts';
 import { compareWithProfile, type LearntChange, writeDialect } from './learnt-changes.ts';
-import { checkConfig, checkIdFields, checkSecretAges, statConfig } from '../../doctor/config-file.ts';
-import { checkFileMode } from '../../doctor/config-file.ts';
+import {
+  checkConfig,
+  checkFileMode,
+  checkIdFields,
+  checkSecretAges,
+  statConfig,
+} from '../../doctor/config-file.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import { checkFreeSpace, checkInbox, probeStorage } from '../../doctor/inbox-opens.ts';
 import { ConfigError, DataError, KeyRejectedError, type LeadsError, UsageError } from '../../errors.ts';
@@ -51,7 +56,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
   try {
     const receiver = checkReceiver(options, settings, context);
     const service = checkService(settings, options.learn, context);
-    // What fails while others are printed is reported when its turn comes.
+    // A check that fails while others are printed is reported in its turn.
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
     const profile = settings && readConfig(context.paths.configDir).profiles?.[settings.profile];
     const machine = [
@@ -146,7 +151,7 @@ async function openFile(location: string, { paths, clock, platform }: Context): 
   return [await checkInbox(location, storage, clock), ...mode, checkFreeSpace(storage)];
 }
 
-/** What the pull side turned out to be. */
+/** The checks of the pull side. */
 interface ServiceReport {
   readonly connection: Promise<readonly CheckResult[]>;
   readonly dialect: Promise<readonly CheckResult[]>;
@@ -196,7 +201,7 @@ function withoutKey(error: unknown): DialectReport {
 
 async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
   const { baseUrl } = settings.account();
-  // One that cannot be read is what `receiver.authority` says.
+  // `receiver.authority` reports an authority that cannot be read.
   const own = await authorityFor(baseUrl, paths.dataDir).catch(() => undefined);
   return {
     baseUrl,
@@ -277,7 +282,7 @@ function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPrinter {
   };
 }
 
-/** Of the names of checks, in columns. */
+/** Columns for the names of checks. */
 const nameWidth = 12;
 
 /**
@@ -341,7 +346,7 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
 type CheckInWords = ReturnType<typeof inWords>;
 type Alike = [CheckInWords, ...CheckInWords[]];
 
-/** What is in order needs no hint. */
+/** A check that passes needs no hint. */
 function inWords({ name, result, detail, hint }: CheckResult) {
   if (typeof detail === 'string') return { name, result, detail, hint: result === 'pass' ? undefined : hint };
   const words = detail instanceof Error ? describe(detail) : describeProblem(detail);

@@ -3,7 +3,7 @@ import { text, type ValueType } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
 
-/** What the table's own headings stand for. */
+/** The fields that the table's own headings stand for. */
 const headings: Readonly<Record<string, string>> = {
   ID: 'id',
   CREATED: 'createdAt',

@@ -37,7 +37,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   };
   // A table is drawn as a whole; while watching, new leads come below the older ones.
   const isHeld = format === 'table' || watch !== undefined;
-  const held: RawLead[] = [];
+  const heldLeads: RawLead[] = [];
   let startedAt = context.clock.now();
   const begin = async () => {
     startedAt = context.clock.now();
@@ -52,10 +52,10 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   let page = first;
   for (; page.done !== true; page = await selection.next()) {
     shown += page.value.length;
-    if (isHeld) held.push(...page.value);
+    if (isHeld) heldLeads.push(...page.value);
     else await print(page.value);
   }
-  await print(watch === undefined ? held : oldestFirst(held));
+  await print(watch === undefined ? heldLeads : oldestFirst(heldLeads));
   await printer.end?.();
   noteFilters(matcher, context.messages);
   noteMissingFields('--fields', fields, context.messages);
@@ -71,7 +71,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   }
   const { watchLeads } = await import('./watch-leads.ts');
   const { acceptIncomplete } = options;
-  const known = { startedAt, shown: new Set(held.map(({ id }) => id)) };
+  const known = { startedAt, shown: new Set(heldLeads.map(({ id }) => id)) };
   await watchLeads({ service, query, matcher, every: watch, print, known, acceptIncomplete }, context);
   return 'done';
 }
@@ -84,7 +84,7 @@ function rejectContradictions(options: ListOptions): void {
   const end = until === undefined ? '--in' : '--until';
   rejectFirst(
     [
-      // As other tools name them; no person is called so.
+      // Other tools name fields so; no person is called so.
       options.json && /^[\w.]+(,[\w.]+)+$/.test(typed),
       `'${typed}' looks like fields, and would be looked for as a text`,
       `fields are named by --fields: --json --fields ${typed}`,
@@ -224,7 +224,7 @@ async function recordPrinter(
   };
 }
 
-/** One column of the table: its head, and the dot paths of which the first that is there is shown. */
+/** A column of the table: its head, and dot paths, of which the first that a lead has is shown. */
 interface Column {
   readonly head: string;
   readonly paths: readonly string[];
@@ -247,7 +247,7 @@ const standardColumns: readonly Column[] = [
 /** Columns that are searched for, or copied, as a whole. */
 const wholeColumns = ['ID', 'CREATED', 'STATUS'];
 
-/** What a narrow terminal does without, in this order. */
+/** A narrow terminal does without these, in this order. */
 const narrowing: readonly NarrowingStep[] = [
   { drop: 'PHONE' },
   { drop: 'SOURCE' },

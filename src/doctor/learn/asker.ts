@@ -38,9 +38,9 @@ export type Seen = SeenPage | LeadsError | undefined;
 export interface Walked {
   /** The new leads of the first two pages that brought any. */
   readonly pages: readonly (readonly SeenLead[])[];
-  /** Where the next page begins; undefined where the service has not shown how it pages. */
+  /** The place where the next page begins; undefined where the service has not shown how it pages. */
   readonly next: Position | undefined;
-  /** So many pages were read before it. */
+  /** The number of pages before it. */
   readonly pagesBefore: number;
   /** Undefined where the walk did not come to its end. */
   readonly completion: Completion | undefined;
@@ -99,7 +99,7 @@ export class Asker {
     return { ...this.dialect, ...changes, params: { ...this.dialect.params, ...changes.params } };
   }
 
-  /** One page of the list with these parameters. */
+  /** Requests one page of the list with these parameters. */
   async ask(query: Query): Promise<Seen> {
     if (this.isRefused) return undefined;
     const { params } = this;
@@ -181,10 +181,10 @@ class BudgetSpentError extends DataError {}
 
 /** A key of the dialect that the answers prove. */
 export interface LearntKey {
-  /** As `leads config` names it. */
+  /** The key as `leads config` names it. */
   readonly key: string;
   readonly value: string | number | boolean | null;
-  /** What was seen, as a sentence. */
+  /** A sentence that says what the answers showed. */
   readonly evidence: string;
 }
 

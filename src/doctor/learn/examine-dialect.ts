@@ -10,7 +10,7 @@ import { findName, type NameFinding, type Trial } from './find-name.ts';
 import { findPaging } from './find-paging.ts';
 import { idFieldsOf, keysOf } from './seen-leads.ts';
 
-/** What the service turned out to be. */
+/** The result of an examination. */
 export interface DialectReport extends ClockSight {
   /** The service could not be asked, or its answer holds no leads. */
   readonly error?: LeadsError;
@@ -22,7 +22,7 @@ export interface DialectReport extends ClockSight {
 
 /**
  * Asks the list operation at most 25 times, and tells what it does. With `isLearning` other names of parameters are tried
- * than those in force, and it is found out anew how pages follow each other.
+ * than those in force, and how pages follow each other is examined whatever is set.
  */
 export async function examineDialect(service: Service, isLearning: boolean): Promise<DialectReport> {
   const asker = new Asker(service);
@@ -90,7 +90,7 @@ function checkEnvelope({ leads }: SeenPage, { items, dialect: { id = 'id' } }: A
   return warn(name, `${place}, and some have no usual '${id}'`, hint);
 }
 
-/** Where a service answers to many names with no leads, or with an error, these are tried one by one. */
+/** These are tried one by one where a service answers many names with no leads, or with an error. */
 const likelyLimits = ['per_page', '$limit', '_limit'];
 
 /** Finds the parameter that sets the number of leads. */

@@ -8,11 +8,11 @@ export interface Trial {
   readonly fits: (leads: readonly SeenLead[]) => boolean;
   /** Keys of known leads that have to come: an answer without any of them does harm. */
   readonly expected: readonly string[];
-  /** What comes, in a sentence. */
+  /** The leads that should come, in a sentence. */
   readonly wanted: string;
 }
 
-/** What a name turned out to do; `evidence` says what was seen. */
+/** The effect of a name; `evidence` says what the answers showed. */
 export interface NameFinding {
   /** `harmful`: the service rejects it, or leaves out what is asked for; `unknown`: nothing shows what it does. */
   readonly effect: 'honoured' | 'ignored' | 'harmful' | 'unclear' | 'unknown';
@@ -20,7 +20,7 @@ export interface NameFinding {
   readonly evidence: string;
 }
 
-/** What the names are tried with, and the answer that comes without them. */
+/** The values that names are tried with, and the answer that comes without them. */
 export interface NameSearch {
   readonly asker: Asker;
   readonly query: Query;
@@ -28,11 +28,11 @@ export interface NameSearch {
   readonly trials: readonly Trial[];
 }
 
-/** So many leads may arrive between two answers. */
+/** At most so many leads arrive between two answers. */
 const arrivals = 2;
 /** The usual names come first: at least so many are sent together. */
 const together = 8;
-/** So many names are tried one by one. */
+/** At most so many names are tried one by one. */
 const alone = 4;
 
 const noRequest = 'no request was left for it, or none got through';
@@ -122,7 +122,7 @@ const honoured = (name: string, { text, wanted }: Trial): NameFinding => ({
 
 type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
 
-/** The trial that an answer fits, or why there is none. */
+/** The trial that an answer fits, or the reason why it fits no trial. */
 function effectOf(seen: Seen, without: readonly SeenLead[], trials: readonly Trial[]): Effect {
   if (seen === undefined) return 'unasked';
   if (seen instanceof Error) return 'unclear';

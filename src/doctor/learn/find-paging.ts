@@ -8,7 +8,7 @@ import { type Examination, learn, type SeenPage, type Walked } from './asker.ts'
 import { findName, type NameFinding, type Trial } from './find-name.ts';
 import { keysOf } from './seen-leads.ts';
 
-/** What is known of the list when it is asked how it pages. */
+/** The facts with which the search for pages begins. */
 interface PagingSearch {
   readonly examination: Examination;
   readonly limit: NameFinding;
@@ -76,7 +76,7 @@ function bringsFront(front: readonly string[], { pages, completion, rejection }:
 const endsWithProof = ({ completion }: Walked): boolean =>
   completion?.kind === 'complete' && !['not-paged', 'reaches-back'].includes(completion.evidence);
 
-/** What may have to be set for another page to follow, the likeliest first; a walk has to show it. */
+/** Dialects in which another page may follow, the likeliest first; a walk has to prove each. */
 async function* dialectsFor(search: PagingSearch, walked: Walked, size: number): AsyncGenerator<Dialect> {
   const { examination, limit, first, front } = search;
   const { asker } = examination;
@@ -134,13 +134,13 @@ function leadsTo(front: readonly string[], text: string, places: readonly number
   };
 }
 
-/** What has to be set for an export to go on as this walk did. */
+/** The dialect in which an export goes on as this walk did. */
 function dialectOf({ limit, examination: { asker } }: PagingSearch, { next, pagesBefore }: Walked): Dialect {
   if (next === undefined || next.style === 'start') return {};
   if (next.style === 'url')
     return { pagination: asker.headers['link'] === undefined ? 'auto' : 'link', nextSeen: true };
   const [param, ...others] = next.style === 'before' ? [...next.ids, ...next.times] : [next.param];
-  // Of several names that were sent together, each walk finds out anew which one counts.
+  // A walk that sends several names together finds out by itself which name counts.
   if (param === undefined || others.length > 0) return {};
   const dialect = { pagination: next.style, params: { [next.style]: param } };
   if (next.style === 'cursor') return { ...dialect, nextSeen: true };
