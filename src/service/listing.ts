@@ -13,7 +13,6 @@ import {
   type PageAnswer,
   type Pager,
   type PageRequest,
-  probe,
   type Step,
   unproven,
 } from './pagers/pager.ts';
@@ -81,8 +80,6 @@ class Walk {
   readonly #reader: PageReader;
   readonly #doubts: Doubts;
   #pager: Pager;
-  /** What is asked for after a look at the start of the list. */
-  #held: Step | undefined;
   #moves = 0;
   #fruitful = 0;
   /** Empty pages of a list that only the service can count. */
@@ -146,17 +143,12 @@ class Walk {
 
   /** The next request, or the end with what speaks against it. */
   async #following({ answer }: { readonly answer: Parameters<Pager['next']>[0] }): Promise<Step> {
-    let step = this.#held ?? this.#pager.next(answer);
+    let step = this.#pager.next(answer);
     if (step.kind === 'turn') {
       this.#pager = step.pager;
       step = step.step;
     }
     this.#note(answer);
-    if (this.#readings.isLookDue && step.kind !== 'reread') {
-      this.#held = step;
-      return probe(start, undefined);
-    }
-    this.#held = undefined;
     let judged = this.#readings.judge(step, this.#pager.movement);
     if (judged === 'again')
       judged = this.#reread({ kind: 'reread', pager: this.#pager.again(), isRestart: false }, true);
@@ -170,8 +162,7 @@ class Walk {
       this.#readings.noteRejection();
       return;
     }
-    if (this.#held !== undefined) this.#readings.endLook(answer);
-    else if (answer.isLeft) this.#leave(answer);
+    if (answer.isLeft) this.#leave(answer);
     else this.#stats.duplicates += this.#readings.endPage(answer, this.#pager.movement);
     this.#stats.total = answer.hints.total ?? this.#stats.total;
   }

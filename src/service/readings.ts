@@ -47,18 +47,10 @@ interface Reading {
   added: number;
   /** Of them, those that came again in later readings. */
   metAgain: number;
-  /** Records that each page brought which was not the last one; undefined: they differ. */
-  pageLength: number | undefined;
-  /** Records that came once more in another place than one that was only pushed there. */
+  /** Records that came once more in another place than the end of the page before. */
   repeats: number;
-  /** Of them, those that a page brought beside all records of its places. */
-  repeatsBeside: number;
-  /** Records that were inserted before what was read: they push those of the page before to the next one. */
-  inserted: number;
-  /** Of them, those that stand at the start of the list, as far as that was looked at. */
-  shown: number;
-  /** The start of the list did not show what was inserted: pages repeat leads by themselves, or they moved. */
-  isLookUseless: boolean;
+  /** Records of the page before that were pushed to the next one. */
+  pushed: number;
   hash: number;
   isParallel: boolean;
 }
@@ -86,7 +78,6 @@ export class Readings {
   #totals: Totals | undefined;
   #lastHash: number | undefined;
   #tail: readonly ScannedRecord[] = [];
-  #front: ScannedRecord | undefined;
   #page: PageTally = newTally();
   #evidence: Complete = complete('nothing-behind');
 
@@ -226,27 +217,6 @@ export class Readings {
     } else if (count > 0 && this.#totals !== undefined) this.#totals = { ...this.#totals, isStable: false };
   }
 
-  /** Records were inserted before what was read, and it is not known which: the start of the list may show them. */
-  get isLookDue(): boolean {
-    const { inserted, shown, isResumed } = this.#now;
-    return inserted > shown && !isResumed && this.#front !== undefined;
-  }
-
-  /** The start of the list was read again: what was inserted stands there, and the list goes on as it did, or it is not known. */
-  endLook(answer: PageAnswer): void {
-    const { head, leadingFresh, fresh } = answer;
-    const now = this.#now;
-    this.noteTotal(answer);
-    now.shown += leadingFresh;
-    now.met += fresh;
-    const isExplained = now.shown >= now.inserted && isSame(head[leadingFresh], this.#front);
-    this.#front = head[0];
-    if (isExplained) return;
-    now.repeats += now.inserted;
-    now.isLookUseless = true;
-    now.inserted = 0;
-  }
-
   /** The page is whole. Gives how many of its records the service sent again. */
   endPage(answer: PageAnswer, movement: Movement): number {
     const now = this.#now;
@@ -255,27 +225,19 @@ export class Readings {
     now.answers += 1;
     // The first page may be asked for once more, by its number.
     if (count === 0 || (answer.request.isProbe === true && fresh === 0)) return 0;
-    if (now.pages === 0) this.#front = answer.head[0];
     now.pages += 1;
     now.met += fresh;
     now.added += this.#page.kept.length;
     now.hash = (Math.imul(now.hash, 31) + Math.imul(hash, 2 * now.answers + 1)) | 0;
-    // A page of fixed places that brings as many others as each page before repeats records beside them: none was pushed.
-    const isBeside = now.pages > 1 && fresh === now.pageLength && count > fresh;
-    if (now.pages === 1) now.pageLength = count;
-    else if (!isBeside && count !== now.pageLength) now.pageLength = undefined;
     const isPushed =
       leadingKnown > 0 &&
-      !isBeside &&
       isSame(answer.head[leadingKnown - 1], this.#tail.at(-1)) &&
       isSame(answer.head[0], this.#tail.at(-leadingKnown));
-    if (isPushed && movement === 'counted' && !now.isLookUseless) now.inserted += leadingKnown;
     // Pages that overlap bring known records by themselves.
     const isOverlap = movement === 'overlapped' || answer.request.position.style === 'before';
-    const isExpected = isOverlap || (isPushed && !now.isLookUseless);
-    const repeats = repeated - (isExpected ? leadingKnown : 0);
+    const repeats = repeated - (isOverlap || isPushed ? leadingKnown : 0);
     now.repeats += repeats;
-    if (isBeside) now.repeatsBeside += repeats;
+    if (isPushed && !isOverlap) now.pushed += leadingKnown;
     this.#tail = answer.tail;
     return isOverlap ? repeats : repeated;
   }
@@ -334,7 +296,7 @@ export class Readings {
     // Some count a record as often as they give it.
     if (met + this.#now.repeats >= total) return undefined;
     // Where leads came again, others may be missing because the list moved.
-    if (!isFinal && (!isStable || this.#now.repeats + this.#now.inserted > 0)) return undefined;
+    if (!isFinal && (!isStable || this.#now.repeats + this.#now.pushed > 0)) return undefined;
     return unproven({ kind: 'total-not-met', total, met });
   }
 
@@ -353,7 +315,6 @@ export class Readings {
     this.#now = newReading(this.#seen.pass, false);
     this.#totals = undefined;
     this.#tail = [];
-    this.#front = undefined;
     return true;
   }
 }
@@ -379,22 +340,18 @@ const newReading = (pass: number, isResumed: boolean): Reading => ({
   met: 0,
   added: 0,
   metAgain: 0,
-  pageLength: 0,
   repeats: 0,
-  repeatsBeside: 0,
-  inserted: 0,
-  shown: 0,
-  isLookUseless: false,
+  pushed: 0,
   hash: 0,
   isParallel: false,
 });
 
 /**
  * Whether all that a reading met was met after it, and no record came twice in it: then none had gone from what was read,
- * and none was inserted there but those that stand at the start of the list.
+ * and none was inserted there.
  */
-const isProven = ({ isParallel, repeats, repeatsBeside, inserted, shown, metAgain, met }: Reading): boolean =>
-  !isParallel && repeats === repeatsBeside && inserted <= shown && metAgain === met;
+const isProven = ({ isParallel, repeats, pushed, metAgain, met }: Reading): boolean =>
+  !isParallel && repeats + pushed === 0 && metAgain === met;
 
 /** Of a record whose id is no plain text, or that has none. */
 function textHash(lead: ScannedRecord): number {

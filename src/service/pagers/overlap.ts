@@ -40,7 +40,6 @@ export interface Place {
 
 /** Records by which a window overlaps the one before it: more where leads were seen to go. */
 const overlaps = [1, 8, 32];
-const mostFronts = 3;
 
 /**
  * Each window begins with the last record of the one before it, so that a list which moves shows it. A record that went
@@ -53,13 +52,13 @@ export class OverlapPager implements Pager {
   readonly #makeAgain: () => Pager;
   #phase: 'walk' | 'front' | 'last' = 'walk';
   #first: PageAnswer | undefined;
-  /** The record that the list begins with, and the page size that page was asked with. */
-  #front: ScannedRecord | undefined;
+  /** The page size that it was asked with. */
   #limit: number | undefined;
   /** The records of the last window that was joined, and where it begins. */
   #tail: readonly ScannedRecord[] = [];
   #tailBegin = 0;
   #lastWindow: PageRequest | undefined;
+  #lastHead: ScannedRecord | undefined;
   #places = 0;
   #largest = 0;
   #isProven = false;
@@ -71,11 +70,9 @@ export class OverlapPager implements Pager {
   #isParallel = false;
   #idle = 0;
   #explained = 0;
-  #totalAtFront: number | undefined;
   #total: number | undefined;
   #met = 0;
   #isCountStable = true;
-  #fronts = 0;
   #evidence: Evidence = 'nothing-behind';
   #resumed: { readonly id: string; readonly request: PageRequest } | undefined;
 
@@ -168,7 +165,6 @@ export class OverlapPager implements Pager {
   #afterStart(answer: PageAnswer): Step {
     const { count } = answer.facts;
     this.#first = answer;
-    this.#front = answer.head[0];
     this.#limit = answer.request.limit;
     this.#places = count;
     this.#largest = count;
@@ -241,6 +237,7 @@ export class OverlapPager implements Pager {
     this.#tail = answer.tail;
     this.#tailBegin = begin + answer.facts.count - answer.tail.length;
     this.#lastWindow = answer.request;
+    this.#lastHead = answer.head[0];
   }
 
   /** The window does not join: what was read has become shorter. */
@@ -267,8 +264,8 @@ export class OverlapPager implements Pager {
     if (this.#isUnclear) return this.#reread();
     if (this.#inserted === 0) return complete(evidence);
     this.#evidence = evidence;
-    if (this.#front === undefined) return this.#reread();
-    return this.#askFront();
+    this.#phase = 'front';
+    return probe(start, this.#limit);
   }
 
   /** As many different leads came as each answer counts. */
@@ -282,35 +279,20 @@ export class OverlapPager implements Pager {
     this.#met += fresh;
   }
 
-  #askFront(): Step {
-    this.#phase = 'front';
-    this.#fronts += 1;
-    return probe(start, this.#limit);
-  }
-
   /** What was inserted is explained where it stands at the start, and the list goes on behind it as it was read. */
   #afterFront(answer: PageAnswer): Step {
     const { leadingFresh, head } = answer;
-    if (this.#lastWindow === undefined || !isSame(head[leadingFresh], this.#front)) return this.#reread();
-    this.#explained += leadingFresh;
-    this.#totalAtFront = answer.hints.total;
-    this.#front = head[0];
+    if (this.#lastWindow === undefined || !isSame(head[leadingFresh], this.#first?.head[0]))
+      return this.#reread();
+    this.#explained = leadingFresh;
     this.#phase = 'last';
     return { ...this.#lastWindow, isProbe: true };
   }
 
-  /** More may have been inserted before the start was read. */
-  #afterLast(answer: PageAnswer): Step {
-    const [head] = answer.head;
-    const moved = head === undefined ? undefined : this.#displacement(head);
-    if (moved === undefined || moved < 0) return this.#reread();
-    this.#inserted += moved;
-    this.#keep(answer, this.#place?.begin ?? 0);
-    // Leads that arrived after the start was read, as a total shows.
-    const { total = 0 } = answer.hints;
-    const later = this.#totalAtFront === undefined ? 0 : Math.max(0, total - this.#totalAtFront);
-    if (this.#explained === this.#inserted - Math.min(later, moved)) return complete(this.#evidence);
-    return moved > 0 && this.#fronts < mostFronts ? this.#askFront() : this.#reread();
+  /** More may have been inserted before the start was read: then the last window begins elsewhere. */
+  #afterLast({ head }: PageAnswer): Step {
+    const isExplained = this.#explained === this.#inserted && isSame(head[0], this.#lastHead);
+    return isExplained ? complete(this.#evidence) : this.#reread();
   }
 
   #reread(): Step {
