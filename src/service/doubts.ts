@@ -61,7 +61,7 @@ export class Doubts {
     this.#overlap = isAsked ? (before?.overlap ?? []) : [];
     const [oldest] = this.#overlap;
     this.facts = {
-      overlaps: true,
+      overlaps: options.readsOnce !== true,
       isMet: (record) => readings.isMet(record),
       isFiltered: this.#isFiltered,
       isKnownList:

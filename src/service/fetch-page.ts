@@ -20,17 +20,21 @@ export interface PageSource {
   readonly query: LeadQuery;
   readonly counters: RequestCounters;
   readonly signal: AbortSignal;
+  /** The records of one page, and what else it says. */
+  readonly open: (source: PageSource, request: PageRequest, mayFail: boolean) => PageParts;
 }
+
+export type PageParts = AsyncGenerator<PagePart, void, undefined>;
 
 /**
  * One page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
  * `ServiceError` when every attempt failed; with `mayFail` already where a service fails twice over what it was asked for.
  */
 export async function* fetchPage(
-  { service, params, counters, signal }: Omit<PageSource, 'query'>,
+  { service, params, counters, signal }: Omit<PageSource, 'query' | 'open'>,
   url: URL,
   mayFail = false,
-): AsyncGenerator<PagePart, void, undefined> {
+): PageParts {
   let failed = 0;
   const attempts = new Attempts(service, () => (counters.retries += 1));
   let handedOut = 0;
@@ -42,7 +46,10 @@ export async function* fetchPage(
       counters.drift ??= driftOf(answer.headers, askedAt, service.clock.now());
       const again = handedOut > 0;
       let count = 0;
-      for await (const part of partsOf(answer, url, params, attempts)) {
+      const leftAtStart = attempts.left;
+      const isTooSlow = (bytes: number): boolean =>
+        attempts.left < 0 && bytes < ((leftAtStart - attempts.left) / 1000) * slowest;
+      for await (const part of partsOf(answer, url, params, isTooSlow)) {
         const known = Math.max(0, handedOut - count);
         count += part.leads.length;
         handedOut = Math.max(handedOut, count);
@@ -78,14 +85,13 @@ const longestRejection = 64 * 1024;
 const slowest = 1024;
 
 /** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
-async function* partsOf(
-  answer: Answer,
+export async function* partsOf(
+  answer: Omit<Answer, 'body'> & { readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> },
   asked: URL,
   params: RequestParams,
-  attempts: Attempts,
-): AsyncGenerator<Omit<PagePart, 'again'>, void, undefined> {
+  isTooSlow: (bytes: number) => boolean = () => false,
+): PageParts {
   const scan = new PageScan(params.items, params);
-  const leftAtStart = attempts.left;
   let leads: ScannedRecord[] = [];
   let size = 0;
   let read = 0;
@@ -100,18 +106,16 @@ async function* partsOf(
     const scanned = leads.length;
     scan.push(chunk, leads);
     params.leads.read(leads, scanned, count);
-    if (attempts.left < 0 && read < ((leftAtStart - attempts.left) / 1000) * slowest) {
-      throw new TransientError(serviceError({ kind: 'answer-too-slow' }));
-    }
+    if (isTooSlow(read)) throw new TransientError(serviceError({ kind: 'answer-too-slow' }));
     if (size <= partSize || leads.length === 0) continue;
     last = leads.at(-1);
     count += leads.length;
-    yield { leads, facts: undefined };
+    yield { leads, again: false, facts: undefined };
     leads = [];
     size = 0;
   }
   if (answer.status === 204) {
-    yield { leads, facts: pageWithoutList(answer, asked) };
+    yield { leads, again: false, facts: pageWithoutList(answer, asked) };
     return;
   }
   if (read === 0 && answer.headers['content-length'] === '0') throw answerError({ kind: 'answer-empty' });
@@ -127,6 +131,7 @@ async function* partsOf(
   const { url, status, headers } = answer;
   yield {
     leads,
+    again: false,
     facts: {
       ...{ asked, url, status, headers },
       envelope,
@@ -138,7 +143,7 @@ async function* partsOf(
 }
 
 /** What is known of an answer without a body, which may be an empty page. */
-export const pageWithoutList = (
+const pageWithoutList = (
   { url, status, headers }: Pick<Answer, 'url' | 'status' | 'headers'>,
   asked: URL,
 ): PageFacts => ({
@@ -151,7 +156,7 @@ function endOf(
   scan: PageScan,
   leads: ScannedRecord[],
   body: readonly Uint8Array[],
-  answer: Answer,
+  answer: Pick<Answer, 'failureIn'>,
 ): ReturnType<PageScan['end']> {
   try {
     return scan.end(leads);
@@ -164,7 +169,7 @@ function endOf(
  * JSON that ends too early. A body that is only ended by closing the connection shows in no other way that it was cut;
  * one that came whole is the service's answer.
  */
-function cutOff({ headers, requestId }: Answer): TransientError {
+function cutOff({ headers, requestId }: Pick<Answer, 'headers' | 'requestId'>): TransientError {
   const isWhole = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   return new TransientError(
     isWhole
@@ -174,7 +179,10 @@ function cutOff({ headers, requestId }: Answer): TransientError {
 }
 
 /** A page for people, such as a login form, is named for what it is. */
-function refuseOtherThanJson({ headers, requestId, failureIn }: Answer, chunk: Uint8Array): void {
+function refuseOtherThanJson(
+  { headers, requestId, failureIn }: Omit<Answer, 'body'>,
+  chunk: Uint8Array,
+): void {
   const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
   const first = chunk[skipSpace(chunk, 0, chunk.length)];
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;

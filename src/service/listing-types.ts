@@ -76,6 +76,8 @@ export interface ListingOptions {
   readonly keepsInvalid?: boolean | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
+  /** Each page is asked for once: what moves meanwhile is not looked for. */
+  readonly readsOnce?: boolean | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }

@@ -3,6 +3,7 @@ import { IdSet, Unidentified } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
 import { Doubts } from './doubts.ts';
+import { fetchPage, type PageSource, pageUrl } from './fetch-page.ts';
 import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 import { PageReader, PageSizes } from './page-reader.ts';
@@ -45,7 +46,18 @@ export function mayHelpFromFront(error: unknown, unanswered?: Pick<Service, 'rat
  * flight. Throws `IncompleteError` at the end of a walk that is not proven complete, unless `acceptUnproven` takes it;
  * also `KeyRefusedError`, `ServiceError`, `DataError` (not JSON, no leads array, a position that was read before).
  */
-export function listLeads(service: Service, options: ListingOptions): Listing {
+export const listLeads = (service: Service, options: ListingOptions): Listing =>
+  listPages(service, options, {
+    params: requestParamsOf(service.account.baseUrl, service.dialect),
+    open: (source, request, mayFail) => fetchPage(source, pageUrl(source, request), mayFail),
+  });
+
+/** The same with another way to ask for a page. */
+export function listPages(
+  service: Service,
+  options: ListingOptions,
+  { params, open }: Pick<PageSource, 'params' | 'open'>,
+): Listing {
   const stats: ListingStats = {
     ...{ requests: 0, retries: 0, pages: 0, leads: 0, duplicates: 0, withoutId: 0, restarts: 0 },
     total: undefined,
@@ -55,7 +67,9 @@ export function listLeads(service: Service, options: ListingOptions): Listing {
     const stop = new AbortController();
     const signal = AbortSignal.any([service.signal, stop.signal]);
     try {
-      completion = yield* new Walk({ ...service, signal }, options, stats).pages();
+      const { keepsInvalid = false, query } = options;
+      const source = { params: { ...params, keepsInvalid }, query, counters: stats, signal, open };
+      completion = yield* new Walk({ ...source, service }, options, stats).pages();
     } finally {
       stop.abort(new DOMException('the walk has ended', 'AbortError'));
     }
@@ -79,26 +93,24 @@ class Walk {
   readonly #sizes: PageSizes;
   readonly #reader: PageReader;
   readonly #doubts: Doubts;
+  readonly #readsOnce: boolean;
   #pager: Pager;
   #moves = 0;
   #fruitful = 0;
   /** Empty pages of a list that only the service can count. */
   #passedOver = 0;
 
-  constructor(service: Service, options: ListingOptions, stats: ListingStats) {
-    const { query, from = start, seen = new IdSet() } = options;
-    const params = {
-      ...requestParamsOf(service.account.baseUrl, service.dialect),
-      keepsInvalid: options.keepsInvalid === true,
-    };
-    const source = { service, params, query, counters: stats, signal: service.signal };
+  constructor(source: PageSource, options: ListingOptions, stats: ListingStats) {
+    const { params, service } = source;
+    const { from = start, seen = new IdSet() } = options;
+    this.#readsOnce = options.readsOnce === true;
     this.#stats = stats;
     this.#readings = new Readings(seen, new Unidentified(), from.style !== 'start', from.totals);
     this.#sizes = new PageSizes({
       fixed: options.pageSize ?? params.pageSize ?? from.size,
       preferred: options.preferredSize,
       // A walk that goes on stays with the size that it had: positions mean something with that only.
-      isFree: params.limit !== undefined && from.style === 'start',
+      isFree: params.limit !== undefined && from.style === 'start' && !this.#readsOnce,
       isGuess: params.isLimitGuessed,
     });
     const isListed = (isOne: (lead: RawLead) => boolean): Promise<boolean> =>
@@ -149,7 +161,7 @@ class Walk {
       step = step.step;
     }
     this.#note(answer);
-    let judged = this.#readings.judge(step, this.#pager.movement);
+    let judged = this.#readsOnce ? step : this.#readings.judge(step, this.#pager.movement);
     if (judged === 'again')
       judged = this.#reread({ kind: 'reread', pager: this.#pager.again(), isRestart: false }, true);
     else if (judged.kind === 'reread') judged = this.#reread(judged, false);

@@ -1,6 +1,6 @@
 import { DataError, type LeadsError, ServiceError } from '../errors.ts';
 import type { ScannedRecord } from '../json/scanner.ts';
-import { fetchPage, type PagePart, type PageSource, pageUrl, isOverload } from './fetch-page.ts';
+import { type PagePart, type PageParts, type PageSource, isOverload } from './fetch-page.ts';
 import type { Batch, ListingOptions, ListingStats } from './listing-types.ts';
 import { rejectsPosition } from './pagers/ends.ts';
 import { hintsOf } from './pagers/hints.ts';
@@ -44,9 +44,7 @@ export class PageReader {
     this.#readings = readings;
     this.#onLeads = onLeads;
     this.#concurrency = options.concurrency ?? 1;
-    this.#prefetch = new Prefetch((request) =>
-      fetchPage(source, pageUrl(source, request), this.#mayFail(request)),
-    );
+    this.#prefetch = new Prefetch((request) => source.open(source, request, this.#mayFail(request)));
   }
 
   /** Requests what saves time: the next page, and those after it whose places can be computed. */
@@ -174,21 +172,19 @@ const isOtherAnswer = (error: LeadsError): boolean =>
   error instanceof DataError &&
   !['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'].includes(error.problem?.kind ?? '');
 
-type Pages = AsyncGenerator<PagePart, void, undefined>;
-
 const keyOf = ({ position, limit }: PageRequest): string => `${positionKey(position)} ${limit ?? ''}`;
 
 /** Pages that were requested before they are needed; they arrive at once and are used in order. */
 export class Prefetch {
-  readonly #open: (request: PageRequest) => Pages;
+  readonly #open: (request: PageRequest) => PageParts;
   readonly #underway = new Map<
     string,
-    { readonly pages: Pages; readonly first: ReturnType<Pages['next']> }
+    { readonly pages: PageParts; readonly first: ReturnType<PageParts['next']> }
   >();
   /** Pages that were requested before the one in front of them was read. */
   readonly #early = new Set<string>();
 
-  constructor(open: (request: PageRequest) => Pages) {
+  constructor(open: (request: PageRequest) => PageParts) {
     this.#open = open;
   }
 
@@ -209,7 +205,7 @@ export class Prefetch {
   }
 
   /** The parts of the page. */
-  async *take(request: PageRequest): Pages {
+  async *take(request: PageRequest): PageParts {
     this.request(request);
     const key = keyOf(request);
     const taken = this.#underway.get(key);

@@ -260,10 +260,7 @@ export class SinglePager implements Pager {
   #goOn(first: PageAnswer, of: Partial<PageParam> = { isBaseUnseen: true }): Step {
     const { page: param, firstPage: base } = this.#params;
     const pages = { param, base, ignored: this.#others(), ...of };
-    const pager = pagesBehind(pages, first, this.#facts.overlaps);
-    // The list may have moved since its first page was read: where pages overlap, that is read once more.
-    if (pager.movement === 'overlapped') return { kind: 'reread', pager, isRestart: true };
-    return turn(pager, pager.next(first));
+    return goOnWith(pagesBehind(pages, first, this.#facts.overlaps), first);
   }
 
   /** With every name that a limit may have: an answer of one lead shows what else is said where there is more. */
@@ -283,8 +280,7 @@ export class SinglePager implements Pager {
       read: (answer) => {
         if (answer.kind === 'rejected' && limitNames !== undefined) return this.#offsetProbe(first, true);
         if (answer.kind === 'answer' && this.#isKnown(answer)) this.#hasMoved ||= isOther(answer);
-        // The list may have moved since its first page was read, which is read once more.
-        if (isOther(answer)) return { kind: 'reread', pager: this.#offsets(param, first), isRestart: true };
+        if (isOther(answer)) return goOnWith(this.#offsets(param, first), first);
         const isEmpty = answer.kind === 'rejected' || answer.facts.count === 0;
         const total = answer.kind === 'answer' ? answer.hints.total : undefined;
         // An answer without leads counts as many, too.
@@ -307,8 +303,7 @@ export class SinglePager implements Pager {
       read: (answer) => {
         if (answer.kind === 'rejected' || !isSame(answer.head[0], first.tail.at(-1))) return undefined;
         if (answer.facts.count === 1) return complete('nothing-behind');
-        const pager = this.#offsets(param, first);
-        return turn(pager, pager.next(first));
+        return goOnWith(this.#offsets(param, first), first);
       },
     };
   }
@@ -368,6 +363,12 @@ export class SinglePager implements Pager {
         answer.kind === 'answer' && answer.facts.count === 0 ? complete('nothing-behind') : undefined,
     };
   }
+}
+
+/** The list may have moved since its first page was read: where pages overlap, that is read once more. */
+function goOnWith(pager: Pager, first: PageAnswer): Step {
+  if (pager.movement === 'overlapped') return { kind: 'reread', pager, isRestart: true };
+  return turn(pager, pager.next(first));
 }
 
 /** Whether an answer is the first page, lead by lead. */
