@@ -2,11 +2,11 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf } from '../check/endpoint.ts';
-import { type Handshake, issuerOf, shakeHands } from '../check/tls-handshake.ts';
-import { tlsFailureOf } from '../service/client/tls-failure.ts';
+import { issuerOf, shakeHands, type Handshake } from '../check/tls-handshake.ts';
+import { tlsFailureOf } from '../service/client/retry.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
-import { type CheckResult, fail, pass, skip, warn } from './check-result.ts';
+import { fail, pass, skip, warn, type CheckResult } from './check-result.ts';
 
 /** How this machine reaches the service. */
 export interface Connection {

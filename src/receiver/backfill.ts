@@ -1,14 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Inbox, LeaseAnswer, TargetLease } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
-import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
+import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
-import { IncompleteError } from '../service/listing-types.ts';
+import { IncompleteError, RunMemory } from '../service/listing-types.ts';
 import type { UnprovenReason } from '../service/problems.ts';
 import { listLeads } from '../service/listing.ts';
-import { RunMemory } from '../service/run-memory.ts';
-import { type Clock, slept } from '../time/clock.ts';
+import { slept, type Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Receiver } from './create-receiver.ts';
 import type { ReceiverNote } from './problems.ts';

@@ -3,11 +3,9 @@ import type { RawLead } from '../lead/raw-lead.ts';
 import type { PageSource } from './fetch-page.ts';
 import type { Completion, ListingOptions } from './listing-types.ts';
 import { failedAnswer, partialAnswer, unreadEvidence } from './pagers/evidence.ts';
-import type { Answer, PageAnswer } from './pagers/pager.ts';
-import { unproven } from './pagers/pager.ts';
-import { isCounting, type Position, start } from './pagers/position.ts';
+import { unproven, type Answer, type PageAnswer, type ListFacts } from './pagers/pager.ts';
+import { isCounting, start, type Position } from './pagers/position.ts';
 import { asksForPart } from './pagers/request-params.ts';
-import type { ListFacts } from './pagers/lone-page.ts';
 import type { PartialReason, UnprovenReason } from './problems.ts';
 import type { Readings } from './readings.ts';
 

@@ -3,21 +3,14 @@ import { IdSet, Unidentified } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
 import { Doubts } from './doubts.ts';
-import { fetchPage, type PageSource, pageUrl } from './fetch-page.ts';
+import { fetchPage, pageUrl, type PageSource } from './fetch-page.ts';
 import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 import { PageReader, PageSizes } from './page-reader.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
-import {
-  type Answer,
-  overBudget,
-  type PageAnswer,
-  type Pager,
-  type PageRequest,
-  type Step,
-  unproven,
-} from './pagers/pager.ts';
-import { isCounting, type Position, start } from './pagers/position.ts';
+import { overBudget, unproven } from './pagers/pager.ts';
+import type { Answer, PageAnswer, Pager, PageRequest, Step } from './pagers/pager.ts';
+import { isCounting, start, type Position } from './pagers/position.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
 import { Readings } from './readings.ts';
 

@@ -1,10 +1,10 @@
-import { DataError, type LeadsError, ServiceError } from '../errors.ts';
+import { DataError, ServiceError, type LeadsError } from '../errors.ts';
 import type { ScannedRecord } from '../json/scanner.ts';
-import { type PagePart, type PageParts, type PageSource, isOverload } from './fetch-page.ts';
+import { isOverload, type PagePart, type PageParts, type PageSource } from './fetch-page.ts';
 import type { Batch, ListingOptions, ListingStats } from './listing-types.ts';
-import { rejectsPosition } from './pagers/ends.ts';
-import { hintsOf } from './pagers/hints.ts';
+import { rejectsPosition } from './pagers/pager.ts';
 import type { Answer, PageAnswer, Pager, PageRequest } from './pagers/pager.ts';
+import { hintsOf } from './pagers/hints.ts';
 import type { PageTally, Readings } from './readings.ts';
 import { noteOtherStatus } from './status-fields.ts';
 import { positionKey } from './pagers/position.ts';

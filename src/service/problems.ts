@@ -1,5 +1,5 @@
-import type { TlsCause } from './client/tls-failure.ts';
-import { DataError, type ErrorDetails, type KindsOf, type Problem, ServiceError } from '../errors.ts';
+import type { TlsCause } from './client/retry.ts';
+import { DataError, ServiceError, type ErrorDetails, type KindsOf, type Problem } from '../errors.ts';
 
 export type ServiceProblem =
   | ConnectionProblem

@@ -1,11 +1,10 @@
-import { type RawAnswer, rawCall } from './client/raw-call.ts';
+import { rawCall, type RawAnswer } from './client/raw-call.ts';
 import { TransientError } from './client/retry.ts';
 import type { Service } from './client/service.ts';
-import { type PagePart, type PageSource, pageUrl, partsOf } from './fetch-page.ts';
+import { pageUrl, partsOf, type PagePart, type PageSource } from './fetch-page.ts';
 import { listPages } from './listing.ts';
 import type { Completion } from './listing-types.ts';
-import { rejectsPosition } from './pagers/ends.ts';
-import { unproven, type PageRequest } from './pagers/pager.ts';
+import { rejectsPosition, unproven, type PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
 
 /** A page as it came. */

@@ -1,15 +1,7 @@
 import type { ScannedRecord } from '../json/scanner.ts';
 import type { AddResult, IdSet, Unidentified } from '../lead/id-set.ts';
-import {
-  complete,
-  type Complete,
-  isSame,
-  type Movement,
-  type PageAnswer,
-  type Step,
-  unproven,
-  type Unproven,
-} from './pagers/pager.ts';
+import { complete, isSame, unproven } from './pagers/pager.ts';
+import type { Complete, Movement, PageAnswer, Step, Unproven } from './pagers/pager.ts';
 
 /** A list that moves in each of them is given up. */
 const mostReadings = 3;

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
-import { provenUpTo } from '../../src/service/run-memory.ts';
-import type { ListingOptions } from '../../src/service/listing-types.ts';
+import { provenUpTo, type ListingOptions } from '../../src/service/listing-types.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';
 

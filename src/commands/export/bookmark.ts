@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { createHash } from 'node:crypto';
 import { readJsonState, writeJsonState } from '../../files/json-state.ts';
-import { type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
-import type { Completion } from '../../service/listing-types.ts';
-import type { LeadQuery, RunBefore } from '../../service/listing-types.ts';
-import { RunMemory } from '../../service/run-memory.ts';
+import { readCreatedAt, type RawLead } from '../../lead/raw-lead.ts';
+import { RunMemory, type Completion, type LeadQuery, type RunBefore } from '../../service/listing-types.ts';
 
 export const outputFile = z.object({
   bytes: z.int(),

@@ -1,11 +1,10 @@
 import type { Context } from '../../context.ts';
-import { oldestFirst, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
+import { oldestFirst, readCreatedAt, type RawLead } from '../../lead/raw-lead.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import { noteFilters } from '../../messages/filter-notes.ts';
 import { listLeads } from '../../service/listing.ts';
-import type { LeadQuery } from '../../service/listing-types.ts';
-import { RunMemory } from '../../service/run-memory.ts';
+import { RunMemory, type LeadQuery } from '../../service/listing-types.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 

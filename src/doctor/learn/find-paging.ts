@@ -1,10 +1,10 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { hintsOf, linksIn } from '../../service/pagers/hints.ts';
-import { fewest } from '../../service/pagers/lone-page.ts';
+import { fewest } from '../../service/pagers/pager.ts';
 import { cursorParams, numberParams } from '../../service/pagers/names.ts';
-import { provenUpTo } from '../../service/run-memory.ts';
+import { provenUpTo } from '../../service/listing-types.ts';
 import { pass, warn } from '../check-result.ts';
-import { type Examination, learn, type SeenPage, type Walked } from './asker.ts';
+import { learn, type Examination, type SeenPage, type Walked } from './asker.ts';
 import { findName, type NameFinding, type Trial } from './find-name.ts';
 import { keysOf } from './seen-leads.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, jsonIn } from '../../json/exact.ts';
+import { isObject, jsonIn, type Json } from '../../json/exact.ts';
 
 /** A longer text is cut, in characters. */
 const longestText = 500;

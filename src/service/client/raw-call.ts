@@ -1,6 +1,6 @@
 import { DataError, LeadsError } from '../../errors.ts';
-import { errorAnswer } from './failed-answer.ts';
-import { type Call, exchange, type Response } from './send-request.ts';
+import { errorAnswer } from './failures.ts';
+import { exchange, type Call, type Response } from './send-request.ts';
 import { Attempts, networkFailure, TransientError } from './retry.ts';
 import { answerError, type ServiceProblem } from '../problems.ts';
 import type { Service } from './service.ts';

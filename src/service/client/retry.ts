@@ -1,9 +1,7 @@
 import { DataError, LeadsError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
-import { passes } from './failure-kind.ts';
 import type { Service } from './service.ts';
-import { tlsFailureOf } from './tls-failure.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
 
@@ -110,6 +108,13 @@ export class Attempts {
   }
 }
 
+/** 408, 425, 429 and server errors pass; what the server does not implement does not. */
+export const passes = (status: number): boolean =>
+  status === 408 ||
+  status === 425 ||
+  status === 429 ||
+  (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
+
 export const rateLimited = 'rate limited';
 
 interface NetworkError {
@@ -174,3 +179,62 @@ function tunnelFailure(error: TunnelError): Error {
 
 const codeOf = (failed: NetworkError): string =>
   failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
+
+/** Why no safe connection came about. */
+export type TlsCause =
+  | 'expired'
+  | 'not-yet-valid'
+  | 'other-host'
+  | 'unknown-authority'
+  | 'old-protocol'
+  | 'no-http1'
+  | 'client-certificate'
+  | 'handshake'
+  | 'other';
+
+export interface TlsFailure {
+  readonly cause: TlsCause;
+  /** The hosts of the certificate, or what the library says, without its own places. */
+  readonly detail: string;
+}
+
+interface FailedConnection {
+  readonly message: string;
+  /** The bytes that the HTTP parser could not read. */
+  readonly data?: unknown;
+  readonly otherNames?: string;
+  readonly cert?: { readonly subjectaltname?: string; readonly subject?: { readonly CN?: unknown } };
+}
+
+/** Codes of OpenSSL, which are its messages in other letters, and those of node; the first that fits counts. */
+const causes: readonly (readonly [cause: TlsCause, pattern: RegExp])[] = [
+  ['expired', /cert has expired|alert certificate expired/],
+  ['not-yet-valid', /cert not yet valid/],
+  ['other-host', /cert altname invalid/],
+  ['unknown-authority', /self signed|unable to (get issuer|get local issuer|verify leaf)|cert untrusted/],
+  ['old-protocol', /alert protocol version|unsupported protocol|version too low|ssl choose client/],
+  ['no-http1', /no application protocol/],
+  ['client-certificate', /alert (certificate required|bad certificate)/],
+  ['handshake', /alert (handshake failure|internal error|unrecognized name)|no shared cipher|no ciphers/],
+  ['other', /\b(cert|tls|ssl|eproto|unable to)\b/],
+];
+
+/** Undefined for a failure that is not about TLS. */
+export function tlsFailureOf(code: string, failed: FailedConnection): TlsFailure | undefined {
+  const { message, otherNames } = failed;
+  const plain = `${code} ${message}`.toLowerCase().replace(/[_-]/g, ' ');
+  const cause = isHttp2(failed) ? 'no-http1' : causes.find(([, pattern]) => pattern.test(plain))?.[0];
+  if (cause === undefined) return undefined;
+  if (cause === 'unknown-authority' && otherNames !== undefined)
+    return { cause: 'other-host', detail: hosts(otherNames) };
+  if (cause === 'other-host')
+    return { cause, detail: hosts(failed.cert?.subjectaltname ?? String(failed.cert?.subject?.CN)) };
+  return { cause, detail: /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? message };
+}
+
+/** `DNS:a.example, IP Address:10.0.0.1` as `a.example, 10.0.0.1`. */
+const hosts = (names: string): string => names.replace(/\b(DNS|IP Address):/g, '').slice(0, 200);
+
+/** A server that speaks HTTP/2 whatever the client offers begins with a frame of settings (RFC 9113, section 3.4). */
+const isHttp2 = ({ data }: FailedConnection): boolean =>
+  typeof data === 'string' && data.startsWith('\0') && data[3] === '\u0004';

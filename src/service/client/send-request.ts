@@ -1,11 +1,11 @@
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { extraHeadersOf, secretsIn } from '../../config/extra-headers.ts';
-import { type Secret, withoutSecrets } from '../../secret.ts';
+import { withoutSecrets, type Secret } from '../../secret.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/client/http-client.ts';
 import { answerError } from '../problems.ts';
-import { errorAnswer, failureInAnswer, requestIdIn } from './failed-answer.ts';
+import { errorAnswer, failureInAnswer, requestIdIn } from './failures.ts';
 import { networkFailure, rateLimited, type TransientError } from './retry.ts';
 import type { Service } from './service.ts';
 import type { LeadsError } from '../../errors.ts';

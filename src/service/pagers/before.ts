@@ -1,18 +1,8 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
-import { endOf } from './ends.ts';
-import {
-  type Answer,
-  ask,
-  complete,
-  isSame,
-  type PageAnswer,
-  type Pager,
-  type PageRequest,
-  type Step,
-  unproven,
-} from './pager.ts';
-import { type Position, start } from './position.ts';
+import { endOf, ask, complete, isSame, unproven } from './pager.ts';
+import type { Answer, PageAnswer, Pager, PageRequest, Step } from './pager.ts';
+import { start, type Position } from './position.ts';
 
 /** Names under which the id of a lead, or its time, leads to those that come after it in the list. */
 export interface BeforeNames {

@@ -1,24 +1,12 @@
 import { BeforePager, type BeforeNames } from './before.ts';
-import { endOf } from './ends.ts';
+import { endOf, ask, complete, turn, unproven } from './pager.ts';
+import type { Answer, PageAnswer, Pager, PageRequest, Step, ListFacts } from './pager.ts';
 import { linksIn, isNamedNext, type Links } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
 import { untilNames } from './names.ts';
-import { offsetsBehind, offsetsFrom } from './offset.ts';
-import { pagesBehind, pagesFrom } from './page.ts';
-import {
-  type Answer,
-  ask,
-  complete,
-  type PageAnswer,
-  type Pager,
-  type PageRequest,
-  type Step,
-  turn,
-  unproven,
-} from './pager.ts';
-import { type Position, start, countInUrl } from './position.ts';
+import { offsetsBehind, offsetsFrom, pagesBehind, pagesFrom } from './numbered.ts';
+import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import type { ListFacts } from './lone-page.ts';
 import { SinglePager, type Way } from './single.ts';
 
 /** What a setting says, or else what the first answer shows, decides how the list is read. */

@@ -1,9 +1,9 @@
 import { isObject, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
-import { failureIn } from '../client/failure-in.ts';
+import { failureIn } from '../client/failures.ts';
 import type { PartialReason, UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
-import { fewest } from './lone-page.ts';
+import { fewest } from './pager.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames, plainName } from './names.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, valueAt } from '../../json/exact.ts';
+import { isObject, valueAt, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
 import type { RequestParams } from './request-params.ts';
 import {

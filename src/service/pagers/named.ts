@@ -1,22 +1,10 @@
 import { answerError } from '../problems.ts';
-import { endOf } from './ends.ts';
+import { endOf, ask, complete, mostIdlePages, turn, unproven } from './pager.ts';
+import type { Answer, Movement, PageAnswer, Pager, PageRequest, Step } from './pager.ts';
 import { linksIn, type NextHint, type PageFacts } from './hints.ts';
 import { cursorParamOf } from './names.ts';
-import { fixedPages } from './page.ts';
-import {
-  type Answer,
-  ask,
-  complete,
-  mostIdlePages,
-  type Movement,
-  type PageAnswer,
-  type Pager,
-  type PageRequest,
-  type Step,
-  turn,
-  unproven,
-} from './pager.ts';
-import { isCounting, type Position, positionKey, start } from './position.ts';
+import { fixedPages } from './numbered.ts';
+import { isCounting, positionKey, start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
 /** Empty pages in a row that name another next one, before that is taken for a list without an end. */

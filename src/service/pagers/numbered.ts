@@ -1,20 +1,9 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
-import { endOf, rejectsPosition } from './ends.ts';
+import { endOf, rejectsPosition, ask, complete, isSame, mostIdlePages, turn, unproven } from './pager.ts';
+import type { Answer, PageAnswer, Pager, PageRequest, Rejection, Step } from './pager.ts';
 import type { PaginationHints } from './hints.ts';
-import {
-  type Answer,
-  ask,
-  complete,
-  isSame,
-  mostIdlePages,
-  type PageAnswer,
-  type Pager,
-  type PageRequest,
-  type Rejection,
-  type Step,
-  unproven,
-} from './pager.ts';
-import { type Position, start } from './position.ts';
+import { OverlapPager, type Covered, type Place, type Ruler } from './overlap.ts';
+import { start, type Position } from './position.ts';
 
 /** How pages of one size are counted. */
 export interface Count {
@@ -199,3 +188,185 @@ const isDepthLimit = ({ problem }: Rejection['error']): boolean =>
   typeof problem?.['reason'] === 'string' && depthLimit.test(problem['reason']);
 
 const depthLimit = /window|too (deep|far|large)|max(imum)? (page|offset|depth|result)|pagination limit/i;
+
+/** Below that, a second reading costs as much as overlapping pages. */
+const fewestOnPages = 30;
+
+/** A parameter that takes a page number, and the number of the first page. */
+export interface PageParam {
+  readonly param: string;
+  readonly base: number;
+  /** Nothing has shown whether pages count from this number or from the one before. */
+  readonly isBaseUnseen?: boolean;
+  readonly ignored?: ((first: PageAnswer) => Step) | undefined;
+}
+
+const pagePosition = ({ param, base }: PageParam, page: number): Extract<Position, { style: 'page' }> => ({
+  style: 'page',
+  param,
+  page: page + base,
+  base,
+});
+
+/**
+ * Page by page, each with the size that the first one had. Where it is not known from which number pages count, they are read as
+ * if they did from the lower one: then no page is passed over, and the first one may come twice.
+ */
+export function fixedPages(of: PageParam, overlapping?: () => Pager): NumberedPager {
+  const counted = of.isBaseUnseen === true ? { ...of, base: of.base - 1 } : of;
+  return new NumberedPager({
+    position: (nth) => pagePosition(counted, nth),
+    mayRepeatFirst: of.isBaseUnseen,
+    overlapping,
+    ignored: of.ignored,
+  });
+}
+
+/** The same where an answer counts the leads: a count that changes is a reason to let pages overlap. */
+const countedPages = (of: PageParam): NumberedPager => fixedPages(of, () => overlappingPages(of));
+
+/** Pages whose size becomes smaller from one to the next, so that each begins within what was read. */
+function overlappingPages(of: PageParam): OverlapPager {
+  return new OverlapPager(new PageRuler(of), () => overlappingPages(of));
+}
+
+/** Whether pages can overlap that are as long as the first one: by the ids of its records. */
+export const canOverlap = ({ facts, tail }: PageAnswer, least: number): boolean =>
+  facts.count >= least && tail.at(-1)?.hasId === true;
+
+/**
+ * The way through numbered pages that the first one allows: as they are where a total counts them or where they are short,
+ * overlapping otherwise.
+ */
+export function pagesBehind(of: PageParam, first: PageAnswer, overlaps: boolean): Pager {
+  if (!overlaps || !canOverlap(first, fewestOnPages)) return fixedPages(of);
+  const { total } = first.hints;
+  return total !== undefined && total >= first.facts.count ? countedPages(of) : overlappingPages(of);
+}
+
+class PageRuler implements Ruler {
+  readonly #of: PageParam;
+
+  constructor(of: PageParam) {
+    this.#of = of;
+  }
+
+  windowAfter({ places, largest, isProven }: Covered, overlap: number): Place {
+    // No service that ignores the size gives such records on its third page.
+    const { page, limit, begin } = windowAfter(places, largest, overlap, isProven ? 0 : 2);
+    return { position: pagePosition(this.#of, page), limit, begin };
+  }
+
+  otherwise(first: PageAnswer): Step {
+    const pager = fixedPages(this.#of);
+    return turn(pager, pager.goOn(first, 1));
+  }
+}
+
+/** A page number of a walk that is resumed. */
+export function pagesFrom(
+  position: Extract<Position, { readonly style: 'page' }>,
+  of: Omit<PageParam, 'param'>,
+): Pager {
+  const param = { ...of, param: position.param };
+  // Whether pages were found to count from 0 is not stored.
+  const isBaseUnseen = of.base < 1;
+  if (position.window === undefined)
+    return fixedPages(isBaseUnseen ? { ...param, base: of.base + 1, isBaseUnseen } : param).resumeAt(
+      position.page - of.base,
+      position.size,
+    );
+  return overlappingPages(param).resumeAt(position, position.size);
+}
+
+/** A page whose begin lies within what was read: numbers from 0, places of the list before it. */
+export interface Window {
+  readonly page: number;
+  readonly limit: number;
+  readonly begin: number;
+}
+
+/**
+ * The page that begins at least `overlap` records before the end of what was read, and ends furthest after it: of all
+ * sizes up to `largest`. Page numbers count from 0; `leastPage` is the smallest one that may be used.
+ */
+export function windowAfter(covered: number, largest: number, overlap = 1, leastPage = 0): Window {
+  const latest = Math.max(0, covered - overlap);
+  let best: Window = { page: 0, limit: largest, begin: 0 };
+  let end = 0;
+  for (let limit = largest; limit > 0; limit -= 1) {
+    const page = Math.floor(latest / limit);
+    if (page < leastPage || (page + 1) * limit <= end) continue;
+    best = { page, limit, begin: page * limit };
+    end = best.begin + limit;
+  }
+  return best;
+}
+
+/** On shorter pages an overlap would take most of the page. */
+const fewestBehindOffset = 2;
+
+/** A parameter that takes a number of records to skip. */
+export interface OffsetParam {
+  readonly param: string;
+  /** The offset of the first page. */
+  readonly base: number;
+  readonly ignored?: ((first: PageAnswer) => Step) | undefined;
+}
+
+const offsetPosition = (
+  { param, base }: OffsetParam,
+  begin: number,
+): Extract<Position, { readonly style: 'offset' }> => ({
+  style: 'offset',
+  param,
+  offset: base + begin,
+  base,
+});
+
+/** Offsets that are multiples of the first page's length: some services refuse others, or round them down. */
+const alignedOffsets = (of: OffsetParam, length: number): NumberedPager =>
+  new NumberedPager({
+    position: (nth) => ({ ...offsetPosition(of, nth * length), length }),
+    ignored: of.ignored,
+  });
+
+/** Offsets that overlap by one record. */
+function overlappingOffsets(of: OffsetParam): OverlapPager {
+  return new OverlapPager(new OffsetRuler(of), () => overlappingOffsets(of));
+}
+
+export const offsetsBehind = (of: OffsetParam, first: PageAnswer, overlaps: boolean): Pager =>
+  overlaps && canOverlap(first, fewestBehindOffset)
+    ? overlappingOffsets(of)
+    : alignedOffsets(of, first.facts.count);
+
+class OffsetRuler implements Ruler {
+  readonly #of: OffsetParam;
+
+  constructor(of: OffsetParam) {
+    this.#of = of;
+  }
+
+  windowAfter({ places }: Covered, overlap: number): Place {
+    const begin = Math.max(0, places - overlap);
+    return { position: offsetPosition(this.#of, begin), limit: undefined, begin };
+  }
+
+  otherwise(first: PageAnswer): Step {
+    const pager = alignedOffsets(this.#of, first.facts.count);
+    return turn(pager, pager.goOn(first, 1));
+  }
+}
+
+/** An offset of a walk that is resumed; `length` is that of its pages. */
+export function offsetsFrom(
+  position: Extract<Position, { readonly style: 'offset' }>,
+  of: Omit<OffsetParam, 'param'>,
+): Pager {
+  const param = { ...of, param: position.param };
+  const length = position.length ?? 1;
+  if (position.window === undefined)
+    return alignedOffsets(param, length).resumeAt((position.offset - of.base) / length, position.size);
+  return overlappingOffsets(param).resumeAt(position, position.size);
+}

@@ -1,19 +1,7 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
-import {
-  type Answer,
-  ask,
-  complete,
-  type Evidence,
-  isSame,
-  type PageAnswer,
-  type Pager,
-  type PageRequest,
-  probe,
-  type Rejection,
-  type Step,
-} from './pager.ts';
-import { endOf } from './ends.ts';
-import { type Position, start } from './position.ts';
+import { ask, complete, isSame, probe, endOf } from './pager.ts';
+import type { Answer, Evidence, PageAnswer, Pager, PageRequest, Rejection, Step } from './pager.ts';
+import { start, type Position } from './position.ts';
 
 /** Where windows may begin: at any record, or where a page of some size does. */
 export interface Ruler {

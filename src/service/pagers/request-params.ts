@@ -1,6 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { ConfigError } from '../../errors.ts';
-import { type Json, parsePointer } from '../../json/exact.ts';
+import { parsePointer, type Json } from '../../json/exact.ts';
 import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';

@@ -1,14 +1,12 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
-import { BeforePager, type BeforeNames, namesItself, positionBehind } from './before.ts';
-import { isUsualCap } from './ends.ts';
-import { fewest, isRound, judgeLonePage, type ListFacts, ShownByLimit } from './lone-page.ts';
+import { BeforePager, namesItself, positionBehind, type BeforeNames } from './before.ts';
+import { linksIn } from './hints.ts';
 import { idNamesBehind, numberParams } from './names.ts';
-import { offsetsBehind } from './offset.ts';
-import { type PageParam, pagesBehind } from './page.ts';
-import { ask, complete, isSame, probe, turn, unproven } from './pager.ts';
-import type { Answer, PageAnswer, Pager, PageRequest, Step } from './pager.ts';
-import { type Position, start } from './position.ts';
+import { offsetsBehind, pagesBehind, type PageParam } from './numbered.ts';
+import { ask, complete, fewest, isRound, isSame, isUsualCap, probe, turn, unproven } from './pager.ts';
+import type { Answer, Complete, ListFacts, PageAnswer, Pager, PageRequest, Step, Unproven } from './pager.ts';
+import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
 /** The ways past a page that names no next one. */
@@ -160,12 +158,12 @@ export class SinglePager implements Pager {
     const numbered = (page: number): PageRequest =>
       probe({ style: 'page', param, page }, first.request.limit);
     const second = yield numbered(base + 1);
+    const isRefused = second.kind === 'rejected' && second.error.status !== 404;
     if (isFilled(second)) return isPageAgain(second, first) ? undefined : this.#goOn(first);
     // Pages may be counted from 0, or an empty page may be what a filter gives.
     const again = yield numbered(base);
     if (isFilled(again)) {
       if (!isPageAgain(again, first)) return this.#goOn(first);
-      const isRefused = second.kind === 'rejected' && second.error.status !== 404;
       return isRefused ? undefined : yield* this.#onlyPage(again, first);
     }
     // Only the first of pages that are counted from 0 is not empty; a filter leaves that empty as well.
@@ -311,4 +309,75 @@ function waysOf(params: RequestParams): Way[] {
 function isPageAgain({ head }: PageAnswer, first: PageAnswer): boolean {
   const at = head.findIndex((record) => isSame(record, first.head[0]));
   return at === 0 || (at > 0 && (head[at + 1] === undefined || isSame(head[at + 1], first.head[1])));
+}
+
+/** What answers to a smaller size show of the one page of a list. */
+class ShownByLimit {
+  /** By some name; and by the usual one, by which the first page was asked for. */
+  isHonouredBySome = false;
+  isHonoured = false;
+  isIgnored = false;
+  /** There is more, as such an answer says and the page does not. */
+  saysMore = false;
+  isTotalOfPage = false;
+  /** A total of leads, which a smaller size leaves as it is. */
+  isTotal = false;
+  total: number | undefined;
+
+  note(answer: PageAnswer, first: PageAnswer): void {
+    const { limit, limitNames } = answer.request;
+    const { count } = answer.facts;
+    this.isIgnored ||= limit !== undefined && limit < count && count === first.facts.count;
+    const isShortened = limit !== undefined && count === limit && count < first.facts.count;
+    if (!isShortened) return;
+    const { hasMore, next, total } = answer.hints;
+    this.isTotalOfPage ||= total !== undefined && this.total !== undefined && total < this.total;
+    this.isTotal ||= total !== undefined && total === this.total;
+    if (total !== undefined) this.total = Math.max(total, this.total ?? 0);
+    if (!isSame(answer.head[0], first.head[0])) return;
+    this.isHonouredBySome = true;
+    this.isHonoured ||= limitNames === undefined;
+    const isLinked = linksIn(answer.facts.headers['link'])?.has('next') === true;
+    this.saysMore ||= hasMore === true || Boolean(next) || isLinked;
+  }
+}
+
+/** As many came as were asked for. */
+const wasAskedFor = ({ facts: { count }, request }: PageAnswer, { isIgnored }: ShownByLimit): boolean =>
+  count === request.limit && (!isIgnored || count === 1);
+
+/** Fewer leads came than were asked for, and not as many as services often give at once: all, where that limit is honoured. */
+function mayProveByLimit(first: PageAnswer, shown: ShownByLimit): boolean {
+  const { count } = first.facts;
+  const isAtCap = wasAskedFor(first, shown) || isUsualCap(count) || count === first.hints.pageSize;
+  return count < (first.request.limit ?? 0) && !isAtCap && !isRound(count);
+}
+
+/** Nothing leads past the page: it is everything where the service's answers, or the run before, show it. */
+function judgeLonePage(first: PageAnswer, facts: ListFacts, shown: ShownByLimit): Complete | Unproven {
+  const { hints } = first;
+  const { count } = first.facts;
+  const { isFiltered, provenUpTo } = facts;
+  const { total = 0 } = shown;
+  if (hints.hasMore === true) return unproven({ kind: 'more-without-parameter' });
+  if ((hints.pages ?? 1) > 1) return unproven({ kind: 'nothing-new' });
+  if (total > count && !isFiltered) return unproven({ kind: 'total-out-of-reach', total, met: count });
+  const isAsAsked = wasAskedFor(first, shown);
+  const upTo = Math.max(count - 1, provenUpTo);
+  if (count <= provenUpTo && !isAsAsked) return complete('not-paged', provenUpTo);
+  if (total > 0 && total === count && !shown.isTotalOfPage) return complete('not-paged', upTo);
+  if (shown.isHonoured && mayProveByLimit(first, shown)) return complete('not-paged', upTo);
+  if (shown.saysMore && hints.pageSize !== count) return complete('explicit-end');
+  if (hints.pages === 1) return complete('explicit-end');
+  if (reachesBack(first, facts)) return complete('reaches-back');
+  const isFew = count < fewest && !isAsAsked && count !== hints.pageSize;
+  if (isFew && (total <= count || isFiltered)) return complete('few');
+  return unproven({ kind: 'page-may-be-cut', count });
+}
+
+/** The newest leads come first, and the oldest one that has to be there is among them. */
+function reachesBack({ head, tail }: PageAnswer, { since, hasOldestBefore }: ListFacts): boolean {
+  const oldest = oldestOfNewestFirst(tail);
+  if (oldest === undefined || readCreatedAt(head[0]?.createdAt) === oldest) return false;
+  return hasOldestBefore() || (since !== undefined && oldest < since);
 }

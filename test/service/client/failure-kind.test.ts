@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kindOfAnswer, kindOfText } from '../../../src/service/client/failure-kind.ts';
+import { kindOfAnswer, kindOfText } from '../../../src/service/client/failures.ts';
 
 const kindOf = (status: number, text: string, headers: Record<string, string> = {}): string =>
   kindOfAnswer({ status, headers }, text.startsWith('<') ? undefined : text, text);

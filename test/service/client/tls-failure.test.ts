@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { tlsFailureOf } from '../../../src/service/client/tls-failure.ts';
+import { tlsFailureOf } from '../../../src/service/client/retry.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { certificateFor, type IssuedCertificate } from '../../support/certificates.ts';
 import { leads } from '../../support/run.ts';
