@@ -1,6 +1,6 @@
 import type { ScannedRecord } from '../json/scanner.ts';
 import type { AddResult, IdSet, Unidentified } from '../lead/id-set.ts';
-import { complete, isSame, unproven } from './pagers/pager.ts';
+import { complete, unproven } from './pagers/pager.ts';
 import type { Complete, Movement, PageAnswer, Step, Unproven } from './pagers/pager.ts';
 
 /** A list that moves in each of them is given up. */
@@ -14,14 +14,13 @@ export interface PageTally {
   /** Not met in this reading. */
   fresh: number;
   leadingFresh: number;
-  leadingKnown: number;
   /** Met in this reading before. */
   repeated: number;
   /** New ones that have no id. */
   withoutId: number;
   /** A lead that this walk had not met. */
   bringsNew: boolean;
-  identified: number;
+  hasIds: boolean;
   hash: number;
 }
 
@@ -39,10 +38,8 @@ interface Reading {
   added: number;
   /** Of them, those that came again in later readings. */
   metAgain: number;
-  /** Records that came once more in another place than the end of the page before. */
+  /** Records that came once more, beside those by which pages overlap. */
   repeats: number;
-  /** Records of the page before that were pushed to the next one. */
-  pushed: number;
   hash: number;
   isParallel: boolean;
 }
@@ -69,7 +66,6 @@ export class Readings {
   #count = 1;
   #totals: Totals | undefined;
   #lastHash: number | undefined;
-  #tail: readonly ScannedRecord[] = [];
   #page: PageTally = newTally();
   #evidence: Complete = complete('nothing-behind');
 
@@ -159,7 +155,6 @@ export class Readings {
       if (result === 'repeat' && isRetry) continue;
       if (result === 'repeat') {
         tally.repeated += 1;
-        if (tally.leadingKnown === tally.count - 1) tally.leadingKnown += 1;
         continue;
       }
       if (tally.leadingFresh === tally.count - 1) tally.leadingFresh += 1;
@@ -172,7 +167,7 @@ export class Readings {
       if (!lead.hasId) tally.withoutId += 1;
     }
     if (this.#unidentified.size > unidentified) tally.bringsNew = true;
-    tally.identified += leads.reduce((count, lead) => count + (lead.hasId ? 1 : 0), 0);
+    tally.hasIds ||= leads.some(({ hasId }) => hasId);
     return tally;
   }
 
@@ -189,8 +184,8 @@ export class Readings {
   }
 
   /** Whether records without an id are those of the page before, in order. */
-  isSamePage({ identified, count, hash }: PageTally): boolean {
-    const isSame = count > 0 && identified === 0 && hash === this.#lastHash;
+  isSamePage({ hasIds, count, hash }: PageTally): boolean {
+    const isSame = count > 0 && !hasIds && hash === this.#lastHash;
     this.#lastHash = hash;
     return isSame;
   }
@@ -213,25 +208,18 @@ export class Readings {
   endPage(answer: PageAnswer, movement: Movement): number {
     const now = this.#now;
     this.noteTotal(answer);
-    const { fresh, leadingKnown, repeated, count, hash } = this.#page;
+    const { fresh, repeated, count, hash, kept } = this.#page;
     now.answers += 1;
     // The first page may be asked for once more, by its number.
     if (count === 0 || (answer.request.isProbe === true && fresh === 0)) return 0;
     now.pages += 1;
     now.met += fresh;
-    now.added += this.#page.kept.length;
+    now.added += kept.length;
     now.hash = (Math.imul(now.hash, 31) + Math.imul(hash, 2 * now.answers + 1)) | 0;
-    const isPushed =
-      leadingKnown > 0 &&
-      isSame(answer.head[leadingKnown - 1], this.#tail.at(-1)) &&
-      isSame(answer.head[0], this.#tail.at(-leadingKnown));
     // Pages that overlap bring known records by themselves.
     const isOverlap = movement === 'overlapped' || answer.request.position.style === 'before';
-    const repeats = repeated - (isOverlap || isPushed ? leadingKnown : 0);
-    now.repeats += repeats;
-    if (isPushed && !isOverlap) now.pushed += leadingKnown;
-    this.#tail = answer.tail;
-    return isOverlap ? repeats : repeated;
+    if (!isOverlap) now.repeats += repeated;
+    return isOverlap ? 0 : repeated;
   }
 
   /** What follows from a step of the pager, of which a reading that the one before confirms has no need. */
@@ -288,7 +276,7 @@ export class Readings {
     // Some count a record as often as they give it.
     if (met + this.#now.repeats >= total) return undefined;
     // Where leads came again, others may be missing because the list moved.
-    if (!isFinal && (!isStable || this.#now.repeats + this.#now.pushed > 0)) return undefined;
+    if (!isFinal && (!isStable || this.#now.repeats > 0)) return undefined;
     return unproven({ kind: 'total-not-met', total, met });
   }
 
@@ -306,7 +294,6 @@ export class Readings {
     this.#unidentified.nextPass();
     this.#now = newReading(this.#seen.pass, false);
     this.#totals = undefined;
-    this.#tail = [];
     return true;
   }
 }
@@ -316,11 +303,10 @@ const newTally = (): PageTally => ({
   count: 0,
   fresh: 0,
   leadingFresh: 0,
-  leadingKnown: 0,
   repeated: 0,
   withoutId: 0,
   bringsNew: false,
-  identified: 0,
+  hasIds: false,
   hash: 0,
 });
 
@@ -333,7 +319,6 @@ const newReading = (pass: number, isResumed: boolean): Reading => ({
   added: 0,
   metAgain: 0,
   repeats: 0,
-  pushed: 0,
   hash: 0,
   isParallel: false,
 });
@@ -342,8 +327,8 @@ const newReading = (pass: number, isResumed: boolean): Reading => ({
  * Whether all that a reading met was met after it, and no record came twice in it: then none had gone from what was read,
  * and none was inserted there.
  */
-const isProven = ({ isParallel, repeats, pushed, metAgain, met }: Reading): boolean =>
-  !isParallel && repeats + pushed === 0 && metAgain === met;
+const isProven = ({ isParallel, repeats, metAgain, met }: Reading): boolean =>
+  !isParallel && repeats === 0 && metAgain === met;
 
 /** Of a record whose id is no plain text, or that has none. */
 function textHash(lead: ScannedRecord): number {
