@@ -1,6 +1,6 @@
 import type { TlsProblem } from '../tls/problems.ts';
 import type { Messages, Words } from './message.ts';
-import type { TlsCause } from '../service/client/retry.ts';
+import type { TlsCause } from '../service/problems.ts';
 
 const both = (words: Words): string => `${words.option('cert')} and ${words.option('key')}`;
 

@@ -1,4 +1,3 @@
-import type { TlsCause } from './client/retry.ts';
 import { DataError, ServiceError, type ErrorDetails, type KindsOf, type Problem } from '../errors.ts';
 
 export type ServiceProblem =
@@ -19,6 +18,18 @@ export type ServiceProblem =
       /** Of a setting: neither `auto` nor a JSON Pointer. */
       'no-pointer': { setting: string; text: string; example: string };
     }>;
+
+/** Why no safe connection came about. */
+export type TlsCause =
+  | 'expired'
+  | 'not-yet-valid'
+  | 'other-host'
+  | 'unknown-authority'
+  | 'old-protocol'
+  | 'no-http1'
+  | 'client-certificate'
+  | 'handshake'
+  | 'other';
 
 /** `code` is that of node or undici; `why` are the words of a library. */
 type ConnectionProblem = KindsOf<{

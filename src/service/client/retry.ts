@@ -1,6 +1,6 @@
 import { DataError, LeadsError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
+import { answerError, serviceError, type ServiceProblem, type TlsCause } from '../problems.ts';
 import type { Service } from './service.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
@@ -179,18 +179,6 @@ function tunnelFailure(error: TunnelError): Error {
 
 const codeOf = (failed: NetworkError): string =>
   failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
-
-/** Why no safe connection came about. */
-export type TlsCause =
-  | 'expired'
-  | 'not-yet-valid'
-  | 'other-host'
-  | 'unknown-authority'
-  | 'old-protocol'
-  | 'no-http1'
-  | 'client-certificate'
-  | 'handshake'
-  | 'other';
 
 export interface TlsFailure {
   readonly cause: TlsCause;
