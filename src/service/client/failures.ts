@@ -367,7 +367,7 @@ const passingText =
  * Pages by which gateways, firewalls and bot checks refuse a client: Cloudflare, Akamai, Imperva, AWS, Vercel, Sucuri, DataDome,
  * HUMAN, F5 and FortiWeb. A JSON interface refuses a key in JSON, so that any page for people counts, too.
  */
-export function isGatewayAnswer({ status, headers }: FailedResponse, body: string): boolean {
+function isGatewayAnswer({ status, headers }: FailedResponse, body: string): boolean {
   if (gatewayHeaders.some((name) => headers[name] !== undefined)) return true;
   // PHP declares JSON as HTML unless the application sets the type.
   const isHtml = /html/i.test(headers['content-type'] ?? '') && /^\s*[^\s{["]/.test(body);

@@ -231,7 +231,7 @@ function overlappingPages(of: PageParam): OverlapPager {
 }
 
 /** Whether pages can overlap that are as long as the first one: by the ids of its records. */
-export const canOverlap = ({ facts, tail }: PageAnswer, least: number): boolean =>
+const canOverlap = ({ facts, tail }: PageAnswer, least: number): boolean =>
   facts.count >= least && tail.at(-1)?.hasId === true;
 
 /**
