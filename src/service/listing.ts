@@ -8,7 +8,7 @@ import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 import { PageReader, PageSizes } from './page-reader.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
-import { overBudget, unproven } from './pagers/pager.ts';
+import { overBudget, probe, unproven } from './pagers/pager.ts';
 import type { Answer, PageAnswer, Pager, PageRequest, Step } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
@@ -88,6 +88,8 @@ class Walk {
   readonly #doubts: Doubts;
   readonly #readsOnce: boolean;
   #pager: Pager;
+  /** What is asked for after a look at the start of the list. */
+  #held: Step | undefined;
   #moves = 0;
   #fruitful = 0;
   /** Empty pages of a list that only the service can count. */
@@ -148,12 +150,17 @@ class Walk {
 
   /** The next request, or the end with what speaks against it. */
   async #following({ answer }: { readonly answer: Parameters<Pager['next']>[0] }): Promise<Step> {
-    let step = this.#pager.next(answer);
+    let step = this.#held ?? this.#pager.next(answer);
     if (step.kind === 'turn') {
       this.#pager = step.pager;
       step = step.step;
     }
     this.#note(answer);
+    if (this.#readings.isLookDue && step.kind !== 'reread' && !this.#readsOnce) {
+      this.#held = step;
+      return probe(start, undefined);
+    }
+    this.#held = undefined;
     let judged = this.#readsOnce ? step : this.#readings.judge(step, this.#pager.movement);
     if (judged === 'again')
       judged = this.#reread({ kind: 'reread', pager: this.#pager.again(), isRestart: false }, true);
@@ -167,7 +174,8 @@ class Walk {
       this.#readings.noteRejection();
       return;
     }
-    if (answer.isLeft) this.#leave(answer);
+    if (this.#held !== undefined) this.#readings.endLook(answer);
+    else if (answer.isLeft) this.#leave(answer);
     else this.#stats.duplicates += this.#readings.endPage(answer, this.#pager.movement);
     this.#stats.total = answer.hints.total ?? this.#stats.total;
   }

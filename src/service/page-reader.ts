@@ -115,12 +115,12 @@ export class PageReader {
     this.#pages += 1;
     if (request.isProbe !== true) this.#stats.pages += 1;
     this.#stats.withoutId += tally?.withoutId ?? 0;
-    const { leadingFresh = 0, hash = 0, bringsNew = false } = tally ?? {};
+    const { leadingFresh = 0, leadingKnown = 0, hash = 0, bringsNew = false } = tally ?? {};
     const isAgain = tally !== undefined && this.#readings.isSamePage(tally);
     const fresh = isAgain ? 0 : (tally?.fresh ?? 0);
     const answer: PageAnswer = {
       ...{ kind: 'answer', request, facts, hints: hintsOf(this.#source.params, facts), head },
-      ...{ tail: part.leads, fresh, leadingFresh, hash, isLeft },
+      ...{ tail: part.leads, fresh, leadingFresh, leadingKnown, hash, isLeft },
     };
     return { answer, leads, bringsNew };
   }

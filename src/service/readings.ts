@@ -1,6 +1,6 @@
 import type { ScannedRecord } from '../json/scanner.ts';
 import type { AddResult, IdSet, Unidentified } from '../lead/id-set.ts';
-import { complete, unproven } from './pagers/pager.ts';
+import { complete, isSame, unproven } from './pagers/pager.ts';
 import type { Complete, Movement, PageAnswer, Step, Unproven } from './pagers/pager.ts';
 
 /** A list that moves in each of them is given up. */
@@ -14,13 +14,14 @@ export interface PageTally {
   /** Not met in this reading. */
   fresh: number;
   leadingFresh: number;
+  leadingKnown: number;
   /** Met in this reading before. */
   repeated: number;
   /** New ones that have no id. */
   withoutId: number;
   /** A lead that this walk had not met. */
   bringsNew: boolean;
-  hasIds: boolean;
+  identified: number;
   hash: number;
 }
 
@@ -38,8 +39,18 @@ interface Reading {
   added: number;
   /** Of them, those that came again in later readings. */
   metAgain: number;
-  /** Records that came once more, beside those by which pages overlap. */
+  /** Records that each page brought which was not the last one; undefined: they differ. */
+  pageLength: number | undefined;
+  /** Records that came once more in another place than one that was only pushed there. */
   repeats: number;
+  /** Of them, those that a page brought beside all records of its places. */
+  repeatsBeside: number;
+  /** Records that were inserted before what was read: they push those of the page before to the next one. */
+  inserted: number;
+  /** Of them, those that stand at the start of the list, as far as that was looked at. */
+  shown: number;
+  /** The start of the list did not show what was inserted: pages repeat leads by themselves, or they moved. */
+  isLookUseless: boolean;
   hash: number;
   isParallel: boolean;
 }
@@ -66,6 +77,8 @@ export class Readings {
   #count = 1;
   #totals: Totals | undefined;
   #lastHash: number | undefined;
+  #tail: readonly ScannedRecord[] = [];
+  #front: ScannedRecord | undefined;
   #page: PageTally = newTally();
   #evidence: Complete = complete('nothing-behind');
 
@@ -155,6 +168,7 @@ export class Readings {
       if (result === 'repeat' && isRetry) continue;
       if (result === 'repeat') {
         tally.repeated += 1;
+        if (tally.leadingKnown === tally.count - 1) tally.leadingKnown += 1;
         continue;
       }
       if (tally.leadingFresh === tally.count - 1) tally.leadingFresh += 1;
@@ -167,7 +181,7 @@ export class Readings {
       if (!lead.hasId) tally.withoutId += 1;
     }
     if (this.#unidentified.size > unidentified) tally.bringsNew = true;
-    tally.hasIds ||= leads.some(({ hasId }) => hasId);
+    tally.identified += leads.reduce((count, lead) => count + (lead.hasId ? 1 : 0), 0);
     return tally;
   }
 
@@ -184,8 +198,8 @@ export class Readings {
   }
 
   /** Whether records without an id are those of the page before, in order. */
-  isSamePage({ hasIds, count, hash }: PageTally): boolean {
-    const isSame = count > 0 && !hasIds && hash === this.#lastHash;
+  isSamePage({ identified, count, hash }: PageTally): boolean {
+    const isSame = count > 0 && identified === 0 && hash === this.#lastHash;
     this.#lastHash = hash;
     return isSame;
   }
@@ -204,22 +218,58 @@ export class Readings {
     } else if (count > 0 && this.#totals !== undefined) this.#totals = { ...this.#totals, isStable: false };
   }
 
+  /** Records were inserted before what was read, and it is not known which: the start of the list may show them. */
+  get isLookDue(): boolean {
+    const { inserted, shown, isResumed } = this.#now;
+    return inserted > shown && !isResumed && this.#front !== undefined;
+  }
+
+  /** The start of the list was read again: what was inserted stands there, and the list goes on as it did, or it is not known. */
+  endLook(answer: PageAnswer): void {
+    const { head, leadingFresh, fresh } = answer;
+    const now = this.#now;
+    this.noteTotal(answer);
+    now.shown += leadingFresh;
+    now.met += fresh;
+    const isExplained = now.shown >= now.inserted && isSame(head[leadingFresh], this.#front);
+    this.#front = head[0];
+    if (isExplained) return;
+    now.repeats += now.inserted;
+    now.isLookUseless = true;
+    now.inserted = 0;
+  }
+
   /** The page is whole. Gives how many of its records the service sent again. */
   endPage(answer: PageAnswer, movement: Movement): number {
     const now = this.#now;
     this.noteTotal(answer);
-    const { fresh, repeated, count, hash, kept } = this.#page;
+    const { fresh, leadingKnown, repeated, count, hash } = this.#page;
     now.answers += 1;
     // The first page may be asked for once more, by its number.
     if (count === 0 || (answer.request.isProbe === true && fresh === 0)) return 0;
+    if (now.pages === 0) this.#front = answer.head[0];
     now.pages += 1;
     now.met += fresh;
-    now.added += kept.length;
+    now.added += this.#page.kept.length;
     now.hash = (Math.imul(now.hash, 31) + Math.imul(hash, 2 * now.answers + 1)) | 0;
+    // A page of fixed places that brings as many others as each page before repeats records beside them: none was pushed.
+    const isBeside = now.pages > 1 && fresh === now.pageLength && count > fresh;
+    if (now.pages === 1) now.pageLength = count;
+    else if (!isBeside && count !== now.pageLength) now.pageLength = undefined;
+    const isPushed =
+      leadingKnown > 0 &&
+      !isBeside &&
+      isSame(answer.head[leadingKnown - 1], this.#tail.at(-1)) &&
+      isSame(answer.head[0], this.#tail.at(-leadingKnown));
+    if (isPushed && movement === 'counted' && !now.isLookUseless) now.inserted += leadingKnown;
     // Pages that overlap bring known records by themselves.
     const isOverlap = movement === 'overlapped' || answer.request.position.style === 'before';
-    if (!isOverlap) now.repeats += repeated;
-    return isOverlap ? 0 : repeated;
+    const isExpected = isOverlap || (isPushed && !now.isLookUseless);
+    const repeats = repeated - (isExpected ? leadingKnown : 0);
+    now.repeats += repeats;
+    if (isBeside) now.repeatsBeside += repeats;
+    this.#tail = answer.tail;
+    return isOverlap ? repeats : repeated;
   }
 
   /** What follows from a step of the pager, of which a reading that the one before confirms has no need. */
@@ -276,7 +326,7 @@ export class Readings {
     // Some count a record as often as they give it.
     if (met + this.#now.repeats >= total) return undefined;
     // Where leads came again, others may be missing because the list moved.
-    if (!isFinal && (!isStable || this.#now.repeats > 0)) return undefined;
+    if (!isFinal && (!isStable || this.#now.repeats + this.#now.inserted > 0)) return undefined;
     return unproven({ kind: 'total-not-met', total, met });
   }
 
@@ -294,6 +344,8 @@ export class Readings {
     this.#unidentified.nextPass();
     this.#now = newReading(this.#seen.pass, false);
     this.#totals = undefined;
+    this.#tail = [];
+    this.#front = undefined;
     return true;
   }
 }
@@ -303,10 +355,11 @@ const newTally = (): PageTally => ({
   count: 0,
   fresh: 0,
   leadingFresh: 0,
+  leadingKnown: 0,
   repeated: 0,
   withoutId: 0,
   bringsNew: false,
-  hasIds: false,
+  identified: 0,
   hash: 0,
 });
 
@@ -318,17 +371,22 @@ const newReading = (pass: number, isResumed: boolean): Reading => ({
   met: 0,
   added: 0,
   metAgain: 0,
+  pageLength: 0,
   repeats: 0,
+  repeatsBeside: 0,
+  inserted: 0,
+  shown: 0,
+  isLookUseless: false,
   hash: 0,
   isParallel: false,
 });
 
 /**
  * Whether all that a reading met was met after it, and no record came twice in it: then none had gone from what was read,
- * and none was inserted there.
+ * and none was inserted there but those that stand at the start of the list.
  */
-const isProven = ({ isParallel, repeats, metAgain, met }: Reading): boolean =>
-  !isParallel && repeats === 0 && metAgain === met;
+const isProven = ({ isParallel, repeats, repeatsBeside, inserted, shown, metAgain, met }: Reading): boolean =>
+  !isParallel && repeats === repeatsBeside && inserted <= shown && metAgain === met;
 
 /** Of a record whose id is no plain text, or that has none. */
 function textHash(lead: ScannedRecord): number {

@@ -64,10 +64,10 @@ function arriving(many: number, from: number, to = Infinity): Service['change'] 
 
 describe('leads that arrive while a list is read', () => {
   it.each([
-    ['two before each request', 2],
-    ['more than a border shows', 4],
-  ])('during one reading leave no walk over silent pages from 0 unproven: %s', async (_, many) => {
-    const service = { list: names(0, 60), change: arriving(many, 1, 8), reply: numbered(9, 0) };
+    ['before every request', 0, 2],
+    ['before every request, more than a border shows', 0, 4],
+  ])('leave no walk over silent pages from 0 unproven: %s', async (_, from, many) => {
+    const service = { list: names(0, 60), change: arriving(many, from + 1), reply: numbered(9, 0) };
     const { ids, completion } = await walkOver(service);
     expect(completion?.kind).toBe('complete');
     expect(ids).toEqual(expect.arrayContaining(names(0, 60)));
@@ -76,7 +76,7 @@ describe('leads that arrive while a list is read', () => {
   it('are no gap where pages are requested several at once', async () => {
     const service: Service = {
       list: names(0, 60),
-      change: arriving(2, 1, 8),
+      change: arriving(2, 1),
       reply: (query, list) => {
         const offset = number(query, 'offset', 0);
         return { data: sliced(list, offset, 7), next_offset: offset + 7 < list.length ? offset + 7 : null };

@@ -384,10 +384,10 @@ describe('an end that is one is no failure:', () => {
     expect(completion?.kind).toBe('complete');
   });
 
-  it('a new lead stands in front of each of nine pages', async () => {
+  it('a new lead stands in front of every page', async () => {
     for (const param of ['page', 'offset']) {
       const { ids } = await walked(({ query, nth }) => {
-        const list = names(-Math.min(nth, 9), all);
+        const list = names(-nth, all);
         const at = param === 'page' ? (numberIn(query, 'page', 1) - 1) * 20 : numberIn(query, 'offset', 0);
         return {
           data: list.slice(at, at + 20).map((id) => ({ id })),

@@ -86,6 +86,8 @@ export interface PageAnswer {
   /** Records that this reading of the list had not met, and those of them before the first one that it had. */
   readonly fresh: number;
   readonly leadingFresh: number;
+  /** Known records before the first one that is not. */
+  readonly leadingKnown: number;
   /** A digest of its ids in order. */
   readonly hash: number;
   /** Its records were not taken: it does not join the page before. */
