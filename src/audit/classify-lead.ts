@@ -3,7 +3,7 @@ import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
 /** The classes of problems; a lead is in the first that fits: see `leads help audit`. */
-export const problemClasses = ['refused', 'missing', 'extra', 'different', 'pending', 'late'] as const;
+export const problemClasses = ['refused', 'missing', 'extra', 'different', 'waiting', 'late'] as const;
 
 /** The classes of leads that cannot be judged yet, or are too old to be compared. */
 export const openClasses = ['unsettled', 'beyond-horizon'] as const;
@@ -52,7 +52,7 @@ export interface LeadFacts {
   /** In milliseconds since the epoch; undefined where nobody knows it. */
   readonly receivedAt?: number | undefined;
   readonly found:
-    | { readonly on: 'both'; readonly differing: readonly string[]; readonly isPending: boolean }
+    | { readonly on: 'both'; readonly differing: readonly string[]; readonly isWaiting: boolean }
     /** The lead is in the service's list alone. `rejection`: why a delivery with its id was rejected. */
     | { readonly on: 'service'; readonly rejection: string | undefined }
     /** The lead was received with fields that the filter asks for, and is listed with others. */
@@ -87,7 +87,7 @@ export const clockMarginMs = 86_400_000;
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
   const { id, found } = lead;
   // Nearly every lead of an application's own export is in order.
-  const isSame = found.on === 'both' && found.differing.length === 0 && !found.isPending;
+  const isSame = found.on === 'both' && found.differing.length === 0 && !found.isWaiting;
   if (isSame && lead.receivedAt === undefined) return undefined;
   const created = readCreatedAt(lead.createdAt);
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
@@ -133,9 +133,9 @@ function classOfSettled(
   const ageUnknown = created === undefined ? ({ kind: 'age-unknown' } as const) : null;
   switch (found.on) {
     case 'both': {
-      const { differing, isPending } = found;
+      const { differing, isWaiting } = found;
       if (differing.length > 0) return { class: 'different', fields: differing, reason: ageUnknown };
-      if (isPending) return { class: 'pending', reason: ageUnknown };
+      if (isWaiting) return { class: 'waiting', reason: ageUnknown };
       return isLate(lifetime, times) ? { class: 'late', reason: ageUnknown } : undefined;
     }
     case 'service':

@@ -33,7 +33,7 @@ interface FoundLead {
 
 /** A lead on both sides. */
 interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
-  readonly isPending: boolean;
+  readonly isWaiting: boolean;
 }
 
 /** Different lists of what leads lack that are counted apart. */
@@ -106,7 +106,7 @@ export class LeadComparer {
     const certain: FoundLead[] = [];
     for (const [i, lead] of leads.entries()) {
       const one = found[i];
-      if (one === undefined || one.isPending) await this.#doubtful.add(lead);
+      if (one === undefined || one.isWaiting) await this.#doubtful.add(lead);
       else certain.push({ lead, found: one });
     }
     await this.#compare(certain);
@@ -250,12 +250,12 @@ export class LeadComparer {
     { findings, undecided }: JudgedLeads,
   ): void {
     const receivedAt = this.#options.received.hasTimes ? found.receivedAt : undefined;
-    const { isPending } = found;
+    const { isWaiting } = found;
     const { differing, absent } = fields;
     const isUncertain = this.#options.times().clockAheadMs < 0;
-    const finding = this.#classOf({ id, createdAt, receivedAt, isPending }, differing);
+    const finding = this.#classOf({ id, createdAt, receivedAt, isWaiting }, differing);
     if (absent.length > 0 || isUncertain) {
-      undecided.push({ id, createdAt, receivedAt, isPending, differing, absent });
+      undecided.push({ id, createdAt, receivedAt, isWaiting, differing, absent });
       if (isUncertain || finding !== undefined) this.#isAllLacking = false;
       else this.#addLacking(absent);
     } else if (finding !== undefined) findings.push(finding);
@@ -270,11 +270,11 @@ export class LeadComparer {
   }
 
   #classOf(
-    { id, createdAt, receivedAt, isPending }: Omit<MatchedLead, keyof DifferingFields>,
+    { id, createdAt, receivedAt, isWaiting }: Omit<MatchedLead, keyof DifferingFields>,
     fields: readonly string[],
   ): Finding | undefined {
     const differing = fields.length > mostDiffNames ? fields.slice(0, mostDiffNames) : fields;
-    const found = { on: 'both', differing, isPending } as const;
+    const found = { on: 'both', differing, isWaiting } as const;
     return classifyLead({ id, createdAt, receivedAt, found }, this.#options.times());
   }
 

@@ -124,7 +124,7 @@ async function storeAll(
   }
 }
 
-/** Finds the leads that are there, and that every target has; where nothing shows that, those that were acknowledged. */
+/** Finds the leads that are there; where nothing shows that, those that were acknowledged. */
 async function presentAmong(
   tried: ValueSpool<Tried>,
   received: RepairOptions['received'],
@@ -135,7 +135,7 @@ async function presentAmong(
   const look = async (batch: readonly Tried[]): Promise<void> => {
     const found = await received?.lookUp(batch.map(([id]) => id));
     for (const [i, [id, kind, nth]] of batch.entries()) {
-      const isThere = found === undefined ? acknowledged.has(id) : found[i]?.isPending === false;
+      const isThere = found === undefined ? acknowledged.has(id) : found[i] !== undefined;
       if (!isThere) continue;
       repaired.add({ kind, nth });
       if (acknowledged.has(id)) unseen -= 1;
@@ -187,7 +187,7 @@ export async function* unreceivedLeads(
         for (const [i, lead] of batch.entries()) {
           const nth = count;
           count += 1;
-          if (found[i]?.isPending === false) onArrived({ kind, nth });
+          if (found[i] !== undefined) onArrived({ kind, nth });
           if (found[i] !== undefined || isSent(lead.id)) continue;
           // The bytes are copied, since a delivery may wait for a retry long after its batch is gone.
           unreceived.push({ ...lead, bytes: Buffer.from(lead.bytes), kind, nth });

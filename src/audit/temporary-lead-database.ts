@@ -29,8 +29,7 @@ const schema = `
   PRAGMA received.cache_size = -16384;
   BEGIN;
   CREATE TABLE received.leads (
-    id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL,
-    state TEXT NOT NULL DEFAULT 'accepted'
+    id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL
   ) WITHOUT ROWID;
   CREATE TABLE received.bodies (first INTEGER PRIMARY KEY, leads TEXT NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE received.deliveries (
@@ -38,7 +37,7 @@ const schema = `
     attempt INTEGER NOT NULL, body BLOB NOT NULL, lead_start INTEGER, lead_end INTEGER, first_seq INTEGER
   );
   CREATE TABLE received.erased (digest BLOB, seq INTEGER, first_at INTEGER, attempts INTEGER);
-  CREATE TABLE received.work (lead TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE received.forwards (lead TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
 `;
 
 /** Leads of one statement, and bodies of one row: to read one of them, all are read. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery } from '../webhook/delivery.ts';
-import { answerForOutcome, type OtherDelivery, type Rejection } from '../webhook/delivery-answer.ts';
+import type { OtherDelivery } from '../webhook/delivery-answer.ts';
 import { type Verdict, type VerdictKind, decideErased } from './decide-verdict.ts';
-import type { Arrival, FindErased, HandedKind, Source, StoredDelivery, TakeResult } from './inbox.ts';
+import type { Arrival, AttemptKind, FindErased, Source, StoredDelivery, TakeResult } from './inbox.ts';
 import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Span } from '../json/members.ts';
@@ -39,7 +39,7 @@ export const verdictRead = (kept: unknown, reason: string | undefined): VerdictK
   reason === otherEvent ? 'other' : (kept as VerdictKind);
 
 /** A forward of a lead that was fetched is a repair. */
-export const kindRead = (kind: HandedKind, source: Source): HandedKind =>
+export const kindRead = (kind: AttemptKind, source: Source): AttemptKind =>
   kind === 'forward' && source === 'backfill' ? 'repair' : kind;
 
 export const otherEvent: OtherDelivery['reason'] = 'other_event';
@@ -51,7 +51,6 @@ export function summaryOf(
     leadId,
     place,
     source,
-    isAcknowledged,
     createdAt,
   }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
   verdict: Verdict | OtherDelivery,
@@ -67,7 +66,7 @@ export function summaryOf(
     verdict: verdict.kind,
     reason: untaken?.reason,
     detail: untaken?.detail,
-    status: 'reason' in verdict ? verdict.status : statusOf(verdict, isAcknowledged),
+    status: untaken?.status ?? 200,
     attempt: taken?.attempt ?? 1,
     source: source ?? 'push',
     remote,
@@ -79,9 +78,6 @@ export function summaryOf(
     createdAt: taken?.attempt === 1 ? createdAt : undefined,
   };
 }
-
-const statusOf = (verdict: Exclude<Verdict, Rejection>, isAcknowledged: boolean | undefined): number =>
-  isAcknowledged === true || verdict.kind !== 'pending' ? 200 : answerForOutcome(verdict).status;
 
 /** The leads of one delivery, at least one. */
 export type Group = readonly [Arrival, ...Arrival[]];

@@ -2,10 +2,10 @@ import { OutputError } from '../errors.ts';
 import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
-import type { TakenKind, Verdict } from './decide-verdict.ts';
+import type { TakenVerdict } from './decide-verdict.ts';
 import type { InboxProblem, NotOverwritten, OutOfReach, StoreFault } from './problems.ts';
 import type {
-  HandedResult,
+  AttemptResult,
   InboxChanges,
   InboxQuery,
   ReceiptQuery,
@@ -18,8 +18,8 @@ import type {
 } from './query-types.ts';
 
 export type {
-  HandedKind,
-  HandedResult,
+  AttemptKind,
+  AttemptResult,
   InboxQuery,
   Source,
   StoredDelivery,
@@ -43,8 +43,8 @@ export interface Arrival {
   readonly source?: Source | undefined;
   /** Those of the receiver's targets that the lead goes to. Default: all of them. */
   readonly targets?: readonly string[] | undefined;
-  /** The sender is answered 200 whatever the targets do. Default false. */
-  readonly isAcknowledged?: boolean | undefined;
+  /** Those of them for which a new lead is claimed at once, as its first attempt. Default: none. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 /** A delivery that is not taken in, and why: it was rejected, or is genuine and no lead. */
@@ -56,65 +56,67 @@ export interface RejectedDelivery {
 }
 
 /** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
-export type TakeResult = Rejection | (Exclude<Verdict, Rejection> & StoredRef);
+export type TakeResult = Rejection | (TakenVerdict & StoredRef);
 
-/** One target that a stored delivery's lead is handed to. `take` leases it to one receiver at a time. */
-export interface TargetLease extends StoredRef {
-  readonly target: string;
-  /** What came of it, to be kept with the delivery; a try is counted. */
-  readonly result?: HandedResult | undefined;
-  /** Of a release: when a receiver may try again by itself, in milliseconds since the epoch. Default: as before. */
-  readonly retryAt?: number | undefined;
-  /** To lease: it is only asked what would be answered. */
-  readonly isQuestion?: true | undefined;
-  /** Of a release: no receiver tries again by itself, until a person begins anew. */
-  readonly dead?: true | undefined;
-  /** Of a release: since when the lead was outstanding that is dead; one that was begun anew meanwhile is not. */
-  readonly since?: number | undefined;
-}
+/** Where a lead stands at one target: the target is to be tried, has had the lead, or the lead was given up. */
+export type ForwardState = 'waiting' | 'done' | 'dead';
 
-/** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */
-export type LeaseState = 'leased' | 'busy' | 'settled' | 'not outstanding';
-
-/** What became of a lease that was asked for. */
-export interface LeaseAnswer {
-  readonly state: LeaseState;
-  /** How often the target was tried, or may have been by a receiver that was killed; 0 where the lead is not outstanding for it. */
+/** A lead that a receiver may send to a target now: nobody else does until the claim ends. */
+export interface ClaimedLead extends StoredRef {
+  /** The number of the first one of the leads that came in the same request. */
+  readonly request: number;
+  /** The how many-th attempt this is, from 1. It is the number of the claim as well, which `record` names. */
   readonly tries: number;
-}
-
-/** A lead that a target is to be tried for. Times are milliseconds since the epoch. */
-export interface DueLead extends StoredRef {
-  /** How often the target was tried. */
-  readonly tries: number;
-  /** When the lead became outstanding for the target, or a person began anew. */
+  /** When the lead came, or a person began anew; milliseconds since the epoch. */
   readonly since: number;
-  readonly dueAt: number;
 }
 
-/** A target that has not had a lead. Times are milliseconds since the epoch. */
-export interface LackingTarget {
+/** What came of an attempt. */
+export interface AttemptRecord extends StoredRef {
+  /** The name of the target that was tried. */
+  readonly target: string;
+  /** Of the claim. A record other than `done` changes nothing where the lead was claimed again, or begun anew. */
+  readonly tries: number;
+  /** `untried`: nothing was sent, and the lead is due as before. */
+  readonly outcome: 'done' | 'dead' | 'untried' | { readonly retryInMs: number };
+  /** Kept with the delivery. */
+  readonly result?: AttemptResult | undefined;
+  /** The target, as it is stored, for which the lead waited, where another one has had it in its stead. */
+  readonly insteadOf?: string | undefined;
+}
+
+/** What a person who has a lead sent gets of it. */
+export interface LeadClaim {
+  /**
+   * `claimed`: by this caller, until the claim ends. `busy`: somebody sends it now. `done`: the target has had it. `none`: it
+   * waits for no such target. `several`: it waits for several, and which of them is meant is not known.
+   */
+  readonly state: 'claimed' | 'busy' | 'done' | 'none' | 'several';
+  readonly tries: number;
+  /** The target of the claim, as it is stored, and its label. */
+  readonly stored?: string | undefined;
+  readonly label?: string | undefined;
+}
+
+/** One lead at one target. Times are milliseconds since the epoch. */
+export interface Forward {
   /** A label that holds no credentials, such as `forward http://localhost:3000`. */
   readonly target: string;
+  readonly state: ForwardState;
+  /** Attempts so far. */
   readonly tries: number;
-  /** When a receiver may try again by itself; undefined where none does. */
+  /** When it is tried again; undefined where it is not. */
   readonly dueAt: number | undefined;
-  /** It was given up. */
-  readonly dead: boolean;
 }
 
 /** Leads that one target has not had. */
-export interface Outstanding {
+export interface TargetCount {
   /** A label that holds no credentials, such as `forward http://localhost:3000`. */
   readonly target: string;
-  /** Without the dead ones. */
-  readonly leads: number;
-  /** Leads that were given up for this target. */
+  readonly waiting: number;
   readonly dead: number;
-  /** Whether this receiver hands leads to it. */
-  readonly wanted: boolean;
-  /** Whether another receiver that runs now does. */
-  readonly wantedElsewhere: boolean;
+  /** Whether it is a target of this receiver. */
+  readonly isOwn: boolean;
 }
 
 /** Repeats of one lead that are not kept any more. */
@@ -124,12 +126,10 @@ export interface DroppedRepeats {
   readonly same: number;
 }
 
-/** Where a lead stands now. */
-export type LeadState = Exclude<TakenKind, 'duplicate'>;
-
-/** Which leads are asked for, by where they stand now. Default: the accepted ones. */
+/** Which leads are asked for. Default: all. */
 export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
-  readonly states?: readonly LeadState[] | undefined;
+  /** Those with a target where they stand so. */
+  readonly state?: 'waiting' | 'dead' | undefined;
 }
 
 /** The part of an inbox that only reads. */
@@ -142,8 +142,8 @@ export type InboxReader = ReceivedLeads &
     | 'receipts'
     | 'leads'
     | 'has'
-    | 'outstanding'
-    | 'lackingTargets'
+    | 'targetCounts'
+    | 'forwards'
     | 'droppedRepeats'
     | 'close'
   >;
@@ -162,35 +162,31 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * The targets have had the leads. One result for each, in order: `pending` while a wanted target has not had the lead,
-   * then `accepted` for the lead's first delivery and `duplicate` for any other.
+   * Claims leads that the target is due to be tried for, earliest first: at least one where there is one, about `most`, and
+   * leads of one request together. `withinMs`: those that are due so soon as well.
    */
-  settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
-  /** The targets did not take the leads: any receiver may try again. */
-  release(leases: readonly TargetLease[]): Promise<void>;
+  claim(target: string, most: number, withinMs?: number): Promise<readonly ClaimedLead[]>;
   /**
-   * The forwards have had the leads, at the address that the app has now. Where exactly one other forward is outstanding
-   * for a lead, and no receiver that runs wants it, that one counts as done too: its address is not in use any more. One
-   * result for each, in order: the label of that other forward, or undefined.
+   * Claims leads for a person, due or not, dead or not: at the target, or, where none is named, at the one forward that each
+   * of them waits for. One answer for each, in order.
    */
-  markDoneAtNewAddress(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
-  /** Leases what is outstanding for a target without a delivery, dead or not. One answer for each, in order. */
-  lease(leases: readonly TargetLease[]): Promise<readonly LeaseAnswer[]>;
+  claimLeads(leadIds: readonly string[], target?: string): Promise<readonly LeadClaim[]>;
+  /** Ends claims with what came of them. What was erased meanwhile stays so. */
+  record(records: readonly AttemptRecord[]): Promise<void>;
+  /** From now to when the first lead can be claimed for the target, in milliseconds; undefined where none ever can. */
+  nextDueIn(target: string): Promise<number | undefined>;
+  /** Gives up leads that have waited for the target so long: up to 500 at once. Resolves to their number. */
+  giveUp(target: string, afterMs: number): Promise<number>;
+  /** What these leads wait for, or are dead for, is due now, as if they had come now. Resolves to the number of such leads. */
+  makeDue(leadIds: readonly string[]): Promise<number>;
   /** Leads that this target has not had, dead or not; left out: any target, and a lead once for each. */
-  unsettled(target?: string): AsyncIterable<StoredRef>;
-  /**
-   * Leads that the target is to be tried for by that time, earliest first, without those that are leased or dead. `leadIds`:
-   * only these are asked about.
-   */
-  due(target: string, by: number, limit: number, leadIds?: readonly string[]): Promise<readonly DueLead[]>;
-  /** When the first lead is due for the target, or its lease ends; undefined where none ever is. */
-  nextDueAt(target: string): Promise<number | undefined>;
-  /** What is outstanding of these leads, dead or not, is due now, as if it had come now. Resolves to the number of such leads. */
-  beginAnew(leadIds: readonly string[]): Promise<number>;
-  /** Targets that have not had some lead, those of earlier runs included. */
-  outstanding(): Promise<readonly Outstanding[]>;
-  /** Targets that have not had the lead, those of earlier runs included, by their labels. */
-  lackingTargets(leadId: string): Promise<readonly LackingTarget[]>;
+  waiting(target?: string): AsyncIterable<StoredRef>;
+  /** Labels of the receiver's targets that this inbox did not know, where it had leads already: they get new leads only. */
+  readonly newTargets: readonly string[];
+  /** Leads that targets have not had, those of earlier runs included. */
+  targetCounts(): Promise<readonly TargetCount[]>;
+  /** Where each of the leads stands at its targets, by their labels; a lead without targets is left out. */
+  forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** What is counted of each delivery, newest first, in batches. */
@@ -199,19 +195,17 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
   /** Repeats of the lead that are not kept: only the newest are. */
   droppedRepeats(leadId: string): Promise<DroppedRepeats>;
-  /** Those of the ids whose lead was ever accepted, pruned, erased or not. */
+  /** Those of the ids whose lead ever came, pruned, erased or not. */
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Those of the ids that ever came, pruned or not: whether the lead was `accepted`, as an erased one is, or is still `pending`. */
-  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>>;
   /**
-   * Drops deliveries received before that time, and keeps the ids, and what is outstanding for some target, unless it is
-   * dead. Resolves to the number of dropped deliveries.
+   * Drops deliveries received before that time, and keeps the ids, and what waits for some target. Resolves to the number of
+   * dropped deliveries.
    */
   prune(before: number): Promise<number>;
   /**
    * Erases leads and rejected deliveries for good: nothing of them stays in the store but a keyed digest of each id, so that
    * the same id is a duplicate for ever, of which nothing is stored. Rejected deliveries with one of the ids go as well,
-   * what is outstanding for some target is cancelled, and of a delivery with several leads the others stay. First
+   * what waits for some target is cancelled, and of a delivery with several leads the others stay. First
    * completes what an earlier erasure could not.
    */
   erase(erasure: Erasure): Promise<Erased>;
@@ -231,21 +225,21 @@ export interface Backlog {
    */
   readonly target: string | undefined;
   /** Without the dead ones. */
-  readonly leads: number;
+  readonly waiting: number;
   /** Leads that were given up for the target. */
   readonly dead: number;
-  /** When the first delivery of the oldest of `leads` came, in milliseconds since the epoch; infinite where there is none. */
+  /** When the first delivery of the oldest of `waiting` came, in milliseconds since the epoch; infinite where there is none. */
   readonly oldestAt: number;
 }
 
-/** Sums up what is outstanding by its labels, in their order; those without one last. */
+/** Sums up what waits by its labels, in their order; those without one last. */
 export function sumBacklog(parts: Iterable<Backlog>): Backlog[] {
   const found = new Map<string | undefined, Backlog>();
-  for (const { target, leads, dead, oldestAt } of parts) {
+  for (const { target, waiting, dead, oldestAt } of parts) {
     const before = found.get(target);
     found.set(target, {
       target,
-      leads: leads + (before?.leads ?? 0),
+      waiting: waiting + (before?.waiting ?? 0),
       dead: dead + (before?.dead ?? 0),
       oldestAt: Math.min(oldestAt, before?.oldestAt ?? oldestAt),
     });
@@ -273,7 +267,7 @@ export interface InboxMonitor {
    * of room, there is room again. Stores nothing. Rejects with a `CannotStoreError` that says why not.
    */
   checkWritable(): Promise<void>;
-  /** What is outstanding, in the order of the labels, the targets without one last. Read in small steps, so that no delivery waits for it. */
+  /** What waits, in the order of the labels, the targets without one last. Read in small steps, so that no delivery waits for it. */
   backlog(): Promise<readonly Backlog[]>;
   /** Left out by a store that has no connections. */
   pool?(): ConnectionPool;
@@ -295,7 +289,7 @@ export interface ErasedCounts {
   /** Rejected deliveries. */
   readonly rejected: number;
   /** Those of the leads that some target had not had: it will not get them. */
-  readonly pending: number;
+  readonly waiting: number;
 }
 
 export interface Erased extends ErasedCounts {

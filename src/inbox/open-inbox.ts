@@ -23,7 +23,7 @@ function isEmptyFile(path: string): boolean {
   return found.isFile() && found.size === 0 && !existsSync(`${path}-wal`);
 }
 
-/** What is left out is not wanted: no targets, no leases, no nonces, nothing redacted. */
+/** What is left out is not wanted: no targets, no claims, no nonces, nothing redacted. */
 export type InboxOptions = Pick<StoreOptions, 'clock'> &
   Partial<Omit<StoreOptions, 'location'>> & { readonly location: InboxLocation };
 
@@ -34,10 +34,9 @@ export type InboxOptions = Pick<StoreOptions, 'clock'> &
 export async function openInbox({ location, ...options }: InboxOptions): Promise<Inbox> {
   const store: Omit<StoreOptions, 'location'> = {
     targets: [],
-    leaseMs: 0,
+    claimMs: 0,
     nonceLifetimeMs: 0,
     redact: { path: ({ path }) => path, headers: ({ rawHeaders }) => rawHeaders },
-    pid: 0,
     warn: () => undefined,
     ...options,
   };

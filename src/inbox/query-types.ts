@@ -27,8 +27,8 @@ export interface ReceivedLead {
   readonly receivedAt: number;
   /** SHA-256 of the lead's own bytes as they first came, in lower-case hex; undefined when the lead was erased. */
   readonly digest: string | undefined;
-  /** Whether some target has not had it. */
-  readonly isPending: boolean;
+  /** Whether it waits for some target, or is dead there. */
+  readonly isWaiting: boolean;
 }
 
 /** A lead that was received, and of which nothing else is left. */
@@ -52,24 +52,24 @@ export interface ReceivedLeads {
 }
 
 /**
- * Why a lead was handed to a target: it had come, the target had not taken it, somebody sent it once more, or it had never
+ * Why a lead was sent to a target: it had come, the target had not taken it, somebody sent it once more, or it had never
  * come and was read back from the service.
  */
-export type HandedKind = 'forward' | 'retry' | 'replay' | 'repair';
+export type AttemptKind = 'forward' | 'retry' | 'replay' | 'repair';
 
-/** What came of handing a lead to a target. */
-export interface HandedResult {
+/** What came of one attempt to forward a lead. */
+export interface AttemptResult {
   readonly ok: boolean;
   /** The target's answer in a few words: a status, an exit code, or why it failed. */
   readonly answer: string;
   readonly durationMs: number;
   /** When it ended, in milliseconds since the epoch. */
   readonly at: number;
-  readonly kind: HandedKind;
+  readonly kind: AttemptKind;
 }
 
 /** The same as it was stored. `target`: a label that holds no credentials, such as `forward http://localhost:3000`. */
-export interface StoredResult extends HandedResult {
+export interface StoredResult extends AttemptResult {
   readonly target: string;
   /** The address of a forward, without user, password and query. */
   readonly address?: string | undefined;
@@ -100,7 +100,7 @@ export interface StoredDelivery {
   /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */
   readonly firstSeq: number | undefined;
   readonly differs: readonly string[] | undefined;
-  /** Each time its lead was handed to a target, oldest first. */
+  /** The attempts to forward its lead, oldest first. */
   readonly results: readonly StoredResult[];
 }
 
@@ -164,11 +164,8 @@ export interface InboxChanges {
 
 /** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
 export interface InboxQuery {
-  /**
-   * `pending`: what is outstanding now, as the newest delivery of each such lead that was answered so. `dead`: those of
-   * them that were given up for some target.
-   */
-  readonly verdicts?: readonly (VerdictKind | 'dead')[] | undefined;
+  /** `waiting` and `dead`: first deliveries of leads that some target has not had, or that were given up for one. */
+  readonly verdicts?: readonly (VerdictKind | 'waiting' | 'dead')[] | undefined;
   readonly leadId?: string | undefined;
   readonly seq?: number | undefined;
   /** The several leads of one request: that field of each. */

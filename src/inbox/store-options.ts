@@ -16,15 +16,13 @@ export interface StoreOptions {
   /** Path of the file, or `inMemory`. */
   readonly location: string;
   readonly clock: Clock;
-  /** Every target that this receiver hands each new lead to. */
+  /** The targets that this receiver forwards each new lead to. */
   readonly targets: readonly string[];
-  /** How long a lease on a target holds when its receiver goes away, in milliseconds. */
-  readonly leaseMs: number;
+  /** How long a claim lasts: longer than any attempt, in milliseconds. */
+  readonly claimMs: number;
   /** How long a nonce is good for one body only, in milliseconds; a later delivery with it fails its timestamp check. */
   readonly nonceLifetimeMs: number;
   readonly redact: RedactDelivery;
-  /** Of this process, for the name on its leases. */
-  readonly pid: number;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
   readonly warn: (found: InboxWarning) => void;
   /** Told after each transaction how many writes shared it. */
@@ -43,11 +41,8 @@ export const noncesRemovedPerAdded = 2;
 /** Repeats of one id that are kept, the newest: so many with another payload than the first one, and so many with the same. */
 export const maxRepeatsKept = 100;
 
-/** Of one delivery, the newest: attempts to hand its lead to a target whose results are kept. */
+/** Of one delivery, the newest: attempts to forward its lead whose results are kept. */
 export const maxResultsKept = 100;
 
 /** Payloads that are compared field by field in one transaction, in bytes: others wait for it to end. */
 export const maxComparedBytes = 256 * 1024;
-
-/** A lease that ends later, in milliseconds, was taken before a clock was set back, or before a failover to another clock. */
-export const longestLeaseMs = 600_000;

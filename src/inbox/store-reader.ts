@@ -1,6 +1,6 @@
 import type { Inbox, InboxReader } from './inbox.ts';
 
-type ReadMethod = Exclude<keyof InboxReader, 'location' | 'has'> | 'states';
+type ReadMethod = Exclude<keyof InboxReader, 'location'>;
 
 type Query<F> = F extends (...asked: infer A) => Promise<infer T>
   ? (...asked: A) => T | Promise<T>
@@ -12,7 +12,7 @@ type Query<F> = F extends (...asked: infer A) => Promise<infer T>
 export type StoreQueries = { readonly [K in ReadMethod]: Query<Inbox[K]> };
 
 /** The half of an inbox that only reads. */
-export type StoreReader = Pick<Inbox, ReadMethod | 'location' | 'has'>;
+export type StoreReader = Pick<Inbox, ReadMethod | 'location'>;
 
 /** Reads by these queries; what they throw leaves it as `readError` says it. */
 export function storeReader(
@@ -37,14 +37,9 @@ export function storeReader(
         throw readError(cause);
       }
     };
-  const states = answered(queries.states);
   return {
     location,
-    states,
-    async has(leadIds) {
-      const found = await states(leadIds);
-      return new Set(leadIds.filter((leadId) => found.get(leadId) === 'accepted'));
-    },
+    has: answered(queries.has),
     list: listed(queries.list),
     receipts: listed(queries.receipts),
     leads: listed(queries.leads),
@@ -56,8 +51,8 @@ export function storeReader(
     counts: listed(queries.counts),
     lookUp: answered(queries.lookUp),
     leadsBySeq: answered(queries.leadsBySeq),
-    outstanding: answered(queries.outstanding),
-    lackingTargets: answered(queries.lackingTargets),
+    targetCounts: answered(queries.targetCounts),
+    forwards: answered(queries.forwards),
     droppedRepeats: answered(queries.droppedRepeats),
     close: answered(queries.close),
   };

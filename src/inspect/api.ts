@@ -1,8 +1,7 @@
-import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { isObject, type Json } from '../json/exact.ts';
-import { storedDelivery } from '../receiver/stored-deliveries.ts';
+import { storedDelivery } from '../receiver/stored-request.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { InspectKeys } from './inspect-keys.ts';
@@ -13,7 +12,13 @@ import { listPage } from './queries/list-page.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { noToken, unwantedRequest } from './request-guard.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
-import { verdicts, type WireChanges, type WireInbox, type WireReplay } from './wire.ts';
+import {
+  listFilters,
+  type WireChanges,
+  type WireInbox,
+  type WireListFilter,
+  type WireReplay,
+} from './wire.ts';
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -217,11 +222,11 @@ class QueryValues {
     throw badRequest(`The query's ${name} must be a whole number from ${least} to ${most}.`);
   }
 
-  verdicts(): readonly VerdictKind[] | undefined {
+  verdicts(): readonly WireListFilter[] | undefined {
     const given = this.#values.getAll('verdict');
     if (given.length === 0) return undefined;
-    const known = verdicts.filter((verdict) => given.includes(verdict));
+    const known = listFilters.filter((verdict) => given.includes(verdict));
     if (given.every((value) => known.some((verdict) => verdict === value))) return known;
-    throw badRequest(`The query's verdict must be one of ${verdicts.join(', ')}.`);
+    throw badRequest(`The query's verdict must be one of ${listFilters.join(', ')}.`);
   }
 }

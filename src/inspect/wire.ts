@@ -13,9 +13,14 @@ export const keyParameter = 'key';
 export const tokenHeader = 'x-inspect-token';
 
 /** The verdicts in the order in which the page shows them. */
-export const verdicts = ['accepted', 'duplicate', 'pending', 'rejected', 'other'] as const;
+export const verdicts = ['accepted', 'duplicate', 'rejected', 'other'] as const;
 
 export type WireVerdict = (typeof verdicts)[number];
+
+/** What the list can be filtered by: `waiting` and `dead` are first deliveries of leads that some target has not had. */
+export const listFilters = ['accepted', 'waiting', 'dead', 'duplicate', 'rejected', 'other'] as const;
+
+export type WireListFilter = (typeof listFilters)[number];
 
 /** The body of every answer of 400 and above. `code` is stable. */
 export interface WireProblem {
@@ -78,9 +83,8 @@ export interface WireRow {
   readonly source: 'push' | 'backfill' | 'replay';
   /** The size of the body, in bytes. */
   readonly size: number;
-  /** How many targets have the lead. */
+  /** At how many targets the lead is done, waits, and is dead; 0 in the rows of its later deliveries. */
   readonly done: number;
-  /** How many targets lack the lead: those that are tried again, and those for which it is dead. */
   readonly waiting: number;
   readonly dead: number;
 }
@@ -131,21 +135,20 @@ export interface WireDelivery extends WireRow {
   readonly explanation: readonly string[] | null;
   /** The attempts to forward the lead, oldest first. */
   readonly results: readonly WireResult[];
-  /** The targets that lack the lead. */
-  readonly lacking: readonly WireLacking[];
+  /** Where the lead stands at its targets. */
+  readonly forwards: readonly WireForward[];
   /** All deliveries of this lead, oldest first: at most 100. */
   readonly attempts: readonly WireRow[];
   /** Why it cannot be replayed; null where it can. */
   readonly notReplayable: string | null;
 }
 
-interface WireLacking {
+interface WireForward {
   readonly target: string;
+  readonly state: 'waiting' | 'done' | 'dead';
   readonly tries: number;
-  /** When the receiver tries again by itself; null: it does not. */
+  /** When it is tried again; null: it is not. */
   readonly dueAt: number | null;
-  /** The lead is dead for this target. */
-  readonly dead: boolean;
 }
 
 export interface WireResult {
@@ -179,11 +182,11 @@ export interface WireChart {
   readonly removed: Readonly<Record<WireVerdict, number>>;
 }
 
-/** `GET /api/counts?since=&until=`: how many rows the list has of each verdict; 1,000 of `pending` stand for more. */
-export type WireCounts = Readonly<Record<WireVerdict, number>>;
+/** `GET /api/counts?since=&until=`: how many rows the list has of each; 1,000 of `waiting` and `dead` stand for more. */
+export type WireCounts = Readonly<Record<WireListFilter, number>>;
 
 /** The counts of one bucket, and the time at which it begins. */
-export interface WireBucket extends WireCounts {
+export interface WireBucket extends Readonly<Record<WireVerdict, number>> {
   readonly at: number;
 }
 
@@ -198,6 +201,6 @@ export interface WireReplayed {
   readonly ok: boolean;
   readonly answer: string;
   readonly durationMs: number;
-  /** The target that no longer lacks the lead; null where it did not lack it. */
+  /** The target that the lead waited for, and does not any more; null where it did not. */
   readonly settled: string | null;
 }

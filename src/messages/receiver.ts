@@ -19,7 +19,6 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
   'delivery-without-lead': ({ number }) => `delivery number ${number} of the inbox holds no lead`,
   'request-for-foreign-host': ({ host }) => `the request is for the host '${host}'`,
   'request-from-foreign-page': ({ origin }) => `the request comes from a page of '${origin}'`,
-  'target-busy': () => 'others were still running',
   'target-path-left': ({ url }) => `its path leads out of ${url}`,
   'target-unreached': (found) => {
     const through = found.proxy === undefined ? '' : ` (through the proxy ${found.proxy})`;
@@ -29,18 +28,14 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
   'former-secret-unused': ({ number, secrets, hours }) =>
     `no delivery used secret ${number} of ${secrets} for ${hours}h: it can be removed`,
   'rejected-not-kept': ({ why }) => `${why}; rejected deliveries are not kept`,
-  'handed-on-unsigned': ({ scheme }) =>
-    `what is handed on again goes without its signature: '${scheme}' has no key here that signs`,
+  'forward-unsigned': ({ scheme }) => `leads are forwarded without a signature: '${scheme}' has no key here that signs`,
   'given-up': ({ target, leads }) =>
-    `${counted(leads, 'lead is', 'leads are')} given up for ${target}, which did not take ` +
+    `${counted(leads, 'lead is', 'leads are')} dead for ${target}, which did not take ` +
     `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`,
-  'outbox-failed': ({ why }) => `what is outstanding is not tried now: ${why}`,
-  'not-delivered-again': ({ leadIds, why }) => {
-    const names = leadIds.map((id) => `'${id}'`).join(', ');
-    return { message: `${why}; ${names} ${leadIds.length === 1 ? 'is' : 'are'} not handed on` };
-  },
+  'forwards-stopped': ({ why }) => `leads that wait are not forwarded now: ${why}`,
+  'lead-not-sent': ({ leadId, why }) => `${why}; '${leadId}' is not forwarded`,
   'lead-for-no-target': ({ leadId }) =>
-    `the lead '${leadId}' meets the condition of no target: it is accepted and handed to none, and so are others like it`,
+    `the lead '${leadId}' meets the condition of no target: it is stored and forwarded to none, and so are others like it`,
   'output-cut': ({ path, size, left }) =>
     `${path} was cut from ${size} to ${left} bytes by another program: leads written meanwhile may be gone from it; ` +
     'rotate it by renaming it',

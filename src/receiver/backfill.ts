@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Inbox, LeaseAnswer, TargetLease } from '../inbox/inbox.ts';
+import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { readCreatedAt, type RawLead } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
@@ -9,9 +9,8 @@ import type { UnprovenReason } from '../service/problems.ts';
 import { listLeads } from '../service/listing.ts';
 import { slept, type Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
-import type { Receiver } from './create-receiver.ts';
 import type { ReceiverNote } from './problems.ts';
-import type { Target } from './targets/target.ts';
+import type { Receiver } from './receiver.ts';
 
 interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory' | 'service'> {
   /** Opened in a round: what it takes may be away for a while. */
@@ -51,11 +50,9 @@ export async function backfill(options: BackfillOptions): Promise<void> {
 
 interface RoundOptions {
   readonly service: Service;
-  readonly inbox: Pick<Inbox, 'states' | 'outstanding' | 'lease'>;
-  readonly receiver: Pick<Receiver, 'handleChecked' | 'isDispatching'>;
+  readonly inbox: Pick<Inbox, 'has'>;
+  readonly receiver: Pick<Receiver, 'handleChecked'>;
   readonly note: (found: ReceiverNote) => void;
-  /** Of the receiver. */
-  readonly targets: readonly Pick<Target, 'name' | 'concurrency'>[];
   readonly clock: Pick<Clock, 'now'>;
   /** Ends the round early: leads that are being handled are finished, and no other one is started. */
   readonly signal: AbortSignal;
@@ -80,10 +77,6 @@ interface RoundCounts {
   fetched: number;
   /** The inbox had them before. */
   known: number;
-  /** Of the known ones: they were pending for the targets of another run alone, and those of this one have had them now. */
-  handedOn: number;
-  /** In the inbox, while a target has not had them. */
-  pending: number;
   /** The inbox could not take them. */
   notStored: number;
 }
@@ -104,7 +97,7 @@ type LeadWithId = RawLead & { readonly id: string };
 /** Leads that are looked up in one turn of the event loop. */
 const slice = 200;
 
-/** Leads that share a transaction where there is no target. */
+/** Leads that share a transaction. */
 const batch = 50;
 
 /** One round. Never rejects. */
@@ -112,7 +105,7 @@ async function runRound(
   unopened: Omit<RoundOptions, 'service'> & Pick<BackfillOptions, 'service'>,
 ): Promise<RoundCounts & { end: RoundEnd }> {
   const { signal, since, memory, note } = unopened;
-  const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
+  const counts: RoundCounts = { fetched: 0, known: 0, notStored: 0 };
   const window = leadFilter({ categories: [], since, until: undefined, where: [] });
   let withoutId = 0;
   const isCandidate = (lead: RawLead): lead is LeadWithId => {
@@ -168,46 +161,21 @@ async function takeListed(
   counts: RoundCounts,
   options: RoundOptions,
 ): Promise<void> {
-  const { inbox, targets, signal } = options;
-  const states = await inbox.states(leads.map(({ id }) => id));
-  const missing = leads.filter(({ id }) => !states.has(id));
-  const pending = leads.filter(({ id }) => states.get(id) === 'pending');
-  counts.known += leads.length - missing.length;
-  for (const some of portions(missing, shareOf(targets), signal)) {
-    // While the ones before were forwarded, these may have been pushed.
-    const before = await inbox.states(some.map(({ id }) => id));
+  const { inbox, signal } = options;
+  const idsOf = (some: readonly LeadWithId[]): string[] => some.map(({ id }) => id);
+  const known = await inbox.has(idsOf(leads));
+  counts.known += known.size;
+  const missing = leads.filter(({ id }) => !known.has(id));
+  for (const some of portions(missing, batch, signal)) {
+    // While the ones before were stored, these may have been pushed.
+    const before = await inbox.has(idsOf(some));
     const lacking = some.filter(({ id }) => !before.has(id));
     counts.known += before.size;
     await handlePulled(lacking, options);
-    const left = await countPending(lacking, options);
-    counts.fetched += left.known;
-    counts.pending += left.pending;
-    counts.notStored += lacking.length - left.known;
+    const stored = await inbox.has(idsOf(lacking));
+    counts.fetched += stored.size;
+    counts.notStored += lacking.length - stored.size;
   }
-  const isOfOthers = pending.length > 0 && (await inbox.outstanding()).some(({ wanted }) => !wanted);
-  for (const some of portions(isOfOthers ? pending : [], shareOf(targets), signal)) {
-    const unwanted = await unwantedOf(some, options);
-    await handlePulled(unwanted, options);
-    const left = await countPending(unwanted, options);
-    counts.handedOn += left.known - left.pending;
-  }
-  counts.pending += (await countPending(pending, options)).pending;
-}
-
-/** Leads that are outstanding for the targets of another run alone: this one takes them in, as a push of them would be. */
-async function unwantedOf(
-  leads: readonly LeadWithId[],
-  { inbox, receiver, targets }: RoundOptions,
-): Promise<readonly LeadWithId[]> {
-  const idle = leads.filter(({ id }) => !receiver.isDispatching(id));
-  const leases = idle.flatMap(({ id }) =>
-    // A lease would be one with that by which this receiver hands the lead on meanwhile, and end it.
-    targets.map(({ name }): TargetLease => ({ leadId: id, seq: 0, target: name, isQuestion: true })),
-  );
-  const answers = await inbox.lease(leases);
-  const isWanted = ({ state }: Partial<LeaseAnswer> = {}): boolean => state === 'leased' || state === 'busy';
-  const wanted = new Set(leases.filter((_, i) => isWanted(answers[i])).map(({ leadId }) => leadId));
-  return idle.filter(({ id }) => !wanted.has(id));
 }
 
 async function handlePulled(
@@ -218,22 +186,6 @@ async function handlePulled(
   const deliveries = leads.map((lead) => deliveryOfPulledLead(lead, baseUrl, clock.now()));
   await Promise.all(deliveries.map((checked) => receiver.handleChecked(checked, 'backfill')));
 }
-
-/** Of these leads, how many the inbox has, and how many of them are pending. */
-async function countPending(
-  leads: readonly LeadWithId[],
-  { inbox }: RoundOptions,
-): Promise<{ known: number; pending: number }> {
-  const states = await inbox.states(leads.map(({ id }) => id));
-  return { known: states.size, pending: [...states.values()].filter((state) => state === 'pending').length };
-}
-
-/** Half of what the targets take at the same time, so that a delivery never waits behind a round alone. */
-const shareOf = (targets: RoundOptions['targets']): number =>
-  Math.max(
-    1,
-    Math.floor(Math.min(2 * batch, ...targets.map(({ concurrency = 2 * batch }) => concurrency)) / 2),
-  );
 
 /**
  * A lead of the service's list as a checked delivery, so that it can be stored and dispatched like a pushed one. Copies

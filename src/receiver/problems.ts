@@ -13,7 +13,6 @@ export type ForeignRequest =
 
 /** Why a target did not take a lead. */
 export type TargetProblem =
-  | { readonly kind: 'target-busy' }
   /** `url`: what names the URL that the delivery's path leads out of. */
   | { readonly kind: 'target-path-left'; readonly url: string }
   /** `proxy`: its host. `code`, `reason`: the system's. */
@@ -38,12 +37,12 @@ export type ReceiverNote =
       readonly hours: number;
     }
   | { readonly kind: 'rejected-not-kept'; readonly why: string }
-  /** What was authentic when it came is handed on again without a credential: only its sender can sign. */
-  | { readonly kind: 'handed-on-unsigned'; readonly scheme: string }
-  /** The target did not take so many leads for too long: they are kept, and tried no more. `target`: its label. */
+  /** What was authentic when it came is forwarded without a credential: only its sender can sign. */
+  | { readonly kind: 'forward-unsigned'; readonly scheme: string }
+  /** The target did not take so many leads for too long: they are kept, and dead. `target`: its label. */
   | { readonly kind: 'given-up'; readonly target: string; readonly leads: number }
-  | { readonly kind: 'outbox-failed'; readonly why: string }
-  | { readonly kind: 'not-delivered-again'; readonly leadIds: readonly string[]; readonly why: string }
+  | { readonly kind: 'forwards-stopped'; readonly why: string }
+  | { readonly kind: 'lead-not-sent'; readonly leadId: string; readonly why: string }
   /** None of the targets is for such a lead. */
   | { readonly kind: 'lead-for-no-target'; readonly leadId: string }
   /** Somebody else cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */

@@ -41,14 +41,14 @@ const timesReading = 50;
 const scrapeWaitMs = 500;
 const slowMs = 2000;
 
-/** What is outstanding, as it was so long ago. */
+/** What waited so long ago. */
 interface AgedBacklog {
   readonly backlog: readonly Backlog[];
   readonly ageMs: number;
 }
 
 /**
- * Reads what is outstanding for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. Nobody
+ * Reads what waits for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. Nobody
  * waits long for it. Rejects where the inbox does not answer.
  */
 export function backlogCache(
@@ -100,51 +100,51 @@ export function backlogFamilies(
 ): MetricFamily[] {
   const found = new Map<string, Omit<Backlog, 'target'>>();
   for (const label of [...targets.map(targetLabel), otherTargets]) {
-    found.set(label, { leads: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY });
+    found.set(label, { waiting: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY });
   }
-  for (const { target, leads, dead, oldestAt } of backlog) {
+  for (const { target, waiting, dead, oldestAt } of backlog) {
     const label = target !== undefined && found.has(target) ? target : otherTargets;
     const before = found.get(label);
     found.set(label, {
-      leads: (before?.leads ?? 0) + leads,
+      waiting: (before?.waiting ?? 0) + waiting,
       dead: (before?.dead ?? 0) + dead,
       oldestAt: Math.min(before?.oldestAt ?? oldestAt, oldestAt),
     });
   }
-  const waiting = [...found].map(([target, { leads, dead, oldestAt }]) => ({
+  const gauges = [...found].map(([target, { waiting, dead, oldestAt }]) => ({
     labels: { target },
-    leads,
+    waiting,
     dead,
-    seconds: leads === 0 ? 0 : Math.max(0, now - oldestAt) / 1000,
+    seconds: waiting === 0 ? 0 : Math.max(0, now - oldestAt) / 1000,
   }));
   return [
     gauge(
       {
-        name: 'leads_pending',
-        help: "Leads in the inbox, whichever receiver is asked, that a target has not had, without the dead ones; 'other' are targets of other runs.",
+        name: 'leads_waiting',
+        help: "Leads in the inbox, whichever receiver is asked, that wait for a target, without the dead ones; 'other' are targets of other runs.",
       },
-      waiting.map(({ labels, leads }) => [labels, leads]),
+      gauges.map(({ labels, waiting }) => [labels, waiting]),
     ),
     gauge(
       {
         name: 'leads_dead',
-        help: 'Leads in the inbox that were given up for a target, until somebody begins anew.',
+        help: "Leads in the inbox that were given up for a target, until 'leads inbox retry' makes them due.",
       },
-      waiting.map(({ labels, dead }) => [labels, dead]),
+      gauges.map(({ labels, dead }) => [labels, dead]),
     ),
     gauge(
       {
-        name: 'leads_pending_oldest_age_seconds',
+        name: 'leads_waiting_oldest_age_seconds',
         unit: 'seconds',
         help: 'Since the oldest of them was first received; 0 when there is none.',
       },
-      waiting.map(({ labels, seconds }) => [labels, seconds]),
+      gauges.map(({ labels, seconds }) => [labels, seconds]),
     ),
     gauge(
       {
-        name: 'leads_pending_read_age_seconds',
+        name: 'leads_waiting_read_age_seconds',
         unit: 'seconds',
-        help: 'Since what is outstanding was read from the inbox.',
+        help: 'Since what waits was read from the inbox.',
       },
       ageMs / 1000,
     ),

@@ -1,8 +1,8 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
-import type { Source } from '../inbox/inbox.ts';
+import type { ForwardState, Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherReason, RejectReason } from '../webhook/delivery-answer.ts';
-import type { LabelledResult } from './deliver-to-targets.ts';
+import type { TargetResult } from './targets/target.ts';
 
 /** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */
 export interface AnsweredDelivery {
@@ -18,8 +18,7 @@ export interface AnsweredDelivery {
   readonly method: string;
   /** Without secrets. */
   readonly path: string;
-  /** `outbox`: it was in the inbox, and was handed on to a target once more. */
-  readonly source: Source | 'outbox';
+  readonly source: Source;
   readonly reason?: RejectReason | OtherReason | undefined;
   /** One sentence beside the reason. */
   readonly detail?: string | undefined;
@@ -38,10 +37,24 @@ export interface AnsweredDelivery {
   readonly differs?: readonly string[] | undefined;
   /** Deviations from the specification. */
   readonly warnings?: readonly string[] | undefined;
-  /** One for each target that the lead was dispatched to, in order. */
-  readonly targetResults?: readonly LabelledResult[] | undefined;
   /** Other schemes or encodings that the credential would have matched. */
   readonly explanation?: readonly string[] | undefined;
+}
+
+/** The event of one attempt to forward a lead. */
+export interface ForwardAttempt {
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly leadId: string;
+  /** A label that holds no credentials. */
+  readonly target: string;
+  /** The how many-th attempt it is, from 1. */
+  readonly attempt: number;
+  /** Where the lead stands at the target now. */
+  readonly state: ForwardState;
+  /** From then to the next attempt, in milliseconds; undefined where there is none. */
+  readonly retryInMs: number | undefined;
+  readonly result: TargetResult;
 }
 
 /** Gets every event, in order. While a promise that it returns is pending, whatever emitted the event waits. */

@@ -3,7 +3,7 @@ import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
 import { otherReasons, rejectReasons } from '../webhook/delivery-answer.ts';
-import type { AnsweredDelivery, ReceiverObserver } from './receiver-events.ts';
+import type { AnsweredDelivery, ForwardAttempt, ReceiverObserver } from './receiver-events.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 /** In seconds: a group commit takes one to ten milliseconds, and a sender gives up after some ten seconds. */
@@ -26,7 +26,7 @@ export class ReceiverMetrics implements ReceiverObserver {
   });
   readonly #forwards = new Counter({
     name: 'leads_forwards',
-    help: 'Leads that were handed to a target (forward, exec, output), by what came of it.',
+    help: 'Attempts to forward a lead to a target (forward, exec, output), by what came of it.',
   });
   readonly #errors = new Counter({
     name: 'leads_errors',
@@ -39,7 +39,7 @@ export class ReceiverMetrics implements ReceiverObserver {
   constructor(clock: Pick<Clock, 'steady'>, targets: readonly Pick<Target, 'name'>[]) {
     this.#clock = clock;
     for (const source of ['push', 'backfill'] as const) {
-      for (const verdict of ['accepted', 'duplicate', 'pending'] as const) {
+      for (const verdict of ['accepted', 'duplicate'] as const) {
         this.#addVerdict(verdict, undefined, source);
       }
     }
@@ -81,17 +81,16 @@ export class ReceiverMetrics implements ReceiverObserver {
   }
 
   /** For the receiver's events. */
-  delivered({ verdict, reason, source, targetResults }: AnsweredDelivery): void {
-    // A lead that stays pending was counted when it came.
-    if (source !== 'outbox' || verdict !== 'pending') {
-      const key = verdictKey(verdict, reason, source);
-      if (!this.#verdicts.increment(key)) {
-        this.#addVerdict(verdict, reason, source);
-        this.#verdicts.increment(key);
-      }
-    }
-    if (targetResults === undefined) return;
-    for (const result of targetResults) this.#forwards.increment(`${result.target} ${resultLabel(result)}`);
+  delivered({ verdict, reason, source }: AnsweredDelivery): void {
+    const key = verdictKey(verdict, reason, source);
+    if (this.#verdicts.increment(key)) return;
+    this.#addVerdict(verdict, reason, source);
+    this.#verdicts.increment(key);
+  }
+
+  /** For the events of the workers. */
+  forwarded({ target, result }: ForwardAttempt): void {
+    this.#forwards.increment(`${target} ${resultLabel(result)}`);
   }
 
   families(): MetricFamily[] {
@@ -100,7 +99,7 @@ export class ReceiverMetrics implements ReceiverObserver {
       this.#answered.family({
         name: 'leads_answer_duration_seconds',
         unit: 'seconds',
-        help: 'From the receipt of a delivery to its answer, forwards included.',
+        help: 'From the receipt of a delivery to its answer.',
       }),
       this.#stored.family({
         name: 'leads_commit_duration_seconds',

@@ -11,7 +11,6 @@ const measures = {
   p99: 'duration',
   accepted: 'share',
   duplicate: 'share',
-  pending: 'share',
   rejected: 'share',
   backfilled: 'share',
   attempts: 'number',
@@ -153,10 +152,9 @@ function rangeOf({ measure, unit }: Expectation, receipts: ReceiptFigures): Rang
       return rangeOfPart([rejected, rejections], [received - rejected, repeats], unit);
     case 'duplicate':
       return rangeOfPart([duplicate, repeats], [received - duplicate, rejections], unit);
-    case 'accepted':
-    case 'pending': {
-      const count = receipts[measure];
-      return rangeOfPart([count, 0], [received - count, rejections + repeats], unit);
+    case 'accepted': {
+      const { accepted } = receipts;
+      return rangeOfPart([accepted, 0], [received - accepted, rejections + repeats], unit);
     }
     default:
       return undefined;

@@ -5,7 +5,7 @@ export interface Receipt {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly leadId: string | undefined;
-  readonly verdict: 'accepted' | 'duplicate' | 'pending' | 'rejected' | 'other';
+  readonly verdict: 'accepted' | 'duplicate' | 'rejected' | 'other';
   readonly reason: string | undefined;
   readonly attempt: number;
   readonly source: 'push' | 'backfill';
@@ -20,11 +20,10 @@ export interface NotKept {
 }
 
 export interface ReceiptFigures {
-  /** Deliveries, of which the next four are the verdicts. */
+  /** Deliveries, of which the next three are the verdicts. */
   readonly received: number;
   readonly accepted: number;
   readonly duplicate: number;
-  readonly pending: number;
   readonly rejected: number;
   readonly byReason: ReadonlyMap<string, number>;
   /** Genuine deliveries that hold no lead, as far as they are kept: they are in none of the other figures. */
@@ -56,7 +55,7 @@ export interface RemovedFigures {
 
 /** Counts deliveries that come newest first; memory holds the ids of leads that came more than once, and no others. */
 export class ReceiptCounts {
-  readonly #verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
+  readonly #verdicts = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
   readonly #byReason = new Map<string, number>();
   readonly #delays = new DelayPercentiles();
   readonly #gaps: ReceiptGaps;
@@ -113,19 +112,18 @@ export class ReceiptCounts {
   ): ReceiptFigures {
     const count = (verdict: Receipt['verdict']): number =>
       this.#verdicts[verdict] + (removed?.verdicts[verdict] ?? 0);
-    const [accepted, duplicate, pending] = [count('accepted'), count('duplicate'), count('pending')];
+    const [accepted, duplicate] = [count('accepted'), count('duplicate')];
     const rejected = count('rejected');
     const leads = this.#leads + (removed?.first ?? 0);
     const byReason = new Map(this.#byReason);
     for (const [reason, more] of removed?.byReason ?? [])
       byReason.set(reason, (byReason.get(reason) ?? 0) + more);
-    const taken = accepted + duplicate + pending;
+    const taken = accepted + duplicate;
     const { newest } = this.#gaps;
     return {
       received: taken + rejected,
       accepted,
       duplicate,
-      pending,
       rejected,
       byReason,
       other: count('other'),

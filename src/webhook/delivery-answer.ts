@@ -79,9 +79,9 @@ export const otherDelivery = (
   answer: DeliveryAnswer = { status: 200, body: { status: 'other' } },
 ): OtherDelivery => ({ kind: 'other', status: answer.status, reason, detail, answer });
 
-/** The final state of a lead: after the inbox and every forward target have answered. */
+/** What the inbox made of a lead: it is stored, and now or before. */
 export interface LeadOutcome {
-  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly kind: 'accepted' | 'duplicate';
   readonly leadId: string;
 }
 
@@ -102,8 +102,6 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
     case 'accepted':
     case 'duplicate':
       return { status: 200, body: { status: outcome.kind, id: outcome.leadId } };
-    case 'pending':
-      return { status: 502, body: { error: 'not_forwarded', message: 'stored, but not yet passed on' } };
     case 'rejected': {
       const body = { error: outcome.reason, message: messages[outcome.reason] };
       if (outcome.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
@@ -115,12 +113,11 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
   }
 }
 
-/** One answer for all leads of a delivery: each has its verdict in it, and one that is pending asks for all of them again. */
+/** One answer for all leads of a delivery: each has its verdict in it. */
 export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer {
   const [first] = outcomes;
   if (first === undefined) throw new Error('a delivery without a lead has no answer');
-  const pending = outcomes.find(({ kind }) => kind === 'pending');
-  if (outcomes.length === 1 || pending !== undefined) return answerForOutcome(pending ?? first);
+  if (outcomes.length === 1) return answerForOutcome(first);
   const status = outcomes.some(({ kind }) => kind === 'accepted') ? 'accepted' : 'duplicate';
   return {
     status: 200,

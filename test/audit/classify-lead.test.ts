@@ -24,7 +24,7 @@ const classify = (
   return finding && [finding.class, finding.reason && reasonText(finding.reason)];
 };
 
-const same = { on: 'both', differing: [], isPending: false } as const;
+const same = { on: 'both', differing: [], isWaiting: false } as const;
 const unknownAge = 'its age is unknown: createdAt is no known form of time';
 
 describe('a lead on both sides', () => {
@@ -52,12 +52,12 @@ describe('a lead on both sides', () => {
   });
 
   test('is of the first class that fits: different before pending before late', () => {
-    const isPending = true;
-    expect(classify({ ...same, isPending, differing: ['a.b'] }, at(-60), came(-1))).toEqual([
+    const isWaiting = true;
+    expect(classify({ ...same, isWaiting, differing: ['a.b'] }, at(-60), came(-1))).toEqual([
       'different',
       null,
     ]);
-    expect(classify({ ...same, isPending }, at(-60), came(-1))).toEqual(['pending', null]);
+    expect(classify({ ...same, isWaiting }, at(-60), came(-1))).toEqual(['waiting', null]);
   });
 
   test('is not judged while it is young, and keeps what differs', () => {

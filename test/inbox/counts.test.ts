@@ -3,7 +3,7 @@ import type { Arrival, Inbox, RejectedDelivery } from '../../src/inbox/inbox.ts'
 import type { DeliveryCount } from '../../src/inbox/query-types.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../../src/inbox/store-options.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
-import { open, stores, takeOne, takeStored } from './stores.ts';
+import { open, stores, takeOne } from './stores.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 
 const minute = 60_000;
@@ -108,14 +108,6 @@ describe.each(stores)('counts in $name', ({ newLocation }) => {
     },
     300_000,
   );
-
-  it('have a pending lead as what it became', async () => {
-    const inbox = await open(newLocation(), { targets: ['t'] });
-    const stored = await takeStored(inbox, at(5, 'a', 1));
-    expect(await sums(inbox)).toEqual({ '0 pending': 1 });
-    await inbox.settle([{ ...stored, target: 't' }]);
-    expect(await sums(inbox)).toEqual({ '0 accepted': 1 });
-  });
 
   it('have what was trimmed, pruned or erased, by the minute', async () => {
     const inbox = await open(newLocation());

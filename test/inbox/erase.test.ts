@@ -4,7 +4,7 @@ import type { Arrival, Inbox } from '../../src/inbox/inbox.ts';
 import { maxRepeatsKept } from '../../src/inbox/store-options.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 const target = 'forward http://localhost:3000/hook';
 const only = (leadId: string) => ({ leadIds: [leadId], rejected: [] });
@@ -50,20 +50,20 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     await inbox.reject([{ ...refused, leadId: 'ada' }, refused]);
     const [unread] = await all(inbox.list({ verdicts: ['rejected'] }));
     const erased = await inbox.erase({ leadIds: ['ada'], rejected: [unread?.seq ?? 0] });
-    expect(erased).toMatchObject({ leads: 1, deliveries: 2, rejected: 2, pending: 0, remains: undefined });
+    expect(erased).toMatchObject({ leads: 1, deliveries: 2, rejected: 2, waiting: 0, remains: undefined });
     expect(await textOf(inbox)).not.toContain('ada');
     expect((await all(inbox.leads({}))).map(({ leadId }) => leadId)).toEqual(['bob']);
     expect(await inbox.droppedRepeats('ada')).toEqual({ differing: 0, same: 0 });
   });
 
-  it('knows the id for ever, stores nothing of it any more, and hands it to no target', async () => {
+  it('knows the id for ever, stores nothing of it any more, and forwards it to no target', async () => {
     const inbox = await open(newLocation(), { targets: [target] });
     const { seq } = await takeStored(
       inbox,
       arrivalOf(ada, { delivery: deliveryOf(JSON.stringify(ada), { receivedAt: 7 }) }),
     );
-    expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 1, deliveries: 1, pending: 1 });
-    expect(await inbox.outstanding()).toEqual([]);
+    expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 1, deliveries: 1, waiting: 1 });
+    expect(await inbox.targetCounts()).toEqual([]);
     const again = { kind: 'duplicate', leadId: 'ada', attempt: 2, firstAt: 7, isErased: true };
     expect(await takeOne(inbox, arrivalOf(ada))).toMatchObject(again);
     expect(await takeOne(inbox, arrivalOf(ada, { source: 'backfill' }))).toMatchObject(again);
@@ -74,28 +74,13 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     await inbox.reject([refused, { ...refused, leadId: 'ada' }]);
     expect(await all(inbox.list({}))).toEqual([]);
     expect(await inbox.has(['ada', 'bob'])).toEqual(new Set(['ada']));
-    expect(await inbox.states(['ada', 'bob'])).toEqual(new Map([['ada', 'accepted']]));
     expect(await inbox.lookUp(['bob', 'ada'])).toEqual([
       undefined,
-      { seq, receivedAt: 7, digest: undefined, isPending: false },
+      { seq, receivedAt: 7, digest: undefined, isWaiting: false },
     ]);
     expect((await all(inbox.seqsSince(0))).flat()).toEqual([]);
     expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 0, deliveries: 0, rejected: 0 });
     expect(await takeOne(inbox, arrivalOf(ada))).toMatchObject(again);
-  });
-
-  it('settles nothing for a lead that was erased while a target was handed it', async () => {
-    const inbox = await open(newLocation(), { targets: [target], leaseMs: 60_000 });
-    const stored = await takeStored(inbox, arrivalOf(ada));
-    await inbox.erase(only('ada'));
-    const result = { ok: true, answer: 'thank you ada', durationMs: 1, at: 1, kind: 'forward' } as const;
-    const lease = { ...stored, target, result };
-    expect(await inbox.settle([lease])).toEqual(['duplicate']);
-    await inbox.release([lease]);
-    expect(await inbox.markDoneAtNewAddress([lease])).toEqual([undefined]);
-    expect(await inbox.lease([lease])).toMatchObject([{ state: 'not outstanding' }]);
-    expect(await inbox.outstanding()).toEqual([]);
-    expect(await all(inbox.unsettled(target))).toEqual([]);
   });
 
   it('leaves the own bytes of other leads of the delivery, and nothing else of it', async () => {
@@ -148,21 +133,21 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     );
   });
 
-  it('leaves nothing of a lead that was pruned while others of its delivery were outstanding', async () => {
+  it('leaves nothing of a lead that was pruned while others of its delivery waited', async () => {
     const inbox = await open(newLocation(), { targets: [target] });
     const [first] = await inbox.take(together([ada, bob]));
     if (first === undefined || first.kind === 'rejected') throw new Error('it was not taken');
-    await inbox.settle([{ leadId: 'ada', seq: first.seq, target }]);
+    await inbox.record([doneAt(first, target)]);
     expect(await inbox.prune(Number.MAX_SAFE_INTEGER)).toBe(1);
     const person = { by: 'email', value: 'ada@example.com' } as const;
     expect(await findPerson(inbox, person)).toMatchObject({ leads: [{ leadId: 'ada', deliveries: 0 }] });
     const before = await textOf(inbox);
     expect(await inbox.erase(only('eve'))).toMatchObject({ leads: 0 });
     expect(await textOf(inbox)).toBe(before);
-    expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 1, deliveries: 0, pending: 0 });
+    expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 1, deliveries: 0, waiting: 0 });
     expect(await textOf(inbox)).not.toContain('ada');
     expect(
-      (await all(inbox.leads({ states: ['pending'] }))).map(({ body }) => Buffer.from(body).toString()),
+      (await all(inbox.leads({ state: 'waiting' }))).map(({ body }) => Buffer.from(body).toString()),
     ).toEqual([JSON.stringify(bob)]);
   });
 
@@ -220,11 +205,11 @@ describe.each(sharedStores)(
   ({ newLocation }) => {
     it('is seen by that one at once', async () => {
       const location = newLocation();
-      const receiver = await open(location, { targets: [target], leaseMs: 60_000 });
+      const receiver = await open(location, { targets: [target] });
       const stored = await takeStored(receiver, arrivalOf(ada));
       const other = await open(location);
-      expect(await other.erase(only('ada'))).toMatchObject({ leads: 1, pending: 1, remains: undefined });
-      expect(await receiver.settle([{ ...stored, target }])).toEqual(['duplicate']);
+      expect(await other.erase(only('ada'))).toMatchObject({ leads: 1, waiting: 1, remains: undefined });
+      await receiver.record([doneAt(stored, target)]);
       expect(await takeOne(receiver, arrivalOf(ada))).toMatchObject({ kind: 'duplicate', isErased: true });
       expect(await receiver.has(['ada'])).toEqual(new Set(['ada']));
       expect(await all(receiver.list({}))).toEqual([]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const forward = 'forward http://127.0.0.1:45678/hook';
@@ -15,10 +15,10 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
     await takeStored(inbox, arrivalOf({ id: 'a' }, at(2000, '{"id":"a","n":2}')));
     const second = await takeStored(inbox, arrivalOf({ id: 'b' }, at(3000, '{"id":"b"}')));
     expect(await inbox.lookUp(['b', 'none', 'a', 'b'])).toEqual([
-      { seq: second.seq, receivedAt: 3000, digest: sha256('{"id":"b"}'), isPending: false },
+      { seq: second.seq, receivedAt: 3000, digest: sha256('{"id":"b"}'), isWaiting: false },
       undefined,
-      { seq: first.seq, receivedAt: 1000, digest: sha256('{"id":"a","n":1}'), isPending: false },
-      { seq: second.seq, receivedAt: 3000, digest: sha256('{"id":"b"}'), isPending: false },
+      { seq: first.seq, receivedAt: 1000, digest: sha256('{"id":"a","n":1}'), isWaiting: false },
+      { seq: second.seq, receivedAt: 3000, digest: sha256('{"id":"b"}'), isWaiting: false },
     ]);
     expect(await inbox.lookUp([])).toEqual([]);
   });
@@ -42,12 +42,12 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
   });
 
   it('says which leads some target has not had', async () => {
-    const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
-    const { seq } = await takeStored(inbox, arrivalOf({ id: 'had' }));
+    const inbox = await open(newLocation(), { targets: [forward] });
+    const had = await takeStored(inbox, arrivalOf({ id: 'had' }));
     await takeStored(inbox, arrivalOf({ id: 'not' }));
-    await inbox.settle([{ leadId: 'had', seq, target: forward }]);
+    await inbox.record([doneAt(had, forward)]);
     const found = await inbox.lookUp(['had', 'not']);
-    expect(found.map((lead) => lead?.isPending)).toEqual([false, true]);
+    expect(found.map((lead) => lead?.isWaiting)).toEqual([false, true]);
   });
 
   it('numbers the leads by when they first came, and gives their own bytes by number', async () => {
@@ -83,7 +83,7 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
     const { seq } = await takeStored(inbox, arrivalOf({ id: 'a' }));
     await inbox.prune(10_000);
     expect(await inbox.lookUp(['a'])).toEqual([
-      { seq, receivedAt: 1000, digest: sha256('{"id":"a"}'), isPending: false },
+      { seq, receivedAt: 1000, digest: sha256('{"id":"a"}'), isWaiting: false },
     ]);
     expect(await inbox.leadsBySeq([seq])).toEqual([]);
   });

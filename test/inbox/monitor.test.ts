@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 const forward = 'forward http://user:password@app.test:3000/hook?key=k';
 const label = 'forward http://app.test:3000';
@@ -25,16 +25,13 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
     const [first, second] = await takeMany(inbox, 3);
     if (first === undefined || second === undefined) throw new Error('nothing was taken');
     expect(await inbox.backlog()).toEqual([
-      { target: 'exec', leads: 3, dead: 0, oldestAt: 1 },
-      { target: label, leads: 3, dead: 0, oldestAt: 1 },
+      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1 },
+      { target: label, waiting: 3, dead: 0, oldestAt: 1 },
     ]);
-    await inbox.settle([
-      { ...first, target: forward },
-      { ...second, target: forward },
-    ]);
+    await inbox.record([doneAt(first, forward), doneAt(second, forward)]);
     expect(await inbox.backlog()).toEqual([
-      { target: 'exec', leads: 3, dead: 0, oldestAt: 1 },
-      { target: label, leads: 1, dead: 0, oldestAt: 3 },
+      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1 },
+      { target: label, waiting: 1, dead: 0, oldestAt: 3 },
     ]);
   });
 
@@ -43,14 +40,14 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
     for (const receivedAt of [100, 900]) {
       await takeStored(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt }) }));
     }
-    expect(await inbox.backlog()).toEqual([{ target: label, leads: 1, dead: 0, oldestAt: 100 }]);
+    expect(await inbox.backlog()).toEqual([{ target: label, waiting: 1, dead: 0, oldestAt: 100 }]);
   });
 
   it('is whole when there are thousands', async () => {
     const inbox = await open(newLocation(), { targets: [forward] });
     const taken = await takeMany(inbox, 2500);
-    await inbox.settle(taken.slice(0, 300).map((one) => ({ ...one, target: forward })));
-    expect(await inbox.backlog()).toEqual([{ target: label, leads: 2200, dead: 0, oldestAt: 301 }]);
+    await inbox.record(taken.slice(0, 300).map((one) => doneAt(one, forward)));
+    expect(await inbox.backlog()).toEqual([{ target: label, waiting: 2200, dead: 0, oldestAt: 301 }]);
   });
 });
 
@@ -79,10 +76,10 @@ describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLoc
     await before.close();
     clock.advance(10);
     const now = await open(location, { targets: ['exec mail'] });
-    expect(await now.backlog()).toEqual([{ target: undefined, leads: 4, dead: 0, oldestAt: 1 }]);
+    expect(await now.backlog()).toEqual([{ target: undefined, waiting: 4, dead: 0, oldestAt: 1 }]);
   });
 
-  it('keeps that apart from what is outstanding for its own targets, though they are called the same', async () => {
+  it('keeps that apart from what waits for its own targets, though they are called the same', async () => {
     const location = newLocation();
     const before = await open(location, { targets: ['forward http://app.test:3000/old'] });
     await takeMany(before, 2);
@@ -94,8 +91,8 @@ describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLoc
       arrivalOf({ id: 'new' }, { delivery: deliveryOf('{"id":"new"}', { receivedAt: 50 }) }),
     );
     expect(await now.backlog()).toEqual([
-      { target: label, leads: 1, dead: 0, oldestAt: 50 },
-      { target: undefined, leads: 2, dead: 0, oldestAt: 1 },
+      { target: label, waiting: 1, dead: 0, oldestAt: 50 },
+      { target: undefined, waiting: 2, dead: 0, oldestAt: 1 },
     ]);
   });
 });

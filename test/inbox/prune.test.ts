@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
 import { clock, open, stores, takeOne } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
   it('drops deliveries and still knows the ids', async () => {
@@ -42,21 +42,42 @@ describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
     expect(await all(inbox.list({}))).toHaveLength(1);
   });
 
-  it('keeps every body that a lead with something outstanding is in, and each of its repeats', async () => {
-    const inbox = await open(newLocation(), { targets: ['t'], leaseMs: 60_000 });
+  it('keeps every body that a lead which waits is in, and each of its repeats', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'] });
     const body = '[{"id":"a"},{"id":"b"}]';
     const delivery = deliveryOf(body, { receivedAt: 1 });
     const [a, b] = await inbox.take([
       { delivery, leadId: 'a', place: { start: 1, end: 11 } },
       { delivery, leadId: 'b', place: { start: 12, end: 22 } },
     ]);
-    if (a?.kind !== 'pending' || b?.kind !== 'pending') throw new Error('nothing is outstanding');
+    if (a?.kind !== 'accepted' || b?.kind !== 'accepted') throw new Error('not accepted');
     await takeOne(inbox, { leadId: 'a', delivery: deliveryOf('{"id":"a"}', { receivedAt: 2 }) });
-    await inbox.settle([{ ...b, target: 't' }]);
+    await inbox.record([doneAt(b, 't')]);
     expect(await inbox.prune(3)).toBe(1);
     const kept = await all(inbox.list({ leadId: 'a' }));
     expect(kept.map((one) => Buffer.from(one.body).toString())).toEqual(['{"id":"a"}', body]);
-    await inbox.settle([{ ...a, target: 't' }]);
+    await inbox.record([doneAt(a, 't')]);
     expect(await inbox.prune(3)).toBe(2);
+  });
+
+  it('drops a dead lead, of which nothing is to be sent then', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'] });
+    await takeOne(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt: 1 }) }));
+    const [a] = await inbox.claim('t', 1);
+    if (a === undefined) throw new Error('not claimed');
+    await inbox.record([{ ...a, target: 't', outcome: 'dead' }]);
+    expect(await inbox.prune(3)).toBe(1);
+    expect(await inbox.makeDue(['a'])).toBe(0);
+    expect(await inbox.targetCounts()).toEqual([]);
+  });
+
+  it('keeps a dead lead that was made due', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'] });
+    await takeOne(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt: 1 }) }));
+    const [a] = await inbox.claim('t', 1);
+    if (a === undefined) throw new Error('not claimed');
+    await inbox.record([{ ...a, target: 't', outcome: 'dead' }]);
+    await inbox.makeDue(['a']);
+    expect(await inbox.prune(3)).toBe(0);
   });
 });

@@ -86,10 +86,11 @@ describe.each(stores)('reading an inbox in $name', ({ newLocation }) => {
     expect(await inbox.has([])).toEqual(new Set());
   });
 
-  it('does not have a lead that is pending', async () => {
+  it('has a lead that waits for a target', async () => {
     const inbox = await open(newLocation(), { targets: ['t'] });
     await inbox.take([arrivalOf({ id: 'a' })]);
-    expect(await inbox.has(['a'])).toEqual(new Set());
-    expect(await all(inbox.leads({}))).toEqual([]);
+    expect(await inbox.has(['a'])).toEqual(new Set(['a']));
+    expect(await all(inbox.leads({}))).toHaveLength(1);
+    expect(await all(inbox.leads({ state: 'dead' }))).toEqual([]);
   });
 });

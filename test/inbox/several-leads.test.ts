@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Arrival } from '../../src/inbox/inbox.ts';
 import { leadBytes } from '../../src/lead/raw-lead.ts';
 import { open, sharedStores, stores, takeOne } from './stores.ts';
-import { all, arrivalOf, deliveryOf } from './support.ts';
+import { all, arrivalOf, deliveryOf, doneAt } from './support.ts';
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
@@ -114,34 +114,15 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     expect(text(rejected[0]?.body ?? new Uint8Array())).toContain('"leads"');
   });
 
-  it('shows the status of its one answer with each of its leads', async () => {
-    const inbox = await open(newLocation(), { targets: ['t'] });
-    const [first, second] = await inbox.take(delivered([a, b]));
-    if (first?.kind !== 'pending' || second?.kind !== 'pending') throw new Error('not pending');
-    const shown = async () =>
-      (await all(inbox.list({}))).map(({ leadId, verdict, status }) => [leadId, verdict, status]);
-    await inbox.settle([{ leadId: 'a', seq: first.seq, target: 't' }]);
-    await inbox.take(delivered([c]));
-    expect((await shown()).slice(1)).toEqual([
-      ['b', 'pending', 502],
-      ['a', 'accepted', 502],
-    ]);
-    await inbox.settle([{ leadId: 'b', seq: second.seq, target: 't' }]);
-    expect((await shown()).slice(1)).toEqual([
-      ['b', 'accepted', 200],
-      ['a', 'accepted', 200],
-    ]);
-  });
-
   it('loses its body with the last of its leads', async () => {
     const inbox = await open(newLocation(), { targets: ['t'] });
     const [first, second] = await inbox.take(delivered([a, b]));
-    if (first?.kind !== 'pending' || second?.kind !== 'pending') throw new Error('not pending');
-    await inbox.settle([{ leadId: 'a', seq: first.seq, target: 't' }]);
+    if (first?.kind !== 'accepted' || second?.kind !== 'accepted') throw new Error('not accepted');
+    await inbox.record([doneAt(first, 't')]);
     expect(await inbox.prune(5_000)).toBe(1);
     const [left] = await all(inbox.list({}));
     expect(text(leadBytes(left?.body ?? new Uint8Array(), left?.place))).toBe(b[1]);
-    await inbox.settle([{ leadId: 'b', seq: second.seq, target: 't' }]);
+    await inbox.record([doneAt(second, 't')]);
     expect(await inbox.prune(5_000)).toBe(1);
     expect(await all(inbox.list({}))).toEqual([]);
     expect(await inbox.take(delivered([['a', '{"id":"a","n":3}'], b]))).toMatchObject([

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Arrival } from '../../src/inbox/inbox.ts';
+import type { Arrival, AttemptRecord, StoredRef } from '../../src/inbox/inbox.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 
 export const freshDirectory = (): string => mkdtempSync(join(tmpdir(), 'leads-inbox-'));
@@ -28,6 +28,12 @@ export function deliveryOf(body: string | Uint8Array, more: Partial<Delivery> = 
 export function arrivalOf(lead: { readonly id: string }, more: Partial<Arrival> = {}): Arrival {
   return { delivery: deliveryOf(JSON.stringify(lead)), leadId: lead.id, ...more };
 }
+
+/** A target has had the lead. */
+export const doneAt = ({ leadId, seq }: StoredRef, target: string): AttemptRecord => ({
+  ...{ leadId, seq, target, tries: 0 },
+  outcome: 'done',
+});
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = [];

@@ -42,19 +42,6 @@ describe.each(stores)('an inbox in $name', ({ newLocation }) => {
     expect([...(await inbox.has([...ids, 'y']))]).toEqual(ids);
   });
 
-  it('tells an id that is pending from one that was accepted, and from one that never came', async () => {
-    const inbox = await open(newLocation(), { targets: ['t'] });
-    const [first] = await inbox.take(['a', 'x\0z'].map((id) => arrivalOf({ id })));
-    if (first?.kind !== 'pending') throw new Error('not pending');
-    await inbox.settle([{ leadId: 'a', seq: first.seq, target: 't' }]);
-    expect(await inbox.states(['a', 'x\0z', 'x', 'a'])).toEqual(
-      new Map([
-        ['a', 'accepted'],
-        ['x\0z', 'pending'],
-      ]),
-    );
-  });
-
   it('keeps a repeated id with another payload and names the fields that differ', async () => {
     const inbox = await open(newLocation());
     const lead = { id: 'a', contact: { name: 'N', email: 'e' }, tags: [1, 2] };

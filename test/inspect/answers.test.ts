@@ -173,24 +173,26 @@ describe('a delivery', () => {
     await inbox.take([arrivalOf({ id: 'a' })]);
     await inbox.take([arrival('a', '{"id":"a","x":1}')]);
     const result = { ok: false, answer: '500', durationMs: 3, at: 7, kind: 'forward' } as const;
-    await inbox.release([{ leadId: 'a', seq: 1, target, result }]);
+    await inbox.record([{ leadId: 'a', seq: 1, tries: 0, target, outcome: { retryInMs: 0 }, result }]);
     const delivery = await asked<WireDelivery>(page, 'deliveries/2');
     expect(delivery.differs).toEqual(['x']);
     expect(delivery.attempts.map(({ seq, waiting }) => [seq, waiting])).toEqual([
       [1, 1],
-      [2, 1],
+      [2, 0],
     ]);
     expect((await asked<WireDelivery>(page, 'deliveries/1')).results).toEqual([
       { ...result, target: 'forward http://localhost:1', address: 'http://localhost:1/' },
     ]);
-    // The target has had the lead with its second delivery: it lacks nothing any more, wherever the first one is shown.
-    await inbox.settle([{ leadId: 'a', seq: 2, target, result: { ...result, ok: true } }]);
+    await inbox.record([{ leadId: 'a', seq: 1, tries: 0, target, outcome: 'done', result: { ...result, ok: true } }]);
     const { rows } = await asked<WirePage>(page, 'deliveries');
     expect(rows.map(({ seq, verdict, done, waiting }) => [seq, verdict, done, waiting])).toEqual([
-      [2, 'accepted', 1, 0],
-      [1, 'pending', 0, 0],
+      [2, 'duplicate', 0, 0],
+      [1, 'accepted', 1, 0],
     ]);
-    expect(await asked<WireDelivery>(page, 'deliveries/1')).toMatchObject({ waiting: 0, lacking: [] });
+    expect(await asked<WireDelivery>(page, 'deliveries/1')).toMatchObject({
+      waiting: 0,
+      forwards: [{ target: 'forward http://localhost:1', state: 'done' }],
+    });
   });
 
   it('becomes a command for a shell, with placeholders for credentials', async () => {
@@ -272,7 +274,6 @@ describe('the chart', () => {
         at: 1000,
         accepted: 2,
         duplicate: 0,
-        pending: 0,
         rejected: 1,
         other: 0,
       },
@@ -280,7 +281,6 @@ describe('the chart', () => {
         at: 2000,
         accepted: 1,
         duplicate: 1,
-        pending: 0,
         rejected: 0,
         other: 0,
       },

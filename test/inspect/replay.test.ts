@@ -56,7 +56,7 @@ describe('a replay', () => {
     expect(sent?.headers).not.toHaveProperty('leads-verified');
     const { origin } = new URL(app.url);
     expect((await detailOf(page, 1)).results).toMatchObject([{ ok: false, target: `forward ${origin}` }]);
-    expect(await detailOf(page, 2)).toMatchObject({ results: [{ ok: true }], done: 1 });
+    expect(await detailOf(page, 2)).toMatchObject({ results: [{ ok: true }], done: 0 });
   });
 
   it('is signed anew by the scheme that was named', async () => {
@@ -80,7 +80,7 @@ describe('a replay', () => {
     expect(JSON.parse(described.text)).toMatchObject({ targets: [{ scheme: 'standard-webhooks' }] });
   });
 
-  it('settles what is outstanding for that target, and nothing else', async () => {
+  it('ends the waiting of the lead for that target, and for nothing else', async () => {
     const [app, other] = [await appThat(), await appThat()];
     const targets = [app, other].map(({ url }) => targetAt(url));
     const [wanted = ''] = targets.map(({ target }) => target.name);
@@ -88,11 +88,11 @@ describe('a replay', () => {
     const page = await inspect({ inbox, targets });
     await inbox.take([arrivalOf({ id: 'a' })]);
     expect((await replayed(page, { seq: 1, target: `forward ${other.url}` })).answer.settled).toBe(null);
-    expect(await inbox.outstanding()).toHaveLength(1);
+    expect(await inbox.targetCounts()).toHaveLength(1);
     const { origin } = new URL(app.url);
     expect((await replayed(page, { seq: 1, target: wanted })).answer.settled).toBe(`forward ${origin}`);
-    expect(await inbox.outstanding()).toEqual([]);
-    expect(await detailOf(page, 1)).toMatchObject({ verdict: 'accepted', done: 2 });
+    expect(await inbox.targetCounts()).toEqual([]);
+    expect(await detailOf(page, 1)).toMatchObject({ verdict: 'accepted', done: 1 });
     // What had it before gets it again: that is what a replay is for.
     expect((await replayed(page, { seq: 1, target: wanted })).answer).toMatchObject({
       ok: true,

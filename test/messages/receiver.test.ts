@@ -11,12 +11,8 @@ it.each<[ReceiverProblem | ReceiverNote, string]>([
     'the disk is full; rejected deliveries are not kept',
   ],
   [
-    { kind: 'not-delivered-again', leadIds: ['a'], why: 'it holds no lead' },
-    "it holds no lead; 'a' is not handed on",
-  ],
-  [
-    { kind: 'not-delivered-again', leadIds: ['a', 'b'], why: 'it holds no lead' },
-    "it holds no lead; 'a', 'b' are not handed on",
+    { kind: 'lead-not-sent', leadId: 'a', why: 'it holds no lead' },
+    "it holds no lead; 'a' is not forwarded",
   ],
   [
     { kind: 'pulled-without-id', leads: 1 },

@@ -5,10 +5,10 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { LeadAt } from '../../src/lead/read-leads.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
-import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
+import { createReceiver } from '../../src/receiver/create-receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import type { ReceiverNote } from '../../src/receiver/problems.ts';
-import type { Target } from '../../src/receiver/targets/target.ts';
+import type { DeliveryWorker, Receiver } from '../../src/receiver/receiver.ts';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import { rejection } from '../../src/webhook/delivery-answer.ts';
@@ -26,20 +26,22 @@ interface Started extends Receiver {
 }
 
 /** A receiver over an inbox in memory, and the events of its deliveries. */
-async function start(...targets: Target[]): Promise<Started> {
-  return startOn(
-    await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets) }),
-    targets,
-  );
+async function start(...workers: DeliveryWorker[]): Promise<Started> {
+  return startOn(await openFor(workers), workers);
 }
 
-function startOn(inbox: Inbox, targets: readonly Target[], leadAt: LeadAt = 'auto'): Started {
+const openFor = (workers: readonly DeliveryWorker[]): Promise<Inbox> => {
+  const targets = workers.map(({ target }) => target);
+  return openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets, 1000) });
+};
+
+function startOn(inbox: Inbox, workers: readonly DeliveryWorker[], leadAt: LeadAt = 'auto'): Started {
   const notes: ReceiverNote[] = [];
   const note = (found: ReceiverNote): void => void notes.push(found);
   const receiver = createReceiver({
     policy: { ...policy, leadAt },
     inbox,
-    targets,
+    workers,
     clock,
     note,
     sentenceOf,
@@ -62,21 +64,29 @@ const deliveryOf = (body: string, token = 'current-token', path = '/'): Delivery
   receivedAt: clock.now(),
 });
 
-/** A target whose next results the test gives, in order; the last one is repeated. */
-function target(name: string, results: readonly boolean[], bestEffort = false): Target & { leads: string[] } {
-  const leads: string[] = [];
-  return {
-    name,
-    bestEffort,
-    leads,
-    deliver(_, delivered) {
-      return delivered.map(({ leadId }) => {
-        const ok = results[Math.min(leads.length, results.length - 1)] === true;
-        leads.push(leadId);
-        return Promise.resolve({ to: 'forward', ok, answer: ok ? '200' : '500', durationMs: 1 } as const);
-      });
+/** A worker that has so many places, and what it was given: leads that it sends, or `wake`. */
+function worker(name: string, places: number, takes?: (id: string | undefined) => boolean) {
+  const given: string[] = [];
+  let free = places;
+  const one: DeliveryWorker = {
+    target: {
+      name,
+      takes: takes && (({ id }) => takes(id)),
+      concurrency: places,
+      deliver: () => Promise.reject(new Error('nothing is delivered')),
     },
+    reserve(leads) {
+      if (leads > free) return false;
+      free -= leads;
+      return true;
+    },
+    send(checked, claims, reserved) {
+      free += reserved;
+      for (const { leadId, tries } of claims) given.push(`${leadId} ${tries} of ${checked.leads.length}`);
+    },
+    wake: () => void given.push('wake'),
   };
+  return { ...one, given, free: () => free };
 }
 
 describe('a receiver without a socket', () => {
@@ -130,48 +140,61 @@ describe('a receiver without a socket', () => {
   });
 });
 
-describe('the targets of a receiver', () => {
-  it('get a lead again until all of them have taken it, each no more often than needed', async () => {
-    const [first, second] = [target('first', [true]), target('second', [false, true])];
-    const receiver = await start(first, second);
-    const statuses: number[] = [];
-    for (let i = 0; i < 3; i += 1) statuses.push((await receiver.handle(deliveryOf('{"id":"a"}'))).status);
-    expect(statuses).toEqual([502, 200, 200]);
-    expect([first.leads, second.leads]).toEqual([['a'], ['a', 'a']]);
-    expect(receiver.answered.map(({ verdict }) => verdict)).toEqual(['pending', 'accepted', 'duplicate']);
-    expect(receiver.answered.map(({ targetResults }) => targetResults?.map(({ ok }) => ok))).toEqual([
-      [true, false],
-      [true],
-      undefined,
-    ]);
+describe('the workers of a receiver', () => {
+  it('get new leads once those are stored, and no repeats', async () => {
+    const app = worker('app', 9);
+    const inbox = await openFor([app]);
+    const receiver = startOn(inbox, [app], ['data']);
+    const both = '{"data":[{"id":"a"},{"id":"b"}]}';
+    expect(await receiver.handle(deliveryOf(both))).toMatchObject({ status: 200 });
+    expect(app.given).toEqual(['a 1 of 2', 'b 1 of 2']);
+    await receiver.handle(deliveryOf('{"data":[{"id":"b"},{"id":"c"}]}'));
+    expect(app.given.slice(2)).toEqual(['c 1 of 2']);
+    expect(await receiver.handle(deliveryOf(both))).toMatchObject({ body: { status: 'duplicate' } });
+    expect(app.given).toHaveLength(3);
+    expect(app.free()).toBe(9);
+    // They are claimed, so that nobody else sends them.
+    expect(await inbox.claim('app', 9)).toEqual([]);
   });
 
-  it('are said to have had one lead of a delivery where that cannot be written of another', async () => {
-    const app = target('app', [true]);
-    const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, [app]) });
-    let isFull = true;
-    const settle: Inbox['settle'] = (leases) =>
-      isFull && leases[0]?.leadId === 'b'
-        ? Promise.reject(new CannotStoreError('full'))
-        : inbox.settle(leases);
-    const receiver = startOn({ ...inbox, settle }, [app], ['data']);
-    const both = deliveryOf('{"data":[{"id":"a"},{"id":"b"}]}');
-    expect(await receiver.handle(both)).toMatchObject({ status: 503, body: { error: 'cannot_store' } });
-    isFull = false;
-    expect(await receiver.handle(both)).toMatchObject({ status: 200 });
-    const accepted = receiver.answered.filter(({ verdict }) => verdict === 'accepted');
-    expect(accepted.map(({ leadId, status }) => [leadId, status])).toEqual([
-      ['a', 503],
-      ['b', 200],
-    ]);
+  it('find in the inbox what they have no place for', async () => {
+    const [full, app] = [worker('full', 0), worker('app', 9)];
+    const inbox = await openFor([full, app]);
+    const receiver = startOn(inbox, [full, app]);
+    await receiver.handle(deliveryOf('{"id":"a"}'));
+    expect([full.given, app.given]).toEqual([['wake'], ['a 1 of 1']]);
+    expect(await inbox.claim('full', 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
   });
 
-  it('may fail where they are best effort', async () => {
-    const failing = target('app', [false], true);
-    const receiver = await start(failing);
-    expect(await receiver.handle(deliveryOf('{"id":"a"}'))).toMatchObject({ body: { status: 'accepted' } });
-    expect(await receiver.handle(deliveryOf('{"id":"a"}'))).toMatchObject({ body: { status: 'duplicate' } });
-    expect(failing.leads).toEqual(['a']);
+  it('get the leads that their targets take, and it is said where none does', async () => {
+    const [odd, even] = [worker('odd', 9, (id) => id === '1'), worker('even', 9, (id) => id === '2')];
+    const receiver = await start(odd, even);
+    for (const id of ['1', '2', '3']) await receiver.handle(deliveryOf(`{"id":"${id}"}`));
+    expect([odd.given, even.given]).toEqual([['1 1 of 1'], ['2 1 of 1']]);
+    expect(receiver.notes).toEqual([{ kind: 'lead-for-no-target', leadId: '3' }]);
+  });
+
+  it('have their places back, and no lead, where the inbox cannot store it', async () => {
+    const app = worker('app', 9);
+    const inbox = await openFor([app]);
+    const receiver = startOn({ ...inbox, take: () => Promise.reject(new CannotStoreError('full')) }, [app]);
+    expect(await receiver.handle(deliveryOf('{"id":"a"}'))).toMatchObject({
+      status: 503,
+      body: { error: 'cannot_store' },
+    });
+    expect(app.given).toEqual([]);
+    expect(app.free()).toBe(9);
+  });
+
+  it('get nothing of a lead that was erased, which came with others', async () => {
+    const app = worker('app', 9);
+    const inbox = await openFor([app]);
+    const receiver = startOn(inbox, [app], ['data']);
+    await receiver.handle(deliveryOf('{"data":[{"id":"a"}]}'));
+    await inbox.erase({ leadIds: ['a'], rejected: [] });
+    await receiver.handle(deliveryOf('{"data":[{"id":"a"},{"id":"b"}]}'));
+    expect(app.given).toEqual(['a 1 of 1', 'b 1 of 1']);
+    expect(receiver.answered.map(({ lead }) => lead === undefined)).toEqual([false, true, false]);
   });
 });
 

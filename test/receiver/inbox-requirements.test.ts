@@ -10,6 +10,6 @@ it.each([
   'of a tolerance of %d ms, nonces are kept for whole milliseconds that can be counted',
   (toleranceMs, expected) => {
     const verifier = { scheme: { toleranceMs }, keys: [] } as unknown as Verifier;
-    expect(inboxRequirements(verifier, []).nonceLifetimeMs).toBe(expected);
+    expect(inboxRequirements(verifier, [], 0).nonceLifetimeMs).toBe(expected);
   },
 );

@@ -9,6 +9,7 @@ import {
   poolFamilies,
 } from '../../src/receiver/process-metrics.ts';
 import { ReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
+import type { TargetResult } from '../../src/receiver/targets/target.ts';
 import { FakeClock } from '../support/clock.ts';
 import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
 
@@ -36,15 +37,14 @@ describe('the metrics of a receiver', () => {
 
   it('name targets without their credentials, and their results by kind', () => {
     const metrics = new ReceiverMetrics(new FakeClock(), targets);
-    const result = { answer: 'x', durationMs: 1 };
-    const forward = { ...result, to: 'forward' as const, target: 'forward https://app.test', ok: false };
-    for (const status of [301, 404, 410, 500]) {
-      metrics.delivered(event({ targetResults: [{ ...forward, status }] }));
-    }
-    metrics.delivered(
-      event({ targetResults: [forward, { ...result, to: 'exec', target: 'exec', ok: false }] }),
-    );
-    metrics.delivered(event({ targetResults: [{ ...forward, ok: true, status: 204 }] }));
+    const attempted = (target: string, result: Partial<TargetResult>): void =>
+      metrics.forwarded({
+        ...{ at: 1, leadId: 'a', target, attempt: 1, state: 'waiting', retryInMs: 1 },
+        result: { to: 'forward', ok: false, answer: 'x', durationMs: 1, ...result },
+      });
+    for (const status of [301, 404, 410, 500, undefined]) attempted('forward https://app.test', { status });
+    attempted('exec', { to: 'exec' });
+    attempted('forward https://app.test', { ok: true, status: 204 });
     const text = openMetricsText(metrics.families());
     expect(text).not.toMatch(/password|key=1|mail/);
     const of = (target: string, kind: string) =>
@@ -56,10 +56,10 @@ describe('the metrics of a receiver', () => {
     expect([of('exec', 'ok'), of('exec', 'failed')]).toEqual([0, 1]);
   });
 
-  it('show what is outstanding for each target of this run, and for all others together', () => {
+  it('show what waits for each target of this run, and for all others together', () => {
     const backlog = [
-      { target: 'exec', leads: 2, dead: 3, oldestAt: 40_000 },
-      { target: undefined, leads: 7, dead: 0, oldestAt: 10_000 },
+      { target: 'exec', waiting: 2, dead: 3, oldestAt: 40_000 },
+      { target: undefined, waiting: 7, dead: 0, oldestAt: 10_000 },
     ];
     const families = parseOpenMetrics(
       openMetricsText(
@@ -71,9 +71,9 @@ describe('the metrics of a receiver', () => {
       ),
     );
     const of = (target: string) => [
-      valueOf(families, 'leads_pending', { target }),
+      valueOf(families, 'leads_waiting', { target }),
       valueOf(families, 'leads_dead', { target }),
-      valueOf(families, 'leads_pending_oldest_age_seconds', { target }),
+      valueOf(families, 'leads_waiting_oldest_age_seconds', { target }),
     ];
     expect(of('forward https://app.test')).toEqual([0, 0, 0]);
     expect(of('exec')).toEqual([2, 3, 60]);
@@ -90,7 +90,7 @@ describe('the metrics of a receiver', () => {
   });
 });
 
-describe('what is outstanding', () => {
+describe('what waits', () => {
   it('is read once for all who ask in the same second, and more seldom where reading takes long', async () => {
     const clock = new FakeClock();
     let readings = 0;

@@ -7,7 +7,6 @@ const receipts: ReceiptFigures = {
   received: 200,
   accepted: 180,
   duplicate: 10,
-  pending: 0,
   other: 0,
   rejected: 10,
   byReason: new Map(),
@@ -43,13 +42,12 @@ describe('expectations', () => {
       true,
       true,
     ]);
-    expect(holds('attempts<1.5,attempts<1.6,received>=200,total>=181,accepted>90%,pending<1')).toEqual([
+    expect(holds('attempts<1.5,attempts<1.6,received>=200,total>=181,accepted>90%')).toEqual([
       false,
       true,
       true,
       false,
       false,
-      true,
     ]);
   });
 
@@ -81,13 +79,12 @@ describe('expectations', () => {
       checkExpectations(parseExpectations(text), 180, figures).map(({ holds: is, isDoubtful }) =>
         isDoubtful ? 'unknown' : String(is),
       );
-    const shares = 'rejected<6%,rejected<4%,rejected>4%,accepted>80%,accepted<95%,duplicate<6%,pending<1%';
+    const shares = 'rejected<6%,rejected<4%,rejected>4%,accepted>80%,accepted<95%,duplicate<6%';
     expect(checked(shares, more(1_000_000, 0))).toEqual([
       'unknown',
       'false',
       'true',
       'unknown',
-      'true',
       'true',
       'true',
     ]);

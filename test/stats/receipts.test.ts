@@ -93,12 +93,11 @@ describe('deliveries', () => {
     counts.add(receipt({ receivedAt: 90, verdict: 'duplicate', attempt: 3 }));
     counts.add(receipt({ receivedAt: 60, verdict: 'duplicate', attempt: 2 }));
     counts.add(receipt({ receivedAt: 50, createdAt: 40 }));
-    counts.add(receipt({ receivedAt: 45, leadId: 'b', verdict: 'pending', createdAt: 15 }));
+    counts.add(receipt({ receivedAt: 45, leadId: 'b', createdAt: 15 }));
     expect(counts.figures(undefined, undefined, notKept)).toEqual({
       received: 5,
-      accepted: 1,
+      accepted: 2,
       duplicate: 2,
-      pending: 1,
       rejected: 1,
       byReason: new Map([['stale', 1]]),
       other: 1,

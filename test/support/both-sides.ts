@@ -181,7 +181,6 @@ export const openReceiver = (home: string, now: number, targets: readonly string
     location: join(home, 'data', 'inbox.db'),
     clock: new FakeClock(now),
     targets,
-    leaseMs: 1000,
   });
 
 async function receiveTestLeads(inbox: Inbox, { now, clockAheadMs = 0 }: Scenario): Promise<void> {

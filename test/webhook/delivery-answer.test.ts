@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { answerForOutcome, rejection } from '../../src/webhook/delivery-answer.ts';
 
-test('accepted and duplicate are acknowledged, pending asks for a retry', () => {
+test('accepted and duplicate are acknowledged', () => {
   expect(answerForOutcome({ kind: 'accepted', leadId: 'a' })).toEqual({
     status: 200,
     body: { status: 'accepted', id: 'a' },
   });
   expect(answerForOutcome({ kind: 'duplicate', leadId: 'a' }).body).toEqual({ status: 'duplicate', id: 'a' });
-  expect(answerForOutcome({ kind: 'pending', leadId: 'a' })).toMatchObject({ status: 502 });
 });
 
 test.each([
@@ -28,9 +27,7 @@ test.each([
   expect(JSON.stringify(answer)).not.toContain('only the receiver');
 });
 
-test('a sender that is asked to come again learns what happened, or when', () => {
-  const pending = answerForOutcome({ kind: 'pending', leadId: 'a' });
-  expect(pending.body).toMatchObject({ error: 'not_forwarded' });
+test('a sender that is asked to come again learns when', () => {
   for (const reason of ['overloaded', 'cannot_store'] as const) {
     const answer = answerForOutcome(rejection(reason, ''));
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });

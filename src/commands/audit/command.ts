@@ -30,7 +30,7 @@ export default command({
       ['missing', 'pulled, never received'],
       ['extra', 'received, cannot be pulled'],
       ['different', 'some fields do not mean the same, its delivery status aside'],
-      ['pending', 'received, not yet forwarded'],
+      ['waiting', 'received, and some target has not had it'],
       ['late', 'received more than --late-after after it was created'],
       ['unsettled', 'younger than --settle: not counted'],
       ['beyond-horizon', 'older than the oldest lead that the service still lists: not counted'],

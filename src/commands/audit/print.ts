@@ -257,7 +257,7 @@ const meanings: Readonly<Record<FindingClass, string>> = {
   missing: 'pulled, never received',
   extra: 'received, cannot be pulled',
   different: 'not the same in some fields',
-  pending: 'received, not yet forwarded',
+  waiting: 'received, and some target has not had it',
   late: 'received late',
   unsettled: 'too young to be counted',
   'beyond-horizon': 'received, older than what the service lists',

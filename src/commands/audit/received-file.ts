@@ -42,7 +42,7 @@ export async function openReceivedFile(
   const writtenAt = await lastWrite(file, context);
   const name = nameOf(file);
   const database = await LeadDatabase.open();
-  let undecidable: readonly FindingClass[] = ['refused', 'pending', 'late'];
+  let undecidable: readonly FindingClass[] = ['refused', 'waiting', 'late'];
   try {
     if (await read(file, database, leadAt, context)) {
       undecidable = notShownByIds;

@@ -307,9 +307,9 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
       },
     );
   }
-  const { clock, pid, messages } = context;
+  const { clock, messages } = context;
   const open = async (warn: StoreOptions['warn']) => {
-    const store = options.takeIn ? await openInbox({ location, clock, pid, warn }) : undefined;
+    const store = options.takeIn ? await openInbox({ location, clock, warn }) : undefined;
     return { store, inbox: store ?? (await openInboxReader({ location, clock })) };
   };
   const { store, inbox } =

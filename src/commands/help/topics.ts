@@ -96,7 +96,6 @@ const targetsTopic = {
     ['giveUp', 'how long a lead that the target does not take is tried again (default: 3d)'],
     ['keepPath', 'true: the path and query of the delivery go behind the path of the URL'],
     ['insecure', 'true: plain HTTP to another host is meant'],
-    ['bestEffort', 'true: tried once, and a failure counts as done'],
   ],
   tables: () => [
     {
@@ -112,9 +111,10 @@ const targetsTopic = {
     },
   ],
   after:
-    'What a target has not had is tried again by listen itself, across restarts, after 5 s at first and an hour at most. ' +
-    'A delivery is answered 502 while a target fails, so that the service sends it again as well; with --acknowledge ' +
-    'stored it is answered 200 once its leads are on disk, and only this inbox holds them until the targets have them.',
+    'A delivery is answered 200 once its leads are on disk; its targets follow. Each gets every new lead at least once: at ' +
+    'once, and again after 5 s at first and an hour at most, as Retry-After asks, across restarts, until giveUp. Then the ' +
+    "lead is dead there: kept, said and counted, until 'leads inbox retry' makes it due. A target that is added later gets " +
+    'new leads only.',
   examples: [
     'leads listen --token s3cret --forward-to http://localhost:3000/hook --output leads.ndjson',
     `leads listen --token s3cret --target '{"forward":"http://localhost:3000","when":"category=solar"}'`,

@@ -47,7 +47,7 @@ export default commandGroup({
       output: [
         {
           what: 'one for each delivery',
-          fields: [...summaryFields, 'outstanding', 'results', 'headers'],
+          fields: [...summaryFields, 'forwards', 'results', 'headers'],
           sometimes: ['lead', 'body', 'bodyBase64'],
         },
       ],
@@ -70,10 +70,10 @@ export default commandGroup({
       description:
         'Delivers stored leads again, byte for byte; credentials are left out of the headers, since none are stored. ' +
         'Nor are addresses stored: --to names one each time.\n' +
-        '--pending alone begins anew with what is outstanding, dead or not: a running listen tries it again. ' +
-        'With --to that is the address which the app has now: what it takes is not outstanding any more for the ' +
-        'one that it had, unless a receiver that runs still forwards there. What stays outstanding begins anew. ' +
-        'Leads that are named by their ids are delivered to another address as a copy.',
+        'Without --to, leads that wait, or are dead, are due now: a running listen that has their targets sends them. ' +
+        'With --pending --to that is the address which the app has now: a lead that it takes does not wait any more for ' +
+        'the one that it had. Leads that wait for several forwards stay. ' +
+        'With ids and --to, leads are delivered to an address as a copy.',
       arguments: retryArgs,
       flags: retryFlags,
       everyday: ['pending', 'to', 'json'],
@@ -116,7 +116,7 @@ export default commandGroup({
       summary: "erase a person's data; the ids stay known as digests",
       description:
         'Erases every delivery of the leads: bodies, headers, results, repeats, and rejected deliveries in which the id, ' +
-        'address or number is readable.\nForwards that are outstanding are cancelled. Of a delivery with several leads ' +
+        'address or number is readable.\nWhat waits for a target is cancelled. Of a delivery with several leads ' +
         'the others stay, as an array of their own bytes. A keyed digest of each id stays, its key in the inbox: the ' +
         'same id is a duplicate for ever, of which nothing is stored or forwarded.\n' +
         'An address or a number is looked for in the contact of each lead; where it only stands elsewhere in a lead, ' +

@@ -1,24 +1,49 @@
 import { isUtf8 } from 'node:buffer';
-import type { LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
+import type { Forward, StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { deliverySummary, isoText, summaryFields } from '../../receiver/stored-deliveries.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Output } from '../../host.ts';
 
+export const isoText = (ms: number): string => new Date(ms).toISOString();
+
+/** The fields of `deliverySummary`, in their order. */
+const summaryFields = [
+  ...['number', 'receivedAt', 'verdict', 'reason', 'detail', 'status', 'leadId', 'attempt'],
+  ...['source', 'remote', 'method', 'path', 'bytes', 'differs'],
+] as const satisfies readonly (keyof ReturnType<typeof deliverySummary>)[];
+
+/** A delivery as one JSON object, without headers and body. */
+export const deliverySummary = (delivery: StoredDelivery) => ({
+  number: delivery.seq,
+  receivedAt: isoText(delivery.receivedAt),
+  verdict: delivery.verdict,
+  reason: delivery.reason ?? null,
+  detail: delivery.detail ?? null,
+  status: delivery.status,
+  leadId: delivery.leadId ?? null,
+  attempt: delivery.attempt,
+  source: delivery.source,
+  remote: delivery.remote,
+  method: delivery.method,
+  path: delivery.path,
+  bytes: delivery.body.length,
+  differs: delivery.differs ?? null,
+});
+
 /**
  * The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in
- * `bodyBase64`. `lacking`: targets that have not had the lead.
+ * `bodyBase64`. `forwards`: where the lead stands at its targets.
  */
-export function deliveryDetails(delivery: StoredDelivery, lacking: readonly LackingTarget[]) {
+export function deliveryDetails(delivery: StoredDelivery, forwards: readonly Forward[]) {
   const body = Buffer.from(delivery.body);
   return {
     ...deliverySummary(delivery),
-    outstanding: lacking.map(({ target, tries, dueAt, dead }) => ({
+    forwards: forwards.map(({ target, state, tries, dueAt }) => ({
       target,
+      state,
       tries,
       dueAt: dueAt === undefined ? null : isoText(dueAt),
-      dead,
     })),
     results: delivery.results.map(({ target, kind, ok, answer, durationMs, at }) => ({
       target,

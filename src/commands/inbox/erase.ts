@@ -125,11 +125,11 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 async function printMatches({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
   if (leads.length + rejected.length === 0) return;
   const rows = [
-    ...leads.map(({ leadId, deliveries, receivedAt, isPending }) => [
+    ...leads.map(({ leadId, deliveries, receivedAt, isWaiting }) => [
       leadId,
       iso(receivedAt),
       String(deliveries),
-      isPending ? 'outstanding' : '',
+      isWaiting ? 'waiting' : '',
     ]),
     ...rejected.map(({ seq, receivedAt, reason = '' }) => [
       '',
@@ -149,7 +149,7 @@ function announceMatches(matches: FoundPerson, context: Context): void {
     leads: leads.length,
     deliveries: leads.reduce((sum, { deliveries }) => sum + deliveries, 0),
     rejected: rejected.length,
-    pending: leads.filter(({ isPending }) => isPending).length,
+    waiting: leads.filter(({ isWaiting }) => isWaiting).length,
   };
   if (leads.length + rejected.length > 0) context.messages.say(`would be erased: ${inWords(counts)}`);
   noteMentions(matches, context);
@@ -178,11 +178,11 @@ async function printJson(
   const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = matches ?? {};
   await writeJson(stdout, {
     dryRun: erased === undefined,
-    leads: leads.map(({ leadId: id, deliveries, receivedAt, isPending: pending }) => ({
+    leads: leads.map(({ leadId: id, deliveries, receivedAt, isWaiting: waiting }) => ({
       id,
       deliveries,
       firstReceivedAt: iso(receivedAt),
-      pending,
+      waiting,
     })),
     rejected: rejected.map(({ seq: number, receivedAt, reason }) => ({
       number,
@@ -198,7 +198,7 @@ async function printJson(
             leads: erased.leads,
             deliveries: erased.deliveries,
             rejected: erased.rejected,
-            pending: erased.pending,
+            waiting: erased.waiting,
           },
     remains: erased?.remains === undefined ? null : describeProblem(erased.remains).message,
     outOfReach: [...unreachablePlaces, ...(erased === undefined ? [] : placesOf(erased))],
@@ -219,12 +219,12 @@ function inWords({
   leads,
   deliveries,
   rejected,
-  pending,
-}: Pick<Erased, 'leads' | 'deliveries' | 'rejected' | 'pending'>): string {
+  waiting,
+}: Pick<Erased, 'leads' | 'deliveries' | 'rejected' | 'waiting'>): string {
   const parts = [
     `${counted(leads, 'lead', 'leads')} with ${counted(deliveries, 'delivery', 'deliveries')}`,
     counted(rejected, 'rejected delivery', 'rejected deliveries'),
-    `${counted(pending, 'pending forward', 'pending forwards')} cancelled`,
+    `${counted(waiting, 'waiting lead is', 'waiting leads are')} not forwarded any more`,
   ];
   return parts.join(', ');
 }

@@ -14,9 +14,8 @@ export async function run(options: InboxExportOptions, context: Context): Promis
   const written = await withInboxReader(options, context, async (inbox) => {
     let leads = 0;
     const { since, until } = resolveWindow(options, clock.now(), messages);
-    const states = options.verdict.length === 0 ? undefined : options.verdict;
-    const query = { states, since, until };
-    for await (const { body } of inbox.leads(query)) {
+    const state = options.verdict === 'accepted' ? undefined : options.verdict;
+    for await (const { body } of inbox.leads({ state, since, until })) {
       await writer.write([{ bytes: compact(body) }]);
       leads += 1;
     }

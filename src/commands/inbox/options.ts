@@ -14,9 +14,9 @@ export const listArgs = {
 export const listFlags = {
   verdict: {
     value: 'verdict',
-    type: oneOf(['accepted', 'duplicate', 'pending', 'dead', 'rejected', 'other']),
+    type: oneOf(['accepted', 'duplicate', 'waiting', 'dead', 'rejected', 'other']),
     repeatable: true,
-    help: 'any of these; pending: what is outstanding now; dead: given up for some target',
+    help: 'any of these; waiting: some target has not had the lead yet; dead: given up for some target',
   },
   ...timeFlags('received'),
   limit: { short: 'n', value: 'n', type: limit, default: '20', help: "how many, or 'all'" },
@@ -46,10 +46,9 @@ export type InboxShowOptions = ArgumentsOf<typeof showArgs> & OptionsOf<typeof s
 export const exportFlags = {
   verdict: {
     value: 'verdict',
-    type: oneOf(['accepted', 'pending']),
-    repeatable: true,
-    otherwise: 'accepted',
-    help: 'leads that are so now; pending: outstanding',
+    type: oneOf(['accepted', 'waiting', 'dead']),
+    default: 'accepted',
+    help: 'accepted: every lead; waiting, dead: those that some target has not had',
   },
   ...timeFlags('received'),
   ...formatFlags(['ndjson', 'json', 'csv']),
@@ -63,8 +62,8 @@ export const retryArgs = {
 } satisfies Arguments;
 
 export const retryFlags = {
-  pending: { help: 'every lead that is outstanding for some target, dead or not' },
-  to: { value: 'url', type: httpUrl, help: 'where to deliver; what is outstanding there is done then' },
+  pending: { help: 'every lead that waits for a target, or is dead for one' },
+  to: { value: 'url', type: httpUrl, help: 'deliver there now, instead of by a running listen' },
   ...formatFlags(['table', 'json', 'ndjson']),
   ...inboxFlags,
 } satisfies Flags;

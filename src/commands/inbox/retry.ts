@@ -1,171 +1,220 @@
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context, Outcome } from '../../context.ts';
+import { LeadNotFoundError, ServiceError, UsageError } from '../../errors.ts';
 import type { Output } from '../../host.ts';
-import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
-import type { Outstanding } from '../../inbox/inbox.ts';
-import { sanitize } from '../../output/terminal/terminal.ts';
-import { counted } from '../../output/terminal/progress.ts';
-import { write } from '../../output/stdout.ts';
-import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
-import { type Retried, retryDelivery, untried } from '../../receiver/retry-delivery.ts';
+import type { Inbox, StoredDelivery, TargetCount } from '../../inbox/inbox.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
-import {
-  firstDelivery,
-  type FirstDelivery,
-  groupByRequest,
-  isUnreadable,
-  pendingIds,
-} from '../../receiver/stored-deliveries.ts';
+import { write } from '../../output/stdout.ts';
+import { counted } from '../../output/terminal/progress.ts';
+import { sanitize } from '../../output/terminal/terminal.ts';
+import { claimMsFor } from '../../receiver/forward-worker.ts';
+import type { ReceiverProblem } from '../../receiver/problems.ts';
+import { type Retried, retryRequest, untried } from '../../receiver/retry-request.ts';
+import { firstDelivery, isUnreadable } from '../../receiver/stored-request.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
+import { slept } from '../../time/clock.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
-import type { InboxRetryOptions } from './options.ts';
 import { objectWriter } from './delivery-json.ts';
+import type { InboxRetryOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
 
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
-  const to = checked(options);
-  if (to === undefined) return beginAnew(options, context);
+  rejectUnclear(options);
+  const printer = await retryPrinter(options.format, context.stdout);
+  const outcome =
+    options.to === undefined
+      ? await makeDue(options, printer, context)
+      : await deliverTo(options.to, options, printer, context);
+  await printer.end();
+  return outcome;
+}
+
+/** Throws a `UsageError` for flags that do not say what, and for an address that leads must not go to. */
+function rejectUnclear({ id, pending, to }: InboxRetryOptions): void {
+  if (pending === id.length > 0) throw new UsageError('give the ids of leads, or --pending');
+  if (to?.protocol === 'http:' && !isLoopback(to.hostname)) {
+    throw new UsageError('leads go over plain HTTP to this machine only', { hint: 'use https://' });
+  }
+}
+
+/** Leads that one transaction looks at. */
+const leadsAtOnce = 500;
+
+/** The ids that were named, or those of all leads that wait or are dead, oldest first. */
+async function leadIdsOf({ id, pending }: InboxRetryOptions, inbox: Inbox): Promise<readonly string[]> {
+  if (!pending) {
+    const known = await inbox.has(id);
+    const unknown = id.find((leadId) => !known.has(leadId));
+    if (unknown === undefined) return id;
+    throw new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId: unknown } satisfies ReceiverProblem);
+  }
+  const seqs = new Map<string, number>();
+  for await (const { leadId, seq } of inbox.waiting()) seqs.set(leadId, seq);
+  return [...seqs].sort(([, a], [, b]) => a - b).map(([leadId]) => leadId);
+}
+
+/** Leads are due now for receivers that run; waits until those have tried them. */
+async function makeDue(
+  options: InboxRetryOptions,
+  printer: RetryPrinter,
+  context: Context,
+): Promise<Outcome> {
+  const { messages } = context;
+  const result = await withInbox(options, context, async (inbox) => {
+    const ids = await leadIdsOf(options, inbox);
+    let due = 0;
+    for (let i = 0; i < ids.length; i += leadsAtOnce) due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce));
+    return { due, ...(await untilTried(due === 0 ? [] : ids, inbox, printer, context)) };
+  });
+  if (result === undefined) return 'done';
+  const { due, failed, left } = result;
+  if (due === 0) messages.say('no lead waits for a target');
+  else if (left === 0) messages.say(`${counted(due, 'lead', 'leads')} sent by receivers, ${failed} failed`);
+  else {
+    const what = counted(left, 'lead is', 'leads are');
+    messages.say(`${what} due now, and tried when a receiver that has the target runs`);
+  }
+  return failed > 0 ? 'problems' : 'done';
+}
+
+/** Between two looks, and until nothing more is expected of receivers, in milliseconds. */
+const lookEveryMs = 200;
+const idleMs = 5_000;
+
+/** Prints what receivers make of the leads, as long as they try some. */
+async function untilTried(
+  leadIds: readonly string[],
+  inbox: Pick<Inbox, 'forwards'>,
+  printer: RetryPrinter,
+  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+): Promise<{ readonly failed: number; readonly left: number }> {
+  const left = new Set(leadIds);
+  let failed = 0;
+  for (let idleSince = clock.steady(); left.size > 0 && clock.steady() - idleSince < idleMs;) {
+    const some = [...left].slice(0, leadsAtOnce);
+    const found = await inbox.forwards(some);
+    const at = clock.now();
+    for (const leadId of some) {
+      const forwards = found.get(leadId) ?? [];
+      const isUntried = forwards.some(
+        ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= at),
+      );
+      if (isUntried) continue;
+      left.delete(leadId);
+      idleSince = clock.steady();
+      const missing = forwards.filter(({ state }) => state !== 'done');
+      if (missing.length > 0) failed += 1;
+      const answer =
+        missing.length === 0 ? 'done' : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
+      await printer.write({ ...untried(leadId, answer, at), ok: missing.length === 0, isTried: true });
+    }
+    if (left.size > 0 && !(await slept(clock, lookEveryMs, signal))) break;
+  }
+  signal.throwIfAborted();
+  return { failed, left: left.size };
+}
+
+/** Leads whose deliveries are read together: those of one request go out in one. */
+const readAtOnce = 50;
+
+/** Sends the leads to the address. */
+async function deliverTo(
+  to: URL,
+  options: InboxRetryOptions,
+  printer: RetryPrinter,
+  context: Context,
+): Promise<Outcome> {
   const { timeoutMs } = await context.settings();
+  const { clock, signal, messages } = context;
   const target = forwardTarget({
     url: to,
     // The inbox does not keep which scheme verified a delivery.
     scheme: undefined,
     proxy: proxyFor(to, context.env),
     timeoutMs,
-    bestEffort: false,
     keepBody: false,
     loopbackCa: await authorityFor(to, context.paths.dataDir),
-    now: () => context.clock.now(),
+    now: () => clock.now(),
     sentenceOf: problemSentence,
-    signal: context.signal,
+    signal,
   });
-  const { pid, clock, signal } = context;
-  const store = { pid, targets: [target.name], leaseMs: unrenewedLeaseMs(timeoutMs) };
-  const printer = await retryPrinter(options.format, context.stdout);
   const retried: Retried[] = [];
+  const done = async (some: readonly Retried[]): Promise<void> => {
+    retried.push(...some);
+    for (const one of some) await printer.write(options.pending ? one : { ...one, insteadOf: undefined });
+  };
   try {
-    const rest = await withInbox(
+    const store = { targets: [target.name], claimMs: claimMsFor(timeoutMs) };
+    const left = await withInbox(
       options,
       context,
       async (inbox) => {
-        const found: FirstDelivery[] = [];
-        const done = async (one: Retried): Promise<void> => {
-          retried.push(one);
-          await printer.write(one);
-        };
-        for (const id of options.pending ? await pendingIds(inbox) : options.id) {
-          try {
-            found.push(await firstDelivery(inbox, id));
-          } catch (error) {
-            // Of ids that were named nothing is sent where one is wrong.
-            if (!options.pending || !isUnreadable(error)) throw error;
-            await done(untried(id, sentenceOf(error), clock.now()));
+        const retrying = { target, inbox, clock, isMove: options.pending, sentenceOf };
+        const ids = await leadIdsOf(options, inbox);
+        for (let i = 0; i < ids.length; i += readAtOnce) {
+          const { requests, unreadable } = await requestsOf(ids.slice(i, i + readAtOnce), inbox, options);
+          await done(unreadable.map(({ leadId, why }) => untried(leadId, why, clock.now())));
+          for (const leads of requests) {
+            signal.throwIfAborted();
+            await done(await retryRequest(leads, retrying));
           }
         }
-        const retrying = { target, inbox, clock, hasMoved: options.pending, sentenceOf };
-        for (const leads of groupByRequest(found)) {
-          signal.throwIfAborted();
-          const results = await retryDelivery(leads, retrying);
-          if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
-          for (const one of results) await done(one);
-        }
         signal.throwIfAborted();
-        return options.pending ? await inbox.outstanding() : [];
+        return options.pending ? await inbox.targetCounts() : [];
       },
       store,
     );
-    await printer.end();
-    if (rest !== undefined) say(retried, to, rest, context);
+    if (left !== undefined) say(retried, to, left, messages);
   } finally {
     await target.close?.();
   }
   return retried.every(({ ok }) => ok) ? 'done' : 'problems';
 }
 
-/** Leads that begin anew in one transaction. */
-const leadsAtOnce = 500;
+type StoredLead = StoredDelivery & { readonly leadId: string };
 
-/** Whatever is outstanding is tried again by the receivers that run. */
-async function beginAnew(options: InboxRetryOptions, context: Context): Promise<Outcome> {
-  const leads = await withInbox(options, context, async (inbox) => {
-    const ids = await pendingIds(inbox);
-    let begun = 0;
-    for (let i = 0; i < ids.length; i += leadsAtOnce) {
-      begun += await inbox.beginAnew(ids.slice(i, i + leadsAtOnce));
+/** The first deliveries of the leads, those of one request together. Of ids that were named all must be readable. */
+async function requestsOf(leadIds: readonly string[], inbox: Inbox, { pending }: InboxRetryOptions) {
+  const requests = new Map<number, StoredLead[]>();
+  const unreadable: { readonly leadId: string; readonly why: string }[] = [];
+  for (const leadId of leadIds) {
+    try {
+      const delivery = { ...(await firstDelivery(inbox, leadId)), leadId };
+      const request = delivery.firstSeq ?? delivery.seq;
+      requests.set(request, [...(requests.get(request) ?? []), delivery]);
+    } catch (error) {
+      if (!pending || !isUnreadable(error)) throw error;
+      unreadable.push({ leadId, why: sentenceOf(error) });
     }
-    return { begun, left: ids.length - begun };
-  });
-  await (await retryPrinter(options.format, context.stdout)).end();
-  if (leads === undefined) return 'done';
-  const { begun, left } = leads;
-  const { messages } = context;
-  if (begun > 0)
-    messages.say(`${counted(begun, 'lead begins', 'leads begin')} anew: receivers that run try again`);
-  else if (left === 0) messages.say('nothing is outstanding');
-  if (left > 0) {
-    const which = counted(left, 'lead does', 'leads do');
-    messages.note('left', `${which} not begin anew: no delivery is kept, or the target has had it meanwhile`);
   }
-  return 'done';
+  return { requests: requests.values(), unreadable };
 }
 
-/** Undefined: no address is needed. Throws a `UsageError` for flags that do not say what and where to. */
-function checked({ id, pending, to }: InboxRetryOptions): URL | undefined {
-  if (pending === id.length > 0) throw new UsageError('give the ids of leads, or --pending');
-  if (to === undefined && pending) return undefined;
-  if (to === undefined) {
-    throw new UsageError('--to says where: the inbox keeps no addresses', {
-      hint: 'such as --to http://localhost:3000/webhook',
-    });
-  }
-  if (to.protocol === 'http:' && !isLoopback(to.hostname)) {
-    throw new UsageError('leads go over plain HTTP to this machine only', { hint: 'use https://' });
-  }
-  return to;
-}
-
-/** `rest`: what is outstanding afterwards. Throws a `ServiceError` where nothing answered at all. */
+/** `left`: what waits afterwards. Throws a `ServiceError` where nothing answered at all. */
 function say(
   retried: readonly Retried[],
   to: URL,
-  rest: readonly Outstanding[],
-  { messages }: Pick<Context, 'messages'>,
+  left: readonly TargetCount[],
+  messages: Pick<Context['messages'], 'say' | 'note'>,
 ): void {
   const [first] = retried;
-  if (first === undefined) {
-    messages.say(rest.length === 0 ? 'nothing is outstanding' : `nothing is outstanding for ${to.origin}`);
-    sayOutstanding(rest, messages);
-    return;
-  }
-  if (retried.every(({ reached }) => !reached)) {
+  if (first === undefined) messages.say('no lead waits for a forward');
+  else if (retried.every(({ reached }) => !reached)) {
     throw new ServiceError(`cannot reach ${to.origin}: ${first.answer}`, {
-      hint: 'start the app, or check --to; what is outstanding stays so',
+      hint: 'start the app, or check --to; what waits stays so',
     });
+  } else {
+    const leads = counted(retried.length, 'lead', 'leads');
+    const delivered = retried.filter(({ ok }) => ok).length;
+    const failed = retried.length - delivered;
+    const what = failed === 0 ? `${leads} delivered` : `${delivered} of ${leads} delivered, ${failed} failed`;
+    messages.say(what);
   }
-  const leads = `${retried.length} ${retried.length === 1 ? 'lead' : 'leads'}`;
-  const delivered = retried.filter(({ isDelivered }) => isDelivered).length;
-  const failed = retried.filter(({ ok }) => !ok).length;
-  const hadBefore = retried.length - delivered - failed;
-  const parts = [
-    delivered === retried.length ? `${leads} delivered` : `${delivered} of ${leads} delivered`,
-    hadBefore > 0 ? `${hadBefore} had been before` : undefined,
-    failed > 0 ? `${failed} failed` : undefined,
-  ];
-  messages.say(parts.filter((part) => part !== undefined).join(', '));
-  if (failed === 0) sayOutstanding(rest, messages);
-}
-
-function sayOutstanding(rest: readonly Outstanding[], messages: Pick<Context['messages'], 'note'>): void {
-  for (const { target, leads: count, wanted, wantedElsewhere } of rest) {
-    if (wanted || count === 0) continue;
-    const what = count === 1 ? '1 lead is' : `${count} leads are`;
-    const why =
-      wantedElsewhere && target.startsWith('forward ')
-        ? ': a receiver that runs forwards to it; if the app has moved, stop that receiver and run this again'
-        : '';
-    messages.note(`outstanding ${target}`, `${what} still outstanding, for ${target}${why}`);
+  for (const { target, waiting, dead } of left) {
+    const what = counted(waiting + dead, 'lead waits', 'leads wait');
+    messages.note(`waiting ${target}`, `${what} still for ${target}`);
   }
 }
 
@@ -178,9 +227,8 @@ interface RetryPrinter {
 async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output): Promise<RetryPrinter> {
   if (format === 'table') {
     return {
-      write({ leadId, ok, isDelivered, answer, durationMs, insteadOf }) {
-        const what = isDelivered ? 'delivered' : ok ? 'settled  ' : 'failed   ';
-        const parts = [what, leadId, answer, formatDuration(durationMs)];
+      write({ leadId, ok, answer, durationMs, insteadOf }) {
+        const parts = [ok ? 'delivered' : 'failed   ', leadId, answer, formatDuration(durationMs)];
         if (insteadOf !== undefined) parts.push(`instead of ${insteadOf}`);
         return write(stdout, `${parts.map((part) => sanitize(part)).join('  ')}\n`);
       },

@@ -1,6 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { LeadNotFoundError, UsageError } from '../../errors.ts';
-import type { DroppedRepeats, LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
+import type { DroppedRepeats, Forward, StoredDelivery } from '../../inbox/inbox.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
@@ -15,7 +15,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     throw new UsageError("give a lead's id, or --number N of the list");
   }
   const found: StoredDelivery[] = [];
-  let lacking: readonly LackingTarget[] = [];
+  let forwards: readonly Forward[] = [];
   let dropped: DroppedRepeats | undefined;
   await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
@@ -24,7 +24,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
       for await (const delivery of inbox.list({ seq: Number(id) })) found.push(delivery);
     }
     const leadId = found[0]?.leadId;
-    if (leadId !== undefined) lacking = await inbox.lackingTargets(leadId);
+    if (leadId !== undefined) forwards = (await inbox.forwards([leadId])).get(leadId) ?? [];
     if (id !== undefined) dropped = await inbox.droppedRepeats(id);
   });
   const [first] = found.reverse();
@@ -34,22 +34,22 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     );
   }
   if (options.raw) await write(context.stdout, first.body);
-  else if (options.format === 'table') await draw(found, lacking, context);
-  else await records(found, lacking, options.format, context);
+  else if (options.format === 'table') await draw(found, forwards, context);
+  else await records(found, forwards, options.format, context);
   if (dropped !== undefined) sayDropped(dropped, context);
   return 'done';
 }
 
 async function draw(
   found: readonly StoredDelivery[],
-  lacking: readonly LackingTarget[],
+  forwards: readonly Forward[],
   context: Context,
 ): Promise<void> {
   const { stdout } = context;
   const { bold, dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const parts = found.map((delivery) => {
-    const { headers, results, outstanding, ...rest } = deliveryDetails(delivery, lacking);
+    const { headers, results, forwards: states, ...rest } = deliveryDetails(delivery, forwards);
     const { body, bodyBase64, lead, differs, ...plain } = rest;
     const fields: [string, string][] = Object.entries(plain)
       .filter(([, value]) => value !== null)
@@ -58,12 +58,9 @@ async function draw(
     for (const { target, kind, answer, durationMs, at } of results) {
       fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${at}, ${kind}`]);
     }
-    for (const { target, tries, dueAt, dead } of outstanding) {
+    for (const { target, state, tries, dueAt } of states) {
       const next = dueAt === null ? '' : `, due at ${dueAt}`;
-      fields.push([
-        target,
-        `${dead ? 'dead' : 'outstanding'} after ${tries} ${tries === 1 ? 'try' : 'tries'}${next}`,
-      ]);
+      fields.push([target, `${state} after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}${next}`]);
     }
     for (const [name, value] of headers) fields.push([name, value]);
     if (lead !== undefined) fields.push(['lead', lead]);
@@ -76,12 +73,12 @@ async function draw(
 
 async function records(
   found: readonly StoredDelivery[],
-  lacking: readonly LackingTarget[],
+  forwards: readonly Forward[],
   format: 'json' | 'ndjson',
   { stdout }: Context,
 ): Promise<void> {
   const writer = await objectWriter(format, stdout);
-  for (const delivery of found) await writer.write(deliveryDetails(delivery, lacking));
+  for (const delivery of found) await writer.write(deliveryDetails(delivery, forwards));
   await writer.end();
 }
 

@@ -11,7 +11,7 @@ import {
 import { replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import { describeWarning } from '../../messages/command-line.ts';
-import { unrenewedLeaseMs } from '../../receiver/lease-renewal.ts';
+import { claimMsFor } from '../../receiver/forward-worker.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
@@ -21,7 +21,7 @@ import type { InspectOptions } from './options.ts';
 import { servePage } from './serve-page.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
-  const { clock, pid, messages, signal } = context;
+  const { clock, messages, signal } = context;
   const settings = await context.settings();
   const { timeoutMs } = settings;
   const location = await resolveInbox(options, settings, context);
@@ -36,16 +36,14 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const reader = await openOnceThere(location, () => openInboxReader({ location, clock }), context);
   const replays = new Replayer({
     targets,
-    // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.
     async useInbox(target, use) {
       // Fails where another file is at this place by now: its numbers are those of other leads.
       await reader.checkReadable();
       const inbox = await openInbox({
         location,
         clock,
-        pid,
         targets: [target.name],
-        leaseMs: unrenewedLeaseMs(timeoutMs),
+        claimMs: claimMsFor(timeoutMs),
         warn: (found) => messages.warn(describeWarning(found)),
       });
       try {

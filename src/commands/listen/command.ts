@@ -6,7 +6,8 @@ export default command({
   summary: 'receive pushed leads over HTTPS: verify, store each once, print, forward',
   description:
     'Receives pushed leads over HTTPS: checks who delivers, stores each lead durably, then answers 200.\n' +
-    'A lead that came before, in this run or any other, is a duplicate.',
+    'A lead that came before, in this run or any other, is a duplicate. Targets get each new lead once it is stored, ' +
+    'and again until they take it.',
   flags,
   everyday: [
     'token',
@@ -23,7 +24,7 @@ export default command({
     'count',
     'json',
   ],
-  exits: { 7: '--count was not reached' },
+  exits: { 7: '--count was not reached in the time of --for' },
   output: [
     {
       what: 'the first line',
@@ -32,25 +33,31 @@ export default command({
       sometimes: ['admin'],
     },
     {
-      what: 'one for each lead that was delivered, or handed on from the inbox',
+      what: 'one for each lead of a delivery, when it is answered',
       type: 'delivery',
       fields: members('receivedAt verdict reason status durationMs leadId remote attempt source lead'),
-      sometimes: members('detail leadNumber leadCount firstAt differs warnings handed explanation'),
+      sometimes: members('detail leadNumber leadCount firstAt differs warnings explanation'),
     },
     {
-      what: 'the same with --format redacted',
+      what: 'one for each attempt to forward a lead',
+      type: 'forward',
+      fields: members('at leadId target attempt state ok answer status durationMs dueAt'),
+      sometimes: ['body'],
+    },
+    {
+      what: 'the deliveries with --format redacted',
       type: 'delivery',
       fields: members('receivedAt verdict reason status durationMs leadId attempt'),
     },
     {
       what: 'one for each round of --backfill',
       type: 'backfill',
-      fields: members('round startedAt durationMs fetched known handedOn pending notStored complete error'),
+      fields: members('round startedAt durationMs fetched known notStored complete error'),
     },
     {
       what: 'the last line',
       type: 'summary',
-      fields: members('accepted duplicate pending rejected other reasons durationMs'),
+      fields: members('accepted duplicate rejected other reasons durationMs'),
     },
   ],
   examples: [

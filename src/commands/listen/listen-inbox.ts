@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, DataError, messageOf, UsageError } from '../../errors.ts';
+import { ConfigError, DataError, messageOf } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
@@ -24,41 +24,34 @@ interface ListenInboxParts {
   readonly named: InboxLocation | undefined;
   readonly verifier: Verifier;
   readonly targets: readonly Target[];
+  /** How long an attempt at a target lasts at most, in milliseconds. */
+  readonly attemptMs: number;
   /** Told how many writes shared each transaction. */
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
-/**
- * The inbox that a run continues; undefined for one that gets an inbox of its own. Throws a `UsageError` where that is not enough
- * for `--acknowledge stored`.
- */
+/** The inbox that a run continues; undefined for one that gets an inbox of its own. */
 export const namedInbox = async (
   flags: ListenOptions,
   settings: Settings,
   context: Context,
 ): Promise<InboxLocation | undefined> => {
   const isNamed = !isForTests(flags) || isInboxNamed(flags, context.env);
-  const named = isNamed ? await resolveInbox(flags, settings, context) : undefined;
-  if (flags.acknowledge === 'stored' && (named === undefined || named === ':memory:')) {
-    throw new UsageError('--acknowledge stored needs an inbox that outlives the run', {
-      hint: 'name a file or a database with --inbox',
-    });
-  }
-  return named;
+  return isNamed ? resolveInbox(flags, settings, context) : undefined;
 };
 
 /** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
 export async function openListenInbox(
   flags: ListenOptions,
-  context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
-  { named, verifier, targets, onCommit }: ListenInboxParts,
+  context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
+  { named, verifier, targets, attemptMs, onCommit }: ListenInboxParts,
 ) {
-  const { clock, pid, messages } = context;
+  const { clock, messages } = context;
   const location = named ?? (await createTemporaryInbox());
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
-      ...inboxRequirements(verifier, targets),
-      ...{ location, clock, pid, warn, onCommit },
+      ...inboxRequirements(verifier, targets, attemptMs),
+      ...{ location, clock, warn, onCommit },
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort
@@ -71,11 +64,11 @@ export async function openListenInbox(
         },
       });
   try {
-    await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
+    await noteWaiting(inbox, inboxWords(flags, inbox.location), messages);
   } catch (error) {
     // It is only said, and leads are taken all the same.
     if (!(error instanceof DataError)) throw error;
-    messages.warn(`what is outstanding is not known: ${sentenceOf(error)}`);
+    messages.warn(`what waits for a target is not known: ${sentenceOf(error)}`);
   }
   return {
     inbox,
@@ -102,28 +95,32 @@ const isForTests = ({ count, for: forMs, verify }: ListenOptions): boolean =>
   count !== undefined || forMs !== undefined || !verify;
 
 /**
- * Says what this run will not deliver: what was given up, and what an app at another address, its port included, has not
- * had, since that is another target. `where`: the flags that name this inbox.
+ * Says what this run will not deliver: what is dead, what waits for a target of another run, such as an app at another address,
+ * its port included, and leads that came before a target was added. `where`: the flags that name this inbox.
  */
-async function noteOutstanding(
-  inbox: Inbox,
+async function noteWaiting(
+  inbox: Pick<Inbox, 'targetCounts' | 'newTargets'>,
   where: string,
   messages: Pick<Context['messages'], 'note'>,
 ): Promise<void> {
-  for (const { target, leads, dead, wanted, wantedElsewhere } of await inbox.outstanding()) {
-    const begin = `'leads inbox retry --pending${where}' has this receiver try again`;
-    if (wanted && dead > 0) {
+  for (const target of inbox.newTargets) {
+    const older = target.startsWith('forward ') ? `: 'leads inbox retry ID --to URL${where}' sends an older one` : '';
+    messages.note(`new ${target}`, `${target} is new to this inbox, and gets new leads only${older}`);
+  }
+  for (const { target, waiting, dead, isOwn } of await inbox.targetCounts()) {
+    if (isOwn && dead > 0) {
+      const what = counted(dead, 'lead is', 'leads are');
       messages.note(
         `dead ${target}`,
-        `${counted(dead, 'lead is', 'leads are')} dead for ${target}: ${begin}`,
+        `${what} dead for ${target}: 'leads inbox retry --pending${where}' has this receiver try again`,
       );
     }
-    if (wanted || wantedElsewhere || leads + dead === 0) continue;
-    const what = counted(leads + dead, 'lead is', 'leads are');
+    if (isOwn) continue;
+    const what = counted(waiting + dead, 'lead waits', 'leads wait');
     const next = target.startsWith('forward ')
-      ? `'leads inbox retry --pending --to URL${where}' delivers it to the address that the app has now`
-      : `a run that has that target tries again${dead > 0 ? `, once 'leads inbox retry --pending${where}' has begun anew` : ''}`;
-    messages.note(`outstanding ${target}`, `${what} outstanding for another target, ${target}: ${next}`);
+      ? `'leads inbox retry --pending --to URL${where}' delivers them to the address that the app has now`
+      : 'a run that has that target tries again';
+    messages.note(`waiting ${target}`, `${what} for ${target}, which is no target of this run: ${next}`);
   }
 }
 

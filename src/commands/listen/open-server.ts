@@ -7,7 +7,7 @@ import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { inWords } from '../../messages/http.ts';
 import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../output/curl-command.ts';
-import type { Receiver } from '../../receiver/create-receiver.ts';
+import type { Receiver } from '../../receiver/receiver.ts';
 import { slept } from '../../time/clock.ts';
 import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts';
-import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-values.ts';
 import { schemeFlags } from '../flags/delivery-flags.ts';
@@ -93,12 +93,6 @@ export const flags = {
       repeatable: true,
       help: "one of these with more than its address, such as which leads: see 'leads help targets'",
     },
-    acknowledge: {
-      value: 'when',
-      type: oneOf(['delivered', 'stored']),
-      default: 'delivered',
-      help: 'answer 200 when the targets have the lead, or when it is stored and they get it afterwards',
-    },
     leadAt: {
       value: 'pointer',
       type: leadPointer,
@@ -115,7 +109,7 @@ export const flags = {
       value: 'duration',
       type: duration,
       otherwise: 'forever',
-      help: 'how long deliveries are kept; ids, and what is outstanding and not dead, stay',
+      help: 'how long deliveries are kept; ids, and leads that wait for a target, stay',
     },
     backfill: {
       value: 'duration',
@@ -150,7 +144,7 @@ export const flags = {
     },
   }),
   ...inGroup('For integration tests', {
-    count: { value: 'n', type: wholeNumber(1), help: 'end after so many new leads' },
+    count: { value: 'n', type: wholeNumber(1), help: 'end after so many new leads that every target has had' },
     for: {
       value: 'duration',
       type: duration,

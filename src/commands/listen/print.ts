@@ -6,9 +6,8 @@ import type { Messages } from '../../output/messages.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
 import { type Palette, paletteFor, escapeJson, sanitize } from '../../output/terminal/terminal.ts';
 import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
-import type { LabelledResult } from '../../receiver/deliver-to-targets.ts';
 import { deliveryRedactor } from '../../receiver/credentials.ts';
-import type { AnsweredDelivery, Subscribable } from '../../receiver/receiver-events.ts';
+import type { AnsweredDelivery, ForwardAttempt, Subscribable } from '../../receiver/receiver-events.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
@@ -27,21 +26,20 @@ export async function openDeliveryOutput(
 ) {
   const { clock, globals, messages } = context;
   const printer = await choosePrinter(format, targets, context);
-  const tally: Tally = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0, reasons: {} };
+  const tally: Tally = { accepted: 0, duplicate: 0, rejected: 0, other: 0, reasons: {} };
   const sayRound = roundSayer(messages);
   const started = clock.now();
   return {
     /** Deliveries wait while the reader of stdout is slower than they are. */
-    subscribeTo(events: Subscribable<AnsweredDelivery>): void {
-      events.subscribe(({ verdict, reason, source }) => {
-        // The lead was counted when its delivery came.
-        if (verdict === 'pending' && source === 'outbox') return;
+    subscribeTo(events: Subscribable<AnsweredDelivery>, forwards: Subscribable<ForwardAttempt>): void {
+      events.subscribe(({ verdict, reason }) => {
         tally[verdict] += 1;
         if (verdict === 'rejected' && reason !== undefined)
           tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
       });
       if (globals.verbose) events.subscribe(requestPrinter(messages, verifier));
       events.subscribe((event) => stdout.write(printer.delivery(event)));
+      forwards.subscribe((attempt) => stdout.write(printer.forward(attempt)));
     },
     listening: (listening: Listening) => stdout.write(printer.listening(listening)),
     /** A round of `--backfill` that found something or failed. */
@@ -79,10 +77,9 @@ function requestPrinter(
 
 /** `3 accepted, 1 duplicate, 2 rejected (2 wrong_credential) in 12.0s` */
 function summaryLine(tally: Tally, durationMs: number): string {
-  const { accepted, duplicate, pending, rejected, other, reasons } = tally;
+  const { accepted, duplicate, rejected, other, reasons } = tally;
   const parts = [`${accepted} accepted`];
   if (duplicate > 0) parts.push(`${duplicate} duplicate`);
-  if (pending > 0) parts.push(`${pending} pending`);
   if (other > 0) parts.push(`${other} other`);
   if (rejected > 0) {
     const counts = Object.entries(reasons).map(([reason, times]) => `${times} ${reason}`);
@@ -100,8 +97,8 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
   /** The unbroken series of rounds that failed, up to the last one. */
   let failing: { readonly cause: string; readonly since: number } | undefined;
   return (round) => {
-    const { number, end, startedAt, durationMs, everyMs, fetched, handedOn, notStored } = round;
-    const hasChanges = fetched + handedOn + notStored > 0;
+    const { number, end, startedAt, durationMs, everyMs, fetched, notStored } = round;
+    const hasChanges = fetched + notStored > 0;
     if (end.kind === 'failed') {
       const cause = causeOf(end.error);
       const isSaid = failing?.cause === cause;
@@ -129,10 +126,8 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
   };
 }
 
-function counted({ fetched, known, handedOn, pending, notStored }: BackfillRound): string {
+function counted({ fetched, known, notStored }: BackfillRound): string {
   const parts = [`${fetched} fetched`, `${known} already known`];
-  if (handedOn > 0) parts.push(`${handedOn} of them handed on at last`);
-  if (pending > 0) parts.push(`${pending} pending`);
   if (notStored > 0) parts.push(`${notStored} not stored`);
   return parts.join(', ');
 }
@@ -170,6 +165,7 @@ interface Tally extends Record<AnsweredDelivery['verdict'], number> {
 interface Printer {
   listening(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
+  forward(attempt: ForwardAttempt): string;
   /** A round of `--backfill`, after the deliveries that it made. */
   backfill(round: BackfillRound): string;
   summary(tally: Tally, durationMs: number): string;
@@ -215,7 +211,7 @@ function eventsPrinter(isTerminal: boolean): Printer {
       whole({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin }),
     delivery(event) {
       const { verdict, reason, detail, status, durationMs, leadId, remote, attempt } = event;
-      const { position, source, differs, warnings, targetResults, explanation } = event;
+      const { position, source, differs, warnings, explanation } = event;
       const record = JSON.stringify({
         type: 'delivery',
         receivedAt: iso(event.receivedAt),
@@ -233,14 +229,21 @@ function eventsPrinter(isTerminal: boolean): Printer {
         source,
         differs,
         warnings: warnings === undefined || warnings.length === 0 ? undefined : warnings,
-        handed: targetResults === undefined || targetResults.length === 0 ? undefined : targetResults,
         explanation,
       });
       const lead = event.lead === undefined ? 'null' : utf8(event.lead);
       return line(`${record.slice(0, -1)},"lead":${lead}}`);
     },
-    backfill({ number, startedAt, durationMs, end, fetched, known, handedOn, pending, notStored }) {
-      const counts = { fetched, known, handedOn, pending, notStored };
+    forward(attempt) {
+      const { at, leadId, target, state, retryInMs } = attempt;
+      const { ok, answer, status = null, durationMs, body } = attempt.result;
+      const dueAt = retryInMs === undefined ? null : new Date(at + retryInMs).toISOString();
+      const number = attempt.attempt;
+      const record = { type: 'forward', at: iso(at), leadId, target, attempt: number, state, ok, answer };
+      return whole({ ...record, status, durationMs, dueAt, body });
+    },
+    backfill({ number, startedAt, durationMs, end, fetched, known, notStored }) {
+      const counts = { fetched, known, notStored };
       const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
       const ended = { durationMs, ...counts, complete: error === null, error };
       return whole({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended });
@@ -254,6 +257,10 @@ function redactedPrinter(): Printer {
   const iso = isoTimes();
   return {
     ...eventsPrinter(true),
+    forward({ at, leadId, target, attempt, state, result: { ok, status = null, durationMs } }) {
+      const record = { type: 'forward', at: iso(at), leadId, target, attempt, state, ok, status, durationMs };
+      return `${escapeJson(JSON.stringify(record))}\n`;
+    },
     delivery({ receivedAt, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
       const at = { type: 'delivery', receivedAt: iso(receivedAt) };
       const record = { ...at, verdict, reason, status, durationMs, leadId, attempt };
@@ -271,21 +278,24 @@ function leadsPrinter(isTerminal: boolean): Printer {
       const text = utf8(lead);
       return `${isTerminal ? escapeJson(text) : text}\n`;
     },
+    forward: () => '',
     backfill: () => '',
     summary: () => '',
   };
 }
 
-/** Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own. */
+/**
+ * Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own, and so do the
+ * attempts to forward the lead, each with the id where another line came in between.
+ */
 function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[]): Printer {
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
-  const nameOf = ({ to, target }: LabelledResult): string =>
-    kinds.indexOf(to) === kinds.lastIndexOf(to) ? to : target;
+  /** The lead of the last line. */
+  let last: string | undefined;
   const colourOf = {
     accepted: colours.green,
     duplicate: colours.cyan,
-    pending: colours.yellow,
     rejected: colours.red,
     other: colours.dim,
   };
@@ -293,11 +303,27 @@ function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[
     listening: () => '',
     delivery(event) {
       const { verdict, durationMs } = event;
+      last = event.leadId;
       const when = colours.dim(`${new Date(event.receivedAt).toISOString().slice(11, 19)}Z`);
       const took = colours.dim(formatDuration(durationMs));
       const first = `${when}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${took}`;
-      const remarkLines = remarks(event, shownWarnings, nameOf).map((text) => `           ${sanitize(text)}`);
+      const remarkLines = remarks(event, shownWarnings).map((text) => `           ${sanitize(text)}`);
       return `${[first, ...remarkLines].join('\n')}\n`;
+    },
+    forward({ at, leadId, target, attempt, state, retryInMs, result }) {
+      const { to, answer, durationMs, body = '' } = result;
+      const name = kinds.indexOf(to) === kinds.lastIndexOf(to) ? to : target;
+      const next =
+        state === 'dead'
+          ? ', dead'
+          : retryInMs === undefined
+            ? ''
+            : `, again at ${new Date(at + retryInMs).toISOString().slice(11, 19)}Z`;
+      const times = attempt > 1 ? `attempt ${attempt}: ` : '';
+      const what = `${name}: ${times}${answer} (${formatDuration(durationMs)})${next} ${body}`.trimEnd();
+      const isBelow = last === leadId;
+      last = leadId;
+      return `           ${sanitize(isBelow ? what : `${shortened(leadId)}  ${what}`)}\n`;
     },
     backfill: () => '',
     summary: () => '',
@@ -309,10 +335,8 @@ function subject(event: AnsweredDelivery): string {
   const parts = leadId === undefined ? [] : [sanitize(shortened(leadId))];
   if (lead !== undefined) parts.push(...nameAndCategory(lead));
   if (position !== undefined) parts.push(`${position.number} of ${position.of}`);
-  if (verdict === 'pending' && event.source !== 'outbox') parts.push(`answered ${status}`);
   if (reason !== undefined) parts.push(verdict === 'rejected' ? `${status} ${reason}` : reason);
   if (event.source === 'backfill') parts.push('fetched from the service');
-  if (event.source === 'outbox') parts.push('handed on from the inbox');
   return parts.join('  ');
 }
 
@@ -327,12 +351,8 @@ function nameAndCategory(bytes: Uint8Array): string[] {
 }
 
 /** Each deviation from the specification is shown once, since a service repeats it in every lead. */
-function remarks(
-  event: AnsweredDelivery,
-  shownWarnings: Set<string>,
-  nameOf: (result: LabelledResult) => string,
-): string[] {
-  const { detail, attempt, firstAt, differs, warnings = [], targetResults = [], explanation = [] } = event;
+function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] {
+  const { detail, attempt, firstAt, differs, warnings = [], explanation = [] } = event;
   const lines: string[] = [];
   if (detail !== undefined) {
     // A request that was no HTTP has no method and no path.
@@ -352,10 +372,6 @@ function remarks(
   const fresh = warnings.filter((warning) => !shownWarnings.has(warning));
   for (const warning of fresh) shownWarnings.add(warning);
   if (fresh.length > 0) lines.push(`not as specified: ${fresh.join(', ')}`);
-  for (const result of targetResults) {
-    const { answer, durationMs, body = '' } = result;
-    lines.push(`${nameOf(result)}: ${answer} (${formatDuration(durationMs)}) ${body}`.trimEnd());
-  }
   lines.push(...explanation);
   return lines;
 }

@@ -6,11 +6,14 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
-import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
+import { createReceiver } from '../../receiver/create-receiver.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
-import { Outbox } from '../../receiver/outbox.ts';
+import { ForwardWorker } from '../../receiver/forward-worker.ts';
+import { everyTargetHad } from '../../receiver/every-target-had.ts';
+import type { Receiver } from '../../receiver/receiver.ts';
+import { EventStream, type ForwardAttempt } from '../../receiver/receiver-events.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -91,7 +94,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const settings = await context.settings();
   const verifier = new CurrentKeys(await resolveScheme(flags, settings, context), clock);
   const definitions = await targetDefinitions(flags);
-  /** Aborts what the targets have in flight, and what the inbox would try again. */
+  /** Aborts what the targets have in flight. */
   const abort = new AbortController();
   const named = await namedInbox(flags, settings, context);
   if (flags.inspect !== undefined && named === ':memory:') {
@@ -115,6 +118,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     named,
     verifier,
     targets,
+    attemptMs: settings.timeoutMs,
     onCommit: metrics?.committed.bind(metrics),
   });
   const { inbox } = opened;
@@ -160,27 +164,31 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           service: await pulledService(settings, context, stop.signal),
         };
   const { signal } = stop;
-  const outbox = new Outbox({
-    inbox,
-    targets,
-    verifier,
-    clock,
-    random: context.random,
-    note,
-    sentenceOf,
-    signal,
-  });
-  const receiver = receiverFor(session, settings, outbox, abort.signal);
+  const forwards = new EventStream<ForwardAttempt>();
+  const workers = targets.map(
+    (target) =>
+      new ForwardWorker(target, {
+        ...{ inbox, verifier, clock, note, sentenceOf, random: context.random },
+        onAttempt: (attempt) => forwards.emit(attempt),
+        ...{ ending: stop.stopping, stopping: signal, cut: abort.signal },
+      }),
+  );
+  const receiver = receiverFor(session, settings, workers);
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
   const output = await openDeliveryOutput(flags.format, stdout, verifier, targets, context);
-  if (metrics !== undefined) receiver.events.subscribe((event) => metrics.delivered(event));
-  output.subscribeTo(receiver.events);
-  receiver.events.subscribe(({ verdict, pointer }) => {
-    if (verdict === 'accepted') stop.countAccepted();
+  if (metrics !== undefined) {
+    receiver.events.subscribe((event) => metrics.delivered(event));
+    forwards.subscribe((attempt) => metrics.forwarded(attempt));
+  }
+  output.subscribeTo(receiver.events, forwards);
+  const untilForwarded = (leadIds: readonly string[]): Promise<void> =>
+    targets.length === 0 ? Promise.resolve() : everyTargetHad(leadIds, inbox, clock, signal);
+  receiver.events.subscribe(({ verdict, leadId = '', pointer }) => {
+    if (verdict === 'accepted') stop.countAccepted(leadId, untilForwarded);
     if (pointer !== undefined && leadPlaceOf(settings, flags.leadAt).leadAt === 'auto')
       messages.note(
         'lead place',
@@ -204,7 +212,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     const renewed = renewFiles(files, context, signal, () => noteUnused(verifier, messages));
     closeStopped(() => renewed);
   }
-  const handedOn = outbox.run(receiver);
+  const forwarded = Promise.all(workers.map((worker) => worker.run()));
   /** Why the only round had none. */
   let withoutKey: ConfigError | undefined;
   const backfilled =
@@ -214,7 +222,6 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           ...pulled,
           inbox,
           receiver,
-          targets,
           clock,
           signal,
           note,
@@ -229,13 +236,15 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const cause = await stop.reached;
   const { drainTimeoutMs: drainMs } = settings;
   stdout.giveUpAfter(drainMs + stdoutExtraMs);
-  const background = Promise.all([backfilled, handedOn]).then(() => receiver.followed());
-  await Promise.all([server.close(drainMs), endWithin(drainMs, background, context)]);
+  const drained = Promise.all([backfilled, forwarded, server.close(drainMs)]).then(async () => {
+    await receiver.idle();
+    await Promise.all(workers.map((worker) => worker.idle()));
+  });
+  await endWithin(drainMs, drained, context);
   abort.abort();
-  await background;
-  await receiver.idle();
+  await drained;
   await output.summary();
-  const missed = stop.missed();
+  const missed = stop.missed(cause);
   if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
   const outcome = outcomeOf(cause, flags.count, context.signal);
@@ -280,10 +289,9 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
 }
 
 function receiverFor(
-  { flags, context, verifier, inbox, targets, metrics, stop: { signal, stopping } }: ListenSession,
+  { flags, context, verifier, inbox, metrics, stop: { signal } }: ListenSession,
   settings: Settings,
-  outbox: Outbox,
-  cut: AbortSignal,
+  workers: readonly ForwardWorker[],
 ): Receiver {
   const { clock, messages } = context;
   const { path, simulate } = flags;
@@ -306,13 +314,8 @@ function receiverFor(
     otherEvents: { areTaken: settings.takesOtherEvents, option: 'the setting webhook.other-events accept' },
     hostGuard: hostGuardFor(flags, messages),
     inbox,
-    targets,
-    acknowledge: flags.acknowledge,
-    outbox,
+    workers,
     clock,
-    signal,
-    stopping,
-    cut,
     note: noteWith(messages, verifier),
     sentenceOf,
     failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),
@@ -337,16 +340,14 @@ const noteWith =
       messages.warn(problemSentence(found));
       return;
     }
-    const each =
-      'leadIds' in found
-        ? found.leadIds
-        : 'secrets' in found
-          ? [current.replaced, found.number]
-          : found.kind === 'outbox-failed'
-            ? [found.why]
-            : [];
-    messages.note(`${found.kind} ${JSON.stringify(each)}`, problemSentence(found));
+    messages.note(`${found.kind} ${JSON.stringify(causeOf(found, current))}`, problemSentence(found));
   };
+
+function causeOf(found: ReceiverNote, current: CurrentKeys): readonly (string | number)[] {
+  if ('secrets' in found) return [current.replaced, found.number];
+  if (found.kind === 'lead-not-sent') return [found.leadId];
+  return found.kind === 'forwards-stopped' ? [found.why] : [];
+}
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
 function hostGuardFor(

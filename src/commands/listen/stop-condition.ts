@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import { isCtrlC } from '../flags/polling.ts';
 
-/** What stopped a run. */
+/** What stopped a run. `count`: so many new leads came, and every target has had them. */
 export type StopCause =
   | { readonly by: 'count' | 'time' | 'signal' }
   /** The reader of stdout went away, or the disk is full: nothing more can be shown. */
@@ -22,6 +22,7 @@ export class StopCondition {
   readonly #controller = new AbortController();
   readonly #stopping = new AbortController();
   readonly #count: number | undefined;
+  readonly #leadIds: string[] = [];
   #accepted = 0;
   #stop: (cause: StopCause) => void = () => undefined;
 
@@ -60,17 +61,26 @@ export class StopCondition {
     return this.#stopping.signal;
   }
 
-  /** A new lead was accepted. */
-  countAccepted(): void {
+  /** A new lead was accepted. `untilForwarded` resolves when no target is to be tried for the leads any more. */
+  countAccepted(leadId: string, untilForwarded: (leadIds: readonly string[]) => Promise<void>): void {
     this.#accepted += 1;
-    if (this.#accepted === this.#count) this.#stop({ by: 'count' });
+    if (this.#count === undefined || this.#accepted > this.#count) return;
+    this.#leadIds.push(leadId);
+    if (this.#accepted < this.#count) return;
+    untilForwarded(this.#leadIds).then(
+      () => this.#stop({ by: 'count' }),
+      (error: unknown) => this.#stop({ by: 'failure', error: error as Error }),
+    );
   }
 
-  /** What to say where fewer leads came than were asked for; undefined otherwise. */
-  missed(): string | undefined {
-    if (this.#count === undefined || this.#accepted >= this.#count) return undefined;
+  /** What to say of a run that did not end by its count; undefined without one. */
+  missed(cause: StopCause): string | undefined {
+    if (this.#count === undefined || cause.by === 'count') return undefined;
     const wanted = this.#count === 1 ? '1 new lead was' : `${this.#count} new leads were`;
-    return `${wanted} wanted, ${this.#accepted === 0 ? 'none' : this.#accepted} came`;
+    if (this.#accepted < this.#count) {
+      return `${wanted} wanted, ${this.#accepted === 0 ? 'none' : this.#accepted} came`;
+    }
+    return `${wanted} wanted and came, but a target has not had ${this.#count === 1 ? 'it' : 'all of them'}`;
   }
 
   fail(error: Error): void {

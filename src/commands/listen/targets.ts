@@ -42,7 +42,6 @@ export interface TargetDefinition {
   readonly keepPath: boolean;
   /** Plain HTTP to another host is meant. */
   readonly insecure: boolean;
-  readonly bestEffort: boolean;
 }
 
 const usual = {
@@ -50,7 +49,6 @@ const usual = {
   giveUpMs: 3 * 86_400_000,
   keepPath: false,
   insecure: false,
-  bestEffort: false,
 };
 
 const shape = {
@@ -61,7 +59,6 @@ const shape = {
   giveUp: z.optional(z.string()),
   keepPath: z.optional(z.boolean()),
   insecure: z.optional(z.boolean()),
-  bestEffort: z.optional(z.boolean()),
 };
 const schema = z.strictObject(shape);
 type Members = z.infer<typeof schema>;
@@ -102,7 +99,7 @@ async function readTargets(typed: string): Promise<TargetDefinition[]> {
 
 function readTarget(json: unknown): TargetDefinition {
   const { forward, exec, output, when = [], giveUp, ...members } = membersOf(json);
-  const { keepPath = false, insecure = false, bestEffort = false } = members;
+  const { keepPath = false, insecure = false } = members;
   if ([forward, exec, output].filter((one) => one !== undefined).length !== 1) {
     throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint });
   }
@@ -117,16 +114,12 @@ function readTarget(json: unknown): TargetDefinition {
   rejectFirst(
     [forward === undefined && (keepPath || insecure), "--target: 'keepPath' and 'insecure' need 'forward'"],
     [
-      output !== undefined && bestEffort,
-      "--target: 'bestEffort' is not for 'output': a line that cannot be written never counts as done",
-    ],
-    [
       keepPath && 'forward' in to && to.forward.search !== '',
       "--target: 'keepPath' keeps the query of each delivery: leave it out of the URL",
     ],
   );
   return {
-    ...{ to, where: '--target', keepPath, insecure, bestEffort },
+    ...{ to, where: '--target', keepPath, insecure },
     when: [when].flat().map((one) => value(condition, one, 'when').condition),
     giveUpMs: giveUp === undefined ? usual.giveUpMs : value(interval, giveUp, 'giveUp'),
   };
@@ -157,7 +150,7 @@ function membersOf(json: unknown): Members {
 
 function expected(key: string): string {
   if (key === 'when') return 'a condition, or a list of them';
-  return /^(keepPath|insecure|bestEffort)$/.test(key) ? 'true or false' : 'a text';
+  return /^(keepPath|insecure)$/.test(key) ? 'true or false' : 'a text';
 }
 
 /** A forward carries leads and the sender's credential. */
@@ -212,14 +205,14 @@ export async function* openTargets(
 ): AsyncGenerator<Target, void> {
   const { clock, globals, killGroup, messages, paths, pid } = context;
   const env = withoutInboxPassword(flags, context.env);
-  const open = async ({ to, bestEffort, keepPath, where }: TargetDefinition): Promise<Target> => {
-    const shared = { host, timeoutMs, bestEffort, sentenceOf: problemSentence, signal };
-    if ('exec' in to) return execTarget({ ...shared, command: to.exec, env, messages, killGroup });
+  const open = async ({ to, keepPath, where }: TargetDefinition): Promise<Target> => {
+    if ('exec' in to)
+      return execTarget({ host, timeoutMs, signal, command: to.exec, env, messages, killGroup });
     if ('output' in to) {
       return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, sentenceOf, note });
     }
     return forwardTarget({
-      ...shared,
+      ...{ timeoutMs, sentenceOf: problemSentence, signal },
       url: to.forward,
       keepPath: keepPath ? { urlSaidBy: where } : undefined,
       scheme: scheme.name,

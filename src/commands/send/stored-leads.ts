@@ -122,7 +122,7 @@ export async function* leadsOfInbox(
   let leftOut = 0;
   try {
     let batch: SourceLead[] = [];
-    for await (const { leadId, body } of inbox.leads({ states: ['accepted', 'pending'] })) {
+    for await (const { leadId, body } of inbox.leads({})) {
       const read = readStoredLead(body, leadId);
       if (read.ok && !matcher.matches(read.lead)) continue;
       if (elsewhere !== undefined && isTestId(leadId)) {

@@ -149,7 +149,7 @@ async function removedIn(
   { since, until }: Window,
   { end }: StatsPlan,
 ): Promise<RemovedFigures> {
-  const verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
+  const verdicts = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
   const byReason = new Map<string, number>();
   let first = 0;
   const query = { since: Math.floor(since ?? 0), until: Math.ceil(until ?? end) };

@@ -42,12 +42,11 @@ function matrixOf(one: CountedWindow, top: number) {
 }
 
 function receiptsOf(receipts: ReceiptFigures) {
-  const { received, accepted, duplicate, pending, rejected, other, backfilled } = receipts;
+  const { received, accepted, duplicate, rejected, other, backfilled } = receipts;
   return {
     received,
     accepted,
     duplicate,
-    pending,
     rejected,
     byReason: Object.fromEntries(receipts.byReason),
     other,
@@ -98,15 +97,7 @@ export function statsRows(counted: CountedWindow, top: number): readonly FigureR
 }
 
 function receiptRows(figures: ReceiptFigures): FigureRow[] {
-  const verdicts = [
-    'received',
-    'accepted',
-    'duplicate',
-    'pending',
-    'rejected',
-    'other',
-    'backfilled',
-  ] as const;
+  const verdicts = ['received', 'accepted', 'duplicate', 'rejected', 'other', 'backfilled'] as const;
   const shares = ['p50', 'p90', 'p95', 'p99'] as const;
   return [
     ...verdicts.map((name) => row(name, null, figures[name])),

@@ -177,9 +177,9 @@ function drawn({ rowKey, columnKey, rows, columns, cells }: RankedMatrix, style:
 
 /** Deliveries by verdict and reason, how late they came, how often, and the longest silence. */
 function receiptsSection(figures: ReceiptFigures, style: ChartStyle): string[] {
-  const verdicts = (['accepted', 'duplicate', 'pending', 'rejected', 'other'] as const)
+  const verdicts = (['accepted', 'duplicate', 'rejected', 'other'] as const)
     .map((verdict) => ({ label: verdict, count: figures[verdict] }))
-    .filter(({ label, count }) => !['pending', 'other'].includes(label) || count > 0);
+    .filter(({ label, count }) => label !== 'other' || count > 0);
   const rejections = [...figures.byReason]
     .map(([label, count]) => ({ label, count }))
     .sort((a, b) => b.count - a.count);

@@ -35,8 +35,6 @@ interface PostOptions {
   /** From connecting to the end of the answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Is given what aborts this request alone, for less than a signal costs. */
-  readonly onBegun?: ((abort: () => void) => void) | undefined;
 }
 
 /** Sends POST requests over connections that it keeps open. Follows no redirect. */
@@ -91,7 +89,7 @@ function send(
   head: string,
   body: Uint8Array,
   connections: OriginConnections,
-  { timeoutMs, signal, onBegun }: PostOptions,
+  { timeoutMs, signal }: PostOptions,
   finish: (end: ExchangeEnd) => void,
 ): void {
   let isOver = false;
@@ -114,7 +112,6 @@ function send(
   let cancel: (() => void) | undefined = undefined;
   if (signal?.aborted === true) abort();
   else cancel = connections.exchange(head, body, end);
-  onBegun?.(abort);
 }
 
 /** What is to be called when a signal aborts: one listener each, since adding and removing one costs more than a request. */

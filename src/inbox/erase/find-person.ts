@@ -11,8 +11,8 @@ interface FoundLead {
   readonly deliveries: number;
   /** When the first of them came, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** Whether some target has not had it. */
-  readonly isPending: boolean;
+  /** Whether it waits for some target, or is dead there. */
+  readonly isWaiting: boolean;
 }
 
 /** What an inbox holds of a person. */
@@ -110,9 +110,9 @@ async function leadsOf(
     for (const [n, leadId] of some.entries()) {
       const lead = found[n];
       if (lead === undefined) continue;
-      const { receivedAt, isPending } = lead;
+      const { receivedAt, isWaiting } = lead;
       if (lead.digest === undefined) wasErased = true;
-      else leads.push({ leadId, deliveries: counts.get(leadId)?.deliveries ?? 0, receivedAt, isPending });
+      else leads.push({ leadId, deliveries: counts.get(leadId)?.deliveries ?? 0, receivedAt, isWaiting });
     }
   }
   return {

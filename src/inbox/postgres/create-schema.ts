@@ -9,10 +9,10 @@ const schemaVersion = 1;
 
 /**
  * What comes from outside is `bytea`: `text` takes no NUL, and sorts by a locale. Times are milliseconds since the epoch.
- * `ids` holds every id for ever, `seq` and `first_at` being those of its first delivery, `settled` the targets that have
- * had the lead (their names of 16 bytes, after each other), and `outstanding` the others. `contents` has headers and body
- * of a delivery of several leads, once for all of them, `removed` the counts of deliveries that were deleted, and `erased`
- * what stays of an erased lead, under a keyed digest of its id.
+ * `ids` holds every id for ever, `seq` and `first_at` being those of its first delivery, and `forwards` where each lead
+ * stands at each of its targets. `contents` has headers and body of a delivery of several leads, once for all of them,
+ * `removed` the counts of deliveries that were deleted, and `erased` what stays of an erased lead, under a keyed digest of
+ * its id.
  */
 const createTables = (schema: Sql): Sql => sql`
 CREATE TABLE ${schema}.meta (
@@ -24,7 +24,7 @@ CREATE SEQUENCE ${schema}.delivery_numbers MINVALUE 0 START 0;
 SELECT nextval(${qualifiedName(schema, 'delivery_numbers')});
 CREATE TABLE ${schema}.ids (
   id bytea PRIMARY KEY, seq int8 NOT NULL, first_at int8 NOT NULL, digest bytea NOT NULL, attempts int4 NOT NULL,
-  accepted boolean NOT NULL, pushed boolean NOT NULL, settled bytea NOT NULL DEFAULT ''
+  pushed boolean NOT NULL
 ) WITH (fillfactor = 80);
 CREATE INDEX fetched ON ${schema}.ids (seq) WHERE NOT pushed;
 CREATE TABLE ${schema}.deliveries (
@@ -47,17 +47,14 @@ CREATE TABLE ${schema}.erased (
   digest bytea PRIMARY KEY, seq int8 NOT NULL, first_at int8 NOT NULL, attempts int4 NOT NULL
 );
 CREATE TABLE ${schema}.targets (name bytea PRIMARY KEY, label bytea NOT NULL);
-CREATE TABLE ${schema}.outstanding (
-  lead bytea NOT NULL, target bytea NOT NULL, seq int8 NOT NULL, first_at int8 NOT NULL, owner bytea NOT NULL,
-  lease int8 NOT NULL, tries int4 NOT NULL DEFAULT 0, since int8 NOT NULL, due_at int8 NOT NULL,
-  dead boolean NOT NULL DEFAULT false, PRIMARY KEY (lead, target)
-);
-CREATE INDEX outstanding_by_target ON ${schema}.outstanding (target, lead);
-CREATE INDEX outstanding_due ON ${schema}.outstanding (target, (greatest(due_at, lease))) WHERE NOT dead;
-CREATE INDEX outstanding_dead ON ${schema}.outstanding (lead) WHERE dead;
-CREATE TABLE ${schema}.receivers (
-  owner bytea NOT NULL, target bytea NOT NULL, seen int8 NOT NULL, PRIMARY KEY (owner, target)
-);
+CREATE TABLE ${schema}.forwards (
+  lead bytea NOT NULL, target bytea NOT NULL, seq int8 NOT NULL, request int8 NOT NULL, first_at int8 NOT NULL,
+  state text NOT NULL, tries int4 NOT NULL, since int8 NOT NULL, due_at int8 NOT NULL, claimed_until int8 NOT NULL,
+  PRIMARY KEY (lead, target)
+) WITH (fillfactor = 80);
+CREATE INDEX forwards_undone ON ${schema}.forwards (target, lead) WHERE state <> 'done';
+CREATE INDEX forwards_due ON ${schema}.forwards (target, (greatest(due_at, claimed_until)), request) WHERE state = 'waiting';
+CREATE INDEX forwards_dead ON ${schema}.forwards (lead) WHERE state = 'dead';
 CREATE TABLE ${schema}.nonces (nonce bytea PRIMARY KEY, digest bytea NOT NULL, expires int8 NOT NULL);
 CREATE INDEX nonces_by_time ON ${schema}.nonces (expires);
 CREATE TABLE ${schema}.nonce_clock (one boolean PRIMARY KEY DEFAULT true CHECK (one), at int8 NOT NULL, noted timestamptz NOT NULL);

@@ -1,25 +1,18 @@
-import { slept } from '../../time/clock.ts';
-import type { TakenKind } from '../decide-verdict.ts';
-import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
-import { heartbeatAgainMs, heartbeatEveryMs, leaseOwner } from '../receiver-liveness.ts';
+import type { AttemptRecord, Inbox } from '../inbox.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { openSchema } from './open-schema.ts';
 import { cannotOpen, cannotRead, cannotWrite } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
-import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
-import { bytesOfText, hexOf, statements } from './sql.ts';
-import {
-  NonceClock,
-  removeDeadReceivers,
-  RunningReceiver,
-  type StoreContext,
-  storeLabels,
-} from './store-context.ts';
+import { storedText } from './read/read-database.ts';
+import { backlogOf, nextDueIn, waitingLeads } from './read/waiting-leads.ts';
+import { hexOf, statements } from './sql.ts';
+import { NonceClock, type StoreContext, storeLabels } from './store-context.ts';
 import { eraseFromDatabase } from './write/erase.ts';
+import { claim, claimLeads, giveUp, makeDue } from './write/forward-claims.ts';
 import { pruneDeliveries } from './write/prune.ts';
-import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
+import { RecordPlan } from './write/record-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
@@ -31,22 +24,18 @@ export async function openPostgresInbox(
   location: DatabaseLocation,
   options: Omit<StoreOptions, 'location'>,
 ): Promise<Inbox> {
-  const { clock, pid, targets, warn } = options;
+  const { clock, targets, warn } = options;
   const opened = await openSchema(location, warn);
   const { connections, schema } = opened;
   try {
     return await connections.use(async (connection) => {
-      await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
       const storedName = storedNames(opened.targetKey, (digest): Uint8Array => digest);
-      const owner = bytesOfText(leaseOwner(pid));
-      const receiver = new RunningReceiver(schema, owner, targets.map(storedName));
-      const labels = targets.length > 0 ? storeLabels(schema, storedName, targets) : undefined;
-      if (labels !== undefined) await connection.run(statements(labels, receiver.seen(clock.now())));
+      const [added = []] =
+        targets.length > 0 ? await connection.run(storeLabels(schema, storedName, targets)) : [];
+      const newTargets = added.filter((row) => row['has_leads'] === true).map(({ label }) => storedText(label));
       const nonceClock = await NonceClock.open(connection, schema, clock);
-      const wanted = new Map(targets.map((target) => [target, hexOf(storedName(target))]));
-      const names = { storedName, wanted, owner };
-      const context = { ...opened, ...names, receiver, nonceClock, options };
-      return postgresInbox(context);
+      const context = { ...opened, storedName, nonceClock, options };
+      return { ...postgresInbox(context), newTargets };
     });
   } catch (error) {
     await connections.close();
@@ -57,15 +46,16 @@ export async function openPostgresInbox(
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
 
-/** Of a lease, for the size of a batch, in bytes. */
-const leaseSize = 2000;
+/** Of a record, for the size of a batch, in bytes. */
+const recordSize = 2000;
 
 /** An inbox that many receivers share: one id is stored once among all of them. */
-function postgresInbox(context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> }): Inbox {
-  const { connections, schema, owner, receiver, nonceClock, storedName, options } = context;
+function postgresInbox(
+  context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> },
+): Omit<Inbox, 'newTargets'> {
+  const { connections, schema, nonceClock, storedName, options } = context;
   const { clock, onCommit, redact } = options;
-  const wanted = [...context.wanted.values()];
-  const end = new AbortController();
+  const own = options.targets.map((target) => hexOf(storedName(target)));
   const takeQueue = new TransactionQueue({
     connections,
     planOf: (works) => new TakePlan(works, context),
@@ -74,10 +64,10 @@ function postgresInbox(context: StoreContext & { readonly options: Omit<StoreOpt
     onCommit,
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
-  const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
+  const recordQueue = new TransactionQueue<readonly AttemptRecord[], undefined>({
     connections,
-    planOf: (works) => new LeasePlan(works, context),
-    sizeOf: ({ leases }) => leases.length * leaseSize,
+    planOf: (works) => new RecordPlan(works, context),
+    sizeOf: (records) => records.length * recordSize,
     clock,
     onCommit,
   });
@@ -97,20 +87,9 @@ function postgresInbox(context: StoreContext & { readonly options: Omit<StoreOpt
       throw cannotRead(connections.location, error);
     }
   };
-  const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
-    written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
-  // By itself: for a week there may be no delivery.
-  const heartbeats = (async () => {
-    let pauseMs = heartbeatEveryMs;
-    while (receiver.handsOn && (await slept(clock, pauseMs, end.signal))) {
-      const [note] = await Promise.allSettled([commit(connections, receiver.seen(clock.now()))]);
-      // Behind an outage of hours it would count as ended.
-      pauseMs = note.status === 'fulfilled' ? heartbeatEveryMs : heartbeatAgainMs;
-    }
-  })();
   let rejectedWaiting = 0;
   return {
-    ...postgresReader(context, { wanted, owner }),
+    ...postgresReader(context, own),
     take: (arrivals) => written(() => takeQueue.add(takeWork(arrivals, redact))),
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
@@ -123,37 +102,30 @@ function postgresInbox(context: StoreContext & { readonly options: Omit<StoreOpt
         rejectedWaiting -= rejected.length;
       }
     },
-    settle: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
-    markDoneAtNewAddress: async (leases) =>
-      (await leased('done at new address', leases)) as readonly (string | undefined)[],
-    async release(leases) {
-      await leased('release', leases);
-    },
-    lease: async (leases) => (await leased('lease', leases)) as readonly LeaseAnswer[],
-    due: (target, by, limit, leadIds) => read(() => dueLeads(context, target, { by, limit, leadIds })),
-    nextDueAt: async (target) => (await read(() => dueLeads(context, target, { limit: 1 })))[0]?.dueAt,
-    beginAnew: (leadIds) => written(() => beginAnew(context, leadIds)),
-    async *unsettled(target) {
+    claim: (target, most, withinMs = 0) => written(() => claim(context, target, most, withinMs)),
+    claimLeads: (leadIds, target) => written(() => claimLeads(context, leadIds, target)),
+    record: (records) => written(() => recordQueue.add(records)),
+    nextDueIn: (target) => read(() => nextDueIn(context, target)),
+    giveUp: (target, afterMs) => written(() => giveUp(context, target, afterMs)),
+    makeDue: (leadIds) => written(() => makeDue(context, leadIds)),
+    async *waiting(target) {
       try {
-        yield* outstandingLeads(context, target === undefined ? undefined : storedName(target));
+        yield* waitingLeads(context, target === undefined ? undefined : storedName(target));
       } catch (error) {
         throw cannotRead(connections.location, error);
       }
     },
     checkWritable: () => written(() => writeCheck.run()),
-    backlog: () => read(() => backlogOf(context, { wanted })),
+    backlog: () => read(() => backlogOf(context, own)),
     pool: () => connections.pool(),
     prune: (before) => written(() => pruneDeliveries(context, before)),
     erase: (erasure) => written(() => eraseFromDatabase(context, erasure)),
     // The database does that by itself (autovacuum), and while others write.
     compact: () => Promise.resolve(undefined),
     async close() {
-      end.abort();
-      // One that says that this receiver runs ends before it is removed.
-      await Promise.all([takeQueue.flush(), leaseQueue.flush(), heartbeats]);
-      const last = statements(receiver.removed(), nonceClock.note(schema, true));
-      // Where that cannot be written, others find out later that this receiver has ended.
-      await Promise.allSettled([commit(connections, last)]);
+      await Promise.all([takeQueue.flush(), recordQueue.flush()]);
+      // Where that cannot be written, nonces are kept a little longer.
+      await Promise.allSettled([commit(connections, statements(nonceClock.note(schema, true)))]);
       await connections.close();
     },
   };

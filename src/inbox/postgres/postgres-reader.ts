@@ -3,18 +3,15 @@ import { cannotRead } from './postgres-errors.ts';
 import { deliveryCounts } from './read/delivery-counts.ts';
 import { deliveries, receipts } from './read/delivery-queries.ts';
 import { leadLookup, leads, leadsBySeq } from './read/lead-queries.ts';
-import { type Asking, lackingTargets, outstandingTargets } from './read/outstanding.ts';
 import { askOne, type OpenedSchema } from './read/read-database.ts';
+import { forwardsOf, targetCounts } from './read/waiting-leads.ts';
 import { bytesOfText, numberOf, sql, textOf } from './sql.ts';
 
 /**
  * Reads what `Inbox` names, and writes nothing. What the database throws becomes an error that says what can be done.
- * Without `asking`: for a reader that is no receiver.
+ * `own`: stored names in hex of the receiver's targets.
  */
-export function postgresReader(
-  database: OpenedSchema,
-  asking: Asking = { wanted: [], owner: new Uint8Array() },
-): StoreReader {
+export function postgresReader(database: OpenedSchema, own: readonly string[] = []): StoreReader {
   const { connections, schema } = database;
   const { location } = connections;
   return storeReader(
@@ -30,8 +27,8 @@ export function postgresReader(
       async checkReadable() {
         await askOne(database, sql`SELECT max(seq) FROM ${schema}.deliveries`);
       },
-      outstanding: () => outstandingTargets(database, asking),
-      lackingTargets: (leadId) => lackingTargets(database, leadId),
+      targetCounts: () => targetCounts(database, own),
+      forwards: (leadIds) => forwardsOf(database, leadIds),
       async droppedRepeats(leadId) {
         const [row] = await askOne(
           database,

@@ -1,10 +1,9 @@
 import type { Clock } from '../../time/clock.ts';
-import { isDead, isGone } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { type StoredName, targetLabel } from '../target-name.ts';
 import type { Connection } from './connection/database-connections.ts';
-import { type OpenedSchema, storedText } from './read/read-database.ts';
-import { bytesOf, bytesOfText, numberOf, type Sql, sql } from './sql.ts';
+import type { OpenedSchema } from './read/read-database.ts';
+import { bytesOfText, numberOf, type Sql, sql } from './sql.ts';
 
 /** The second part of the advisory lock of who removes rejected deliveries; those of numbers are not negative. */
 export const rejectsLock = -1;
@@ -12,19 +11,14 @@ export const rejectsLock = -1;
 /** What a receiver's statements need to know of the inbox that it opened. */
 export interface StoreContext extends OpenedSchema {
   readonly storedName: StoredName<Uint8Array>;
-  /** Stored names of the receiver's targets in hex, by their names. */
-  readonly wanted: ReadonlyMap<string, string>;
-  /** The name on this receiver's leases. */
-  readonly owner: Uint8Array;
-  readonly receiver: RunningReceiver;
   readonly nonceClock: NonceClock;
-  readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
+  readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'claimMs' | 'nonceLifetimeMs'>;
 }
 
 /**
- * The time that leases end by, in milliseconds since the epoch: the database's, which all receivers share. By clocks of
- * their own, of which one is ahead, it would take over leads that another receiver still hands on. An index can be searched
- * by it, other than by `clock_timestamp()`.
+ * The time that claims end by, in milliseconds since the epoch: the database's, which all receivers share. By clocks of
+ * their own, of which one is ahead, a receiver would claim leads that another one still sends. An index can be searched by
+ * it, other than by `clock_timestamp()`.
  */
 export const databaseTime: Sql = sql`(1000 * extract(epoch FROM statement_timestamp()))::int8`;
 
@@ -69,57 +63,7 @@ export class NonceClock {
   }
 }
 
-/** Ends the leases of receivers that were killed on this host, each of which may have been a try, and forgets those that do not run any more. */
-export async function removeDeadReceivers(
-  connection: Connection,
-  schema: Sql,
-  { pid, now }: { readonly pid: number; readonly now: number },
-): Promise<void> {
-  const [leased = [], running = []] = await connection.run(
-    sql`SELECT DISTINCT encode(owner, 'hex') AS owner FROM ${schema}.outstanding WHERE lease > 0;
-      SELECT encode(owner, 'hex') AS owner, max(seen) AS seen FROM ${schema}.receivers GROUP BY receivers.owner;`,
-  );
-  for (const { owner } of leased) {
-    if (!isDead(storedText(owner), pid)) continue;
-    await connection.run(sql`UPDATE ${schema}.outstanding SET lease = 0, tries = tries + 1 WHERE (lead, target) IN (
-      SELECT lead, target FROM ${schema}.outstanding WHERE owner = ${bytesOf(owner)} AND lease > 0 FOR UPDATE SKIP LOCKED)`);
-  }
-  for (const { owner, seen } of running) {
-    if (isGone(storedText(owner), { pid, seen: numberOf(seen), now })) {
-      await connection.run(sql`DELETE FROM ${schema}.receivers WHERE owner = ${bytesOf(owner)}`);
-    }
-  }
-}
-
-/** This receiver, and the stored names of the targets that it hands each lead to. */
-export class RunningReceiver {
-  readonly #schema: Sql;
-  readonly #owner: Uint8Array;
-  readonly #targets: readonly Uint8Array[];
-
-  constructor(schema: Sql, owner: Uint8Array, targets: readonly Uint8Array[]) {
-    this.#schema = schema;
-    this.#owner = owner;
-    this.#targets = targets;
-  }
-
-  get handsOn(): boolean {
-    return this.#targets.length > 0;
-  }
-
-  /** That it runs now, also where others took it for dead. */
-  seen(now: number): Sql {
-    return sql`INSERT INTO ${this.#schema}.receivers (owner, target, seen)
-      SELECT ${this.#owner}, target, ${Math.round(now)} FROM unnest(${this.#targets}::bytea[]) AS target
-      ON CONFLICT (owner, target) DO UPDATE SET seen = excluded.seen;`;
-  }
-
-  removed(): Sql {
-    return sql`DELETE FROM ${this.#schema}.receivers WHERE owner = ${this.#owner};`;
-  }
-}
-
-/** Keeps a label for each name, which holds no credentials. */
+/** Keeps a label for each name, which holds no credentials. Gives those that are new to an inbox which has leads already. */
 export const storeLabels = (
   schema: Sql,
   storedName: StoredName<Uint8Array>,
@@ -127,4 +71,5 @@ export const storeLabels = (
 ): Sql =>
   sql`INSERT INTO ${schema}.targets (name, label) SELECT * FROM unnest(
     ${targets.map(storedName)}::bytea[],
-    ${targets.map((target) => bytesOfText(targetLabel(target)))}::bytea[]) ON CONFLICT DO NOTHING;`;
+    ${targets.map((target) => bytesOfText(targetLabel(target)))}::bytea[]) ON CONFLICT DO NOTHING
+    RETURNING encode(label, 'hex') AS label, EXISTS (SELECT FROM ${schema}.ids) AS has_leads;`;

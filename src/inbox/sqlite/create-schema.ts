@@ -14,8 +14,7 @@ const schema = `
 CREATE TABLE counter (seq INTEGER NOT NULL);
 INSERT INTO counter VALUES (0);
 CREATE TABLE leads (
-  id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL,
-  first_at INTEGER NOT NULL, attempts INTEGER NOT NULL, digest BLOB NOT NULL
+  id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, attempts INTEGER NOT NULL, digest BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE deliveries (
   seq INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, lead TEXT, verdict TEXT NOT NULL, reason TEXT, detail TEXT,
@@ -50,16 +49,14 @@ CREATE TABLE erased (
 ) WITHOUT ROWID;
 CREATE TABLE target_key (key BLOB NOT NULL, overwrite_due INTEGER NOT NULL);
 CREATE TABLE targets (name TEXT PRIMARY KEY, label TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE work (
-  lead TEXT NOT NULL, target TEXT NOT NULL, done INTEGER NOT NULL, owner TEXT NOT NULL, lease INTEGER NOT NULL,
-  tries INTEGER NOT NULL, since INTEGER, due_at INTEGER, dead INTEGER NOT NULL, PRIMARY KEY (lead, target)
+CREATE TABLE forwards (
+  lead TEXT NOT NULL, target TEXT NOT NULL, seq INTEGER NOT NULL, request INTEGER NOT NULL, state TEXT NOT NULL,
+  tries INTEGER NOT NULL, since INTEGER NOT NULL, due_at INTEGER NOT NULL, claimed_until INTEGER NOT NULL,
+  PRIMARY KEY (lead, target)
 ) WITHOUT ROWID;
-CREATE INDEX undone ON work (target) WHERE done = 0;
-CREATE INDEX due ON work (target, MAX(due_at, lease)) WHERE done = 0 AND dead = 0;
-CREATE INDEX dead ON work (target) WHERE dead = 1;
-CREATE TABLE receivers (
-  owner TEXT NOT NULL, target TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (owner, target)
-) WITHOUT ROWID;
+CREATE INDEX undone ON forwards (target) WHERE state <> 'done';
+CREATE INDEX due ON forwards (target, MAX(due_at, claimed_until), request) WHERE state = 'waiting';
+CREATE INDEX dead ON forwards (target) WHERE state = 'dead';
 CREATE TABLE nonces (nonce TEXT PRIMARY KEY, digest BLOB NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX nonces_by_time ON nonces (expires);
 CREATE TABLE nonce_clock (at INTEGER NOT NULL);

@@ -1,6 +1,6 @@
 import { kindRead, otherEvent, verdictRead } from '../delivery-record.ts';
 import type {
-  HandedKind,
+  AttemptKind,
   InboxQuery,
   StoredLeadQuery,
   Source,
@@ -9,7 +9,7 @@ import type {
   StoredResult,
 } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
-import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
+import type { SharedContentTable } from './delivery-tables.ts';
 import type { ErasedTable } from './erased-leads.ts';
 import {
   bytesOf,
@@ -34,11 +34,6 @@ const pageBytes = 4 * 1024 * 1024;
 const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms, kind, address)) FROM
   (SELECT * FROM results LEFT JOIN targets ON name = target WHERE results.seq = deliveries.seq ORDER BY number))`;
 
-/** Leads with a target for which that holds, each as its newest delivery that was answered so. */
-const outstanding = (condition: string): string => `SELECT COALESCE(
-  (SELECT MAX(seq) FROM deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
-  (SELECT seq FROM leads WHERE id = undone.lead)) FROM (SELECT DISTINCT lead FROM work WHERE ${condition}) AS undone`;
-
 export interface ReadDatabase {
   readonly database: Database;
   readonly shared: SharedContentTable;
@@ -54,32 +49,24 @@ export async function* deliveries(
   const page = database.prepare(
     `SELECT *, ${resultsColumn} AS results FROM deliveries WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ?`,
   );
-  const answer = sharedAnswers(database);
   shared.forget();
   const size = new PageSize();
   for await (const row of rowsOf(page, query.before ?? Number.MAX_SAFE_INTEGER, values, size)) {
-    const delivery = deliveryOf(row, shared);
-    const { firstSeq, status } = delivery;
-    yield firstSeq === undefined ? delivery : { ...delivery, status: answer(firstSeq, status) };
+    yield deliveryOf(row, shared);
   }
 }
-
-const stateConditions = {
-  accepted: "state = 'accepted'",
-  pending: 'EXISTS (SELECT 1 FROM work WHERE work.lead = leads.id AND done = 0)',
-};
 
 /** Every lead once, in order of arrival. */
 export async function* leads(
   { database, shared }: ReadDatabase,
-  { states = ['accepted'], since, until }: StoredLeadQuery,
+  { state, since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { sql, values } = conditions({ since, until });
   shared.forget();
-  const wanted = states.map((state) => stateConditions[state]).join(' OR ');
+  const isWanted = state === undefined ? '' : `AND ${verdictConditions[state]}`;
   const page = database.prepare(
     `SELECT seq, lead, received_at, source, body, lead_start, lead_end, first_seq FROM deliveries WHERE seq > ? ${sql}
-     AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND (${wanted}))
+     AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead) ${isWanted}
      ORDER BY seq LIMIT ?`,
   );
   for await (const row of rowsOf(page, 0, values, new PageSize())) yield leadOf(row, shared);
@@ -122,8 +109,8 @@ async function* rowsOf(
 const verdictConditions = {
   accepted: "verdict = 'accepted'",
   duplicate: "verdict = 'duplicate'",
-  pending: `seq IN (${outstanding('done = 0')})`,
-  dead: `seq IN (${outstanding('dead = 1')})`,
+  waiting: "seq IN (SELECT seq FROM forwards WHERE state = 'waiting')",
+  dead: "seq IN (SELECT seq FROM forwards WHERE state = 'dead')",
   rejected: `(verdict = 'rejected' AND reason IS NOT '${otherEvent}')`,
   other: `(verdict = 'rejected' AND reason = '${otherEvent}')`,
 };
@@ -194,7 +181,7 @@ type ResultRow = readonly [
   answer: string,
   at: number,
   durationMs: number,
-  kind: HandedKind,
+  kind: AttemptKind,
   address: string | null,
 ];
 

@@ -1,4 +1,3 @@
-import type { TakenKind } from '../decide-verdict.ts';
 import { type DeliveryContent, type DeliverySummary, keptVerdict, otherEvent } from '../delivery-record.ts';
 import type { StoredResult } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
@@ -55,18 +54,6 @@ export function leadOfDelivery(
   return leadBytes(body, placeOf(row));
 }
 
-/** Gives a delivery that is pending its last verdict. */
-export const concludeDelivery = (
-  sql: Statements,
-  seq: number,
-  verdict: Exclude<TakenKind, 'pending'>,
-): unknown =>
-  sql.run(
-    "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
-    verdict,
-    seq,
-  );
-
 /** Drops the oldest rejected deliveries beyond those that are kept, or the oldest other events: neither makes room for the other. */
 export const trimRejected = (sql: Statements, kind: 'rejected' | 'other'): unknown =>
   sql.run(dropRejected, kind === 'other' ? 1 : 0);
@@ -109,29 +96,9 @@ export class SharedContentTable {
   }
 }
 
-/**
- * The status of the one answer to a delivery of several leads: a lead in it that is pending decides for all of them.
- * `firstSeq` is the number of the first of them, `own` the status that the lead alone would have got.
- */
-export function sharedAnswers(database: Database): (firstSeq: number, own: number) => number {
-  const pending = database.prepare(
-    "SELECT status FROM deliveries WHERE first_seq = ? AND verdict = 'pending' LIMIT 1",
-  );
-  /** The leads of a delivery mostly follow each other. */
-  let last: { readonly firstSeq: number; readonly status: number | undefined } | undefined;
-  return (firstSeq, own) => {
-    if (last?.firstSeq !== firstSeq) {
-      const [row] = pending.all([firstSeq]);
-      last = { firstSeq, status: row === undefined ? undefined : Number(row['status']) };
-    }
-    return last.status ?? own;
-  };
-}
-
 interface LeadRow {
   /** Number of its first delivery. */
   readonly seq: number;
-  readonly accepted: boolean;
   /** Milliseconds since the epoch. */
   readonly firstAt: number;
   /** SHA-256 of the first payload. */
@@ -154,15 +121,14 @@ export function keysIn(sql: Statements, table: string, key: string, values: read
 }
 
 /** A row of `leads`, which has one for each id that was ever taken, and keeps it for ever. */
-export const insertLead = (sql: Statements, id: string, { seq, accepted, firstAt, digest }: LeadRow): void =>
-  sql.insertLater('leads', [id, seq, accepted ? 'accepted' : 'pending', firstAt, 1, digest]);
+export const insertLead = (sql: Statements, id: string, { seq, firstAt, digest }: LeadRow): void =>
+  sql.insertLater('leads', [id, seq, firstAt, 1, digest]);
 
 export function findLead(sql: Statements, id: string): (LeadRow & { readonly attempts: number }) | undefined {
-  const row = sql.get('SELECT seq, state, first_at, attempts, digest FROM leads WHERE id = ?', id);
+  const row = sql.get('SELECT seq, first_at, attempts, digest FROM leads WHERE id = ?', id);
   return (
     row && {
       seq: Number(row['seq']),
-      accepted: row['state'] === 'accepted',
       firstAt: Number(row['first_at']),
       attempts: Number(row['attempts']),
       digest: row['digest'] as Uint8Array,
@@ -172,10 +138,6 @@ export function findLead(sql: Statements, id: string): (LeadRow & { readonly att
 
 export const countAttempt = (sql: Statements, id: string): unknown =>
   sql.run('UPDATE leads SET attempts = attempts + 1 WHERE id = ?', id);
-
-/** False when the lead was accepted before. */
-export const acceptLead = (sql: Statements, id: string): boolean =>
-  sql.run("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'", id) === 1;
 
 const dropRepeats = `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM deliveries
   WHERE lead = ? AND attempt > 1 AND (differs IS NULL) = ?
@@ -200,8 +162,8 @@ export function trimRepeats(sql: Statements, id: string, attempt: number, differ
 }
 
 /**
- * A row of `results`: what came of handing a delivery's lead to a target, numbered from 1; dropped with the delivery.
- * `target`: its stored name.
+ * A row of `results`: what came of an attempt to forward a delivery's lead, numbered from 1; dropped with the delivery.
+ * Nothing is written where that is gone. `target`: its stored name.
  */
 export function addResult(
   sql: Statements,
@@ -212,7 +174,8 @@ export function addResult(
   const last = sql.get('SELECT MAX(number) AS last FROM results WHERE seq = ?', seq)?.['last'];
   const number = Number(last ?? 0) + 1;
   sql.run(
-    'INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO results SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+     WHERE EXISTS (SELECT 1 FROM deliveries WHERE seq = ?1)`,
     seq,
     number,
     target,

@@ -38,7 +38,7 @@ export class ErasedTable {
   /** As `ReceivedLeads` gives it. */
   lookUp(leadId: string): ReceivedLead | undefined {
     const lead = this.find(leadId);
-    return lead && { seq: lead.seq, receivedAt: lead.firstAt, digest: undefined, isPending: false };
+    return lead && { seq: lead.seq, receivedAt: lead.firstAt, digest: undefined, isWaiting: false };
   }
 
   /** Whether a rejected delivery, of which nobody knows whether it is authentic, holds a lead that was erased. */
@@ -76,7 +76,7 @@ export function eraseLeads(
   holding: readonly number[],
 ): ErasedCounts {
   const sql = new Statements(database);
-  const counts = { leads: 0, deliveries: 0, rejected: 0, pending: 0 };
+  const counts = { leads: 0, deliveries: 0, rejected: 0, waiting: 0 };
   const shared = new Set<number>();
   let isKnown = false;
   const drop = (chosen: string, value: string | number): void => {
@@ -108,9 +108,9 @@ export function eraseLeads(
     isKnown = true;
     const numbers = { firstAt: Number(kept['first_at']), attempts: Number(kept['attempts']) };
     erased.add(leadId, { seq: Number(kept['seq']), ...numbers });
-    const [work] = sql.all('SELECT 1 FROM work WHERE lead = ? AND done = 0 LIMIT 1', id);
-    if (work !== undefined) counts.pending += 1;
-    for (const table of ['work', 'dropped_repeats']) sql.run(`DELETE FROM ${table} WHERE lead = ?`, id);
+    const [waiting] = sql.all("SELECT 1 FROM forwards WHERE lead = ? AND state <> 'done' LIMIT 1", id);
+    if (waiting !== undefined) counts.waiting += 1;
+    for (const table of ['forwards', 'dropped_repeats']) sql.run(`DELETE FROM ${table} WHERE lead = ?`, id);
     sql.run('DELETE FROM leads WHERE id = ?', id);
   }
   for (const seq of rejected) drop("SELECT seq FROM deliveries WHERE verdict = 'rejected' AND seq = ?", seq);

@@ -103,11 +103,11 @@ export class Statements {
     return this.#prepare(sql).all(values);
   }
 
-  /** Inserts the row at the next `insertWaiting`. Every row of a table comes with the same `onConflict`. */
-  insertLater(table: string, row: readonly Value[], onConflict = ''): void {
+  /** Inserts the row at the next `insertWaiting`. */
+  insertLater(table: string, row: readonly Value[]): void {
     let rows = this.#waiting.get(table);
     if (rows === undefined) {
-      rows = new WaitingRows(this.#database, table, onConflict);
+      rows = new WaitingRows(this.#database, table);
       this.#waiting.set(table, rows);
     }
     rows.add(row);
@@ -140,15 +140,13 @@ const mostPrepared = 32;
 class WaitingRows {
   readonly #database: Database;
   readonly #table: string;
-  readonly #onConflict: string;
   /** By the number of rows, and the columns that differ as bits above it. */
   readonly #prepared = new Map<number, Statement>();
   #rows: (readonly Value[])[] = [];
 
-  constructor(database: Database, table: string, onConflict: string) {
+  constructor(database: Database, table: string) {
     this.#database = database;
     this.#table = table;
-    this.#onConflict = onConflict;
   }
 
   add(row: readonly Value[]): void {
@@ -186,7 +184,7 @@ class WaitingRows {
       const places = differs.map((one) => `?${one ? (next += 1) : (shared += 1)}`);
       return `(${places.join()})`;
     });
-    const sql = `INSERT INTO ${this.#table} VALUES ${rows.join()} ${this.#onConflict}`;
+    const sql = `INSERT INTO ${this.#table} VALUES ${rows.join()}`;
     const prepared = this.#database.prepare(sql);
     if (this.#prepared.size === mostPrepared) this.#prepared.clear();
     this.#prepared.set(key, prepared);

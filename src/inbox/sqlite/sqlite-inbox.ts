@@ -1,12 +1,12 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
 import type { OutOfReach } from '../problems.ts';
-import { leaseOwner } from '../receiver-liveness.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
 import { FileHealth } from './file-health.ts';
-import { type Database, textOf, Statements } from './libsql.ts';
+import { storedNamesOf, storeLabels, WaitingLeads } from './forward-rows.ts';
+import { type Database, Statements } from './libsql.ts';
 import {
   failWhereLocked,
   isOverwriteDue,
@@ -19,14 +19,6 @@ import {
 import { cannotOpen, cannotRead, cannotWrite, isBusy, sqliteCode } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
-import {
-  outstandingLeads,
-  readBacklog,
-  removeDeadReceivers,
-  RunningReceiver,
-  storedNamesOf,
-  storeLabels,
-} from './target-tables.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -36,18 +28,14 @@ const outOfReach: readonly OutOfReach[] = ['snapshots'];
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
-  const { location, clock, pid, targets } = options;
+  const { location, clock, targets } = options;
   const database = await openDatabase(location, options.warn);
   try {
-    removeDeadReceivers(database, pid, clock.now());
     const storedName = storedNamesOf(database);
-    storeLabels(database, storedName, targets);
-    const owner = leaseOwner(pid);
-    new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
-    const nonceStart = nonceClockStart(database, clock.steady());
-    const opened = { storedName, owner, nonceClockStart: nonceStart };
+    const newTargets = storeLabels(database, storedName, targets);
+    const opened = { storedName, nonceClockStart: nonceClockStart(database, clock.steady()) };
     failWhereLocked(database);
-    return sqliteInbox(database, options, opened);
+    return { ...sqliteInbox(database, options, opened), newTargets };
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -58,7 +46,7 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
 export async function openSqliteReader(location: string): Promise<InboxReader> {
   const database = await openReadOnly(location);
   try {
-    return sqliteReader(database, { location, wanted: [], owner: '' });
+    return sqliteReader(database, { location, own: [] });
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -66,9 +54,13 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 }
 
 /** The default store: an embedded database, one transaction a batch, ids unique in the database itself. */
-function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedStore): Inbox {
+function sqliteInbox(
+  database: Database,
+  options: StoreOptions,
+  opened: OpenedStore,
+): Omit<Inbox, 'newTargets'> {
   const { location, clock, onCommit } = options;
-  const wanted = options.targets.map(opened.storedName);
+  const own = options.targets.map(opened.storedName);
   const file = location === inMemory ? undefined : new FileHealth(options);
   const commits = new BatchCommit({
     database,
@@ -88,7 +80,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
       current.insertWaiting();
       return step(current);
     });
-  const outstanding = outstandingLeads(database, opened.owner);
+  const waitingLeads = new WaitingLeads(new Statements(database));
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
       return await Promise.resolve(read());
@@ -99,7 +91,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
   };
   let rejectedWaiting = 0;
   return {
-    ...sqliteReader(database, { location, wanted, owner: opened.owner }),
+    ...sqliteReader(database, { location, own }),
     take: (arrivals) => commits.add((writer) => writer.take(arrivals), arrivals),
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
@@ -114,24 +106,28 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
         rejectedWaiting -= rejected.length;
       }
     },
-    settle: (leases) => add((writer) => leases.map((lease) => writer.settle(lease))),
-    markDoneAtNewAddress: (leases) =>
-      add((writer) => leases.map((lease) => writer.markDoneAtNewAddress(lease))),
-    release: (leases) =>
-      add((writer) => {
-        for (const lease of leases) writer.release(lease);
+    claim: (target, most, withinMs = 0) =>
+      addReading((writer) => writer.claim(target, most, clock.now() + withinMs)),
+    claimLeads: (leadIds, target) =>
+      addReading((writer) => leadIds.map((leadId) => writer.claimLead(leadId, target))),
+    record: (records) =>
+      addReading((writer) => {
+        for (const record of records) writer.record(record);
       }),
-    lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
-    due: (target, by, limit, leadIds) =>
-      reading(() => outstanding.due(opened.storedName(target), by, limit, leadIds)),
-    nextDueAt: (target) => reading(() => outstanding.next(opened.storedName(target))),
-    beginAnew: (leadIds) => add((writer) => leadIds.filter((leadId) => writer.beginAnew(leadId)).length),
-    async *unsettled(target) {
-      const names = target === undefined ? await reading(outstanding.targets) : [opened.storedName(target)];
+    async nextDueIn(target) {
+      const at = await reading(() => waitingLeads.nextDueAt(opened.storedName(target)));
+      return at === undefined ? undefined : at - clock.now();
+    },
+    giveUp: (target, afterMs) => addReading((writer) => writer.giveUp(target, afterMs)),
+    makeDue: (leadIds) =>
+      addReading((writer) => leadIds.filter((leadId) => writer.makeDue(leadId)).length),
+    async *waiting(target) {
+      const names =
+        target === undefined ? await reading(() => waitingLeads.targets()) : [opened.storedName(target)];
       for (const name of names) {
         for (let after: string | undefined = ''; after !== undefined;) {
-          const behind: string = after;
-          const { refs, last } = await reading(() => outstanding.page(name, behind));
+          const start: string = after;
+          const { refs, last } = await reading(() => waitingLeads.page(name, start));
           yield* refs;
           after = last;
         }
@@ -142,7 +138,7 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
       await add(() => undefined);
       await file?.checkRoom();
     },
-    backlog: () => readBacklog(database, wanted),
+    backlog: () => waitingLeads.backlog(own),
     prune: (before) => pruneDeliveries(database, before, addReading),
     async erase(erasure) {
       database.prepare('PRAGMA secure_delete = ON').all([]);
@@ -163,8 +159,6 @@ function sqliteInbox(database: Database, options: StoreOptions, opened: OpenedSt
       return Promise.reject(cannotWrite(location, failed));
     },
     async close() {
-      // Where that cannot be written, the next one to open the inbox finds this receiver dead.
-      if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
       await commits.flush();
       database.close();
     },
@@ -177,44 +171,26 @@ const batchRows = 500;
 /** Runs a part of the work in a transaction. */
 type Transact = <T>(work: () => T) => Promise<T>;
 
-/**
- * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had, unless it is
- * dead. Resolves to the number of dropped deliveries.
- */
+/** Drops deliveries received before that time, but keeps the ids, and every lead that waits for a target. */
 async function pruneDeliveries(database: Database, before: number, transact: Transact): Promise<number> {
   const batch = `SELECT seq, received_at, lead FROM deliveries WHERE seq > ?1 ORDER BY seq LIMIT ${batchRows}`;
+  const old = `SELECT seq, lead FROM (${batch}) AS batch WHERE received_at < ?2
+    AND NOT EXISTS (SELECT 1 FROM forwards WHERE forwards.lead = batch.lead AND state = 'waiting')`;
   const end = database.prepare(`SELECT MAX(seq) AS seq FROM (${batch})`);
-  const drop = database.prepare(
-    `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM (${batch}) AS old WHERE received_at < ?2
-     AND NOT EXISTS (SELECT 1 FROM work WHERE work.lead = old.lead AND done = 0 AND dead = 0))`,
+  // What is dead cannot be sent any more once its delivery is gone.
+  const forget = database.prepare(
+    `DELETE FROM forwards WHERE state = 'dead' AND (lead, seq) IN (SELECT lead, seq FROM (${old}))`,
   );
-  // Of what a newer delivery is kept, that one can still be handed on.
-  const deadBatch = `SELECT target, lead FROM work WHERE dead = 1 AND (target, lead) > (?1, ?2)
-    ORDER BY target, lead LIMIT ${batchRows}`;
-  const deadEnd = database.prepare(
-    `SELECT target, lead FROM (${deadBatch}) ORDER BY target DESC, lead DESC LIMIT 1`,
-  );
-  const dropDead = database.prepare(
-    `DELETE FROM work WHERE (lead, target) IN (SELECT lead, target FROM (${deadBatch}) AS old
-     WHERE NOT EXISTS (SELECT 1 FROM leads JOIN deliveries USING (seq) WHERE id = old.lead)
-     AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.lead = old.lead AND attempt > 1))`,
-  );
+  const drop = database.prepare(`DELETE FROM deliveries WHERE seq IN (SELECT seq FROM (${old}))`);
   let dropped = 0;
   for (let start: number | null = 0; start !== null;) {
     const after: number = start;
     start = await transact(() => {
       const last = end.get([after])?.['seq'];
       if (typeof last !== 'number') return null;
+      forget.run([after, before]);
       dropped += drop.run([after, before]).changes;
       return last;
-    });
-  }
-  for (let after: readonly string[] | undefined = ['', '']; after !== undefined;) {
-    const behind: readonly string[] = after;
-    after = await transact(() => {
-      const [last] = deadEnd.all(behind);
-      dropDead.run(behind);
-      return last && [textOf(last['target']), textOf(last['lead'])];
     });
   }
   return dropped;

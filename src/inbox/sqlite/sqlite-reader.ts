@@ -1,14 +1,13 @@
 import { DataError } from '../../errors.ts';
-import type { LeadState } from '../inbox.ts';
 import type { InboxProblem } from '../problems.ts';
 import { inMemory } from '../store-options.ts';
 import { storeReader, type StoreQueries, type StoreReader } from '../store-reader.ts';
-import { targetLabel } from '../target-name.ts';
 import { deliveries, leads, type ReadDatabase, leadOf } from './delivery-queries.ts';
 import { SharedContentTable } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
 import { deliveryCounts } from './delivery-counts.ts';
 import { FileIdentity } from './file-health.ts';
+import { WaitingLeads } from './forward-rows.ts';
 import { type Database, textOf, toColumn, Statements, fromColumn, type Row } from './libsql.ts';
 import { receipts } from './receipts.ts';
 import { cannotRead } from './sqlite-errors.ts';
@@ -17,18 +16,16 @@ import type { PrunedLead, ReceivedLead, ReceivedLeads } from '../query-types.ts'
 interface SqliteReaderOptions {
   readonly location: string;
   /** Targets of this receiver, as they are stored. */
-  readonly wanted: readonly string[];
-  /** The name of this receiver; empty for a reader. */
-  readonly owner: string;
+  readonly own: readonly string[];
 }
 
 /** Reads what `Inbox` names, and writes nothing. What the database throws becomes a `DataError` that says what can be done. */
 export function sqliteReader(database: Database, options: SqliteReaderOptions): StoreReader {
-  const { location, wanted, owner } = options;
+  const { location, own } = options;
   const statements = new Statements(database);
   const erased = new ErasedTable(database);
   const read: ReadDatabase = { database, shared: new SharedContentTable(statements), erased };
-  const label = '(SELECT label FROM targets WHERE name = target)';
+  const waiting = new WaitingLeads(statements);
   const queries: StoreQueries = {
     ...leadLookup(read),
     ...changesOf(statements, location),
@@ -36,45 +33,15 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
     receipts: (query) => receipts(database, query),
     counts: (query) => deliveryCounts(database, query),
     leads: (query) => leads(read, query),
-    states(leadIds) {
-      const found = new Map<string, LeadState>();
+    has(leadIds) {
       erased.refresh();
-      for (const leadId of leadIds) {
-        const [row] = statements.all('SELECT state FROM leads WHERE id = ?', toColumn(leadId));
-        if (row !== undefined) found.set(leadId, row['state'] === 'accepted' ? 'accepted' : 'pending');
-        else if (erased.find(leadId) !== undefined) found.set(leadId, 'accepted');
-      }
-      return found;
+      const isKnown = (leadId: string): boolean =>
+        statements.all('SELECT 1 FROM leads WHERE id = ?', toColumn(leadId)).length > 0 ||
+        erased.find(leadId) !== undefined;
+      return new Set(leadIds.filter(isKnown));
     },
-    outstanding() {
-      const running =
-        'EXISTS (SELECT 1 FROM receivers WHERE receivers.target = work.target AND receivers.owner <> ?)';
-      const rows = statements.all(
-        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${running} AS elsewhere, SUM(dead) AS dead
-         FROM work WHERE done = 0 GROUP BY target`,
-        owner,
-      );
-      const found = rows.map((row) => ({
-        target: targetLabel(textOf(row['label'])),
-        leads: Number(row['leads']) - Number(row['dead']),
-        dead: Number(row['dead']),
-        wanted: wanted.includes(textOf(row['target'])),
-        wantedElsewhere: row['elsewhere'] === 1,
-      }));
-      return found.sort((a, b) => (a.target < b.target ? -1 : 1));
-    },
-    lackingTargets(leadId) {
-      const rows = statements.all(
-        `SELECT ${label} AS label, tries, due_at, dead FROM work WHERE lead = ? AND done = 0 ORDER BY label`,
-        toColumn(leadId),
-      );
-      return rows.map((row) => ({
-        target: targetLabel(textOf(row['label'])),
-        tries: Number(row['tries']),
-        dueAt: typeof row['due_at'] === 'number' && row['dead'] === 0 ? row['due_at'] : undefined,
-        dead: row['dead'] === 1,
-      }));
-    },
+    targetCounts: () => waiting.counts(own),
+    forwards: (leadIds) => waiting.forwards(leadIds),
     droppedRepeats(leadId) {
       const [row] = statements.all(
         'SELECT differing, same FROM dropped_repeats WHERE lead = ?',
@@ -126,7 +93,7 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
   const find = database.prepare(
     `SELECT group_concat(asked.key) AS places, group_concat(seq) AS seqs, group_concat(first_at) AS times,
        lower(group_concat(hex(digest))) AS digests, group_concat(
-       state = 'pending' OR EXISTS (SELECT 1 FROM work WHERE lead = leads.id AND done = 0)) AS pending
+       EXISTS (SELECT 1 FROM forwards WHERE lead = leads.id AND state <> 'done')) AS waiting
      FROM json_each(?) AS asked JOIN leads ON leads.id = asked.value`,
   );
   const bySeq = database.prepare(
@@ -158,13 +125,13 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
       const found: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
       const [row] = find.all([JSON.stringify(leadIds.map(toColumn))]);
       const column = (name: string): string[] => textOf(row?.[name]).split(',');
-      const [seqs, times, digests, pending] = ['seqs', 'times', 'digests', 'pending'].map(column);
+      const [seqs, times, digests, waiting] = ['seqs', 'times', 'digests', 'waiting'].map(column);
       for (const [i, place] of textsIn(textOf(row?.['places'])).entries()) {
         found[Number(place)] = {
           seq: Number(seqs?.[i]),
           receivedAt: Number(times?.[i]),
           digest: digests?.[i],
-          isPending: pending?.[i] === '1',
+          isWaiting: waiting?.[i] === '1',
         };
       }
       erased.refresh();

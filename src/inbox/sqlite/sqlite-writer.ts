@@ -1,11 +1,4 @@
-import {
-  ComparisonBudget,
-  decideVerdict,
-  type KnownLead,
-  replayedNonce,
-  type TakenKind,
-  verdictOnceDone,
-} from '../decide-verdict.ts';
+import { ComparisonBudget, decideVerdict, type KnownLead, replayedNonce } from '../decide-verdict.ts';
 import {
   contentOf,
   type DeliveryContent,
@@ -15,21 +8,13 @@ import {
   summaryOf,
   splitErased,
 } from '../delivery-record.ts';
-import {
-  type Arrival,
-  type LeaseAnswer,
-  type RejectedDelivery,
-  type TakeResult,
-  type TargetLease,
-} from '../inbox.ts';
+import type { Arrival, AttemptRecord, ClaimedLead, LeadClaim, RejectedDelivery, TakeResult } from '../inbox.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import { sha256 } from '../../json/bytes.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { type StoredName, targetAddress } from '../target-name.ts';
 import {
-  acceptLead,
   addResult,
-  concludeDelivery,
   countAttempt,
   findLead,
   insertDelivery,
@@ -43,21 +28,18 @@ import {
 } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
 import { type Database, toColumn, Statements } from './libsql.ts';
-import { RunningReceiver, TargetLeases } from './target-tables.ts';
+import { ForwardRows } from './forward-rows.ts';
 
 /** What a receiver reads once from the database it opened. */
 export interface OpenedStore {
-  /** The name on this receiver's leases. */
-  readonly owner: string;
   readonly storedName: StoredName<string>;
   readonly nonceClockStart: number;
 }
 
 /** Writes what `Inbox` names. Every method runs inside a transaction that the caller opened, from `begin` to `end`. */
 export class SqliteWriter {
-  readonly leases: TargetLeases;
   readonly erased: ErasedTable;
-  readonly receiver: RunningReceiver;
+  readonly #forwards: ForwardRows;
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #sql: Statements;
   readonly #shared: SharedContentTable;
@@ -73,14 +55,13 @@ export class SqliteWriter {
   readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
 
   constructor(database: Database, options: StoreOptions, opened: OpenedStore) {
-    const { targets: wanted, leaseMs, nonceLifetimeMs } = options;
-    const { owner, storedName, nonceClockStart } = opened;
+    const { claimMs, nonceLifetimeMs } = options;
+    const { storedName, nonceClockStart } = opened;
     const sql = new Statements(database);
     this.#options = options;
     this.#sql = sql;
     this.#storedName = storedName;
-    this.receiver = new RunningReceiver(sql, owner);
-    this.leases = new TargetLeases(sql, { wanted, owner, leaseMs, storedName });
+    this.#forwards = new ForwardRows(sql, { claimMs, storedName });
     this.erased = new ErasedTable(database);
     this.#shared = new SharedContentTable(sql);
     this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart);
@@ -102,7 +83,6 @@ export class SqliteWriter {
     this.#comparison.reset();
     this.#shared.forget();
     this.erased.refresh();
-    this.receiver.renew(now);
   }
 
   end(): void {
@@ -127,41 +107,30 @@ export class SqliteWriter {
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
-  settle({ leadId, seq, target, result }: TargetLease): TakenKind {
-    // Erased while a target was handed the lead.
-    if (this.erased.find(leadId) !== undefined) return 'duplicate';
-    const id = this.#written(leadId);
-    this.#addResult(seq, target, result);
-    const undone = this.leases.settle(id, target);
-    const accepted = undone.length === 0 && !acceptLead(this.#sql, id);
-    const verdict = verdictOnceDone(undone, { accepted });
-    if (verdict !== 'pending') concludeDelivery(this.#sql, seq, verdict);
-    return verdict;
+  /** `by`: when they are due, in milliseconds since the epoch. */
+  claim(target: string, most: number, by: number): ClaimedLead[] {
+    return this.#forwards.claim(target, most, by, this.#now);
   }
 
-  markDoneAtNewAddress({ leadId, seq, target, result }: TargetLease): string | undefined {
-    if (this.erased.find(leadId) !== undefined) return undefined;
-    const id = this.#written(leadId);
-    this.#addResult(seq, target, result);
-    const moved = this.leases.markDoneAtNewAddress(id, target, this.#now);
-    if (moved !== undefined) this.settle({ leadId, seq, target });
-    return moved;
+  claimLead(leadId: string, target: string | undefined): LeadClaim {
+    return this.#forwards.claimLead(toColumn(leadId), target, this.#now);
   }
 
-  release(lease: TargetLease): void {
-    const { leadId, seq, target, result } = lease;
-    if (this.erased.find(leadId) !== undefined) return;
-    const id = this.#written(leadId);
-    this.#addResult(seq, target, result);
-    this.leases.release(id, lease);
+  record(record: AttemptRecord): void {
+    const { leadId, seq, target, result } = record;
+    if (result !== undefined) {
+      const stored = { ...result, address: targetAddress(target) };
+      addResult(this.#sql, seq, this.#storedName(target), stored);
+    }
+    this.#forwards.record(toColumn(leadId), record, this.#now);
   }
 
-  lease(lease: TargetLease): LeaseAnswer {
-    return this.leases.lease(this.#written(lease.leadId), lease, this.#now);
+  giveUp(target: string, afterMs: number): number {
+    return this.#forwards.giveUp(target, this.#now - afterMs, this.#now);
   }
 
-  beginAnew(leadId: string): boolean {
-    return this.leases.beginAnew(this.#written(leadId), this.#now);
+  makeDue(leadId: string): boolean {
+    return this.#forwards.makeDue(toColumn(leadId), this.#now);
   }
 
   /** The lead's id as a column has it. What waits of it is written, so that it can be looked at. */
@@ -169,12 +138,6 @@ export class SqliteWriter {
     const id = toColumn(leadId);
     if (this.#waiting.has(id)) this.insertWaiting();
     return id;
-  }
-
-  #addResult(seq: number, target: string, result: TargetLease['result']): void {
-    if (result === undefined) return;
-    const stored = { ...result, address: targetAddress(target) };
-    addResult(this.#sql, seq, this.#storedName(target), stored);
   }
 
   #takeDelivery(group: Group): TakeResult[] {
@@ -211,27 +174,25 @@ export class SqliteWriter {
     bodyDigest: Uint8Array | undefined,
     firstSeq?: number,
   ): TakeResult {
-    const { targets } = this.#options;
-    const { delivery, leadId, place } = arrival;
+    const { targets = this.#options.targets, claimed = [], delivery, leadId, place } = arrival;
     const id = this.#written(leadId);
     const payload = leadBytes(delivery.body, place);
     const digest = bodyDigest ?? sha256(payload);
     const known = this.#known.has(id) ? this.#knownLead(id, payload, digest) : undefined;
-    const verdict = decideVerdict(known, arrival, targets);
-    const accepted = verdict.kind === 'accepted';
+    const verdict = decideVerdict(known, arrival);
     const seq = (this.#seq += 1);
     this.#known.add(id);
     this.#waiting.add(id);
     insertDelivery(this.#sql, { seq, id }, summaryOf(arrival, verdict, content.path, firstSeq), content);
     if (known === undefined) {
-      insertLead(this.#sql, id, { seq, accepted, firstAt: delivery.receivedAt, digest });
+      insertLead(this.#sql, id, { seq, firstAt: delivery.receivedAt, digest });
+      for (const target of targets) {
+        const row = { seq, request: firstSeq ?? seq, isClaimed: claimed.includes(target) };
+        this.#forwards.add(id, target, row, this.#now);
+      }
     } else {
       countAttempt(this.#sql, id);
       trimRepeats(this.#sql, id, verdict.attempt, verdict.differs !== undefined);
-      if (accepted) acceptLead(this.#sql, id);
-    }
-    if (verdict.kind === 'pending') {
-      for (const { name } of verdict.targets) this.leases.grant(id, name, this.#now);
     }
     return { seq, ...verdict };
   }
@@ -243,11 +204,9 @@ export class SqliteWriter {
     return {
       firstAt: row.firstAt,
       attempts: row.attempts,
-      accepted: row.accepted,
       firstBody: isSame
         ? 'same'
         : this.#comparison.spend(leadOfDelivery(this.#sql, row.seq, this.#shared), payload),
-      ...this.leases.stateOf(id, this.#now),
     };
   }
 

@@ -57,26 +57,26 @@ async function fittedWindow(
   return { since, until: since + buckets * length * minute, buckets };
 }
 
-/** More pending leads are not counted: they are read one by one. */
-const mostPending = 1_000;
+/** More leads that wait, or are dead, are not counted: they are read one by one. */
+const mostRead = 1_000;
 
-/** How many rows the list has of each verdict. */
+/** How many rows the list has of each filter. */
 export async function countVerdicts(
   inbox: Pick<InboxReader, 'counts' | 'list'>,
   since = 0,
   until = Number.MAX_SAFE_INTEGER,
 ): Promise<WireCounts> {
-  const counts = { ...none };
+  const counts = { ...none, waiting: 0, dead: 0 };
   for await (const step of inbox.counts({ since, until, partMs: Number.MAX_SAFE_INTEGER })) {
     for (const { verdict, count, isRemoved } of step) if (!isRemoved) counts[verdict] += count;
   }
-  // Of a lead that is outstanding the list has one row, whatever its deliveries were answered when they came.
-  counts.pending = 0;
-  for await (const _ of inbox.list({ verdicts: ['pending'], since, until })) {
-    counts.pending += 1;
-    if (counts.pending === mostPending) break;
+  for (const state of ['waiting', 'dead'] as const) {
+    for await (const _ of inbox.list({ verdicts: [state], since, until })) {
+      counts[state] += 1;
+      if (counts[state] === mostRead) break;
+    }
   }
   return counts;
 }
 
-const none = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
+const none = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };

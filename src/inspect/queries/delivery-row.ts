@@ -1,4 +1,4 @@
-import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import type { Forward, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, jsonIn } from '../../json/exact.ts';
 import { fieldsOf } from '../../json/resource.ts';
@@ -12,24 +12,30 @@ const longestText = 200;
 /** A larger lead is not parsed for the list, in bytes. */
 const largestParsed = 256 * 1024;
 
-export async function rowOf(
-  inbox: Pick<InboxReader, 'lackingTargets'>,
-  delivery: StoredDelivery,
-): Promise<WireRow> {
-  const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, results, body } = delivery;
+/** The rows of some deliveries, in their order. */
+export async function rowsOf(
+  inbox: Pick<InboxReader, 'forwards'>,
+  deliveries: readonly StoredDelivery[],
+): Promise<WireRow[]> {
+  const accepted = deliveries.filter(({ verdict }) => verdict === 'accepted');
+  const forwards = await inbox.forwards(accepted.flatMap(({ leadId }) => leadId ?? []));
+  return deliveries.map((delivery) => {
+    const isFirst = delivery.verdict === 'accepted';
+    return rowOf(delivery, isFirst ? (forwards.get(delivery.leadId ?? '') ?? []) : []);
+  });
+}
+
+function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow {
+  const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, body } = delivery;
   const { name, category } = textsOf(delivery);
-  // Its target may have had the lead with a later delivery.
-  const lacking = verdict === 'pending' && leadId !== null ? await inbox.lackingTargets(leadId) : [];
-  const done = new Set(
-    results.filter(({ ok }) => ok).map(({ target, address = '' }) => `${target} ${address}`),
-  );
+  const at = (state: Forward['state']): number => forwards.filter((one) => one.state === state).length;
   return {
     ...{ seq, receivedAt, leadId, name, category, verdict, reason, status, attempt },
     source: sourceOf(delivery),
     size: body.length,
-    done: done.size,
-    waiting: lacking.filter(({ dead }) => !dead).length,
-    dead: lacking.filter(({ dead }) => dead).length,
+    done: at('done'),
+    waiting: at('waiting'),
+    dead: at('dead'),
   };
 }
 

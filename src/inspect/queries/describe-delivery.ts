@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-options.ts';
 import { utf8, bufferOf } from '../../json/bytes.ts';
-import { storedDelivery } from '../../receiver/stored-deliveries.ts';
+import { storedDelivery } from '../../receiver/stored-request.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
 import { type WireDelivery, type WireRow, mostDumped } from '../wire.ts';
-import { rowOf } from './delivery-row.ts';
+import { rowsOf } from './delivery-row.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/scanner.ts';
 
@@ -18,7 +18,7 @@ const mostAttempts = 100;
 const controls = /(?!\s)\p{Cc}/u;
 
 export async function describeDelivery(
-  inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
+  inbox: Pick<InboxReader, 'list' | 'forwards'>,
   seq: number,
 ): Promise<WireDelivery | undefined> {
   const delivery = await storedDelivery(inbox, seq);
@@ -26,8 +26,11 @@ export async function describeDelivery(
   const { body, leadId, results } = delivery;
   const text = utf8(body.subarray(0, shownBytes));
   const hasInvalidText = !isUtf8(body);
+  const [row] = await rowsOf(inbox, [delivery]);
+  const forwards = leadId === undefined ? undefined : (await inbox.forwards([leadId])).get(leadId);
+  if (row === undefined) throw new Error('a delivery has no row');
   return {
-    ...(await rowOf(inbox, delivery)),
+    ...row,
     remote: delivery.remote,
     method: delivery.method,
     path: delivery.path,
@@ -42,9 +45,7 @@ export async function describeDelivery(
     differs: delivery.differs ?? null,
     explanation: explainStored(delivery) ?? null,
     results: results.map(({ address = null, ...result }) => ({ ...result, address })),
-    lacking: (leadId === undefined ? [] : await inbox.lackingTargets(leadId)).map(
-      ({ dueAt = null, ...lacking }) => ({ ...lacking, dueAt }),
-    ),
+    forwards: (forwards ?? []).map(({ dueAt = null, ...forward }) => ({ ...forward, dueAt })),
     attempts: leadId === undefined ? [] : await attemptsOf(inbox, leadId),
     notReplayable: whyNotReplayable(delivery) ?? null,
   };
@@ -52,15 +53,14 @@ export async function describeDelivery(
 
 /** Oldest first: the newest of them. */
 async function attemptsOf(
-  inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
+  inbox: Pick<InboxReader, 'list' | 'forwards'>,
   leadId: string,
 ): Promise<readonly WireRow[]> {
-  const rows: WireRow[] = [];
+  const deliveries: StoredDelivery[] = [];
   for await (const delivery of inbox.list({ leadId })) {
-    rows.push(await rowOf(inbox, delivery));
-    if (rows.length === mostAttempts) break;
+    if (deliveries.push(delivery) === mostAttempts) break;
   }
-  return rows.reverse();
+  return rowsOf(inbox, deliveries.reverse());
 }
 
 /** What rejects a delivery whose body is not read, or not to its end. */

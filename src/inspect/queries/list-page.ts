@@ -1,7 +1,7 @@
 import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { WirePage, WireRow } from '../wire.ts';
-import { rowOf, textsOf } from './delivery-row.ts';
+import type { WirePage } from '../wire.ts';
+import { rowsOf, textsOf } from './delivery-row.ts';
 
 interface PageQuery extends InboxQuery {
   readonly limit: number;
@@ -14,21 +14,21 @@ const searchMs = 250;
 
 /** One page of the list, newest first. */
 export async function listPage(
-  inbox: Pick<InboxReader, 'list' | 'lackingTargets'>,
+  inbox: Pick<InboxReader, 'list' | 'forwards'>,
   { limit, text, ...query }: PageQuery,
   clock: Pick<Clock, 'steady'>,
 ): Promise<WirePage> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const end = clock.steady() + searchMs;
-  const rows: WireRow[] = [];
+  const found: StoredDelivery[] = [];
   let last: number | null = null;
   for await (const delivery of inbox.list(query)) {
-    const isFull = rows.length === limit || (words.length > 0 && last !== null && clock.steady() > end);
-    if (isFull) return { rows, next: last };
+    const isFull = found.length === limit || (words.length > 0 && last !== null && clock.steady() > end);
+    if (isFull) return { rows: await rowsOf(inbox, found), next: last };
     last = delivery.seq;
-    if (holdsAll(delivery, words)) rows.push(await rowOf(inbox, delivery));
+    if (holdsAll(delivery, words)) found.push(delivery);
   }
-  return { rows, next: null };
+  return { rows: await rowsOf(inbox, found), next: null };
 }
 
 function holdsAll(delivery: StoredDelivery, words: readonly string[]): boolean {

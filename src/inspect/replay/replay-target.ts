@@ -35,7 +35,6 @@ export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): 
     scheme: undefined,
     proxy,
     timeoutMs,
-    bestEffort: false,
     keepBody: false,
     loopbackCa: undefined,
     trust,

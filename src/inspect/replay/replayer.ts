@@ -1,8 +1,8 @@
 import type { Inbox } from '../../inbox/inbox.ts';
 import { targetLabel } from '../../inbox/target-name.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
-import { retryDelivery } from '../../receiver/retry-delivery.ts';
-import { storedDelivery } from '../../receiver/stored-deliveries.ts';
+import { retryRequest } from '../../receiver/retry-request.ts';
+import { storedDelivery } from '../../receiver/stored-request.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
 import { inboxFailed, notThere, RequestProblem } from '../request-problem.ts';
@@ -13,7 +13,7 @@ import type { ReplayTarget } from './replay-target.ts';
 /** Replays that wait for the one ahead of them. */
 const mostWaiting = 16;
 
-type ReplayInbox = Pick<Inbox, 'list' | 'lease' | 'settle' | 'markDoneAtNewAddress' | 'release'>;
+type ReplayInbox = Pick<Inbox, 'list' | 'claimLeads' | 'record'>;
 
 interface ReplayerOptions {
   readonly targets: readonly ReplayTarget[];
@@ -22,7 +22,7 @@ interface ReplayerOptions {
   readonly clock: Clock;
 }
 
-/** Sends one delivery after the other: two replays of this process would have the same name on their leases. */
+/** Sends one delivery after the other: a person waits for each. */
 export class Replayer {
   readonly targets: readonly WireTarget[];
   readonly #options: ReplayerOptions;
@@ -72,12 +72,12 @@ export class Replayer {
       if (stored === undefined) throw new RequestProblem(notThere(`Delivery ${seq}`));
       const problem = whyNotReplayable(stored);
       if (problem !== undefined) throw new RequestProblem({ status: 409, code: 'not-replayable', problem });
-      const { leadId = '', attempt, place } = stored;
-      const options = { target, inbox, clock, sentenceOf, hasMoved: false };
-      const [retried] = await retryDelivery([{ seq, leadId, attempt, place }], options);
+      const { leadId = '' } = stored;
+      const options = { target, inbox, clock, sentenceOf, isMove: false };
+      const [retried] = await retryRequest([{ ...stored, leadId }], options);
       if (retried === undefined) throw new Error('a target gave no result');
-      const { ok, answer, durationMs, isSettled } = retried;
-      return { ok, answer, durationMs, settled: isSettled ? targetLabel(wire.name) : null };
+      const { ok, answer, durationMs, insteadOf } = retried;
+      return { ok, answer, durationMs, settled: insteadOf === undefined ? null : targetLabel(wire.name) };
     });
   }
 }

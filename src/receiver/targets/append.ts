@@ -11,13 +11,13 @@ import { regularFile } from '../../files/output-place.ts';
 import type { FileProblem } from '../../files/problems.ts';
 import { linesOf, writeAt } from '../../files/read.ts';
 import { syncDirectory } from '../../files/replace.ts';
-import type { Inbox, StoredDelivery, StoredRef, TargetLease } from '../../inbox/inbox.ts';
+import type { AttemptRecord, Inbox, StoredRef } from '../../inbox/inbox.ts';
 import type { IdField } from '../../lead/find-leads.ts';
 import { readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
-import { asReceived, isUnreadable, storedDelivery } from '../stored-deliveries.ts';
+import { isUnreadable, leadOf, storedDelivery } from '../stored-request.ts';
 import { lostLines } from './lost-lines.ts';
-import type { Target, TargetResult } from './target.ts';
+import type { Target } from './target.ts';
 
 /** The name of such a target in the inbox; in one that is shared, two hosts have two files. */
 const appendTargetName = (path: string, host: string | undefined): string =>
@@ -46,21 +46,25 @@ export async function openAppendTarget(path: string, options: AppendTargetOption
   });
   return {
     name: appendTargetName(path, options.host),
-    deliver: (_, leads) =>
-      leads.map(async ({ lead }): Promise<TargetResult> => {
-        const started = performance.now();
-        const failure = await group.add(Buffer.concat([lead.bytes, lineFeed])).then(
-          () => undefined,
-          (error: unknown) => sentenceOf(error),
-        );
-        const durationMs = Math.round(performance.now() - started);
-        if (failure === undefined) return { to: 'output', ok: true, answer: 'written', durationMs };
-        return { to: 'output', ok: false, answer: failure, durationMs, isDown: true };
-      }),
+    concurrency: mostLines,
+    async deliver({ leads }) {
+      const started = performance.now();
+      const lines = leads.flatMap(({ lead }) => [lead.bytes, lineFeed]);
+      const failure = await group.add(Buffer.concat(lines)).then(
+        () => undefined,
+        (error: unknown) => sentenceOf(error),
+      );
+      const durationMs = Math.round(performance.now() - started);
+      if (failure === undefined) return { to: 'output', ok: true, answer: 'written', durationMs };
+      return { to: 'output', ok: false, answer: failure, durationMs, isDown: true };
+    },
     reopen: () => file.reopen(),
     close: () => file.close(),
   };
 }
+
+/** Lines that are written at the same time, so that they share a sync. */
+const mostLines = 256;
 
 const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
@@ -217,14 +221,14 @@ export const repairOutputFile = (...options: Parameters<typeof repair>): Promise
 
 async function repair(
   path: string,
-  inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
+  inbox: Pick<Inbox, 'waiting' | 'record' | 'list'>,
   idField: IdField,
   host?: string,
 ): Promise<boolean> {
   const target = appendTargetName(path, host);
-  const outstanding = new Map<string, StoredRef>();
-  for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
-  if (outstanding.size === 0) return false;
+  const waiting = new Map<string, StoredRef>();
+  for await (const stored of inbox.waiting(target)) waiting.set(stored.leadId, stored);
+  if (waiting.size === 0) return false;
   const file = await open(path, 'r+');
   try {
     // The lines of the process that was killed may not be on disk yet.
@@ -232,27 +236,27 @@ async function repair(
     let last = Buffer.alloc(0);
     let offset = 0;
     for await (const lines of linesOf(file)) {
-      const written: TargetLease[] = [];
+      const written: AttemptRecord[] = [];
       for (const { bytes } of lines) {
         const byField = readLead(bytes, idField);
         // The lead may have been stored when the id was expected in the field of the specification.
         const read = byField.ok ? byField : readLead(bytes);
-        const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
+        const stored = read.ok ? waiting.get(read.lead.id ?? '') : undefined;
         // After a sync that failed, the line that is read here may never reach the disk, and no later sync reports it. So the
         // line is written once more.
         if (stored !== undefined && (await writeAgain(file, bytes, offset)))
-          written.push({ ...stored, target });
+          written.push({ ...stored, target, tries: 1, outcome: 'done' });
         offset += bytes.length + lineFeed.length;
       }
-      for (const { leadId } of written) outstanding.delete(leadId);
+      for (const { leadId } of written) waiting.delete(leadId);
       if (written.length > 0) {
         await file.datasync();
-        await inbox.settle(written);
+        await inbox.record(written);
       }
       last = Buffer.from(lines.at(-1)?.bytes ?? []);
     }
     const { size } = await file.stat();
-    if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, outstanding.values(), inbox)))
+    if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, waiting.values(), inbox)))
       return false;
     const end = offset - lineFeed.length;
     // Another program may have cut the file, or written after its last line, meanwhile.
@@ -279,28 +283,13 @@ async function beginsLead(
   leads: Iterable<StoredRef>,
   inbox: Pick<Inbox, 'list'>,
 ): Promise<boolean> {
-  for (const { leadId, seq } of leads) {
+  for (const { seq } of leads) {
     try {
-      for await (const bytes of leadBytesOf(leadId, seq, inbox))
-        if (part.equals(bytes.subarray(0, part.length))) return true;
+      const stored = await storedDelivery(inbox, seq);
+      if (stored !== undefined && part.equals(leadOf(stored).lead.bytes.subarray(0, part.length))) return true;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
     }
   }
   return false;
-}
-
-/** The bytes of a lead. One that was fetched may have been written as a later push brought it, so that those follow. */
-async function* leadBytesOf(
-  leadId: string,
-  seq: number,
-  inbox: Pick<Inbox, 'list'>,
-): AsyncGenerator<Uint8Array> {
-  const bytesOf = (stored: StoredDelivery): Uint8Array[] =>
-    asReceived(stored, [{ ...stored, leadId }]).leads.map(({ lead }) => lead.bytes);
-  const stored = await storedDelivery(inbox, seq);
-  if (stored !== undefined) yield* bytesOf(stored);
-  if (stored?.source !== 'backfill') return;
-  for await (const later of inbox.list({ leadId, after: seq }))
-    if (later.verdict !== 'rejected') yield* bytesOf(later);
 }

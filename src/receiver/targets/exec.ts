@@ -4,10 +4,7 @@ import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
 import { leadBytes } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
-import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
-import type { TargetProblem } from '../problems.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { AttemptedLead, Target, TargetResult } from './target.ts';
+import type { Target } from './target.ts';
 
 interface ExecOptions {
   readonly command: string;
@@ -16,10 +13,8 @@ interface ExecOptions {
   /** Of this process; the command gets it without our own settings. */
   readonly env: Context['env'];
   readonly timeoutMs: number;
-  readonly bestEffort: boolean;
   readonly messages: Pick<Messages, 'say'>;
   readonly killGroup: Context['killGroup'];
-  readonly sentenceOf: (found: TargetProblem) => string;
   /** Kills the commands that run. */
   readonly signal: AbortSignal;
 }
@@ -32,43 +27,26 @@ const concurrency = 4;
 
 /**
  * Runs a shell command with the lead's own bytes on stdin, and its id (a NUL as U+FFFD, since no variable can hold
- * one) and attempt in `LEAD_ID` and `LEAD_ATTEMPT`; exit 0 means that it took the lead. A lead waits
- * `timeoutMs` at most until a command may start, and the command runs as long at most.
+ * one) and attempt in `LEAD_ID` and `LEAD_ATTEMPT`; exit 0 means that it took the lead. The command runs `timeoutMs` at
+ * most.
  */
 export function execTarget({ messages, ...options }: ExecOptions): Target {
-  const { command, host, timeoutMs, bestEffort, killGroup, signal, sentenceOf } = options;
+  const { command, host, timeoutMs, killGroup, signal } = options;
   const env = withoutSettings(options.env);
-  const limit = new ConcurrencyLimit(concurrency);
-  const runFor = async (
-    { leadId, place, attempt }: AttemptedLead,
-    { delivery }: CheckedDelivery,
-  ): Promise<TargetResult> => {
-    const queued = performance.now();
-    if (!(await limit.acquire(timeoutMs, signal))) {
-      const answer = sentenceOf({ kind: 'target-busy' });
-      return { to: 'exec', ok: false, answer, durationMs: Math.round(performance.now() - queued) };
-    }
-    const lead = { LEAD_ID: leadId.replaceAll('\0', '\ufffd'), LEAD_ATTEMPT: String(attempt) };
-    const input = leadBytes(delivery.body, place);
-    const started = performance.now();
-    const end = await runCommand({
-      command,
-      env: { ...env, ...lead },
-      input,
-      timeoutMs,
-      killGroup,
-      signal,
-    }).finally(() => limit.release());
-    // stdout carries our data alone, so what a command prints goes to stderr with the messages.
-    for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
-    const { ok, text: answer, isInterrupted } = end;
-    return { to: 'exec', ok, answer, isInterrupted, durationMs: Math.round(performance.now() - started) };
-  };
   return {
     name: `exec ${host === undefined ? '' : `${host} `}${command}`,
-    bestEffort,
     concurrency,
-    deliver: (from, leads) => leads.map((lead) => runFor(lead, from)),
+    async deliver({ delivery, leads: [lead] }, attempt) {
+      const id = lead?.leadId.replaceAll('\0', '\ufffd') ?? '';
+      const input = leadBytes(delivery.body, lead?.place);
+      const variables = { LEAD_ID: id, LEAD_ATTEMPT: String(attempt) };
+      const started = performance.now();
+      const run = { command, env: { ...env, ...variables }, input, timeoutMs, killGroup, signal };
+      const { ok, text: answer, isInterrupted, output } = await runCommand(run);
+      // stdout carries our data alone, so what a command prints goes to stderr with the messages.
+      for (const line of output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
+      return { to: 'exec', ok, answer, isInterrupted, durationMs: Math.round(performance.now() - started) };
+    },
   };
 }
 

@@ -1,7 +1,6 @@
 import { Secret } from '../../secret.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { AttemptedLead } from './target.ts';
 
 interface ForwardRequestOptions {
   /** Without credentials. */
@@ -11,7 +10,7 @@ interface ForwardRequestOptions {
   readonly keepPath: boolean;
   /** Name of the scheme that verified the deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
-  /** Headers in place of the delivery's own of the same names. */
+  /** Headers for each request, in place of the delivery's own of the same names. */
   readonly headersOf?: HeadersOf | undefined;
 }
 
@@ -34,13 +33,10 @@ const ours = /^leads-(lead-id|attempt|verified|replay)$/i;
 /** Of several ids in a header, in characters: more are not named. */
 const longestIds = 4096;
 
-/**
- * A delivery as the app gets it: exact bytes and headers. `leads`: those of it that the app has not had. Undefined when its
- * path leads out of `url`'s own.
- */
+/** A delivery as the app gets it: exact bytes and headers. Undefined when its path leads out of `url`'s own. */
 export function forwardRequest(
-  { delivery, key, source }: CheckedDelivery,
-  leads: readonly Pick<AttemptedLead, 'leadId' | 'attempt'>[],
+  { delivery, leads, key, source }: CheckedDelivery,
+  attempt: number,
   { url, credentials, keepPath, scheme, headersOf }: ForwardRequestOptions,
 ): ForwardRequest | undefined {
   const target = keepPath ? withPathOf(delivery, url) : url.href;
@@ -56,7 +52,7 @@ export function forwardRequest(
       ...endToEndHeaders(delivery).filter(([name]) => !isReplaced(name)),
       ...(credentials === undefined ? [] : [['authorization', credentials.authorization.reveal()] as const]),
       ...leadIdHeader(leads.map(({ leadId }) => leadId)),
-      ['leads-attempt', String(Math.max(...leads.map(({ attempt }) => attempt)))],
+      ['leads-attempt', String(attempt)],
       ...(scheme === undefined ? [] : [['leads-verified', verifiedBy(scheme, key, source)] as const]),
       ...more,
     ],

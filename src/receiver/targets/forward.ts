@@ -21,7 +21,6 @@ interface ForwardOptions {
   /** For requests to the app; undefined: none. */
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
-  readonly bestEffort: boolean;
   /** Whether the result holds the answer's body. */
   readonly keepBody: boolean;
   /** Our own authority as PEM, trusted for loopback. */
@@ -54,7 +53,7 @@ const connections = 64;
  * its `Location`.
  */
 export function forwardTarget(options: ForwardOptions): Target {
-  const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
+  const { keepPath, scheme, proxy, timeoutMs, keepBody, loopbackCa, signal } = options;
   const { trust, headersOf, sentenceOf, now } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
@@ -69,15 +68,12 @@ export function forwardTarget(options: ForwardOptions): Target {
     );
     return text?.slice(0, longestReason);
   };
-  const forward = async (
-    message: ReturnType<typeof forwardRequest>,
-    onBegun?: (abandon: () => void) => void,
-  ): Promise<TargetResult> => {
+  const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
       const answer = sentenceOf({ kind: 'target-path-left', url: keepPath?.urlSaidBy ?? url.href });
       return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
-    const posted = await poster.post(message, { timeoutMs, signal, onBegun });
+    const posted = await poster.post(message, { timeoutMs, signal });
     const durationMs = Math.round(posted.durationMs);
     if (!posted.ok) {
       const answer = sentenceOf({
@@ -105,21 +101,11 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
   return {
     name: `forward ${url.href}`,
-    bestEffort,
     isWhole: true,
     concurrency: connections,
-    deliver(checked, leads, onBegun) {
-      const result = forward(
-        forwardRequest(checked, leads, {
-          url,
-          credentials,
-          keepPath: keepPath !== undefined,
-          scheme,
-          headersOf,
-        }),
-        onBegun,
-      );
-      return leads.map(() => result);
+    deliver(checked, attempt) {
+      const to = { url, credentials, keepPath: keepPath !== undefined, scheme, headersOf };
+      return forward(forwardRequest(checked, attempt, to));
     },
     close() {
       poster.close();

@@ -1,7 +1,7 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
-import type { CheckedDelivery, CheckedLead } from '../../webhook/check-delivery.ts';
+import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 
-/** What came of the delivery of one lead to one target. Printed as it is in the `events` format. */
+/** What came of one attempt to deliver to a target. */
 export interface TargetResult {
   /** The kind of target. */
   readonly to: 'forward' | 'exec' | 'output';
@@ -11,9 +11,9 @@ export interface TargetResult {
   readonly durationMs: number;
   /** Of an HTTP answer; undefined where none came. */
   readonly status?: number | undefined;
-  /** What failed is the target, whichever lead it is handed. */
+  /** The target failed, whichever lead it is sent. */
   readonly isDown?: true | undefined;
-  /** A signal of others ended it, as where a service manager stops all processes of a service. Not printed. */
+  /** A signal of others ended it, as where a service manager stops all processes of a service. */
   readonly isInterrupted?: true | undefined;
   /** So long an HTTP answer asks to wait. */
   readonly retryAfterMs?: number | undefined;
@@ -21,13 +21,7 @@ export interface TargetResult {
   readonly body?: string | undefined;
 }
 
-/** A lead on its way to a target. */
-export interface AttemptedLead extends CheckedLead {
-  /** Which try of this target it is, from 1. */
-  readonly attempt: number;
-}
-
-/** Something that gets every new lead before its delivery is acknowledged. */
+/** Something that gets every new lead. */
 export interface Target {
   /** Its name in the inbox, by which a later run knows what was done: `forward https://app.test/hook`. */
   readonly name: string;
@@ -35,22 +29,16 @@ export interface Target {
   readonly giveUpMs?: number | undefined;
   /** Whether a lead is for this target; undefined: each one is. */
   readonly takes?: ((lead: RawLead) => boolean) | undefined;
-  /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
-  readonly bestEffort?: boolean | undefined;
-  /** It gets all of a delivery, whichever leads of it are for it. */
+  /** It gets a delivery once, for all leads in it; any other target gets them one by one. */
   readonly isWhole?: true | undefined;
-  /** Leads that it takes at the same time; undefined: as many as come. */
-  readonly concurrency?: number | undefined;
+  /** Attempts at the same time. */
+  readonly concurrency: number;
   /**
-   * Delivers those leads of one delivery that it has not had: one result for each, in order, known as soon as that lead's
-   * is. Never rejects for a failure of the target: that is a result. `onBegun` is given what cuts it short, where that can be.
+   * Delivers the leads that are named in the delivery. `attempt`: the how many-th it is of them, from 1. Never rejects for a
+   * failure of the target: that is a result.
    */
-  deliver(
-    delivery: CheckedDelivery,
-    leads: readonly AttemptedLead[],
-    onBegun?: (abandon: () => void) => void,
-  ): readonly Promise<TargetResult>[];
-  /** The next lead goes to a file that is opened anew. */
+  deliver(delivery: CheckedDelivery, attempt: number): Promise<TargetResult>;
+  /** The next lead goes to a file that is opened again. */
   reopen?(): void;
   close?(): Promise<void>;
 }

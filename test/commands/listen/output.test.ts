@@ -76,10 +76,10 @@ describe('--output', () => {
 
   it('is an output error where what a killed process left cannot be made good', async () => {
     const inbox = {
-      unsettled: async function* () {
+      waiting: async function* () {
         yield await Promise.resolve({ leadId: 'a', seq: 1 });
       },
-      settle: () => Promise.resolve([]),
+      record: () => Promise.resolve(),
       list: async function* () {},
     };
     await expect(repairOutputFile(scratch(), inbox, plainId)).rejects.toThrow(OutputError);

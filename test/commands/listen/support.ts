@@ -25,6 +25,8 @@ export interface Listener extends LiveRun {
   stop(): Promise<Run>;
   /** The records of `--format events`, so far. */
   events(): Record<string, unknown>[];
+  /** The attempts among them. */
+  forwards(): Record<string, unknown>[];
 }
 
 export const token = 'token-of-the-tests';
@@ -49,6 +51,12 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
     path = '/',
     method = 'POST',
   ) => deliver(new URL(path, url), body, headers, live.home, method);
+  const events: Listener['events'] = () =>
+    live.stdout
+      .text()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
   return {
     ...live,
     url,
@@ -58,12 +66,8 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
       live.abort(new InterruptedError('SIGINT'));
       return live.done;
     },
-    events: () =>
-      live.stdout
-        .text()
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    events,
+    forwards: () => events().filter(({ type }) => type === 'forward'),
   };
 }
 

@@ -70,7 +70,6 @@ describe('leads stats --inbox', () => {
         received: 8,
         accepted: 3,
         duplicate: 2,
-        pending: 0,
         rejected: 3,
         byReason: { wrong_credential: 2, stale_timestamp: 1 },
         backfilled: 1,

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
-import { clock, open, takeOne, takeStored } from '../stores.ts';
-import { all, arrivalOf } from '../support.ts';
+import { open, takeOne, takeStored } from '../stores.ts';
+import { all, arrivalOf, doneAt } from '../support.ts';
 import { inboxIn } from './database.ts';
 
 const address = await sharedPostgres();
@@ -41,27 +41,24 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
   });
 
   it('leaves its lead due for each target, without another delivery', async () => {
-    const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 5000 });
+    const { proxy, cut, other } = await receivers({ targets: ['t'], claimMs: 5000 });
     const lost = proxy.loseNextCommit('a');
     await expect(takeOne(cut, arrivalOf({ id: 'a' }))).rejects.toThrow(CannotStoreError);
     await lost;
-    const due = await other.due('t', clock.now() + 60_000, 1);
-    expect(due.map(({ leadId }) => leadId)).toEqual(['a']);
-    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
-    expect(await cut.settle([{ ...stored, target: 't' }])).toEqual(['accepted']);
+    expect(await other.claim('t', 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 
   it('of a target that has had a lead is no answer, and the target has had it', async () => {
-    const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+    const { proxy, cut, other } = await receivers({ targets: ['t'], claimMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
-    const lost = proxy.loseNextCommit('SET accepted = new.accepted');
+    const lost = proxy.loseNextCommit("SET state = 'done'");
     const result = { ok: true, answer: '200', durationMs: 1, at: 1, kind: 'forward' } as const;
-    await expect(cut.settle([{ ...stored, target: 't', result }])).rejects.toThrow(CannotStoreError);
+    await expect(cut.record([{ ...doneAt(stored, 't'), result }])).rejects.toThrow(CannotStoreError);
     await lost;
     expect(await all(other.list({}))).toMatchObject([
       { verdict: 'accepted', status: 200, results: [result] },
     ]);
-    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+    expect((await other.forwards(['a'])).get('a')).toMatchObject([{ state: 'done' }]);
   });
 });

@@ -3,7 +3,7 @@ import { describeWarning } from '../../../src/messages/command-line.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { open, takeOne } from '../stores.ts';
-import { all, arrivalOf, deliveryOf } from '../support.ts';
+import { all, arrivalOf, deliveryOf, doneAt } from '../support.ts';
 import { inboxIn } from './database.ts';
 
 const settings = { log_statement: 'all', log_min_duration_statement: '0', log_parameter_max_length: '0' };
@@ -13,7 +13,7 @@ await withCluster({ settings }, (cluster) => {
 
   it('has no byte of a lead, with every statement logged, after errors of all kinds', async () => {
     const database = inboxIn(address);
-    const inbox = await open(database.location(), { targets: ['t'], leaseMs: 1000 });
+    const inbox = await open(database.location(), { targets: ['t'], claimMs: 1000 });
     const failed: string[] = [];
     const secrets: string[] = [];
     let number = 0;
@@ -46,8 +46,9 @@ await withCluster({ settings }, (cluster) => {
           },
         ]),
       () => inbox.erase({ leadIds: [id], rejected: [] }),
-      () => inbox.beginAnew([id]),
-      () => inbox.settle([{ leadId: id, target: 't', seq: 1 }]),
+      () => inbox.makeDue([id]),
+      () => inbox.claimLeads([id], 't'),
+      () => inbox.record([doneAt({ leadId: id, seq: 1 }, 't')]),
     ];
     /** Every work fails while the database is so. */
     const failing = async (broken: string, mended: string): Promise<void> => {
@@ -64,7 +65,7 @@ await withCluster({ settings }, (cluster) => {
     await database.query(
       `CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no'' USING ERRCODE = TG_ARGV[0]; END'`,
     );
-    for (const table of ['ids', 'deliveries']) {
+    for (const table of ['ids', 'deliveries', 'forwards']) {
       for (const code of ['53100', '23505', '57014']) {
         await failing(fails(table, code), `DROP TRIGGER fails ON S.${table}`);
       }
@@ -76,7 +77,7 @@ await withCluster({ settings }, (cluster) => {
     // The same number for two deliveries of one time.
     await failing(`SELECT setval('S.delivery_numbers', 0)`, `SELECT setval('S.delivery_numbers', 100000)`);
     await database.query('REVOKE ALL ON S.ids FROM leads');
-    await inbox.states([personal('id')]).catch((error: unknown) => failed.push(String(error)));
+    await inbox.has([personal('id')]).catch((error: unknown) => failed.push(String(error)));
     await database.query('GRANT ALL ON S.ids TO leads');
 
     const locked = personal('id');
@@ -89,7 +90,7 @@ await withCluster({ settings }, (cluster) => {
     expect(failed.length).toBeGreaterThanOrEqual(30);
     await takeOne(inbox, arrival(locked));
     await all(inbox.list({ leadId: locked }));
-    await inbox.states([locked]);
+    await inbox.has([locked]);
     await inbox.erase({ leadIds: [locked], rejected: [] });
 
     const log = cluster.log();

@@ -51,15 +51,15 @@ describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL'
     expect(await inbox.query('SELECT sync FROM S.seen OFFSET 1')).toEqual([{ sync: 'remote_apply' }]);
   });
 
-  // Seed 161 of the simulation: a receiver that reads what is outstanding at its start.
+  // Seed 161 of the simulation: a receiver that reads what waits at its start.
   it('that only reads, and is refused, is an error for people', async () => {
     const inbox = inboxIn(address);
     const receiver = await open(inbox.location());
-    await inbox.query(`REVOKE ALL ON S.outstanding FROM leads`);
-    await inbox.query(`ALTER TABLE S.outstanding OWNER TO CURRENT_USER`);
-    await expect(all(receiver.unsettled('t'))).rejects.toThrow(DataError);
-    await expect(receiver.due('t', 0, 1)).rejects.toThrow(DataError);
-    await expect(receiver.nextDueAt('t')).rejects.toThrow(DataError);
+    await inbox.query(`REVOKE ALL ON S.forwards FROM leads`);
+    await inbox.query(`ALTER TABLE S.forwards OWNER TO CURRENT_USER`);
+    await expect(all(receiver.waiting('t'))).rejects.toThrow(DataError);
+    await expect(receiver.nextDueIn('t')).rejects.toThrow(DataError);
+    await expect(receiver.claim('t', 1)).rejects.toThrow(CannotStoreError);
     await expect(receiver.backlog()).rejects.toThrow(DataError);
   });
 

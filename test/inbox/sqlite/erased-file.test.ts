@@ -59,7 +59,7 @@ async function fill(inbox: Inbox): Promise<void> {
   const [taken] = await take(bodyOf('lead-of-ada', 0), 'nonce');
   const seq = taken !== undefined && 'seq' in taken ? taken.seq : 0;
   const result = { ok: false, answer: 'no: ada@example.com', durationMs: 1, at: 1, kind: 'forward' } as const;
-  await inbox.release([{ leadId: 'lead-of-ada', seq, target, result }]);
+  await inbox.record([{ leadId: 'lead-of-ada', seq, tries: 0, target, outcome: { retryInMs: 0 }, result }]);
   await others(100);
   // More repeats than are kept, so that some are in free pages already.
   for (let n = 1; n < 120; n += 1) await take(bodyOf('lead-of-ada', n, n % 10 === 0 ? 'y'.repeat(9000) : ''));
@@ -87,7 +87,7 @@ const erasure = { leadIds: ['lead-of-ada'], rejected: [] };
 describe('after erasing from an inbox in a file', () => {
   it('no byte of the person is in the file, its log or its journal, while a receiver has it open', async () => {
     const location = freshFile('inbox.db');
-    const receiver = await open(location, { targets: [target], nonceLifetimeMs: 60_000, leaseMs: 60_000 });
+    const receiver = await open(location, { targets: [target], nonceLifetimeMs: 60_000 });
     await fill(receiver);
     expect(readable(location)).toEqual(
       expect.arrayContaining(person.map((text) => `${text} in inbox.db-wal`)),
@@ -95,7 +95,7 @@ describe('after erasing from an inbox in a file', () => {
     const eraser = await open(location);
     expect(await eraser.erase(erasure)).toMatchObject({
       leads: 1,
-      pending: 1,
+      waiting: 1,
       rejected: 1,
       remains: undefined,
     });

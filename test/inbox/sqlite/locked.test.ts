@@ -91,7 +91,7 @@ it('opens, with targets that are new to the file, when the other process has wri
   const holder = spawn(process.execPath, ['-e', holdLock, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
   const inbox = await open(path, { targets: ['exec true'] });
-  expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'pending' });
+  expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
 });
 
 /** Holds a transaction for a moment; says so when it does. */

@@ -1,7 +1,7 @@
 import Libsql from 'libsql';
 import { expect, it } from 'vitest';
 import { open } from '../stores.ts';
-import { deliveryOf, freshFile } from '../support.ts';
+import { deliveryOf, doneAt, freshFile } from '../support.ts';
 
 const counted = (path: string): unknown => {
   const database = new Libsql(path);
@@ -29,10 +29,10 @@ it('stores the body of several leads once, until the last of them is dropped', a
   }
   await inbox.take([{ delivery: deliveryOf('[{"id":"c"}]'), leadId: 'c', place: a }]);
   expect(counted(path)).toMatchObject({ contents: 2, bytes: 2 * body.length });
-  await inbox.settle([{ leadId: 'a', seq: 1, target: 't' }]);
+  await inbox.record([doneAt({ leadId: 'a', seq: 1 }, 't')]);
   expect(await inbox.prune(5_000)).toBe(2);
   expect(counted(path)).toMatchObject({ contents: 2 });
-  await inbox.settle([{ leadId: 'b', seq: 2, target: 't' }]);
+  await inbox.record([doneAt({ leadId: 'b', seq: 2 }, 't')]);
   expect(await inbox.prune(5_000)).toBe(2);
   expect(counted(path)).toMatchObject({ contents: 0 });
 });

@@ -10,7 +10,7 @@ describe('rows', () => {
 
   it('are those of a page in its place, with the ones above and below it', () => {
     const list = { rows: rowsOf(9, 8, 7, 6, 5, 4), next: 4 };
-    const changed = rowOf(8, { verdict: 'pending' });
+    const changed = rowOf(8, { verdict: 'duplicate' });
     expect(withPage(list, 9, { rows: [changed, rowOf(6)], next: 6 })).toEqual({
       rows: [rowOf(9), changed, ...rowsOf(6, 5, 4)],
       next: 4,

@@ -10,18 +10,20 @@ it('knows the leads of a file by the field that is their id, and those from befo
   const written = ['{"uuid":"a","id":"other"}', '{"id":"b"}'];
   const bodies = [...written, '{"uuid":"c","n":1}'];
   writeFileSync(path, [...written, '{"uuid":"c"'].join('\n'));
-  const settled: string[] = [];
-  const inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'> = {
-    unsettled: () => each(['a', 'b', 'c'].map((leadId, seq) => ({ leadId, seq }))),
-    settle: (leads) => {
-      settled.push(...leads.map(({ leadId }) => leadId));
-      return Promise.resolve(leads.map(() => 'accepted'));
+  const done: string[] = [];
+  const inbox: Pick<Inbox, 'waiting' | 'record' | 'list'> = {
+    waiting: () => each(['a', 'b', 'c'].map((leadId, seq) => ({ leadId, seq }))),
+    record: (records) => {
+      done.push(...records.filter(({ outcome }) => outcome === 'done').map(({ leadId }) => leadId));
+      return Promise.resolve();
     },
-    list: ({ seq = 0 }) =>
-      each([{ seq, body: Buffer.from(bodies[seq] ?? ''), headers: [] } as object as StoredDelivery]),
+    list({ seq = 0 }) {
+      const leadId = ['a', 'b', 'c'][seq];
+      return each([{ seq, leadId, body: Buffer.from(bodies[seq] ?? ''), headers: [] } as object as StoredDelivery]);
+    },
   };
   await repairOutputFile(path, inbox, { name: 'uuid' });
-  expect(settled).toEqual(['a', 'b']);
+  expect(done).toEqual(['a', 'b']);
   expect(readFileSync(path, 'utf8')).toBe(`${written.join('\n')}\n`);
 });
 

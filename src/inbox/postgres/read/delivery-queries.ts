@@ -24,62 +24,23 @@ const pageBytes = 4 * 1024 * 1024;
 export async function* deliveries(database: OpenedSchema, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const contents = new ContentReader(database);
   const last = await horizon(database);
-  const outstanding = await outstandingSeqs(database, query);
-  const isOnlyOutstanding = query.verdicts?.every(isOfTargets) === true;
-  const start = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER);
-  for (let below = start, skipped = 0; ;) {
-    const seqs = isOnlyOutstanding ? outstanding.slice(skipped, skipped + pageRows) : outstanding;
-    if (isOnlyOutstanding && seqs.length === 0) return;
-    const rows = await askOne(database, page(database.schema, query, below, seqs));
+  for (let below = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER); ;) {
+    const rows = await askOne(database, page(database.schema, query, below));
     for (const row of rows) yield await deliveryOf(row, contents);
-    const [end] = rows.slice(-1);
-    if (end !== undefined) below = numberOf(end['seq']);
-    else if (!isOnlyOutstanding) return;
-    // A page may hold less than it was asked for: the rest of its numbers are asked for again.
-    if (isOnlyOutstanding) {
-      if (end === undefined) skipped += seqs.length;
-      else skipped = firstBelow(outstanding, below);
-    }
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    below = numberOf(end['seq']);
   }
 }
 
-const firstBelow = (descending: readonly number[], below: number): number => {
-  const found = descending.findIndex((seq) => seq < below);
-  return found === -1 ? descending.length : found;
-};
-
-const isOfTargets = (verdict: string): boolean => verdict === 'pending' || verdict === 'dead';
-
-/** Of each lead with an outstanding or dead target, as it is asked for, its newest delivery that was answered so. Descending. */
-async function outstandingSeqs(
-  database: OpenedSchema,
-  { verdicts = [] }: InboxQuery,
-): Promise<readonly number[]> {
-  const { schema } = database;
-  if (!verdicts.some(isOfTargets)) return [];
-  const wanted = verdicts.includes('pending') ? sql`true` : sql`dead`;
-  const [row] = await askOne(
-    database,
-    sql`SELECT string_agg(seq::text, ',' ORDER BY seq DESC) AS seqs FROM (SELECT coalesce(
-      (SELECT max(seq) FROM ${schema}.deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
-      undone.seq) AS seq FROM (SELECT DISTINCT lead, seq FROM ${schema}.outstanding WHERE ${wanted}) AS undone) AS newest`,
-  );
-  const joined = textOf(row?.['seqs']);
-  return joined === '' ? [] : joined.split(',').map(Number);
-}
-
-/** One answer is given to a delivery of several leads: one of them that is pending decides for all of them. */
-const page = (schema: Sql, query: InboxQuery, below: number, outstanding: readonly number[]): Sql => sql`
-WITH chosen AS (SELECT * FROM ${schema}.deliveries AS d WHERE seq < ${below} ${conditions(schema, query, outstanding)}
+const page = (schema: Sql, query: InboxQuery, below: number): Sql => sql`
+WITH chosen AS (SELECT * FROM ${schema}.deliveries AS d WHERE seq < ${below} ${conditions(schema, query)}
   ORDER BY seq DESC LIMIT ${pageRows}
 ), page AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(body) + octet_length(headers)) OVER newest AS bytes
   FROM chosen WINDOW newest AS (ORDER BY seq DESC)
 )
 SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, reason, encode(detail, 'hex') AS detail, attempt, source,
-  coalesce(CASE WHEN first_seq IS NOT NULL THEN (SELECT status FROM ${schema}.deliveries AS other WHERE
-    other.first_seq = page.first_seq AND other.verdict = 'pending' LIMIT 1) END,
-    status) AS status,
-  encode(differs, 'hex') AS differs, encode(remote, 'hex') AS remote, encode(method, 'hex') AS method,
+  status, encode(differs, 'hex') AS differs, encode(remote, 'hex') AS remote, encode(method, 'hex') AS method,
   encode(path, 'hex') AS path, encode(headers, 'hex') AS headers, encode(body, 'hex') AS body, lead_start, lead_end,
   first_seq, encode(results, 'hex') AS results
 FROM page WHERE place = 1 OR bytes <= ${pageBytes} ORDER BY seq DESC`;
@@ -100,7 +61,7 @@ export async function* receipts(
       database,
       sql`WITH chosen AS (SELECT seq, received_at, lead, verdict, reason, attempt, source, lead_start, lead_end,
   CASE WHEN ${wanted} THEN body END AS body, CASE WHEN ${wanted} THEN first_seq END AS first_seq
-  FROM ${schema}.deliveries AS d WHERE seq < ${below} ${conditions(schema, { since, until }, [])}
+  FROM ${schema}.deliveries AS d WHERE seq < ${below} ${conditions(schema, { since, until })}
   ORDER BY seq DESC LIMIT ${receiptRows}
 ), page AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(body)) OVER newest AS bytes
   FROM chosen WINDOW newest AS (ORDER BY seq DESC)
@@ -134,7 +95,7 @@ async function receiptOf(row: Row, contents: ContentReader): Promise<StoredRecei
   };
 }
 
-function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number[]): Sql {
+function conditions(schema: Sql, query: InboxQuery): Sql {
   let all = sql``;
   const add = (part: Sql): void => {
     all = sql`${all} AND ${part}`;
@@ -144,7 +105,7 @@ function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number
   if (query.after !== undefined) add(sql`seq > ${query.after}`);
   if (query.since !== undefined) add(sql`received_at >= ${Math.ceil(query.since)}`);
   if (query.until !== undefined) add(sql`received_at < ${Math.ceil(query.until)}`);
-  if (query.verdicts !== undefined) add(verdictIs(query.verdicts, outstanding));
+  if (query.verdicts !== undefined) add(verdictIs(schema, query.verdicts));
   if (query.leadId !== undefined) {
     // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
     const id = bytesOfText(query.leadId);
@@ -155,16 +116,17 @@ function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number
   return all;
 }
 
-function verdictIs(verdicts: readonly (VerdictKind | 'dead')[], outstanding: readonly number[]): Sql {
+function verdictIs(schema: Sql, verdicts: readonly (VerdictKind | 'waiting' | 'dead')[]): Sql {
   // Only conditions on the reason find the index of the rejected ones.
-  const conditions: Readonly<Record<VerdictKind, Sql>> = {
+  const conditions = {
     accepted: sql`verdict = 'accepted'`,
     duplicate: sql`verdict = 'duplicate'`,
     rejected: sql`reason <> 'other_event'`,
     other: sql`reason = 'other_event'`,
-    pending: sql`seq = ANY(${outstanding}::int8[])`,
+    waiting: sql`seq IN (SELECT seq FROM ${schema}.forwards WHERE state = 'waiting')`,
+    dead: sql`seq IN (SELECT seq FROM ${schema}.forwards WHERE state = 'dead')`,
   };
-  const all = verdicts.map((verdict) => conditions[verdict === 'dead' ? 'pending' : verdict]);
+  const all = verdicts.map((verdict) => conditions[verdict]);
   return sql`(${all.reduce((some, one) => sql`${some} OR ${one}`)})`;
 }
 

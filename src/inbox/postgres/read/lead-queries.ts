@@ -1,9 +1,9 @@
 import type { ReceivedLeads } from '../../query-types.ts';
-import type { StoredLeadQuery, LeadState, Source, StoredLead } from '../../inbox.ts';
+import type { StoredLeadQuery, Source, StoredLead } from '../../inbox.ts';
 import { leadBytes } from '../../../lead/raw-lead.ts';
 import type { StoreQueries } from '../../store-reader.ts';
 import { erasedLeads, type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
-import { bytesOf, bytesOfText, hexOf, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
+import { bytesOf, bytesOfText, hexOf, isNull, numberOf, own, type Row, type Sql, sql, textOf } from '../sql.ts';
 import { askOne, ContentReader, horizon, placeOf, type OpenedSchema, storedText } from './read-database.ts';
 
 /** Rows of the table `ids` read at once. */
@@ -12,7 +12,7 @@ const pageRows = 10_000;
 /** Looks leads up in batches, as `ReceivedLeads` says. */
 export function leadLookup(
   database: OpenedSchema,
-): Pick<StoreQueries, Exclude<keyof ReceivedLeads, 'leadsBySeq'> | 'states'> {
+): Pick<StoreQueries, Exclude<keyof ReceivedLeads, 'leadsBySeq'> | 'has'> {
   const { schema } = database;
   /** Those of the ids that are known, by the ids in hex, and those that were erased. */
   const find = async (
@@ -38,33 +38,27 @@ export function leadLookup(
       const { rows, erased } = await find(
         leadIds,
         sql`seq, first_at, encode(digest, 'hex') AS digest,
-          (NOT accepted OR EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id)) AS is_pending`,
+          EXISTS (SELECT FROM ${schema}.forwards AS f WHERE f.lead = i.id AND f.state <> 'done') AS is_waiting`,
       );
       return leadIds.map((leadId) => {
         const row = rows.get(keyOf(leadId));
         const gone = erased.get(leadId);
         if (gone !== undefined) {
-          return { seq: gone.seq, receivedAt: gone.firstAt, digest: undefined, isPending: false };
+          return { seq: gone.seq, receivedAt: gone.firstAt, digest: undefined, isWaiting: false };
         }
         return (
           row && {
             seq: numberOf(row['seq']),
             receivedAt: numberOf(row['first_at']),
             digest: textOf(row['digest']),
-            isPending: row['is_pending'] === true,
+            isWaiting: row['is_waiting'] === true,
           }
         );
       });
     },
-    async states(leadIds) {
-      const { rows, erased } = await find(leadIds, sql`accepted`);
-      const found = new Map<string, LeadState>();
-      for (const leadId of leadIds) {
-        const row = rows.get(keyOf(leadId));
-        if (erased.has(leadId)) found.set(leadId, 'accepted');
-        else if (row !== undefined) found.set(leadId, row['accepted'] === true ? 'accepted' : 'pending');
-      }
-      return found;
+    async has(leadIds) {
+      const { rows, erased } = await find(leadIds, sql`seq`);
+      return new Set(leadIds.filter((leadId) => rows.has(keyOf(leadId)) || erased.has(leadId)));
     },
     async *seqsSince(since) {
       const last = await horizon(database);
@@ -139,24 +133,21 @@ const columns = sql`seq, encode(lead, 'hex') AS lead, received_at, source, encod
 /** Every lead once, in order of arrival, of those that were there when the reading began. */
 export async function* leads(
   database: OpenedSchema,
-  { states = ['accepted'], since, until }: StoredLeadQuery,
+  { state, since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { schema } = database;
   const contents = new ContentReader(database);
   const last = await horizon(database);
-  const conditions = {
-    accepted: sql`i.accepted`,
-    pending: sql`EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id)`,
-  };
-  const wanted = states
-    .map((state) => conditions[state])
-    .reduce((all, one) => sql`${all} OR ${one}`, sql`false`);
+  const isWanted =
+    state === undefined
+      ? sql`true`
+      : sql`EXISTS (SELECT FROM ${schema}.forwards AS f WHERE f.lead = d.lead AND f.state = ${own(state)})`;
   const from = since === undefined ? sql`` : sql`AND received_at >= ${Math.ceil(since)}`;
   const to = until === undefined ? sql`` : sql`AND received_at < ${Math.ceil(until)}`;
   const page = (after: number): Sql => sql`
 WITH chosen AS (SELECT * FROM ${schema}.deliveries AS d WHERE seq > ${after} AND seq <= ${last} ${from} ${to}
   AND attempt = 1 AND reason IS NULL
-  AND EXISTS (SELECT FROM ${schema}.ids AS i WHERE i.id = d.lead AND i.seq = d.seq AND (${wanted}))
+  AND EXISTS (SELECT FROM ${schema}.ids AS i WHERE i.id = d.lead AND i.seq = d.seq) AND ${isWanted}
   ORDER BY seq LIMIT ${leadRows}
 ), page AS (SELECT *, row_number() OVER oldest AS place, sum(octet_length(body)) OVER oldest AS bytes
   FROM chosen WINDOW oldest AS (ORDER BY seq)

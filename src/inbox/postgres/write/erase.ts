@@ -71,14 +71,14 @@ function eraseLocked(
   const lock = sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id = ANY(${id}) ORDER BY ids.id FOR UPDATE) AS locked;
       SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);`;
   return inTransaction(opened.connections, lock, async (connection) => {
-    const [leads = [], deliveries = [], outstanding = [], [before] = []] = await connection.run(
+    const [leads = [], deliveries = [], waiting = [], [before] = []] = await connection.run(
       sql`SELECT encode(id, 'hex') AS id, seq, first_at, attempts FROM ${schema}.ids WHERE id = ANY(${id});
     SELECT seq, received_at, first_seq, encode(lead, 'hex') AS lead, verdict FROM ${schema}.deliveries WHERE seq = ANY(ARRAY(
       SELECT seq FROM ${schema}.ids WHERE id = ANY(${id})
       UNION SELECT seq FROM ${schema}.deliveries WHERE lead = ANY(${id}) AND attempt > 1
       UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL
         AND (lead = ANY(${id}) OR seq = ANY(${rejected}::int8[])))) ORDER BY seq;
-    SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});
+    SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.forwards WHERE lead = ANY(${id}) AND state <> 'done';
     SELECT digest FROM ${schema}.erased WHERE digest = ANY(${ids.map(({ digest }) => digest)}::bytea[]) LIMIT 1;`,
     );
     const isKnown = leads.length + deliveries.length > 0;
@@ -90,7 +90,7 @@ function eraseLocked(
         leads: leads.length,
         deliveries: deliveries.length - refused,
         rejected: refused,
-        pending: outstanding.length,
+        waiting: waiting.length,
       },
       isRepeated: before !== undefined,
     };
@@ -142,7 +142,7 @@ function deletionOf(schema: Sql, { ids, leads, deliveries, shared }: FoundRows):
   return statements(
     sql`WITH gone AS (DELETE FROM ${schema}.deliveries WHERE seq = ANY(${gone}::int8[]) RETURNING *)
     ${countRemoved(schema, sql`gone`)};
-    DELETE FROM ${schema}.outstanding WHERE lead = ANY(${id});
+    DELETE FROM ${schema}.forwards WHERE lead = ANY(${id});
     DELETE FROM ${schema}.dropped_repeats WHERE lead = ANY(${id});
     DELETE FROM ${schema}.ids WHERE id = ANY(${id});`,
     ...[...contentsOf(shared)].map(([seq, rows]) => keepRest(schema, seq, rows)),
@@ -220,7 +220,7 @@ async function contentsWithIds(
 const vacuumMs = 600_000;
 
 /** The tables that an erasure deletes from. */
-const erasedTables = ['deliveries', 'contents', 'outstanding', 'dropped_repeats', 'ids'];
+const erasedTables = ['deliveries', 'contents', 'forwards', 'dropped_repeats', 'ids'];
 
 /** Removes their dead rows. Returns why that was not done; undefined when it was. */
 async function vacuumTables(

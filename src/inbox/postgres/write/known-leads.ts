@@ -1,9 +1,7 @@
 import type { ComparisonBudget, KnownLead, TakenVerdict } from '../../decide-verdict.ts';
 import { maxComparedBytes } from '../../store-options.ts';
 import type { Connection } from '../connection/database-connections.ts';
-import { bytesOf, hexOf, numberOf, type Rows, type Sql, sql } from '../sql.ts';
-import type { StoreContext } from '../store-context.ts';
-import { namesIn, outstandingByLead, triesOf } from './leased-leads.ts';
+import { bytesOf, numberOf, type Sql, sql } from '../sql.ts';
 import type { DistinctLead, TakenDelivery, TakenLead } from './take-queries.ts';
 
 /** A lead as the database has it, before this transaction. */
@@ -13,30 +11,20 @@ export interface StoredLeadState {
   readonly firstAt: number;
   readonly digest: Uint8Array;
   readonly attempts: number;
-  readonly accepted: boolean;
-  /** Wanted targets that have had it, and those that another receiver holds a lease on. */
-  readonly done: readonly string[];
-  readonly leasedElsewhere: readonly string[];
-  /** How often each wanted target was tried that has not had it. */
-  readonly tries: ReadonlyMap<string, number>;
   /** Its first payload; undefined when it was not looked up, or was pruned. */
   readonly payload: Uint8Array | undefined;
 }
 
 /** One lead during a transaction, which may take several deliveries of it. */
 export class LeadInBatch {
-  readonly #before: StoredLeadState | undefined;
   readonly #comparison: ComparisonBudget;
   #first: Pick<StoredLeadState, 'seq' | 'firstAt' | 'digest' | 'payload'> | undefined;
   #attempts: number;
-  #accepted: boolean;
 
   constructor(before: StoredLeadState | undefined, comparison: ComparisonBudget) {
-    this.#before = before;
     this.#comparison = comparison;
     this.#first = before;
     this.#attempts = before?.attempts ?? 0;
-    this.#accepted = before?.accepted ?? false;
   }
 
   /** Of its first delivery; undefined before that is taken. */
@@ -52,48 +40,27 @@ export class LeadInBatch {
     return {
       firstAt: first.firstAt,
       attempts: this.#attempts,
-      accepted: this.#accepted,
       firstBody: isSame ? 'same' : this.#comparison.spend(first.payload, payload),
-      done: this.#before?.done ?? [],
-      leasedElsewhere: this.#before?.leasedElsewhere ?? [],
-      tries: this.#before?.tries ?? new Map(),
     };
   }
 
   taken(lead: TakenLead, verdict: TakenVerdict, seq: number): void {
     this.#attempts = verdict.attempt;
-    this.#accepted ||= verdict.kind === 'accepted';
     this.#first ??= { seq, firstAt: verdict.firstAt, digest: lead.digest, payload: lead.payload };
   }
 }
 
 /** What the database has of the leads that came before, by their keys. `known`: as `takeQuestions` asks for it. */
-export function storedLeads(
-  context: StoreContext,
-  known: string,
-  outstanding: Rows,
-  inBatch: readonly DistinctLead[],
-): Map<string, StoredLeadState> {
+export function storedLeads(known: string, inBatch: readonly DistinctLead[]): Map<string, StoredLeadState> {
   const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
-  const undone = outstandingByLead(outstanding);
-  const wanted = [...context.wanted];
-  const owner = hexOf(context.owner);
   const found = new Map<string, StoredLeadState>();
   for (const lead of known === '' ? [] : known.split(',')) {
-    const [key = '', seq, firstAt, digest = '', attempts, accepted, settled = ''] = lead.split(':');
-    const had = namesIn(settled);
-    const targets = undone.get(key);
+    const [key = '', seq, firstAt, digest = '', attempts] = lead.split(':');
     found.set(key, {
       seq: Number(seq),
       firstAt: Number(firstAt),
       digest: Buffer.from(digest, 'hex'),
       attempts: Number(attempts) - (taken.get(key) ?? 0),
-      accepted: accepted === 't',
-      done: wanted.filter(([, name]) => had.has(name)).map(([target]) => target),
-      leasedElsewhere: wanted
-        .filter(([, name]) => targets?.get(name)?.isLeasedElsewhere === true)
-        .map(([target]) => target),
-      tries: new Map(wanted.map(([target, name]) => [target, triesOf(targets?.get(name), owner)])),
       payload: undefined,
     });
   }

@@ -2,7 +2,6 @@ import type { OpenedSchema } from '../read/read-database.ts';
 import { numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
 import { countRemoved } from './count-removed.ts';
-import { hasDelivery } from './lease-plan.ts';
 import { inTransaction, runToCommit } from './transaction.ts';
 
 /** Deliveries that one transaction drops, so that a receiver never waits long. */
@@ -18,8 +17,8 @@ interface DroppedBatch {
 const contentsMs = 60_000;
 
 /**
- * Drops deliveries received before that time (ms since the epoch), but keeps the ids, and every lead that a target has not had,
- * unless it is dead. Resolves to the number of dropped deliveries.
+ * Drops deliveries received before that time (ms since the epoch), but keeps the ids, and every lead that waits for a target.
+ * Resolves to the number of dropped deliveries.
  */
 export async function pruneDeliveries(opened: OpenedSchema, before: number): Promise<number> {
   const { connections, schema } = opened;
@@ -30,14 +29,11 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
     after = batch.last;
   }
   await connections.use((connection) => connection.run(dropContents(schema), contentsMs));
-  while (await forgetDead(opened)) {
-    // Others may lock these leads between two batches.
-  }
   return dropped;
 }
 
 /**
- * Locks the ids of its leads, sorted, as every receiver does, so that none of them becomes outstanding meanwhile. What is
+ * Locks the ids of its leads, sorted, as every receiver does, so that none of them is erased meanwhile. What is
  * dropped are the deliveries whose leads were locked: while that was waited for, another process may have dropped some.
  */
 function dropBatch(
@@ -57,7 +53,9 @@ function dropBatch(
       sql`SELECT pg_advisory_xact_lock(${lockKey}::int4, ${rejectsLock}::int4);
 WITH gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[])
-    AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING *
+    AND NOT EXISTS (SELECT FROM ${schema}.forwards AS f WHERE f.lead = d.lead AND f.state = 'waiting') RETURNING *
+), forgotten AS (
+  DELETE FROM ${schema}.forwards AS f USING gone WHERE f.lead = gone.lead AND f.seq = gone.seq AND f.state = 'dead'
 ), counted AS (${countRemoved(schema, sql`gone`)}) SELECT count(*) AS dropped FROM gone;`,
     );
     await runToCommit(connection);
@@ -69,20 +67,3 @@ WITH gone AS (
 /** What no delivery shares any more. */
 const dropContents = (schema: Sql): Sql =>
   sql`DELETE FROM ${schema}.contents AS c WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.first_seq = c.seq)`;
-
-/**
- * Forgets what is dead and has no delivery any more: of what a newer one is kept, that one can still be handed on. Returns
- * whether there may be more.
- */
-function forgetDead({ connections, schema }: OpenedSchema): Promise<boolean> {
-  const isGone = sql`dead AND NOT ${hasDelivery(schema)}`;
-  const lock = sql`SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
-  SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`;
-  return inTransaction(connections, lock, async (connection, [locked]) => {
-    const joined = textOf(locked?.[0]?.['ids']);
-    const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
-    const change = sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};`;
-    await runToCommit(connection, change);
-    return ids.length > 0;
-  });
-}

@@ -43,7 +43,7 @@ export class TakePlan implements Plan<TakeResults> {
     this.#works = works;
     this.#context = context;
     this.#excluded = excluded;
-    this.#leads = distinctLeads(works, excluded, context.options.targets);
+    this.#leads = distinctLeads(works, excluded);
     const ids = new Set([
       ...this.#leads.map(({ lead }) => lead.arrival.leadId),
       ...works.flatMap((work) => (work.kind === 'reject' ? work.rejections.flatMap(({ ids }) => ids) : [])),
@@ -67,12 +67,7 @@ export class TakePlan implements Plan<TakeResults> {
       return { kind: 'again', plan: new TakePlan(this.#works, this.#context, excluded) };
     }
     const [drawn = {}] = answers['leads'] ?? [];
-    const known = storedLeads(
-      this.#context,
-      textOf(drawn['known']),
-      answers['outstanding'] ?? [],
-      this.#leads,
-    );
+    const known = storedLeads(textOf(drawn['known']), this.#leads);
     const found = await findPayloads(connection, this.#context.schema, known, this.#deliveries());
     return this.#write(found, numbersIn(textOf(drawn['numbers'])));
   }
@@ -119,12 +114,12 @@ export class TakePlan implements Plan<TakeResults> {
           if (erased.has(one.arrival.leadId)) return erasedResult(one, erased);
           const lead = leads.get(one.key) ?? new LeadInBatch(known.get(one.key), comparison);
           leads.set(one.key, lead);
-          const verdict = decideVerdict(lead.known(one), one.arrival, this.#context.options.targets);
+          const verdict = decideVerdict(lead.known(one), one.arrival);
           const seq = own[i] ?? never();
           const summary = summaryOf(one.arrival, verdict, content.path, isShared ? firstSeq : undefined);
           writes.deliveries.add(seq, one.id, summary, content);
           lead.taken(one, verdict, seq);
-          writes.addVerdict(one, verdict, lead.seq ?? seq);
+          writes.addVerdict(one, verdict, seq, isShared ? firstSeq : seq);
           return { seq, ...verdict };
         });
       });

@@ -13,15 +13,12 @@ import type { RedactDelivery } from '../../store-options.ts';
 import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOfText, hexOf, qualifiedName, type Sql, sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { outstandingQuestion } from './leased-leads.ts';
 
 /** An id of the batch, once, as it is inserted where it is new. */
 export interface DistinctLead {
   readonly lead: TakenLead;
   /** Which of the batch's numbers its first delivery gets, from 1. */
   readonly place: number;
-  /** Where it is new. */
-  readonly accepted: boolean;
   attempts: number;
   pushed: boolean;
 }
@@ -34,11 +31,10 @@ export interface Excluded {
   readonly erased: ErasedLeads;
 }
 
-/** The ids of all deliveries but the excluded ones, sorted by their bytes. `wanted`: targets that leads go to. */
+/** The ids of all deliveries but the excluded ones, sorted by their bytes. */
 export function distinctLeads(
   works: readonly TakeWork[],
   { replays, erased }: Excluded,
-  wanted: readonly string[],
 ): readonly DistinctLead[] {
   const found = new Map<string, DistinctLead>();
   let place = 0;
@@ -52,9 +48,8 @@ export function distinctLeads(
         place += 1;
         if (replays.has(delivery) || erased.has(lead.arrival.leadId)) continue;
         const pushed = lead.arrival.source !== 'backfill';
-        const accepted = (lead.arrival.targets ?? wanted).length === 0;
         const first = found.get(lead.key);
-        if (first === undefined) found.set(lead.key, { lead, place, accepted, attempts: 1, pushed });
+        if (first === undefined) found.set(lead.key, { lead, place, attempts: 1, pushed });
         else {
           first.attempts += 1;
           first.pushed ||= pushed;
@@ -97,10 +92,6 @@ export function takeQuestions(
   questions['leads'] = insertLeads(context, leads, numbers);
   // Behind the locks on the ids: a process that erases one of them has committed, or waits for this transaction.
   if (ids.size > 0) questions['erased'] = erasedQuestion(context, ids);
-  if (leads.length > 0 && context.options.targets.length > 0) {
-    const bytes = leads.map(({ lead }) => lead.id);
-    questions['outstanding'] = outstandingQuestion(context, bytes);
-  }
   return questions;
 }
 
@@ -128,18 +119,17 @@ const insertLeads = ({ schema }: StoreContext, leads: readonly DistinctLead[], n
   sql`WITH drawn AS MATERIALIZED (
     SELECT nextval(${qualifiedName(schema, 'delivery_numbers')}::regclass) AS seq, place FROM generate_series(1, ${numbers}) AS place
   ), taken AS (
-    INSERT INTO ${schema}.ids AS known (id, seq, first_at, digest, attempts, accepted, pushed)
-    SELECT id, seq, first_at, digest, attempts, accepted, pushed FROM unnest(${leads.map(({ lead }) => lead.id)}::bytea[],
+    INSERT INTO ${schema}.ids AS known (id, seq, first_at, digest, attempts, pushed)
+    SELECT id, seq, first_at, digest, attempts, pushed FROM unnest(${leads.map(({ lead }) => lead.id)}::bytea[],
       ${leads.map(({ place }) => place)}::int8[], ${leads.map(({ lead }) => lead.arrival.delivery.receivedAt)}::int8[],
       ${leads.map(({ lead }) => lead.digest)}::bytea[], ${leads.map(({ attempts }) => attempts)}::int8[],
-      ${leads.map(({ accepted }) => accepted)}::boolean[], ${leads.map(({ pushed }) => pushed)}::boolean[]
-    ) AS new (id, place, first_at, digest, attempts, accepted, pushed) JOIN drawn USING (place) ORDER BY id
+      ${leads.map(({ pushed }) => pushed)}::boolean[]
+    ) AS new (id, place, first_at, digest, attempts, pushed) JOIN drawn USING (place) ORDER BY id
     ON CONFLICT (id) DO UPDATE SET attempts = known.attempts + excluded.attempts, pushed = known.pushed OR excluded.pushed
-    RETURNING id, seq, first_at, digest, attempts, accepted, settled
+    RETURNING id, seq, first_at, digest, attempts
   )
   SELECT (SELECT string_agg(seq::text, ',' ORDER BY place) FROM drawn) AS numbers,
-    (SELECT string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at, encode(digest, 'hex'), attempts, accepted,
-      encode(settled, 'hex')), ',') FROM taken WHERE seq NOT IN (SELECT seq FROM drawn)) AS known;`;
+    (SELECT string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at, encode(digest, 'hex'), attempts), ',') FROM taken WHERE seq NOT IN (SELECT seq FROM drawn)) AS known;`;
 
 /** A lead on its way in. */
 export interface TakenLead {

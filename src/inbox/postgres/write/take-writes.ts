@@ -12,19 +12,21 @@ type Rejected = Parameters<typeof summaryOf>[0] & {
   readonly content: DeliveryContent;
 };
 
-interface Granted {
+/** A row of `forwards`. */
+interface AddedForward {
   readonly lead: Uint8Array;
   readonly target: Uint8Array;
   readonly seq: number;
+  readonly request: number;
   readonly firstAt: number;
+  readonly isClaimed: boolean;
 }
 
 /** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
 export class TakeWrites {
   readonly deliveries: DeliveryRows;
   readonly #context: StoreContext;
-  readonly #nowAccepted = new Map<string, Uint8Array>();
-  readonly #granted = new Map<string, Granted>();
+  readonly #forwards: AddedForward[] = [];
   readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
   #nonces = 0;
   readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
@@ -41,15 +43,14 @@ export class TakeWrites {
     this.deliveries.add(seq, id, summaryOf(rejected, rejection, content.path), content);
   }
 
-  /** The consequences for the lead. `seq`: of its first delivery. */
-  addVerdict({ id, key }: TakenLead, verdict: TakenVerdict, seq: number): void {
+  /** The consequences for the lead. `request`: number of the first one of the leads that came with it. */
+  addVerdict({ id, key, arrival }: TakenLead, verdict: TakenVerdict, seq: number, request: number): void {
     const { kind, attempt, differs, firstAt } = verdict;
-    // The first delivery of all inserted the lead as it is.
-    if (kind === 'accepted' && attempt > 1) this.#nowAccepted.set(key, id);
-    if (kind === 'pending') {
-      for (const { name } of verdict.targets) {
+    if (kind === 'accepted') {
+      const { targets = this.#context.options.targets, claimed = [] } = arrival;
+      for (const name of targets) {
         const target = this.#context.storedName(name);
-        this.#granted.set(`${key} ${name}`, { lead: id, target, seq, firstAt });
+        this.#forwards.push({ lead: id, target, seq, request, firstAt, isClaimed: claimed.includes(name) });
       }
     }
     if (attempt > maxRepeatsKept + 1) {
@@ -64,12 +65,9 @@ export class TakeWrites {
   get statements(): Sql {
     const { schema, nonceClock } = this.#context;
     return statements(
-      this.#nowAccepted.size === 0
-        ? undefined
-        : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
       nonceClock.note(schema),
       this.deliveries.statements,
-      this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
+      this.#forwards.length === 0 ? undefined : addForwards(this.#context, this.#forwards),
       this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
       ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
@@ -77,14 +75,14 @@ export class TakeWrites {
   }
 }
 
-/** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
-const grant = ({ schema, owner, options }: StoreContext, granted: readonly Granted[]): Sql =>
-  sql`INSERT INTO ${schema}.outstanding AS known (lead, target, seq, first_at, owner, lease, since, due_at)
-    SELECT lead, target, seq, first_at, ${owner}, ${databaseTime} + ${Math.round(options.leaseMs)}, ${options.clock.now()}, ${databaseTime}
-    FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
-      ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
-    ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
-      tries = known.tries + (known.lease > 0 AND known.owner <> excluded.owner)::int;`;
+/** New leads are due at once, or claimed as the first attempt. */
+const addForwards = ({ schema, options }: StoreContext, added: readonly AddedForward[]): Sql =>
+  sql`INSERT INTO ${schema}.forwards (lead, target, seq, request, first_at, state, tries, since, due_at, claimed_until)
+    SELECT lead, target, seq, request, first_at, 'waiting', claimed::int, ${options.clock.now()}, ${databaseTime},
+      CASE WHEN claimed THEN ${databaseTime} + ${Math.round(options.claimMs)} ELSE 0 END
+    FROM unnest(${added.map(({ lead }) => lead)}, ${added.map(({ target }) => target)}, ${added.map(({ seq }) => seq)},
+      ${added.map(({ request }) => request)}, ${added.map(({ firstAt }) => firstAt)},
+      ${added.map(({ isClaimed }) => isClaimed)}) AS new (lead, target, seq, request, first_at, claimed);`;
 
 /** Removes some of the nonces that are over. */
 const removeNonces = ({ schema, nonceClock }: StoreContext, added: number): Sql =>

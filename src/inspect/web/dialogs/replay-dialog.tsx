@@ -86,7 +86,7 @@ const ReplayOutcome = ({ outcome }: { outcome: Outcome | null }): VNode => (
           <>
             <strong>{outcome.ok ? 'Taken' : 'Not taken'}</strong> <ReceivedText text={outcome.answer} /> in{' '}
             {shownDuration(outcome.durationMs)}.
-            {outcome.settled !== null && ' The lead is not outstanding any more.'}
+            {outcome.settled !== null && ' The lead does not wait for it any more.'}
           </>
         ) : (
           `${sentence(outcome.message)} ${outcome.hint === undefined ? '' : sentence(outcome.hint)}`

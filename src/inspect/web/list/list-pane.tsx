@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { verdicts, type WireVerdict } from '../../wire.ts';
+import { listFilters, type WireListFilter } from '../../wire.ts';
 import { Button, Icon, Key, RangeSelect } from '../elements.tsx';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
@@ -198,9 +198,9 @@ function TimeFilter(): VNode {
   );
 }
 
-/** `950`, `12k`: the row has little room. Of pending ones not all are counted. */
-function chipCount(verdict: WireVerdict, count: number): string {
-  if (verdict === 'pending' && count >= 1_000) return '1k+';
+/** `950`, `12k`: the row has little room. Of leads that wait, or are dead, not all are counted. */
+function chipCount(verdict: WireListFilter, count: number): string {
+  if ((verdict === 'waiting' || verdict === 'dead') && count >= 1_000) return '1k+';
   return count < 10_000 ? shownCount(count) : shortCount.format(count);
 }
 
@@ -211,14 +211,14 @@ function VerdictFilter(): VNode {
   const model = useModel();
   const filter = useValue(listFilter);
   const counts = useValue(model.counts);
-  const toggle = (verdict: WireVerdict): void => {
+  const toggle = (verdict: WireListFilter): void => {
     const others = filter.verdicts.filter((one) => one !== verdict);
     const wasPressed = others.length < filter.verdicts.length;
     model.setFilter({ ...filter, verdicts: wasPressed ? others : [...others, verdict] });
   };
   return (
     <div class="verdict-filter" role="group" aria-label="Verdict">
-      {verdicts.map((verdict) => (
+      {listFilters.map((verdict) => (
         <Button
           key={verdict}
           class="chip"

@@ -104,24 +104,20 @@ function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
 
 /** What is not ordinary about a delivery: why it was rejected first. */
 function Notices({ delivery }: { delivery: WireDelivery }): VNode {
-  const { verdict, lacking, explanation, differs, missing, hasInvalidText, firstSeq, seq } = delivery;
+  const { verdict, forwards, explanation, differs, missing, hasInvalidText, firstSeq, seq } = delivery;
   return (
     <>
       {verdict === 'rejected' && <Rejection delivery={delivery} />}
       {verdict === 'other' && (
         <div class="notice is-other">
           <h3>Genuine, and no lead</h3>
-          <p>Another event of the sender: it is kept here and handed to no target.</p>
+          <p>Another event of the sender: it is kept here and forwarded to no target.</p>
         </div>
       )}
-      {verdict === 'pending' && (
-        <div class="notice is-pending">
-          <h3>Stored, but not handed on {lacking.length > 0 ? 'yet' : 'at first'}</h3>
-          <p>
-            {lacking.length > 0
-              ? 'A target that was asked for has not taken it.'
-              : 'No target lacks this lead any more.'}
-          </p>
+      {forwards.some(({ state }) => state !== 'done') && (
+        <div class="notice is-waiting">
+          <h3>Stored, but not forwarded yet</h3>
+          <p>A target that was asked for has not taken it.</p>
         </div>
       )}
       {explanation === null && differs !== null && differs.length > 0 && (
@@ -211,7 +207,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 /** What happened to a delivery, in the order of time, and what is still to happen. */
 function Timeline({ delivery }: { delivery: WireDelivery }): VNode {
   const { receivedAt, source, remote, method, path, size, verdict, reason, status, seq, attempt } = delivery;
-  const { results, lacking } = delivery;
+  const { results, forwards } = delivery;
   return (
     <Section title="What happened">
       <ol class="results">
@@ -243,16 +239,18 @@ function Timeline({ delivery }: { delivery: WireDelivery }): VNode {
         {results.map((result, i) => (
           <Attempt key={i} result={result} receivedAt={receivedAt} />
         ))}
-        {lacking.map(({ target, tries, dueAt, dead }) => (
-          <Step key={target} what={dead ? 'Given up' : 'Waiting'} state={dead ? 'failed' : ''}>
-            <ReceivedText text={target} /> has not had it after {plural(tries, 'try', 'tries')}
-            {dueAt !== null && !dead && (
-              <>
-                , again at <Time at={dueAt} />
-              </>
-            )}
-          </Step>
-        ))}
+        {forwards
+          .filter(({ state }) => state !== 'done')
+          .map(({ target, state, tries, dueAt }) => (
+            <Step key={target} what={capitalized(state)} state={state === 'dead' ? 'failed' : ''}>
+              <ReceivedText text={target} /> has not had it after {plural(tries, 'attempt', 'attempts')}
+              {dueAt !== null && (
+                <>
+                  , again at <Time at={dueAt} />
+                </>
+              )}
+            </Step>
+          ))}
       </ol>
     </Section>
   );

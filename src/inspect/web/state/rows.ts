@@ -1,9 +1,9 @@
-import { verdicts, type WirePage, type WireVerdict } from '../../wire.ts';
+import { listFilters, type WireListFilter, type WirePage } from '../../wire.ts';
 
 /** Half-open: since <= receivedAt < until; ms since the epoch. */
 export interface ListFilter {
   /** None: all of them. */
-  readonly verdicts: readonly WireVerdict[];
+  readonly verdicts: readonly WireListFilter[];
   /** So many ms before it was chosen: what `since` was made of; null: it was chosen itself. */
   readonly last: number | null;
   readonly since: number | null;
@@ -40,7 +40,7 @@ export function filterIn(address: string, text: string): ListFilter {
   const since = last === null ? number('since') : Date.now() - last;
   const asked = query.getAll('verdict');
   return {
-    verdicts: verdicts.filter((one) => asked.includes(one)),
+    verdicts: listFilters.filter((one) => asked.includes(one)),
     last,
     since,
     until: number('until'),

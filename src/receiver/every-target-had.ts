@@ -1,0 +1,20 @@
+import type { Inbox } from '../inbox/inbox.ts';
+import { type Clock, slept } from '../time/clock.ts';
+
+/** Between two looks, in milliseconds. */
+const lookEveryMs = 20;
+
+/** Resolves when no target is to be tried for the leads any more: each has had them, or they are dead there. */
+export async function everyTargetHad(
+  leadIds: readonly string[],
+  inbox: Pick<Inbox, 'forwards'>,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const leadId of leadIds) {
+    while (await isWaiting(leadId, inbox)) if (!(await slept(clock, lookEveryMs, signal))) return;
+  }
+}
+
+const isWaiting = async (leadId: string, inbox: Pick<Inbox, 'forwards'>): Promise<boolean> =>
+  (await inbox.forwards([leadId])).get(leadId)?.some(({ state }) => state === 'waiting') === true;

@@ -1,0 +1,52 @@
+import { ConfigError } from '../errors.ts';
+import { signatureHeaders, type Signer } from '../sender/sign-request.ts';
+import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import { type Delivery, headerValues } from '../webhook/delivery.ts';
+import type { Scheme, Verifier } from '../webhook/scheme.ts';
+import { atPublicUrl } from '../webhook/scheme-registry.ts';
+import { redacted } from './stored-request.ts';
+
+type Headers = Delivery['rawHeaders'];
+
+/** Whether the delivery was authentic by this scheme when it came; its credential itself is not stored. */
+export const wasVerified = (headers: Headers, { credentialHeaders }: Scheme): boolean =>
+  headers.some(([name, value]) => value === redacted && credentialHeaders.includes(name.toLowerCase()));
+
+/**
+ * An authentic delivery with a credential of now, made from the current secret: the one that it came with may be too old, or
+ * be that of a former secret. Without one where the scheme, or its key, only verifies. Its id stays, since an app may know
+ * deliveries by it; `number` makes one where it has none. `now` in milliseconds since the epoch.
+ */
+export function withFreshCredential(
+  checked: CheckedDelivery,
+  { scheme, keys: [first] }: Verifier,
+  number: number,
+  now: number,
+): { readonly checked: CheckedDelivery; readonly isSigned: boolean } {
+  const { delivery } = checked;
+  const signer = { scheme, key: first?.material.type === 'public' ? undefined : first };
+  const signed = headersFor(signer, delivery, `msg_${number}`, now);
+  const isReplaced = (name: string): boolean =>
+    scheme.credentialHeaders.includes(name.toLowerCase()) ||
+    signed.some(([other]) => other.toLowerCase() === name.toLowerCase());
+  const rawHeaders = [...delivery.rawHeaders.filter(([name]) => !isReplaced(name)), ...signed];
+  return { checked: { ...checked, delivery: { ...delivery, rawHeaders } }, isSigned: signed.length > 0 };
+}
+
+function headersFor(signer: Signer, delivery: Delivery, newId: string, now: number): Headers {
+  const { path, rawHeaders, body } = delivery;
+  const { publicUrl } = signer.scheme;
+  const [host = 'localhost'] = headerValues(delivery, 'host');
+  const target = publicUrl === undefined ? `https://${host}${path}` : atPublicUrl({ path }, publicUrl).url;
+  const sign = (id: string): Headers => signatureHeaders(signer, { id, target, body }, now);
+  try {
+    const signed = sign(newId);
+    const idHeader = signed.find(([, value]) => value === newId)?.[0];
+    const known = idHeader === undefined ? undefined : headerValues({ rawHeaders }, idHeader)[0];
+    return known === undefined ? signed : sign(known);
+  } catch (error) {
+    // A scheme may sign what is not known any more.
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}

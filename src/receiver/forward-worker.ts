@@ -1,0 +1,324 @@
+import { setMaxListeners } from 'node:events';
+import { type AttemptRecord, CannotStoreError, type ClaimedLead, type Inbox } from '../inbox/inbox.ts';
+import { targetLabel } from '../inbox/target-name.ts';
+import { type Clock, slept } from '../time/clock.ts';
+import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import type { Verifier } from '../webhook/scheme.ts';
+import { wasVerified, withFreshCredential } from './forward-credential.ts';
+import { InFlightCount } from './in-flight-count.ts';
+import type { ReceiverNote } from './problems.ts';
+import type { ForwardAttempt } from './receiver-events.ts';
+import { asReceived, isUnreadable, leadOf, notStored, storedRequest } from './stored-request.ts';
+import { defaultGiveUpMs, longestPauseMs, retryInMs, TargetHealth } from './target-health.ts';
+import type { Target, TargetResult } from './targets/target.ts';
+
+export interface WorkerOptions {
+  readonly inbox: Pick<Inbox, 'claim' | 'record' | 'nextDueIn' | 'giveUp' | 'list'>;
+  /** Its first key signs what was authentic when it came. */
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly note: (found: ReceiverNote) => void;
+  /** The neutral sentence of an error. */
+  readonly sentenceOf: (error: unknown) => string;
+  /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
+  readonly onAttempt: (attempt: ForwardAttempt) => Promise<unknown> | undefined;
+  /** The receiver is told to end, and its commands may be as well. */
+  readonly ending: AbortSignal;
+  /** No lead that waits is claimed after it. */
+  readonly stopping: AbortSignal;
+  /** Ends the attempts in flight: it cuts the targets as well. */
+  readonly cut: AbortSignal;
+}
+
+/** How much longer a claim lasts than an attempt, in milliseconds. */
+const claimMarginMs = 10_000;
+
+/** How long a claim lasts whose attempt takes so long at most, both in milliseconds. */
+export const claimMsFor = (attemptMs: number): number => attemptMs + claimMarginMs;
+
+/** An attempt that begins later after its claim, in milliseconds, might outlive the claim. */
+const latestBeginMs = claimMarginMs / 2;
+
+/** Other processes may make leads due: so often the inbox is asked at least, in milliseconds. */
+const pollMs = 2_000;
+
+/** From a failure of the inbox to the next try, in milliseconds. */
+const afterFailureMs = 1_000;
+
+/** How long a lead waits whose command was ended while this receiver stops, in milliseconds. */
+const afterStopMs = 5_000;
+
+/** A lead that this worker has claimed. */
+export type Claim = Pick<ClaimedLead, 'leadId' | 'seq' | 'tries' | 'since'>;
+
+/** Leads of one delivery that are sent in one attempt. `checked` names the leads of the claims, in their order. */
+interface ClaimedRequest {
+  readonly checked: CheckedDelivery;
+  readonly claims: readonly [Claim, ...Claim[]];
+}
+
+/**
+ * Sends the leads of the inbox to one target: new ones, which the receiver gives it from memory, and those that wait. A lead is
+ * claimed, then sent, then what came of it is recorded. Where the process ends in between, the claim ends by itself, and the
+ * lead is sent again.
+ */
+export class ForwardWorker {
+  readonly target: Target;
+  readonly #options: WorkerOptions;
+  readonly #label: string;
+  readonly #health = new TargetHealth();
+  /** Attempts that are under way or have a place. */
+  #used = 0;
+  /** Leads are due for which there was no place: a new one goes behind them. */
+  #hasBacklog = true;
+  /** Ids of leads on their way: one whose claim ended must not be sent twice at the same time. */
+  readonly #sending = new Set<string>();
+  readonly #inFlight = new InFlightCount();
+  #wake = new AbortController();
+  #givenUp = 0;
+
+  constructor(target: Target, options: WorkerOptions) {
+    this.target = target;
+    this.#options = options;
+    this.#label = targetLabel(target.name);
+    // Each record that the inbox does not take waits for it.
+    setMaxListeners(0, options.cut);
+  }
+
+  /** Keeps places for so many new leads of one delivery. False: they wait in the inbox, and `wake` is to be called. */
+  reserve(leads: number): boolean {
+    const places = this.target.isWhole === true ? 1 : leads;
+    const isFree = this.#used + places <= this.target.concurrency;
+    if (this.#options.cut.aborted || this.#hasBacklog || this.#health.isDown || !isFree) return false;
+    this.#used += places;
+    return true;
+  }
+
+  /**
+   * Sends new leads of a delivery for which places were kept: those of `claims`, each of which was claimed when it was stored.
+   * `reserved`: as many leads as `reserve` was called with.
+   */
+  send(checked: CheckedDelivery, claims: readonly Claim[], reserved: number, claimedAt: number): void {
+    const requests = this.#requests(checked, claims);
+    const unused = (this.target.isWhole === true ? 1 : reserved) - requests.length;
+    if (unused > 0) this.#release(unused);
+    for (const request of requests) void this.#attempt(request, claimedAt);
+  }
+
+  /** Something is due that nobody sends now. */
+  wake(): void {
+    this.#hasBacklog = true;
+    this.#wake.abort();
+  }
+
+  /** Resolves when no attempt is under way. */
+  idle(): Promise<void> {
+    return this.#inFlight.idle();
+  }
+
+  /** Sends the leads that wait, until `stopping` aborts. Never rejects. */
+  async run(): Promise<void> {
+    const { clock, stopping, note, sentenceOf } = this.#options;
+    stopping.addEventListener('abort', () => this.#wake.abort(), { once: true });
+    while (!stopping.aborted) {
+      this.#wake = new AbortController();
+      let waitMs = afterFailureMs;
+      try {
+        waitMs = await this.#claimDue();
+      } catch (error) {
+        note({ kind: 'forwards-stopped', why: sentenceOf(error) });
+      }
+      this.#sayGivenUp();
+      if (waitMs > 0) await slept(clock, waitMs, this.#wake.signal);
+    }
+  }
+
+  /** Claims as many leads as there are places, and begins to send them. Resolves to how long there is nothing to do. */
+  async #claimDue(): Promise<number> {
+    const { inbox, clock } = this.#options;
+    const { name, concurrency } = this.target;
+    const pausedMs = this.#health.pausedMs(clock.steady());
+    if (pausedMs > 0) return pausedMs;
+    const places = this.#health.isDown ? 1 - this.#used : concurrency - this.#used;
+    // The end of an attempt wakes this.
+    if (places <= 0) return pollMs;
+    const dueInMs = await inbox.nextDueIn(name);
+    // What is due later than any pause is long was put off before the clock was set back.
+    const isLater = dueInMs === undefined || (dueInMs > 0 && dueInMs <= 2 * longestPauseMs);
+    if (isLater) {
+      if (!this.#wake.signal.aborted) this.#hasBacklog = false;
+      return Math.min(pollMs, dueInMs ?? pollMs);
+    }
+    this.#hasBacklog = true;
+    const claimedAt = clock.steady();
+    const claimed = await inbox.claim(name, places, Math.max(0, dueInMs));
+    const requests = new Map<number, ClaimedLead[]>();
+    for (const claim of claimed) requests.set(claim.request, [...(requests.get(claim.request) ?? []), claim]);
+    for (const claims of requests.values()) await this.#sendStored(claims, claimedAt);
+    // Another receiver may have claimed what was due.
+    return claimed.length === 0 ? afterFailureMs : 0;
+  }
+
+  /** Leads of one request, from the inbox. Resolves when the attempts have begun. */
+  async #sendStored(claimed: readonly ClaimedLead[], claimedAt: number): Promise<void> {
+    const { inbox, verifier, note } = this.#options;
+    const claims = claimed.filter(({ leadId }) => !this.#sending.has(leadId));
+    const stored = new Map((await storedRequest(inbox, claims)).map((delivery) => [delivery.seq, delivery]));
+    const [first] = stored.values();
+    const leads = claims.flatMap((claim) => {
+      try {
+        const delivery = stored.get(claim.seq);
+        if (delivery === undefined) throw notStored(claim.leadId);
+        return [leadOf(delivery)];
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        const answer = this.#options.sentenceOf(error);
+        note({ kind: 'lead-not-sent', leadId: claim.leadId, why: answer });
+        const result = { to: kindOf(this.target), ok: false, answer, durationMs: 0 } as const;
+        this.#used += 1;
+        void this.#inFlight.run(() => this.#end([claim], result));
+        return [];
+      }
+    });
+    if (first === undefined) return;
+    const key = wasVerified(first.headers, verifier.scheme) ? 0 : -1;
+    const requests = this.#requests({ ...asReceived(first, leads), key }, claims);
+    this.#used += requests.length;
+    for (const request of requests) void this.#attempt(request, claimedAt);
+  }
+
+  /** The leads of the claims: in one request, or each in its own. */
+  #requests(checked: CheckedDelivery, claims: readonly Claim[]): readonly ClaimedRequest[] {
+    const byId = new Map(claims.map((claim) => [claim.leadId, claim]));
+    const singles = checked.leads.flatMap((lead): ClaimedRequest[] => {
+      const claim = byId.get(lead.leadId);
+      // A delivery may name one lead twice.
+      byId.delete(lead.leadId);
+      return claim === undefined ? [] : [{ checked: { ...checked, leads: [lead] }, claims: [claim] }];
+    });
+    const [first, ...more] = singles;
+    if (first === undefined || more.length === 0 || this.target.isWhole !== true) return singles;
+    const leads = singles.flatMap((single) => single.checked.leads);
+    return [
+      { checked: { ...checked, leads }, claims: [...first.claims, ...more.flatMap((one) => one.claims)] },
+    ];
+  }
+
+  /** Sends one request in a place that was kept for it, and records what came of it. Never rejects. */
+  async #attempt({ checked, claims }: ClaimedRequest, claimedAt: number): Promise<void> {
+    const { clock, random } = this.#options;
+    const [{ leadId, tries }] = claims;
+    for (const claim of claims) this.#sending.add(claim.leadId);
+    await this.#inFlight.run(async () => {
+      if (clock.steady() - claimedAt > latestBeginMs) {
+        await this.#end(claims, undefined);
+        return;
+      }
+      const result = await this.target.deliver(this.#signed(checked, claims), tries);
+      if (!this.#isCut(result)) this.#health.ended({ leadId, tries, result }, clock.steady(), random());
+      await this.#end(claims, result);
+    });
+  }
+
+  #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
+    const { verifier, clock, note } = this.#options;
+    if (checked.key < 0) return checked;
+    const fresh = withFreshCredential(checked, verifier, seq, clock.now());
+    if (!fresh.isSigned) note({ kind: 'forward-unsigned', scheme: verifier.scheme.name });
+    return fresh.checked;
+  }
+
+  /** A failure that the end of this receiver made says nothing of the target. */
+  #isCut({ ok, isInterrupted }: TargetResult): boolean {
+    const { ending, cut } = this.#options;
+    return !ok && (cut.aborted || (isInterrupted === true && ending.aborted));
+  }
+
+  /** Records the end of an attempt and frees its place. `result`: undefined where nothing was sent. */
+  async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
+    const { clock, note, sentenceOf, onAttempt } = this.#options;
+    const chance = this.#options.random();
+    const at = clock.now();
+    const records = claims.map((claim): AttemptRecord => {
+      const { leadId, seq, tries } = claim;
+      const record = { leadId, seq, tries, target: this.target.name };
+      if (result === undefined) return { ...record, outcome: 'untried' };
+      const { ok, answer, durationMs } = result;
+      const kind = tries > 1 ? 'retry' : 'forward';
+      return {
+        ...record,
+        outcome: this.#outcomeOf(claim, result, chance),
+        result: { ok, answer, durationMs, at, kind },
+      };
+    });
+    try {
+      const isRecorded = await this.#record(records);
+      if (isRecorded && this.#health.isAwayForLong) await this.#giveUpOverdue();
+      for (const { outcome, leadId, tries } of isRecorded ? records : []) {
+        if (outcome === 'dead') this.#givenUp += 1;
+        if (result === undefined) continue;
+        const state = typeof outcome === 'object' || outcome === 'untried' ? 'waiting' : outcome;
+        const retry = typeof outcome === 'object' ? outcome.retryInMs : undefined;
+        await onAttempt({ at, leadId, target: this.#label, attempt: tries, state, retryInMs: retry, result });
+      }
+    } catch (error) {
+      note({ kind: 'forwards-stopped', why: sentenceOf(error) });
+    } finally {
+      for (const { leadId } of claims) this.#sending.delete(leadId);
+      this.#release(1);
+    }
+  }
+
+  #outcomeOf(
+    { tries, since }: Claim,
+    result: TargetResult,
+    chance: number,
+  ): Exclude<AttemptRecord['outcome'], 'untried'> {
+    if (result.ok) return 'done';
+    if (this.#isCut(result)) return { retryInMs: result.isInterrupted === true ? afterStopMs : 0 };
+    const { giveUpMs = defaultGiveUpMs } = this.target;
+    const isOver = this.#options.clock.now() - since >= giveUpMs;
+    return isOver ? 'dead' : { retryInMs: retryInMs(result, tries, chance) };
+  }
+
+  /** Until the inbox has it: the place stays taken, so that no further lead is sent of which nobody knows what came. */
+  async #record(records: readonly AttemptRecord[]): Promise<boolean> {
+    const { inbox, clock, cut, note, sentenceOf } = this.#options;
+    for (;;) {
+      try {
+        await inbox.record(records);
+        return true;
+      } catch (error) {
+        if (!(error instanceof CannotStoreError)) throw error;
+        note({ kind: 'forwards-stopped', why: sentenceOf(error) });
+        // The claim ends by itself then, and the lead is sent again.
+        if (!(await slept(clock, afterFailureMs, cut))) return false;
+      }
+    }
+  }
+
+  /** Of a target that is away more leads wait than are tried: all that have waited too long are given up. */
+  async #giveUpOverdue(): Promise<void> {
+    const { inbox, stopping } = this.#options;
+    const { name, giveUpMs = defaultGiveUpMs } = this.target;
+    for (let leads = 1; leads > 0 && !stopping.aborted;) {
+      leads = await inbox.giveUp(name, giveUpMs);
+      this.#givenUp += leads;
+    }
+  }
+
+  #sayGivenUp(): void {
+    const leads = this.#givenUp;
+    if (leads === 0) return;
+    this.#givenUp = 0;
+    this.#options.note({ kind: 'given-up', target: this.#label, leads });
+  }
+
+  #release(places: number): void {
+    this.#used -= places;
+    if (this.#hasBacklog) this.#wake.abort();
+  }
+}
+
+const kindOf = ({ name }: Target): TargetResult['to'] => name.split(' ', 1)[0] as TargetResult['to'];

@@ -1,0 +1,100 @@
+import type { AttemptRecord, AttemptResult, Inbox, LeadClaim, StoredDelivery } from '../inbox/inbox.ts';
+import type { Clock } from '../time/clock.ts';
+import { asReceived, isUnreadable, leadOf } from './stored-request.ts';
+import type { Target, TargetResult } from './targets/target.ts';
+
+interface RetryOptions {
+  readonly target: Target;
+  readonly inbox: Pick<Inbox, 'claimLeads' | 'record'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** The target is the address that the app has now: a lead that it takes does not wait for the one that it had. */
+  readonly isMove: boolean;
+  /** The neutral sentence of an error. */
+  readonly sentenceOf: (error: unknown) => string;
+}
+
+/** What came of sending one stored lead for a person. */
+export interface Retried extends Omit<AttemptResult, 'kind'> {
+  readonly leadId: string;
+  /** Something was sent. */
+  readonly isTried: boolean;
+  /** False where the target could not be reached, or did not answer. */
+  readonly reached: boolean;
+  /** Label of the target for which the lead waited, and does not any more. */
+  readonly insteadOf: string | undefined;
+}
+
+/** What came of a lead for which nothing was sent. `at` in milliseconds since the epoch. */
+export const untried = (leadId: string, answer: string, at: number): Retried => ({
+  ...{ leadId, answer, at, ok: false, durationMs: 0, isTried: false, reached: true },
+  insteadOf: undefined,
+});
+
+const whyUntried: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
+  busy: 'a receiver sends it now',
+  several: 'it waits for several forwards: which of them has moved is not known',
+};
+
+/**
+ * Sends leads of one request to the target once, and records what came of it. A lead that is not taken waits as before. With
+ * `isMove`, a lead that waits for no forward is left out.
+ */
+export async function retryRequest(
+  stored: readonly (StoredDelivery & { readonly leadId: string })[],
+  { target, inbox, clock, isMove, sentenceOf }: RetryOptions,
+): Promise<readonly Retried[]> {
+  const claims = await inbox.claimLeads(
+    stored.map(({ leadId }) => leadId),
+    isMove ? undefined : target.name,
+  );
+  const found = stored.map((delivery, i) => ({ delivery, claim: claims[i] ?? { state: 'none', tries: 0 } }));
+  const isSent = ({ state }: LeadClaim): boolean =>
+    state === 'claimed' || (!isMove && (state === 'none' || state === 'done'));
+  const result = await sent(
+    found.filter(({ claim }) => isSent(claim)),
+    target,
+    sentenceOf,
+  );
+  const at = clock.now();
+  const records: AttemptRecord[] = [];
+  const retried = found.flatMap(({ delivery: { leadId, seq }, claim }): Retried[] => {
+    const { state, tries, stored: insteadOf, label } = claim;
+    if (!isSent(claim)) {
+      const why = whyUntried[state];
+      return why === undefined ? [] : [untried(leadId, why, at)];
+    }
+    const { ok, answer, durationMs, status } = result;
+    records.push({
+      ...{ leadId, seq, tries, insteadOf, target: target.name },
+      outcome: ok ? 'done' : 'untried',
+      result: { ok, answer, durationMs, at, kind: isMove ? 'retry' : 'replay' },
+    });
+    const reached = status !== undefined;
+    return [{ leadId, ok, answer, durationMs, at, isTried: true, reached, insteadOf: ok ? label : undefined }];
+  });
+  if (records.length > 0) await inbox.record(records);
+  return retried;
+}
+
+interface FoundLead {
+  readonly delivery: StoredDelivery;
+  readonly claim: LeadClaim;
+}
+
+async function sent(
+  found: readonly FoundLead[],
+  target: Target,
+  sentenceOf: RetryOptions['sentenceOf'],
+): Promise<Pick<TargetResult, 'ok' | 'answer' | 'durationMs' | 'status'>> {
+  const [first] = found;
+  const nothing = { ok: false, answer: '', durationMs: 0 };
+  if (first === undefined) return nothing;
+  try {
+    const leads = found.map(({ delivery }) => leadOf(delivery));
+    const attempt = Math.max(1, ...found.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0)));
+    return await target.deliver(asReceived(first.delivery, leads), attempt);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return { ...nothing, answer: sentenceOf(error), status: 0 };
+  }
+}

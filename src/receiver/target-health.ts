@@ -1,0 +1,75 @@
+import type { TargetResult } from './targets/target.ts';
+
+const hourMs = 3_600_000;
+
+/** The pause behind the first failure, in milliseconds. */
+const shortestPauseMs = 5_000;
+
+/** Of a pause, and of what an app asks to wait by `Retry-After`; in milliseconds. */
+export const longestPauseMs = hourMs;
+
+/** So long a target is tried for a lead that it does not take, unless its own option says otherwise; in milliseconds. */
+export const defaultGiveUpMs = 72 * hourMs;
+
+/** From the end of an attempt to the next one, after so many failures; `chance` from 0 to 1 keeps many from coming back together. */
+export function pauseMs(failures: number, chance: number): number {
+  const longest = Math.min(longestPauseMs, shortestPauseMs * 2 ** Math.min(failures - 1, 20));
+  return Math.round(longest * (1 - chance / 2));
+}
+
+/** From a failed attempt, the how many-th of its lead, to the next one of it; in milliseconds. */
+export const retryInMs = ({ retryAfterMs = 0 }: TargetResult, tries: number, chance: number): number =>
+  Math.max(pauseMs(tries, chance), Math.min(retryAfterMs, longestPauseMs));
+
+/** The attempt that ended. */
+interface EndedAttempt {
+  readonly leadId: string;
+  /** The how many-th of its lead, from 1. */
+  readonly tries: number;
+  readonly result: TargetResult;
+}
+
+/**
+ * Whether a target takes leads now. One lead at which it fails again and again says nothing of the others, so that it takes two
+ * leads that fail one after another, or a 429, to make the target count as down. Then it is left alone for a while, which
+ * grows, and one lead after the other shows whether it is back. Times are of the monotonic clock, in milliseconds.
+ */
+export class TargetHealth {
+  /** Ids of leads that failed since the target last answered: two are enough. */
+  readonly #failed = new Set<string>();
+  #outages = 0;
+  #pausedUntil = 0;
+
+  get isDown(): boolean {
+    return this.#outages > 0;
+  }
+
+  /** The target was tried as long as pauses grow: it is not away for a moment only. */
+  get isAwayForLong(): boolean {
+    return shortestPauseMs * 2 ** (this.#outages - 1) >= longestPauseMs;
+  }
+
+  /** How long the target is left alone. */
+  pausedMs(now: number): number {
+    return this.isDown ? Math.max(0, this.#pausedUntil - now) : 0;
+  }
+
+  /** `now`: when the attempt ended. */
+  ended({ leadId, tries, result }: EndedAttempt, now: number, chance: number): void {
+    if (result.ok || result.isDown !== true) {
+      this.#failed.clear();
+      this.#outages = 0;
+      return;
+    }
+    if (this.#failed.size < 2) this.#failed.add(leadId);
+    if (this.#failed.size < 2 && result.status !== 429) return;
+    const askedUntil = now + Math.min(result.retryAfterMs ?? 0, longestPauseMs);
+    // Attempts that were in flight when the outage began meet the same one.
+    if (this.pausedMs(now) > 0) this.#pausedUntil = Math.max(this.#pausedUntil, askedUntil);
+    else {
+      // Leads that failed before are spaced by their own pauses: a new one must not wait an hour behind them.
+      if (tries === 1 || this.#outages === 0) this.#outages += 1;
+      this.#pausedUntil = Math.max(now + pauseMs(this.#outages, chance), askedUntil);
+    }
+  }
+}
