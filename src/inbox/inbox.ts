@@ -162,8 +162,9 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * Claims leads that the target is due to be tried for, earliest first: at least one where there is one, about `most`, and
-   * leads of one request together. `withinMs`: those that are due so soon as well.
+   * Claims leads that the target is due to be tried for: at least one where there is one, about `most`, and leads of one
+   * request together. Of the earliest those come first that were never tried, so that leads which the target does not take
+   * hold no other for long. `withinMs`: those that are due so soon as well.
    */
   claim(target: string, most: number, withinMs?: number): Promise<readonly ClaimedLead[]>;
   /**

@@ -208,17 +208,27 @@ export class ForwardWorker {
   /** Sends one request in a place that was kept for it, and records what came of it. Never rejects. */
   async #attempt({ checked, claims }: ClaimedRequest, claimedAt: number): Promise<void> {
     const { clock, random } = this.#options;
-    const [{ leadId, tries }] = claims;
+    const [{ leadId }] = claims;
     for (const claim of claims) this.#sending.add(claim.leadId);
     await this.#inFlight.run(async () => {
       if (clock.steady() - claimedAt > latestBeginMs) {
         await this.#end(claims, undefined);
         return;
       }
-      const result = await this.target.deliver(this.#signed(checked, claims), tries);
-      if (!this.#isCut(result)) this.#health.ended({ leadId, tries, result }, clock.steady(), random());
+      const result = await this.#deliver(checked, claims);
+      if (!this.#isCut(result)) this.#health.ended(leadId, result, clock.steady(), random());
       await this.#end(claims, result);
     });
+  }
+
+  /** What a target or a scheme throws, against its contract, fails this attempt alone. */
+  async #deliver(checked: CheckedDelivery, claims: ClaimedRequest['claims']): Promise<TargetResult> {
+    const [{ tries }] = claims;
+    try {
+      return await this.target.deliver(this.#signed(checked, claims), tries);
+    } catch (error) {
+      return { to: kindOf(this.target), ok: false, answer: this.#options.sentenceOf(error), durationMs: 0 };
+    }
   }
 
   #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
@@ -254,7 +264,8 @@ export class ForwardWorker {
     });
     try {
       const isRecorded = await this.#record(records);
-      if (isRecorded && this.#health.isAwayForLong) await this.#giveUpOverdue();
+      const isDead = isRecorded && records.some(({ outcome }) => outcome === 'dead');
+      if (isDead && this.#health.isDown) await this.#giveUpOverdue();
       for (const { outcome, leadId, tries } of isRecorded ? records : []) {
         if (outcome === 'dead') this.#givenUp += 1;
         if (result === undefined) continue;
@@ -298,7 +309,7 @@ export class ForwardWorker {
     }
   }
 
-  /** Of a target that is away more leads wait than are tried: all that have waited too long are given up. */
+  /** More leads wait for a target that is down than are tried: all that have waited too long are given up. */
   async #giveUpOverdue(): Promise<void> {
     const { inbox, stopping } = this.#options;
     const { name, giveUpMs = defaultGiveUpMs } = this.target;

@@ -21,18 +21,13 @@ export function pauseMs(failures: number, chance: number): number {
 export const retryInMs = ({ retryAfterMs = 0 }: TargetResult, tries: number, chance: number): number =>
   Math.max(pauseMs(tries, chance), Math.min(retryAfterMs, longestPauseMs));
 
-/** The attempt that ended. */
-interface EndedAttempt {
-  readonly leadId: string;
-  /** The how many-th of its lead, from 1. */
-  readonly tries: number;
-  readonly result: TargetResult;
-}
+/** A target that is down is asked this often at least, in milliseconds: leads that wait must not wait long once it is back. */
+const longestOutagePauseMs = 60_000;
 
 /**
  * Whether a target takes leads now. One lead at which it fails again and again says nothing of the others, so that it takes two
- * leads that fail one after another, or a 429, to make the target count as down. Then it is left alone for a while, which
- * grows, and one lead after the other shows whether it is back. Times are of the monotonic clock, in milliseconds.
+ * leads that fail one after another, or a 429, to make the target count as down. Then it is left alone for a while, which grows
+ * to a minute, and one lead after the other shows whether it is back. Times are of the monotonic clock, in milliseconds.
  */
 export class TargetHealth {
   /** Ids of leads that failed since the target last answered: two are enough. */
@@ -44,18 +39,13 @@ export class TargetHealth {
     return this.#outages > 0;
   }
 
-  /** The target was tried as long as pauses grow: it is not away for a moment only. */
-  get isAwayForLong(): boolean {
-    return shortestPauseMs * 2 ** (this.#outages - 1) >= longestPauseMs;
-  }
-
   /** How long the target is left alone. */
   pausedMs(now: number): number {
     return this.isDown ? Math.max(0, this.#pausedUntil - now) : 0;
   }
 
   /** `now`: when the attempt ended. */
-  ended({ leadId, tries, result }: EndedAttempt, now: number, chance: number): void {
+  ended(leadId: string, result: TargetResult, now: number, chance: number): void {
     if (result.ok || result.isDown !== true) {
       this.#failed.clear();
       this.#outages = 0;
@@ -67,9 +57,9 @@ export class TargetHealth {
     // Attempts that were in flight when the outage began meet the same one.
     if (this.pausedMs(now) > 0) this.#pausedUntil = Math.max(this.#pausedUntil, askedUntil);
     else {
-      // Leads that failed before are spaced by their own pauses: a new one must not wait an hour behind them.
-      if (tries === 1 || this.#outages === 0) this.#outages += 1;
-      this.#pausedUntil = Math.max(now + pauseMs(this.#outages, chance), askedUntil);
+      this.#outages += 1;
+      const pause = Math.min(pauseMs(this.#outages, chance), longestOutagePauseMs);
+      this.#pausedUntil = Math.max(now + pause, askedUntil);
     }
   }
 }

@@ -79,6 +79,16 @@ describe.each(stores)('new leads in $name', ({ newLocation }) => {
 });
 
 describe.each(stores)('a claim in $name', ({ newLocation }) => {
+  it('takes leads that were never tried before those that failed, and the earliest of each first', async () => {
+    const inbox = await open(newLocation(), options);
+    for (const id of ['a', 'b']) await takeOne(inbox, arrivalOf({ id }));
+    for (const claim of await inbox.claim(app, 9)) await inbox.record([recordOf(claim, { retryInMs: 0 })]);
+    for (const id of ['c', 'd']) await takeOne(inbox, arrivalOf({ id }));
+    const claims: string[] = [];
+    for (let i = 0; i < 4; i += 1) claims.push(...(await claimed(inbox, 1)));
+    expect(claims).toEqual(['c', 'd', 'a', 'b']);
+  });
+
   it('takes what is due, earliest first, and so many', async () => {
     const inbox = await open(newLocation(), options);
     for (const id of ['late', 'early', 'never']) await takeOne(inbox, arrivalOf({ id }));

@@ -245,6 +245,33 @@ describe('a target', () => {
     expect(mostAtOnce()).toBe(4);
   });
 
+  it('that fails at several leads alone gets a good one behind them within a minute', async () => {
+    const { target } = app((id) => (id.startsWith('bad') ? { answer: '500', status: 500, isDown: true } : ok));
+    const run = await start(target);
+    for (let i = 0; i < 8; i += 1) await run.push(`bad${i}`);
+    await run.wait(hour / 4);
+    await run.push('good');
+    await run.wait(61 * second);
+    expect(await run.states('good')).toEqual(['done 1']);
+  });
+
+  it('that throws failed at that lead alone, which is tried again', async () => {
+    let isBroken = true;
+    const { target } = app((id) => {
+      if (isBroken && id === 'a') throw new TypeError('not a function');
+      return ok;
+    });
+    const run = await start(target);
+    for (let i = 0; i < 6; i += 1) await run.push(i === 0 ? 'a' : `l${i}`);
+    await run.wait(second);
+    expect(await run.states('a')).toEqual(['waiting 1']);
+    expect(await run.states('l5')).toEqual(['done 1']);
+    expect(run.attempts[0]?.result.answer).toContain('not a function');
+    isBroken = false;
+    await run.wait(10 * second);
+    expect(await run.states('a')).toEqual(['done 2']);
+  });
+
   it('that refuses one lead takes the others meanwhile', async () => {
     const { target, attempts } = app((id) => (id === 'bad' ? { answer: '422', status: 422 } : ok));
     const run = await start(target);
@@ -273,6 +300,7 @@ describe('a target', () => {
     const { target, attempts } = app(() => answer);
     const run = await start(target);
     await run.push('a');
+    await turns();
     await run.push('b');
     answer = ok;
     await run.wait(59 * second);

@@ -25,7 +25,7 @@ it('tries a lead again after its own pause, and not before Retry-After, which ho
 
 /** A target that takes no lead, told of the first attempts of these at the time that it gives. */
 function afterFailures(health: TargetHealth, leadIds: readonly string[], now = 0, result = down): number {
-  for (const leadId of leadIds) health.ended({ leadId, tries: 1, result }, now, 0);
+  for (const leadId of leadIds) health.ended(leadId, result, now, 0);
   return health.pausedMs(now);
 }
 
@@ -50,7 +50,7 @@ it.each([
 ] as const)('is back once it %s a lead', (_, result) => {
   const health = new TargetHealth();
   afterFailures(health, ['a', 'b']);
-  health.ended({ leadId: 'c', tries: 1, result }, second, 0);
+  health.ended('c', result, second, 0);
   expect([health.isDown, health.pausedMs(second)]).toEqual([false, 0]);
   expect(afterFailures(health, ['d'], second)).toBe(0);
 });
@@ -69,20 +69,13 @@ it('pauses as long as the last attempt of an outage asks for', () => {
   expect(afterFailures(health, ['c'], second, { ...busy, retryAfterMs: 60 * second })).toBe(60 * second);
 });
 
-it('holds new leads for seconds only where those fail that failed before', () => {
-  const health = new TargetHealth();
-  afterFailures(health, ['a', 'b']);
-  for (let i = 1; i < 9; i += 1) health.ended({ leadId: 'a', tries: i + 1, result: down }, i * 5 * second, 0);
-  expect(health.pausedMs(40 * second)).toBe(5 * second);
-});
-
-it('knows a target that is away for long by its pauses, after an hour at the least', () => {
+it('is left alone for a minute at most, however long it is down', () => {
   const health = new TargetHealth();
   afterFailures(health, ['a', 'b']);
   let now = 0;
-  for (let i = 0; !health.isAwayForLong; i += 1) {
+  for (let i = 0; i < 100; i += 1) {
     now += health.pausedMs(now);
     afterFailures(health, [`l${i}`], now);
   }
-  expect(now).toBeGreaterThan(hour / 2);
+  expect(health.pausedMs(now)).toBe(60 * second);
 });

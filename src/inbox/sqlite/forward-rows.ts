@@ -10,6 +10,7 @@ import {
   sumBacklog,
   type TargetCount,
 } from '../inbox.ts';
+import { mostDueCompared } from '../store-options.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
 import { type Database, fromColumn, type Row, textOf, toColumn, type Statements } from './libsql.ts';
 
@@ -53,10 +54,12 @@ export class ForwardRows {
   claim(target: string, most: number, by: number, now: number): ClaimedLead[] {
     const stored = this.#options.storedName(target);
     const columns = `lead, seq, request, tries, since, ${freeAt} AS free_at`;
+    const due = `SELECT ${columns} ${waitingFor} AND ${freeAt} <= ? ORDER BY ${freeAt}, request LIMIT ?`;
     const rows = this.#sql.all(
-      `SELECT ${columns} ${waitingFor} AND ${freeAt} <= ? ORDER BY ${freeAt}, request LIMIT ?`,
+      `SELECT * FROM (${due}) ORDER BY tries > 0, free_at, request LIMIT ?`,
       stored,
       by,
+      Math.max(most, mostDueCompared),
       most,
     );
     const last = rows.at(-1);

@@ -3,6 +3,7 @@ import type { Connection } from '../connection/database-connections.ts';
 import { isConflict } from '../postgres-errors.ts';
 import { storedText } from '../read/read-database.ts';
 import { bytesOf, bytesOfText, hexOf, numberOf, type Row, type Rows, type Sql, sql, textOf } from '../sql.ts';
+import { mostDueCompared } from '../../store-options.ts';
 import { databaseTime, type StoreContext } from '../store-context.ts';
 import { inTransaction, runToCommit } from './transaction.ts';
 
@@ -38,8 +39,9 @@ export async function claim(
   const isDue = sql`target = ${storedName(target)} AND state = 'waiting' AND ${freeAt} <= ${databaseTime} + ${Math.round(withinMs)}`;
   const rows = await changed(
     context,
-    sql`WITH due AS MATERIALIZED (SELECT ${freeAt} AS free_at, request FROM ${schema}.forwards WHERE ${isDue}
-      ORDER BY ${freeAt}, request LIMIT ${most}
+    sql`WITH earliest AS (SELECT ${freeAt} AS free_at, request, tries FROM ${schema}.forwards WHERE ${isDue}
+      ORDER BY ${freeAt}, request LIMIT ${Math.max(most, mostDueCompared)}
+    ), due AS MATERIALIZED (SELECT free_at, request FROM earliest ORDER BY tries > 0, free_at, request LIMIT ${most}
     ), locked AS MATERIALIZED (SELECT lead, target FROM ${schema}.forwards WHERE ${isDue}
       AND (${freeAt}, request) IN (SELECT free_at, request FROM due) FOR UPDATE SKIP LOCKED
     ) UPDATE ${schema}.forwards AS f SET tries = tries + 1, claimed_until = ${databaseTime} + ${Math.round(options.claimMs)}
