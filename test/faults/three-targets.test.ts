@@ -28,7 +28,7 @@ const token = 'token-of-the-tests';
 const kills = full ? 100 : 6;
 const leads = full ? 10_000 : 500;
 /** Leads that are on their way to a target at most: their lines may be written and not yet noted when a receiver is killed. */
-const inFlight = { delivered: 40, stored: 256 };
+const inFlight = 256;
 const clean: (() => void)[] = [];
 
 afterEach(() => {
@@ -93,103 +93,99 @@ class RotatedFile {
   }
 }
 
-it.each(full ? (['delivered', 'stored'] as const) : (['stored'] as const))(
-  'promise 17: what was acknowledged reaches each of three targets that break for a while, under kills: --acknowledge %s',
-  async (acknowledge) => {
-    const random = seeded(17);
-    const { directory: root, isOwn } = place();
-    const file = new RotatedFile(root);
-    const filler = join(root, 'filler');
-    let isAppBroken = false;
-    const app = await new ScriptedReceiver((_, count) => {
-      if (!isAppBroken) return 200;
-      return count % 2 === 0 ? 503 : undefined;
-    }).open();
-    clean.push(() => void app.close());
-    const home = freshHome();
-    const commandFile = join(home, 'command.ndjson');
-    const commandBroken = join(home, 'command-is-broken');
-    const faults: readonly [breakIt: () => void, mendIt: () => void][] = [
-      [() => (isAppBroken = true), () => (isAppBroken = false)],
-      [() => writeFileSync(commandBroken, ''), () => rmSync(commandBroken)],
-      ...(isOwn
-        ? [[() => fill(filler), () => rmSync(filler)] as [breakIt: () => void, mendIt: () => void]]
-        : []),
-    ];
-    const rotations = [() => file.rename(), () => file.remove(), () => file.replaceDirectory()];
+it('promise 17: what was acknowledged reaches each of three targets that break for a while, under kills', async () => {
+  const random = seeded(17);
+  const { directory: root, isOwn } = place();
+  const file = new RotatedFile(root);
+  const filler = join(root, 'filler');
+  let isAppBroken = false;
+  const app = await new ScriptedReceiver((_, count) => {
+    if (!isAppBroken) return 200;
+    return count % 2 === 0 ? 503 : undefined;
+  }).open();
+  clean.push(() => void app.close());
+  const home = freshHome();
+  const commandFile = join(home, 'command.ndjson');
+  const commandBroken = join(home, 'command-is-broken');
+  const faults: readonly [breakIt: () => void, mendIt: () => void][] = [
+    [() => (isAppBroken = true), () => (isAppBroken = false)],
+    [() => writeFileSync(commandBroken, ''), () => rmSync(commandBroken)],
+    ...(isOwn
+      ? [[() => fill(filler), () => rmSync(filler)] as [breakIt: () => void, mendIt: () => void]]
+      : []),
+  ];
+  const rotations = [() => file.rename(), () => file.remove(), () => file.replaceDirectory()];
 
-    const port = String(await freePort());
-    const argv = ['--token', token, '--port', port, '--forward-to', app.url, '--output', file.path];
-    argv.push(
-      '--exec',
-      `test ! -e ${commandBroken} && lead=$(cat) && printf '%s\\n' "$lead" >> ${commandFile}`,
-    );
-    if (acknowledge === 'stored') argv.push('--acknowledge', acknowledge);
-    let listener: ListenProcess = await listenProcess(argv, { home });
-    clean.push(() => listener.child.kill('SIGKILL'));
-    const sending = startSender(listener.url, authorityOf(home), { token, leads });
-    clean.push(() => sending.child.kill('SIGKILL'));
-    const sent = { all: false };
-    const isOver = (): boolean => sent.all;
-    void sending.done.finally(() => (sent.all = true));
-    let killed = 0;
-    let crashesAfterRotation = 0;
-    for (; killed < kills && !isOver(); killed += 1) {
-      const [breakIt, mendIt] = faults[killed % faults.length] ?? [];
-      const after = ((killed + random()) * leads) / (kills + 1);
-      await until(() => sending.acks() >= after || isOver(), 'further acknowledgements', 120_000);
-      const turns = [rotations[killed % 4], random() < 0.5 ? rotations[(killed + 1) % 4] : undefined];
-      turns[0]?.();
-      breakIt?.();
-      const lines = (): number => listener.stdout().split('\n').length;
-      const seen = lines() + Math.floor(random() * 60);
-      await until(() => lines() > seen || isOver(), 'deliveries while a target is broken', 30_000);
-      turns[1]?.();
-      if (turns.some((turn) => turn !== undefined)) crashesAfterRotation += 1;
-      await listener.end('SIGKILL');
-      // Where the disk is full, a receiver does not start.
-      const stays = random() < 0.3 && !existsSync(filler);
-      if (!stays) mendIt?.();
-      listener = await listenProcess(argv, { home });
-      if (stays) mendIt?.();
-    }
-    await sending.done;
-    const location = join(home, 'data', 'inbox.db');
-    await until(
-      async () => {
-        const inbox = await openInboxReader({ location, clock: systemClock });
-        const left = await inbox.outstanding();
-        await inbox.close();
-        return left.length === 0;
-      },
-      'the last lead to reach its targets',
-      full ? 900_000 : 60_000,
-    );
-    expect(await listener.end('SIGINT')).toBe(0);
+  const port = String(await freePort());
+  const argv = ['--token', token, '--port', port, '--forward-to', app.url, '--output', file.path];
+  argv.push(
+    '--exec',
+    `test ! -e ${commandBroken} && lead=$(cat) && printf '%s\\n' "$lead" >> ${commandFile}`,
+  );
+  let listener: ListenProcess = await listenProcess(argv, { home });
+  clean.push(() => listener.child.kill('SIGKILL'));
+  const sending = startSender(listener.url, authorityOf(home), { token, leads });
+  clean.push(() => sending.child.kill('SIGKILL'));
+  const sent = { all: false };
+  const isOver = (): boolean => sent.all;
+  void sending.done.finally(() => (sent.all = true));
+  let killed = 0;
+  let crashesAfterRotation = 0;
+  for (; killed < kills && !isOver(); killed += 1) {
+    const [breakIt, mendIt] = faults[killed % faults.length] ?? [];
+    const after = ((killed + random()) * leads) / (kills + 1);
+    await until(() => sending.acks() >= after || isOver(), 'further acknowledgements', 120_000);
+    const turns = [rotations[killed % 4], random() < 0.5 ? rotations[(killed + 1) % 4] : undefined];
+    turns[0]?.();
+    breakIt?.();
+    const lines = (): number => listener.stdout().split('\n').length;
+    const seen = lines() + Math.floor(random() * 60);
+    await until(() => lines() > seen || isOver(), 'deliveries while a target is broken', 30_000);
+    turns[1]?.();
+    if (turns.some((turn) => turn !== undefined)) crashesAfterRotation += 1;
+    await listener.end('SIGKILL');
+    // Where the disk is full, a receiver does not start.
+    const stays = random() < 0.3 && !existsSync(filler);
+    if (!stays) mendIt?.();
+    listener = await listenProcess(argv, { home });
+    if (stays) mendIt?.();
+  }
+  await sending.done;
+  const location = join(home, 'data', 'inbox.db');
+  await until(
+    async () => {
+      const inbox = await openInboxReader({ location, clock: systemClock });
+      const left = await inbox.targetCounts();
+      await inbox.close();
+      return left.length === 0;
+    },
+    'the last lead to reach its targets',
+    full ? 900_000 : 60_000,
+  );
+  expect(await listener.end('SIGINT')).toBe(0);
 
-    const acknowledged = [...sending.told.keys()];
-    const lines = file.lines(root);
-    const inCommand = new Set(idsIn(readFileSync(commandFile, 'utf8')));
-    const inApp = new Set(app.received.map(({ headers }) => String(headers['leads-lead-id'])));
-    const gone = {
-      file: acknowledged.filter((id) => !lines.has(id)),
-      command: acknowledged.filter((id) => !inCommand.has(id)),
-      app: acknowledged.filter((id) => !inApp.has(id)),
-    };
-    const twice = [...lines].filter(([, times]) => times > 1);
-    printFigure(
-      17,
-      `--acknowledge ${acknowledge}, three targets, each broken for a while, ${killed} × kill -9 under ${leads} leads, ` +
-        `${isOwn ? 'a full disk, ' : ''}rotations and removals between: gone ${gone.file.length} (file), ` +
-        `${gone.command.length} (command), ${gone.app.length} (app); twice in the file ${twice.length}`,
-    );
-    expect(killed).toBe(kills);
-    expect(acknowledged).toHaveLength(leads);
-    expect(gone).toEqual({ file: [], command: [], app: [] });
-    // Lines that a rotation took away cannot be compared with the inbox after a crash.
-    expect(twice.length).toBeLessThanOrEqual(inFlight[acknowledge] * crashesAfterRotation);
-  },
-);
+  const acknowledged = [...sending.told.keys()];
+  const lines = file.lines(root);
+  const inCommand = new Set(idsIn(readFileSync(commandFile, 'utf8')));
+  const inApp = new Set(app.received.map(({ headers }) => String(headers['leads-lead-id'])));
+  const gone = {
+    file: acknowledged.filter((id) => !lines.has(id)),
+    command: acknowledged.filter((id) => !inCommand.has(id)),
+    app: acknowledged.filter((id) => !inApp.has(id)),
+  };
+  const twice = [...lines].filter(([, times]) => times > 1);
+  printFigure(
+    17,
+    `three targets, each broken for a while, ${killed} × kill -9 under ${leads} leads, ` +
+      `${isOwn ? 'a full disk, ' : ''}rotations and removals between: gone ${gone.file.length} (file), ` +
+      `${gone.command.length} (command), ${gone.app.length} (app); twice in the file ${twice.length}`,
+  );
+  expect(killed).toBe(kills);
+  expect(acknowledged).toHaveLength(leads);
+  expect(gone).toEqual({ file: [], command: [], app: [] });
+  // Lines that a rotation took away cannot be compared with the inbox after a crash.
+  expect(twice.length).toBeLessThanOrEqual(inFlight * crashesAfterRotation);
+});
 
 function fill(path: string): void {
   const file = openSync(path, 'w');

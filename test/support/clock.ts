@@ -41,16 +41,17 @@ export class FakeClock implements Clock {
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const sleeper = { at: this.#now + ms, wake: resolve };
+      const aborted = (): void => {
+        this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
+        reject(signal?.reason as Error);
+      };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', aborted);
+        resolve();
+      };
+      const sleeper = { at: this.#now + ms, wake };
       this.#sleepers.push(sleeper);
-      signal?.addEventListener(
-        'abort',
-        () => {
-          this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
-          reject(signal.reason as Error);
-        },
-        { once: true },
-      );
+      signal?.addEventListener('abort', aborted, { once: true });
     });
   }
 

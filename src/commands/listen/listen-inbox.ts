@@ -104,7 +104,9 @@ async function noteWaiting(
   messages: Pick<Context['messages'], 'note'>,
 ): Promise<void> {
   for (const target of inbox.newTargets) {
-    const older = target.startsWith('forward ') ? `: 'leads inbox retry ID --to URL${where}' sends an older one` : '';
+    const older = target.startsWith('forward ')
+      ? `: 'leads inbox retry ID --to URL${where}' sends an older one`
+      : '';
     messages.note(`new ${target}`, `${target} is new to this inbox, and gets new leads only${older}`);
   }
   for (const { target, waiting, dead, isOwn } of await inbox.targetCounts()) {
@@ -118,7 +120,7 @@ async function noteWaiting(
     if (isOwn) continue;
     const what = counted(waiting + dead, 'lead waits', 'leads wait');
     const next = target.startsWith('forward ')
-      ? `'leads inbox retry --pending --to URL${where}' delivers them to the address that the app has now`
+      ? `'leads inbox retry --pending --to URL${where}' delivers ${waiting + dead === 1 ? 'it' : 'them'} to the address that the app has now`
       : 'a run that has that target tries again';
     messages.note(`waiting ${target}`, `${what} for ${target}, which is no target of this run: ${next}`);
   }
