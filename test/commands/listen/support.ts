@@ -21,7 +21,9 @@ export interface Listener extends LiveRun {
   readonly clock: FakeClock;
   /** Delivers a body, with the right token unless other headers are given. */
   post(body: unknown, headers?: OutgoingHttpHeaders, path?: string, method?: string): Promise<Answered>;
-  /** As Ctrl-C does. */
+  /** As Ctrl-C does. Time stands still meanwhile: what is in flight is waited for. */
+  interrupt(): Promise<Run>;
+  /** The same, and time passes until the run has ended. */
   stop(): Promise<Run>;
   /** The records of `--format events`, so far. */
   events(): Record<string, unknown>[];
@@ -51,6 +53,10 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
     path = '/',
     method = 'POST',
   ) => deliver(new URL(path, url), body, headers, live.home, method);
+  const interrupt = (): Promise<Run> => {
+    live.abort(new InterruptedError('SIGINT'));
+    return live.done;
+  };
   const events: Listener['events'] = () =>
     live.stdout
       .text()
@@ -62,9 +68,15 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
     url,
     clock,
     post,
-    stop: () => {
-      live.abort(new InterruptedError('SIGINT'));
-      return live.done;
+    interrupt,
+    async stop() {
+      const run = interrupt();
+      // What ends by itself does so within a few turns.
+      await until(() => {
+        clock.advance(100);
+        return over;
+      }, 'the end of the run');
+      return run;
     },
     events,
     forwards: () => events().filter(({ type }) => type === 'forward'),
