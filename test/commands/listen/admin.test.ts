@@ -12,6 +12,8 @@ import { InterruptedError } from '../../../src/errors.ts';
 import { answering, appInEachTest } from './app.ts';
 import { type Listener, listenInEachTest, token } from './support.ts';
 
+type Families = ReturnType<typeof parseOpenMetrics>;
+
 const listen = listenInEachTest();
 const app = appInEachTest();
 
@@ -68,23 +70,29 @@ describe('listen --admin', () => {
     for (const body of bodies) await listener.post(body);
     await listener.post([1]);
     await listener.post({ id: 'sample-4' }, { 'x-webhook-token': 'sample-token' }, '/sample-path');
+    const forwardsOf = (families: Families, result: string): number =>
+      valueOf(families, 'leads_forwards_total', { target: `forward ${behind.url}`, result });
+    const results = ['ok', 'http_5xx', 'failed'];
+    await expect
+      .poll(async () => {
+        const families = parseOpenMetrics((await admin(listener, '/metrics')).text);
+        return results.map((result) => forwardsOf(families, result));
+      })
+      .toEqual([2, 1, 0]);
     const { text } = await admin(listener, '/metrics');
     expect(text).not.toMatch(/sample-|password|key=k|token-of/);
     const families = parseOpenMetrics(text);
     const deliveries = (labels: Record<string, string>) =>
       valueOf(families, 'leads_deliveries_total', labels);
     expect(deliveries({})).toBe(6);
-    expect(deliveries({ verdict: 'accepted' })).toBe(2);
-    expect(deliveries({ verdict: 'pending' })).toBe(1);
+    expect(deliveries({ verdict: 'accepted' })).toBe(3);
     expect(deliveries({ verdict: 'duplicate' })).toBe(1);
     expect(deliveries({ reason: 'not_a_lead' })).toBe(1);
     expect(deliveries({ reason: 'wrong_credential' })).toBe(1);
     expect(valueOf(families, 'leads_answer_duration_seconds_count')).toBe(6);
     expect(valueOf(families, 'leads_commit_duration_seconds_count')).toBe(4);
-    const forwarded = (result: string) =>
-      valueOf(families, 'leads_forwards_total', { target: `forward ${behind.url}`, result });
-    expect([forwarded('ok'), forwarded('http_5xx'), forwarded('failed')]).toEqual([2, 1, 0]);
-    expect(valueOf(families, 'leads_pending', { target: `forward ${behind.url}` })).toBe(1);
+    expect(valueOf(families, 'leads_waiting', { target: `forward ${behind.url}` })).toBe(1);
+    expect(valueOf(families, 'leads_dead', { target: `forward ${behind.url}` })).toBe(0);
     expect(valueOf(families, 'process_resident_memory_bytes')).toBe(64e6);
   });
 
@@ -206,57 +214,51 @@ describe('listen.drain-delay', () => {
 });
 
 describe('listen.drain-timeout', () => {
-  it('gives up what is still in flight, and another receiver can hand it on at once', async () => {
+  it('gives up what is still in flight, counts nothing of it as done, and another receiver sends it at once', async () => {
     let hold = true;
     const behind = await app((received, response) => {
       if (!hold) answering(200)(received, response);
     });
     const argv = ['--http', '--forward-to', behind.url];
     const listener = await start(argv, homeWith({ listen: { drainTimeout: '300ms' } }));
-    const lost = listener.post({ id: 'a' }).then(
-      ({ status }) => status,
-      () => 'no answer',
-    );
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
     await expect.poll(() => behind.received.length).toBe(1);
-    listener.abort(new InterruptedError('SIGINT'));
+    const stopped = listener.interrupt();
     expect(await admin(listener, '/readyz')).toMatchObject({ status: 503 });
-    expect(await listener.done).toMatchObject({ exitCode: 0 });
-    expect([502, 'no answer']).toContain(await lost);
+    listener.clock.advance(300);
+    expect(await stopped).toMatchObject({ exitCode: 0 });
     hold = false;
-    const next = await listen(argv, { home: listener.home });
-    await expect.poll(() => next.stdout.text()).toContain('accepted');
+    const { clock } = listener;
+    const next = await listen([...argv, '--format', 'events'], { home: listener.home, clock });
+    await expect.poll(() => next.forwards()).toMatchObject([{ leadId: 'a', attempt: 2, state: 'done' }]);
     expect(await next.post({ id: 'a' })).toMatchObject({ status: 200, body: { status: 'duplicate' } });
+    expect(behind.received).toHaveLength(2);
   });
 
-  it('counts nothing as done because it cut it short', async () => {
-    let hold = true;
-    const behind = await app((received, response) => {
-      if (!hold) answering(200)(received, response);
-    });
-    const argv = ['--http', '--target', JSON.stringify({ forward: behind.url, bestEffort: true })];
-    const listener = await start(argv, homeWith({ listen: { drainTimeout: '300ms' } }));
-    void listener.post({ id: 'a' }).catch(() => 'no answer');
-    await expect.poll(() => behind.received.length).toBe(1);
-    await listener.stop();
-    hold = false;
-    await listen(argv, { home: listener.home });
-    await expect.poll(() => behind.received.length).toBe(2);
-  });
-
-  it('counts no command as done that a signal ended with it', async () => {
+  it('counts no command as failed that a signal ended with it: it runs again soon', async () => {
     const pids = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'pids');
     const pidsSeen = (): string[] => (existsSync(pids) ? readFileSync(pids, 'utf8').trim().split('\n') : []);
     const command = `echo $$ >> '${pids}'; test $(wc -l < '${pids}') -gt 1 || exec sleep 60`;
-    const argv = ['--http', '--target', JSON.stringify({ exec: command, bestEffort: true })];
+    const argv = [
+      '--http',
+      '--target',
+      JSON.stringify({ exec: command, giveUp: '1s' }),
+      '--format',
+      'events',
+    ];
     const listener = await start(argv);
-    const answered = listener.post({ id: 'a' });
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
     await expect.poll(() => pidsSeen().length).toBe(1);
+    listener.clock.advance(2000);
     listener.abort(new InterruptedError('SIGTERM'));
     process.kill(Number(pidsSeen()[0]), 'SIGTERM');
-    expect((await answered).status).toBe(502);
     await listener.done;
-    const clock = new FakeClock();
+    // Any other failure would have been the last one, after the time of giveUp.
+    expect(listener.forwards()).toMatchObject([{ ok: false, state: 'waiting', answer: 'ended by SIGTERM' }]);
+    const { clock } = listener;
+    const from = clock.now();
     await listen(argv, { home: listener.home, clock });
-    await expect.poll(() => (clock.advance(1000), pidsSeen().length)).toBe(2);
+    await expect.poll(() => (clock.advance(100), pidsSeen().length)).toBe(2);
+    expect(clock.now() - from).toBeLessThan(60_000);
   });
 });

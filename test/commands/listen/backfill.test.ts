@@ -29,21 +29,21 @@ interface FakeService {
   readonly env: Record<string, string>;
   /** Answers instead of the list, while it is set. */
   answer: ((response: ServerResponse) => void) | undefined;
+  list(response: ServerResponse): void;
 }
 
 async function startService(...ids: string[]): Promise<FakeService> {
   const created = new Date(Date.now() - 60_000).toISOString();
-  const server = await scripted((_, response) => {
-    if (service.answer !== undefined) {
-      service.answer(response);
-      return;
-    }
-    const data = service.ids.map((id) => ({ id, category: 'solar', createdAt: created }));
-    sendJson(response, { data, next_cursor: null });
-  });
+  const server = await scripted((_, response) => (service.answer ?? service.list)(response));
   open.push(server);
   const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: server.url };
-  const service: FakeService = { ids, requests: server.requests, env, answer: undefined };
+  const service: FakeService = {
+    ...{ ids, requests: server.requests, env, answer: undefined },
+    list(response) {
+      const data = ids.map((id) => ({ id, category: 'solar', createdAt: created }));
+      sendJson(response, { data, next_cursor: null });
+    },
+  };
   return service;
 }
 
@@ -128,8 +128,8 @@ describe('--backfill-every', () => {
       'backfill: 1 fetched, 1 already known',
     ]);
     expect(eventsOf(listener, 'backfill')).toMatchObject([
-      { round: 1, fetched: 1, known: 0, pending: 0, notStored: 0, complete: true, error: null },
-      { round: 3, fetched: 1, known: 1, handedOn: 0, complete: true, error: null },
+      { round: 1, fetched: 1, known: 0, notStored: 0, complete: true, error: null },
+      { round: 3, fetched: 1, known: 1, notStored: 0, complete: true, error: null },
     ]);
     expect(eventsOf(listener, 'delivery')).toMatchObject([
       { leadId: 'a', verdict: 'accepted', source: 'backfill' },
@@ -150,16 +150,19 @@ describe('--backfill-every', () => {
 
   it('begins a round only when the one before is over', async () => {
     const service = await startService('a');
-    let answerApp = (): void => undefined;
-    const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await until(() => app.received.length === 1);
-    const asked = service.requests.length;
+    const held: (() => void)[] = [];
+    service.answer = (response) => {
+      held.push(() => sendJson(response, { data: [], next_cursor: null }));
+    };
+    const listener = await startRounds([], service);
+    await until(() => held.length === 1);
     listener.clock.advance(10 * every);
     expect((await listener.post({ id: 'a' }, { 'x-webhook-token': 'forged' })).status).toBe(401);
-    expect(service.requests).toHaveLength(asked);
-    answerApp();
+    expect(service.requests).toHaveLength(1);
+    service.answer = undefined;
+    held[0]?.();
     await over(listener, 1);
+    const asked = service.requests.length;
     await nextRound(listener);
     expect(service.requests.length).toBeGreaterThan(asked);
   });
@@ -315,7 +318,7 @@ describe('--backfill-every after a time without rounds that read the list', () =
 });
 
 describe('--backfill-every and leads that a target has not had', () => {
-  it('leaves them to the outbox, which hands them on as they were stored', async () => {
+  it('leaves them alone: they are forwarded as they were stored', async () => {
     const service = await startService();
     const createdAt = new Date().toISOString();
     const data = [{ leadId: 'a', createdAt }];
@@ -326,14 +329,15 @@ describe('--backfill-every and leads that a target has not had', () => {
     const app = await appAt((_, response) => void response.writeHead(status).end());
     const listener = await startRounds(['--forward-to', app.url], service, home);
     await over(listener, 1);
-    expect(said(listener)).toEqual(['backfill: 1 fetched, 0 already known, 1 pending']);
+    expect(said(listener)).toEqual(['backfill: 1 fetched, 0 already known']);
+    await until(() => listener.forwards().length === 1);
     status = 200;
     listener.clock.advance(60_000);
     await expect
-      .poll(() => eventsOf(listener, 'delivery'))
+      .poll(() => listener.forwards())
       .toMatchObject([
-        { verdict: 'pending', source: 'backfill' },
-        { verdict: 'accepted', source: 'outbox' },
+        { leadId: 'a', attempt: 1, state: 'waiting' },
+        { leadId: 'a', attempt: 2, state: 'done' },
       ]);
     await nextRound(listener);
     expect(said(listener)).toHaveLength(1);
@@ -343,145 +347,107 @@ describe('--backfill-every and leads that a target has not had', () => {
     expect(await stored(listener)).toEqual(['a accepted backfill']);
   });
 
-  it.each([[[]], [['--acknowledge', 'stored']]])(
-    'hands one that is pushed later on as that, to an app that takes it only with its credential %j',
-    async (flags) => {
-      const service = await startService('a');
-      let isDown = true;
-      const app = await appAt(({ rawHeaders }, response) => {
-        const isAuthentic = rawHeaders.includes(token);
-        response.writeHead(isDown ? 503 : isAuthentic ? 200 : 401).end();
-      });
-      const listener = await startRounds(['--forward-to', app.url, ...flags], service);
-      await over(listener, 1);
-      const push = { deliveryId: 'd1', leads: [{ id: 'a', category: 'solar' }] };
-      const { status } = await listener.post(push);
-      expect(status).toBe(flags.length === 0 ? 502 : 200);
-      await until(() => app.received.length === 2, 'the try of the push');
-      isDown = false;
-      const verdicts = () => eventsOf(listener, 'delivery').map(({ verdict }) => verdict);
-      await until(() => (listener.clock.advance(1000), verdicts().includes('accepted')), 'the next try');
-      const [, , third, ...more] = app.received;
-      expect(more).toEqual([]);
-      expect(third).toMatchObject({ method: 'POST', body: Buffer.from(JSON.stringify(push)) });
-      expect(third?.rawHeaders.join('\n')).toMatch(/^leads-verified\ntoken$/m);
-      const { home } = listener;
-      await listener.stop();
-      await leads(['inbox', 'retry', 'a', '--to', app.url], { home });
-      expect(app.received.at(-1)?.body.toString()).toBe(JSON.stringify(push));
-    },
-  );
-
-  it('takes one in that an earlier run left outstanding for another address', async () => {
+  it('does not fetch what an earlier run left waiting for another address, which is said', async () => {
     const service = await startService('a');
     const old = await appAt(answering(500));
     const first = await startRounds(['--forward-to', old.url], service);
-    await over(first, 1);
+    await until(() => first.forwards().length === 1);
     await first.stop();
     const app = await appAt(answering(200));
     const second = await startRounds(['--forward-to', app.url], service, first.home);
     await over(second, 1);
-    expect(idsOf(app)).toEqual(['a']);
-    expect(said(second)).toEqual(['backfill: 0 fetched, 1 already known, 1 of them handed on at last']);
+    expect(second.stderr.text()).toContain(`1 lead waits for forward ${old.url}`);
+    expect(said(second)).toEqual(['backfill: 0 fetched, 1 already known']);
+    expect(app.received).toEqual([]);
   });
 
-  it('leaves one alone whose delivery is still being forwarded', async () => {
+  it.each(['before', 'while'])('forwards once what is pushed %s a round fetches it', async (when) => {
     const service = await startService('a');
-    service.answer = fail(503);
+    if (when === 'before') service.answer = fail(503);
     let answerApp = (): void => undefined;
     const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
     const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    const pushed = listener.post({ id: 'a' });
+    if (when === 'before') {
+      await over(listener, 1);
+      expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'accepted' });
+    }
     await until(() => app.received.length === 1);
+    if (when === 'while') {
+      expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
+    }
     service.answer = undefined;
     await nextRound(listener);
     await nextRound(listener);
     answerApp();
-    expect((await pushed).body).toMatchObject({ status: 'accepted' });
+    await until(() => listener.forwards().length === 1);
     await listener.stop();
     expect(app.received).toHaveLength(1);
-    expect(eventsOf(listener, 'delivery')).toHaveLength(1);
+    expect(eventsOf(listener, 'delivery')).toHaveLength(when === 'before' ? 1 : 2);
   });
 
-  it('stores once what was pushed while the ones before it were forwarded', async () => {
+  it('stores once what was pushed while the list was read', async () => {
     const service = await startService(...Array.from({ length: 40 }, (_, i) => `l${i}`));
-    let isHeld = true;
-    const held: (() => void)[] = [];
-    const app = await appAt(({ body }, response) => {
-      const answer = (): void => void response.writeHead(200).end();
-      if (isHeld && !body.includes('pushed')) held.push(answer);
-      else answer();
-    });
+    const held: ServerResponse[] = [];
+    service.answer = (response) => held.push(response);
+    const app = await appAt(answering(200));
     const listener = await startRounds(['--forward-to', app.url], service);
-    await until(() => held.length >= 32);
+    await until(() => held.length === 1);
     expect((await listener.post({ id: 'l39', pushed: true })).body).toMatchObject({ status: 'accepted' });
-    isHeld = false;
-    for (const answer of held) answer();
+    service.answer = undefined;
+    for (const response of held) service.list(response);
     await over(listener, 1);
     expect(said(listener)).toEqual(['backfill: 39 fetched, 1 already known']);
     expect((await stored(listener)).filter((line) => line.startsWith('l39'))).toEqual(['l39 accepted push']);
+    await until(() => listener.forwards().length === 40);
+    expect(new Set(idsOf(app)).size).toBe(40);
     expect(app.received).toHaveLength(40);
-  });
-
-  it('forwards once what is pushed while a round fetches it', async () => {
-    const service = await startService('a');
-    let answerApp = (): void => undefined;
-    const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await until(() => app.received.length === 1);
-    const pushed = listener.post({ id: 'a', category: 'solar' });
-    await expect.poll(() => stored(listener)).toHaveLength(2);
-    answerApp();
-    expect((await pushed).body).toMatchObject({ status: 'duplicate' });
-    await over(listener, 1);
-    expect(app.received).toHaveLength(1);
   });
 });
 
 describe('deliveries during a round', () => {
-  it('do not wait for the commands that the round runs', async () => {
+  it('and the round itself wait for no command that a lead runs', async () => {
     const service = await startService(...Array.from({ length: 20 }, (_, i) => `l${i}`));
     const go = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'go');
-    const command = `[ "$LEAD_ID" = pushed ] || while [ ! -e '${go}' ]; do sleep 0.05; done`;
+    const command = `while [ ! -e '${go}' ]; do sleep 0.05; done`;
     const listener = await startRounds(['--exec', command], service);
-    await expect.poll(() => stored(listener)).not.toEqual([]);
-    expect((await listener.post({ id: 'pushed' })).status).toBe(200);
-    expect((await stored(listener)).length).toBeLessThan(20);
-    writeFileSync(go, '');
     await over(listener, 1);
     expect(said(listener)).toEqual(['backfill: 20 fetched, 0 already known']);
+    expect((await listener.post({ id: 'pushed' })).status).toBe(200);
+    expect(listener.forwards()).toEqual([]);
+    writeFileSync(go, '');
+    await until(() => listener.forwards().length === 21);
   });
 });
 
 describe('the end of a run with --backfill-every', () => {
-  it('lets what is being handed on finish, and begins nothing else', async () => {
+  it('lets what is being forwarded finish, begins nothing else, and the next run goes on', async () => {
     const service = await startService(...Array.from({ length: 200 }, (_, i) => `l${i}`));
     const answers: (() => void)[] = [];
-    const app = await appAt((_, response) => answers.push(() => void response.writeHead(200).end()));
+    let isHeld = true;
+    const app = await appAt((_, response) => {
+      const answer = (): void => void response.writeHead(200).end();
+      if (isHeld) answers.push(answer);
+      else answer();
+    });
     const listener = await startRounds(['--forward-to', app.url], service);
-    await until(() => answers.length > 0);
-    const stopped = listener.stop();
-    await until(() => app.received.length >= 32);
-    const answering = setInterval(() => answers.splice(0).forEach((answer) => answer()), 5);
-    const { exitCode } = await stopped;
-    clearInterval(answering);
-    expect(exitCode).toBe(0);
-    const kept = await stored(listener);
-    expect(kept.length).toBeLessThan(200);
-    expect(new Set(kept.map((line) => line.replace(/^\w+ /, '')))).toEqual(new Set(['accepted backfill']));
-    expect(kept).toHaveLength(app.received.length);
-    expect(eventsOf(listener, 'delivery')).toHaveLength(kept.length);
-    expect(eventsOf(listener, 'backfill')).toMatchObject([
-      { fetched: kept.length, complete: false, error: 'interrupted' },
-    ]);
-    const again = await startRounds(
-      ['--forward-to', (await appAt(answering200)).url],
-      service,
-      listener.home,
-    );
+    await over(listener, 1);
+    await until(() => answers.length >= 32);
+    const stopped = listener.interrupt();
+    await expect(listener.post({ id: 'late' })).rejects.toThrow();
+    isHeld = false;
+    for (const answer of answers) answer();
+    expect((await stopped).exitCode).toBe(0);
+    const begun = app.received.length;
+    expect(begun).toBeLessThan(200);
+    const done = listener.forwards();
+    expect(done).toHaveLength(begun);
+    expect(new Set(done.map(({ state }) => state))).toEqual(new Set(['done']));
+    const again = await startRounds(['--forward-to', app.url], service, listener.home);
+    await until(() => again.forwards().length === 200 - begun);
     await over(again, 1);
-    expect(said(again)).toEqual([`backfill: ${200 - kept.length} fetched, ${kept.length} already known`]);
+    expect(said(again)).toEqual(['backfill: 0 fetched, 200 already known']);
+    expect(new Set(idsOf(app)).size).toBe(200);
+    expect(app.received).toHaveLength(200);
   });
 
   it('comes with --count, in the middle of a round', async () => {
@@ -498,5 +464,3 @@ describe('the end of a run with --backfill-every', () => {
     expect((await listener.stop()).exitCode).toBe(0);
   });
 });
-
-const answering200 = answering(200);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freshHome, leads } from '../../support/run.ts';
 import { answering, appInEachTest } from './app.ts';
+import { until } from '../../support/until.ts';
 import { listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
@@ -27,15 +28,16 @@ describe('a genuine delivery without any field of a lead', () => {
     });
   });
 
-  it('is stored as other, answered 200, and handed to nothing', async () => {
+  it('is stored as other, answered 200, and forwarded to nothing', async () => {
     const home = await takingHome();
     const { url, received } = await app(answering(200));
     const listener = await start(['--format', 'events', '--forward-to', url], { home });
     expect(await listener.post(event)).toMatchObject({ status: 200, text: '{"status":"other"}' });
     expect(await listener.post('[]')).toMatchObject({ status: 200 });
     expect(await listener.post('{"id":"a","category":"solar"}')).toMatchObject({ status: 200 });
-    expect(received).toHaveLength(1);
+    await until(() => listener.forwards().length === 1);
     const { stdout, stderr } = await listener.stop();
+    expect(received).toHaveLength(1);
     const lines = stdout
       .trim()
       .split('\n')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 import { answering, appInEachTest, startApp } from './app.ts';
 import { listenInEachTest } from './support.ts';
 
@@ -102,14 +103,16 @@ describe('what is stored', () => {
   it('is tried again, whichever field was the id when it came', async () => {
     const failing = await startApp(answering(500));
     const port = Number(new URL(failing.url).port);
-    const argv = ['--forward-to', failing.url];
+    const argv = ['--forward-to', failing.url, '--format', 'events'];
     const before = await start(argv);
-    expect((await before.post(byId('a'))).status).toBe(502);
+    expect((await before.post(byId('a'))).status).toBe(200);
+    await until(() => before.forwards().length === 1);
     await before.stop();
     const { home } = before;
     expect((await leads(['config', 'set', 'webhook.id', 'uuid'], { home })).exitCode).toBe(0);
     const after = await start(argv, { home });
-    expect((await after.post(byUuid('b', ',"n":"b"'))).status).toBe(502);
+    expect((await after.post(byUuid('b', ',"n":"b"'))).status).toBe(200);
+    await until(() => after.forwards().some(({ leadId }) => leadId === 'b'));
     await after.stop();
     await failing.close();
     const behind = await app(answering(200), port);
