@@ -224,7 +224,7 @@ function inWords({
   const parts = [
     `${counted(leads, 'lead', 'leads')} with ${counted(deliveries, 'delivery', 'deliveries')}`,
     counted(rejected, 'rejected delivery', 'rejected deliveries'),
-    `${counted(waiting, 'waiting lead is', 'waiting leads are')} not forwarded any more`,
+    `forwards of ${counted(waiting, 'lead', 'leads')} cancelled`,
   ];
   return parts.join(', ');
 }

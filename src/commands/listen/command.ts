@@ -6,8 +6,7 @@ export default command({
   summary: 'receive pushed leads over HTTPS: verify, store each once, print, forward',
   description:
     'Receives pushed leads over HTTPS: checks who delivers, stores each lead durably, then answers 200.\n' +
-    'A lead that came before, in this run or any other, is a duplicate. Targets get each new lead once it is stored, ' +
-    'and again until they take it.',
+    'A lead that came before is a duplicate. Targets get each new one once it is stored.',
   flags,
   everyday: [
     'token',

@@ -144,7 +144,7 @@ export const flags = {
     },
   }),
   ...inGroup('For integration tests', {
-    count: { value: 'n', type: wholeNumber(1), help: 'end after so many new leads that every target has had' },
+    count: { value: 'n', type: wholeNumber(1), help: 'end once every target has had so many new leads' },
     for: {
       value: 'duration',
       type: duration,

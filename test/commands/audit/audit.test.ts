@@ -176,7 +176,7 @@ describe('leads audit', () => {
         missing: 0,
         extra: 0,
         different: 0,
-        pending: 0,
+        waiting: 0,
         late: 0,
         unsettled: 0,
         'beyond-horizon': 0,
@@ -187,15 +187,15 @@ describe('leads audit', () => {
   });
 
   it('names one class an id, the gravest that fits', async () => {
-    listed = ['refused', 'missing', 'different', 'pending', 'late', 'fine', 'young'].map((id, i) =>
+    listed = ['refused', 'missing', 'different', 'waiting', 'late', 'fine', 'young'].map((id, i) =>
       leadOf(id, id === 'young' ? 0.1 : i + 1),
     );
     listed = [...listed, leadOf('oldest', 100)];
-    const [, , different, pending, late, fine] = listed as Lead[];
+    const [, , different, waiting, late, fine] = listed as Lead[];
     await take([fine as Lead, leadOf('extra', 50), leadOf('beyond', 110), leadOf('oldest', 100)]);
     await take([late as Lead], ago(1));
     await take([{ ...(different as Lead), contact: { name: 'x' }, category: 'roofing' }], ago(1));
-    await take([pending as Lead], ago(1), ['forward http://127.0.0.1:1/']);
+    await take([waiting as Lead], ago(1), ['forward http://127.0.0.1:1/']);
     await receive((inbox) =>
       inbox.reject(
         ['refused', 'fine', 'unlisted'].map((id) => ({
@@ -211,7 +211,7 @@ describe('leads audit', () => {
       missing: 'missing',
       extra: 'extra',
       different: 'different',
-      pending: 'pending',
+      waiting: 'waiting',
       late: 'late',
       young: 'unsettled',
       beyond: 'beyond-horizon',
@@ -813,7 +813,7 @@ describe('leads audit --received', () => {
         exitCode: 7,
         classes: { b: 'different', c: 'missing', x: 'extra' },
       });
-      expect(summary).toMatchObject({ byClass: { late: null, pending: null, refused: null } });
+      expect(summary).toMatchObject({ byClass: { late: null, waiting: null, refused: null } });
       expect(stderr).toContain('came before in it: of each id the first is compared');
     }
   });

@@ -27,7 +27,7 @@ const ada: Lead = {
 const bob: Lead = { ...ada, id: 'lead_2', contact: { email: 'nada@example.com', phone: '+44 20 7946 0959' } };
 const eve: Lead = { ...bob, id: 'lead_3', note: 'a friend of ada@example.com, 0044 20 79460958' };
 
-/** A home whose inbox has three leads, one of them outstanding, and rejected deliveries in several forms. */
+/** A home whose inbox has three leads, one of them waiting, and rejected deliveries in several forms. */
 async function filled(): Promise<string> {
   const home = freshHome();
   const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
@@ -81,10 +81,10 @@ describe('leads inbox erase', () => {
       const { exitCode, stdout, stderr } = await run(home, [...by, '--yes']);
       expect(exitCode).toBe(0);
       expect(stdout).toMatch(
-        /LEAD .*\nlead_1 .* 2 .*outstanding\n.*rejected delivery 3.*\n.*rejected delivery 4/,
+        /LEAD .*\nlead_1 .* 2 .*waiting\n.*rejected delivery 3.*\n.*rejected delivery 4/,
       );
       expect(stderr).toContain(
-        'erased: 1 lead with 2 deliveries, 2 rejected deliveries, 1 pending forward cancelled',
+        'erased: 1 lead with 2 deliveries, 2 rejected deliveries, forwards of 1 lead cancelled',
       );
       expect(stderr).toMatch(/not reached from here: backups .*exports, --output files.*handed to/);
       expect(stderr).toContain(
@@ -127,7 +127,7 @@ describe('leads inbox erase', () => {
     const { exitCode, stdout } = await run(home, ['--test', '--json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      erased: { leads: 3, deliveries: 2, rejected: 2, pending: 0 },
+      erased: { leads: 3, deliveries: 2, rejected: 2, waiting: 0 },
     });
     expect(await idsIn(home)).toEqual([
       null,
@@ -149,10 +149,10 @@ describe('leads inbox erase', () => {
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       dryRun: false,
-      leads: [{ id: 'lead_1', deliveries: 2, pending: true }],
+      leads: [{ id: 'lead_1', deliveries: 2, waiting: true }],
       rejected: [{ number: 3, reason: 'wrong_credential' }],
       mentionedIn: [],
-      erased: { leads: 1, deliveries: 2, rejected: 1, pending: 1 },
+      erased: { leads: 1, deliveries: 2, rejected: 1, waiting: 1 },
       remains: null,
       outOfReach: expect.arrayContaining(['backups and other copies of the inbox']) as unknown,
     });
@@ -169,7 +169,7 @@ describe('leads inbox erase', () => {
     const dry = await run(home, ['--email', 'ada@example.com', '--dry-run']);
     expect(dry.exitCode).toBe(0);
     expect(dry.stderr).toContain(
-      'would be erased: 1 lead with 2 deliveries, 2 rejected deliveries, 1 pending',
+      'would be erased: 1 lead with 2 deliveries, 2 rejected deliveries, forwards of 1 lead cancelled',
     );
     const { stdout } = await run(home, ['--email', 'ada@example.com', '--dry-run', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ dryRun: true, leads: [{ id: 'lead_1' }], erased: null });
@@ -245,7 +245,7 @@ describe('leads inbox erase', () => {
       expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
         pulled: listed.length,
         matched: listed.length,
-        byClass: { missing: 0, extra: 0, different: 0, refused: 0, pending: 0 },
+        byClass: { missing: 0, extra: 0, different: 0, refused: 0, waiting: 0 },
       });
       expect(exitCode).toBe(0);
     }

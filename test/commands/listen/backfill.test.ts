@@ -11,7 +11,7 @@ import { freshHome, leads } from '../../support/run.ts';
 import { scripted, sendJson } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { answering, type App, startApp } from './app.ts';
-import { type Listener, listenInEachTest, token } from './support.ts';
+import { type Listener, listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
 const open: { close(): Promise<void> }[] = [];

@@ -73,7 +73,7 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
       const run = interrupt();
       // What ends by itself does so within a few turns.
       await until(() => {
-        clock.advance(100);
+        if (clock instanceof FakeClock) clock.advance(100);
         return over;
       }, 'the end of the run');
       return run;
