@@ -79,8 +79,10 @@ describe('leads inspect', () => {
     const after = await answerOf<WirePage>(client.get('/api/deliveries?text=a'));
     expect(after.rows).toMatchObject([
       { verdict: 'duplicate', source: 'replay' },
-      { verdict: 'accepted', done: 1 },
+      { verdict: 'accepted', done: 0 },
     ]);
+    const { results } = await answerOf<WireDelivery>(client.get('/api/deliveries/1'));
+    expect(results).toMatchObject([{ ok: true, answer: '200' }]);
     expect(await page.end('SIGINT')).toBe(0);
     // The one that was opened, and the next one.
     expect(page.stderr().match(/#key=/g)).toHaveLength(2);
@@ -274,8 +276,13 @@ describe('leads listen --inspect', () => {
       target,
     ];
     const listener = await listen(flags, { home });
-    expect((await deliver(listener.url, { id: 'a' }, 'hidden-1')).status).toBe(502);
+    expect((await deliver(listener.url, { id: 'a' }, 'hidden-1')).status).toBe(200);
     const page = await pageOf(listener);
+    const waiting = async () => (await answerOf<WirePage>(page.get('/api/deliveries?verdict=waiting'))).rows;
+    const resultsOf = async () =>
+      (await answerOf<WireDelivery>(page.get('/api/deliveries/1'))).results.map(({ ok }) => ok);
+    await expect.poll(resultsOf).toEqual([false]);
+    expect(await waiting()).toMatchObject([{ leadId: 'a', waiting: 1 }]);
     expect((await answerOf<WireInbox>(page.get('/api/inbox'))).targets).toEqual([
       { name: `forward ${target}`, scheme: 'token' },
     ]);
@@ -285,9 +292,8 @@ describe('leads listen --inspect', () => {
     const replayed = (to: string) =>
       answerOf<WireReplayed>(page.post('/api/replays', { seq: 1, target: `forward ${to}` }));
     expect(await replayed(target)).toMatchObject({ ok: true, settled: `forward ${new URL(target).origin}` });
-    expect((await answerOf<WirePage>(page.get('/api/deliveries?verdict=pending'))).rows).toEqual([]);
-    const { results } = await answerOf<WireDelivery>(page.get('/api/deliveries/1'));
-    expect(results.map(({ ok }) => ok)).toEqual([false, true]);
+    expect(await waiting()).toEqual([]);
+    expect(await resultsOf()).toEqual([false, true]);
     expect((await deliver(listener.url, { id: 'a' }, 'hidden-1')).status).toBe(200);
   });
 

@@ -127,22 +127,22 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(await new Promise((resolve) => listener.child.on('close', resolve))).toBe(7);
   });
 
-  it('forwards at once after it was killed in the middle of a forward', async () => {
+  it('forwards again what it was killed in the middle of, once its claim has ended', async () => {
     let hold = true;
     const behind = await app((request, response) => {
       if (!hold) answering(200)(request, response);
     });
     const port = String(await freePort());
-    const argv = ['--token', 'secret', '--port', port, '--forward-to', behind.url];
+    // A claim lasts ten seconds longer than an attempt can.
+    const argv = ['--token', 'secret', '--port', port, '--forward-to', behind.url, '--timeout', '100ms'];
     const first = await start(argv);
-    const lost = curl(first, '{"id":"a"}').catch(() => 'no answer');
+    expect(await curl(first, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
     await expect.poll(() => behind.received.length).toBe(1);
     await first.end('SIGKILL');
-    expect(await lost).toMatch(/no answer| 000/);
     hold = false;
     const second = await start(argv, { home: first.home });
-    await expect.poll(() => second.stdout()).toMatch(/accepted/);
     expect(await curl(second, '{"id":"a"}')).toBe('{"status":"duplicate","id":"a"} 200');
+    await expect.poll(() => second.stdout()).toMatch(/forward: attempt 2: 200/);
     expect(behind.received).toHaveLength(2);
   });
 
