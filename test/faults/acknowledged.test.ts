@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { openInbox, openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
@@ -48,10 +48,22 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
       children.push(listener.child);
     }
     await sending.done;
+    // What a receiver had claimed when it was killed is written once the claim ends.
+    const location = join(home, 'data', 'inbox.db');
+    await until(
+      async () => {
+        const reader = await openInboxReader({ location, clock: systemClock });
+        const left = await reader.targetCounts();
+        await reader.close();
+        return left.length === 0;
+      },
+      'the last lead to be written',
+      120_000,
+    );
     await listener.end('SIGINT');
     expect(filesIn(home).filter((file) => file !== 'leads.ndjson')).toEqual(before);
 
-    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: systemClock });
+    const inbox = await openInbox({ location, clock: systemClock });
     const stored = new Map<string, number>();
     for await (const { leadId } of inbox.leads({})) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
     await inbox.close();

@@ -1,7 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { probes } from '../../src/check/run-probes.ts';
+import { openInboxReader } from '../../src/inbox/open-inbox.ts';
 import { schemeNames } from '../../src/webhook/presets.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { freshHome } from '../support/run.ts';
@@ -67,6 +71,31 @@ const main = [
   'custom',
 ];
 
+/** Serves how often the lead of an id is stored in the inbox. */
+async function storedCounter(location: string): Promise<string> {
+  const inbox = await openInboxReader({ location, clock: systemClock });
+  const server = createServer((request, response) => {
+    const leadId = new URL(request.url ?? '', 'http://localhost').searchParams.get('id') ?? '';
+    const count = async (): Promise<number> => {
+      let times = 0;
+      for await (const _ of inbox.list({ leadId, verdicts: ['accepted'] })) times += 1;
+      return times;
+    };
+    count().then(
+      (times) => response.end(String(times)),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await inbox.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
 const full = process.env['LEADS_FAULTS'] === 'full';
 
 const home = freshHome();
@@ -74,13 +103,14 @@ const home = freshHome();
 test.each(full ? rows : rows.filter(([what]) => main.includes(what)))(
   'listen passes every must and should with %s, and no probe is skipped without a reason',
   async (what, flags) => {
-    const stored = join(freshHome(), 'stored.ndjson');
     // A handshake costs more than all the rest: two of them show the probes of TLS.
     const plain = what === 'token' || what === 'square' ? [] : ['--http'];
-    const listener = await listen([...flags, ...plain, '--output', stored], {
+    const location = join(freshHome(), 'inbox.db');
+    const listener = await listen([...flags, ...plain, '--inbox', location], {
       home,
       clock: systemClock,
     });
+    const oracle = await storedCounter(location);
     // Signing and sending megabytes says nothing more with each vendor's preset.
     const skip = main.includes(what) ? [] : ['--skip', 'body.huge'];
     const startedAt = performance.now();
@@ -91,7 +121,7 @@ test.each(full ? rows : rows.filter(([what]) => main.includes(what)))(
         ...skip,
         '--strict',
         '--oracle',
-        `grep -c "\\"id\\":\\"$LEAD_ID\\"" ${stored}; true`,
+        `curl -sG --data-urlencode "id=$LEAD_ID" ${oracle}`,
       ],
       { home },
     );

@@ -157,6 +157,7 @@ it('self-healing by two receivers on one inbox: each lead is fetched and forward
   const accepted = (): number =>
     both.reduce((sum, { stdout }) => sum + stdout().split('"verdict":"accepted"').length - 1, 0);
   await expect.poll(accepted, { timeout: 60_000 }).toBe(300);
+  await expect.poll(() => app.received.length, { timeout: 60_000 }).toBe(300);
   for (const listener of both) expect(await listener.end('SIGINT')).toBe(0);
   expect(app.received).toHaveLength(300);
   expect(new Set(idsOf(app)).size).toBe(300);

@@ -70,7 +70,7 @@ describe('listen --admin', () => {
     for (const body of bodies) await listener.post(body);
     await listener.post([1]);
     await listener.post({ id: 'sample-4' }, { 'x-webhook-token': 'sample-token' }, '/sample-path');
-    const forwardsOf = (families: Families, result: string): number =>
+    const forwardsOf = (families: Families, result: string): number | undefined =>
       valueOf(families, 'leads_forwards_total', { target: `forward ${behind.url}`, result });
     const results = ['ok', 'http_5xx', 'failed'];
     await expect

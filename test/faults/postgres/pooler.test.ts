@@ -5,6 +5,7 @@ import { newDatabase, superuser } from '../../support/postgres/address.ts';
 import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { leads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { startApp } from './app.ts';
 import { Fleet, fleetInbox } from './fleet.ts';
@@ -37,6 +38,7 @@ else {
         }
       });
       expect(Object.fromEntries(verdicts)).toEqual({ accepted: ids.length, duplicate: ids.length });
+      await until(() => app.got.size === ids.length, 'the last forward');
       expect(ids.filter((id) => app.got.get(id) !== 1)).toEqual([]);
       for (const receiver of fleet.receivers) {
         expect(await receiver.admin('/readyz')).toMatchObject({ status: 200 });
