@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
+import { authorityOf, binary, environment, freePort, listenProcess } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { openInbox, openInboxReader } from '../../src/inbox/open-inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { until } from '../support/until.ts';
 import { startSender } from './retrying-sender.ts';
@@ -52,10 +54,10 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     const location = join(home, 'data', 'inbox.db');
     await until(
       async () => {
-        const reader = await openInboxReader({ location, clock: systemClock });
-        const left = await reader.targetCounts();
-        await reader.close();
-        return left.length === 0;
+        const words = ['inbox', 'list', '--verdict', 'waiting', '--limit', '1', '--json'];
+        const environ = { PATH: process.env['PATH'], ...environment(home) };
+        const { stdout } = await promisify(execFile)(process.execPath, [binary, ...words], { env: environ });
+        return stdout.trim() === '[]';
       },
       'the last lead to be written',
       120_000,
