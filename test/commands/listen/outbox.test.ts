@@ -101,6 +101,32 @@ describe('the outbox of a receiver', () => {
     expect(await listener.done).toMatchObject({ exitCode: 0, stdout: '{"id":"a"}\n' });
   });
 
+  it('ends a run with --count although a target has not had the lead, once it is given up', async () => {
+    const app = await appWith(503);
+    const target = JSON.stringify({ forward: app.url, giveUp: '1m' });
+    const listener = await start(['--target', target, '--format', 'events', '--count', '1']);
+    let over = false;
+    void listener.done.then(() => (over = true));
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    await pass(listener, 30);
+    expect(over).toBe(false);
+    await secondsUntil(listener, () => over);
+    expect((await listener.done).exitCode).toBe(0);
+    expect(listener.forwards().at(-1)).toMatchObject({ leadId: 'a', state: 'dead' });
+  });
+
+  it('ends a run with --count at the end of --for where a target has not had the lead, and says so', async () => {
+    const app = await appWith(503);
+    const listener = await start(['--forward-to', app.url, '--count', '1', '--for', '30s']);
+    let over = false;
+    void listener.done.then(() => (over = true));
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    expect(await secondsUntil(listener, () => over)).toBeLessThan(40);
+    const { exitCode, stderr } = await listener.done;
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('1 new lead was wanted and came, but a target has not had it\n');
+  });
+
   it('tries an app that is down once at a time, down to once a minute, and all that waits once it answers', async () => {
     const app = await appWith(500);
     const listener = await start(['--forward-to', app.url, '--format', 'events']);
