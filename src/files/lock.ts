@@ -117,20 +117,20 @@ const schema = z.object({
 });
 
 /** The process that holds a lock. */
-export type LockHolder = z.output<typeof schema>;
+type LockHolder = z.output<typeof schema>;
 
-export const describeSelf = (pid: number): LockHolder => ({
+const describeSelf = (pid: number): LockHolder => ({
   pid,
   host: hostname(),
   started: performance.timeOrigin,
 });
 
 /** A text that names no holder counts as the lock of a dead process. */
-export const parseHolder = (text: string): LockHolder =>
+const parseHolder = (text: string): LockHolder =>
   z.safeParse(schema, jsonIn(text)).data ?? { pid: 0, host: hostname(), started: 0 };
 
 /** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */
-export function isAlive(holder: LockHolder, pid: number): boolean {
+function isAlive(holder: LockHolder, pid: number): boolean {
   if (holder.host !== hostname()) return true;
   return holder.pid === pid ? holder.started === performance.timeOrigin : exists(holder.pid);
 }

@@ -15,7 +15,7 @@ export const tokenHeader = 'x-inspect-token';
 /** The verdicts in the order in which the page shows them. */
 export const verdicts = ['accepted', 'duplicate', 'rejected', 'other'] as const;
 
-export type WireVerdict = (typeof verdicts)[number];
+type WireVerdict = (typeof verdicts)[number];
 
 /** What the list can be filtered by: `waiting` and `dead` are first deliveries of leads that some target has not had. */
 export const listFilters = ['accepted', 'waiting', 'dead', 'duplicate', 'rejected', 'other'] as const;

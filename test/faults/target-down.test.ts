@@ -94,7 +94,7 @@ it('a target that is down costs no sender time and no memory, and gets all that 
     rates = { plain: rates.plain + both.plain / rounds, down: rates.down + both.down / rounds };
     ratios.push(both.down / both.plain);
   }
-  const ratio = ratios.toSorted((a, b) => a - b)[rounds / 2] ?? 0;
+  const ratio = ratios.toSorted((a, b) => a - b)[rounds / 2 - 1] ?? 0;
   const waiting = rounds * perRound;
   const more = down.memory() - plain.memory();
   const location = join(down.home, 'data', 'inbox.db');

@@ -5,7 +5,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Output } from '../../host.ts';
 
-export const isoText = (ms: number): string => new Date(ms).toISOString();
+const isoText = (ms: number): string => new Date(ms).toISOString();
 
 /** The fields of `deliverySummary`, in their order. */
 const summaryFields = [
