@@ -22,7 +22,7 @@ export interface Fate {
   readonly changed: readonly string[];
   readonly isRejected: boolean;
   readonly isRepeated: boolean;
-  readonly isOutstanding: boolean;
+  readonly isWaiting: boolean;
 }
 
 export interface Scenario {
@@ -41,7 +41,7 @@ const minute = 60_000;
 const testLeads = 7;
 
 /**
- * Draws drops, rejections, changes, fields that only the list has, late and repeated deliveries, outstanding forwards and
+ * Draws drops, rejections, changes, fields that only the list has, late and repeated deliveries, waiting forwards and
  * deleted leads. Times are those of the service, and no delivery takes as long as makes it late, give or take half a minute.
  */
 export function drawFates({ seed, leads, now, behindHorizon }: Scenario): Fate[] {
@@ -68,7 +68,7 @@ export function drawFates({ seed, leads, now, behindHorizon }: Scenario): Fate[]
       // Half of the lost ones, and some that a retry brought later.
       isRejected: rejected < (isDropped ? 0.5 : 0.02),
       isRepeated: repeated < 0.05,
-      isOutstanding: pending < 0.02,
+      isWaiting: pending < 0.02,
     };
   });
 }
@@ -135,12 +135,12 @@ export function truthOf(fates: readonly Fate[], { now, since, settleMs }: Window
 }
 
 function classOf(fate: Fate, horizon: number): string | undefined {
-  const { lead, isListed, receivedAt, changed, isRejected, isOutstanding } = fate;
+  const { lead, isListed, receivedAt, changed, isRejected, isWaiting } = fate;
   if (isListed && receivedAt === undefined) return isRejected ? 'refused' : 'missing';
   if (receivedAt === undefined) return undefined;
   if (!isListed) return lead.createdAt <= horizon ? 'beyond-horizon' : 'extra';
   if (changed.length > 0) return 'different';
-  if (isOutstanding) return 'pending';
+  if (isWaiting) return 'waiting';
   return receivedAt - lead.createdAt > 5 * minute ? 'late' : undefined;
 }
 
@@ -162,14 +162,14 @@ export async function homeWithInbox(fates: readonly Fate[], scenario: Scenario):
   await receiveTestLeads(inbox, scenario);
   await take(
     inbox,
-    shuffled.filter(({ isOutstanding }) => !isOutstanding),
+    shuffled.filter(({ isWaiting }) => !isWaiting),
     clockAheadMs,
   );
   await inbox.close();
   const forwarding = await openReceiver(home, now - clockAheadMs, ['forward http://127.0.0.1:1/hook']);
   await take(
     forwarding,
-    shuffled.filter(({ isOutstanding }) => isOutstanding),
+    shuffled.filter(({ isWaiting }) => isWaiting),
     clockAheadMs,
   );
   await forwarding.close();
