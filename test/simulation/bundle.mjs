@@ -16,34 +16,15 @@ export async function bundleSimulation(folder) {
 
 /** The product alone, of the source below a folder. */
 export async function bundleProgram(cwd, file) {
-  const external = ['libsql'];
-  const plugins = [withoutSql(`${cwd}/test/simulation/postgres`)];
-  await writeFile(file, await bundle('test/simulation/program.ts', 'cjs', { cwd, external, plugins }));
+  await writeFile(file, await bundle('test/simulation/program.ts', 'cjs', { cwd, external: ['libsql'] }));
 }
 
-/** Modules of PostgreSQL's inbox that a world replaces, where the inbox itself imports them. */
-const withoutSql = (folder) => ({
-  name: 'without-sql',
-  resolveId: {
-    filter: {
-      id: /\/(?:open-session|open-schema|postgres-reader|outstanding|erase|prune)\.ts$/,
-    },
-    handler(source, importer = '') {
-      if (/inbox\/postgres\/connection\/connect\.ts$/.test(importer) && source === './open-session.ts')
-        return `${folder}/open-session.ts`;
-      const isOfInbox = /inbox\/(?:open-inbox|postgres\/postgres-inbox)\.ts$/.test(importer);
-      return isOfInbox ? `${folder}/instead-of-sql.ts` : null;
-    },
-  },
-});
-
-async function bundle(input, format, { cwd, external, plugins }) {
+async function bundle(input, format, { cwd, external }) {
   const made = await rolldown({
     cwd,
     platform: 'node',
     input,
     external,
-    plugins,
     transform: {
       target: 'node20.19',
       define: {

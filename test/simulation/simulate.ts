@@ -39,7 +39,6 @@ npm run simulate -- --seeds COUNT [--from N]          many worlds
 npm run simulate -- --commit                          the worlds of this commit
 npm run simulate -- --mutants [NAME...] [--seeds N]   finds the planted faults of test/simulation/mutants
   --failed   with the worlds of failed-seeds.json
-  --inbox KIND   of these seeds, the worlds with that inbox: file or postgres
   --digest   a line a seed: the seed and the digest of its trace
   --jobs N   worlds at a time; default: one a core
 `;
@@ -64,7 +63,6 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
       mutants: { type: 'boolean', default: false },
       commit: { type: 'boolean', default: false },
       failed: { type: 'boolean', default: false },
-      inbox: { type: 'string' },
       digest: { type: 'boolean', default: false },
     },
   });
@@ -89,9 +87,7 @@ export async function simulate(argv: readonly string[], simulation: Simulation):
             ? seedsOf(simulation.root)
             : [];
     const failed = values.failed ? known.map((one) => one.seed) : [];
-    const chosen = [...new Set([...failed, ...drawn])]
-      .map(planOfSeed)
-      .filter(({ inbox }) => inbox === (values.inbox ?? inbox));
+    const chosen = [...new Set([...failed, ...drawn])].map(planOfSeed);
     if (chosen.length === 0) {
       process.stderr.write(usage);
       return 2;

@@ -28,11 +28,11 @@ export interface CommandCourse {
 /** Decides what a command does; a code, such as `EAGAIN`, is why it cannot be started. `running`: how many its parent has. */
 export interface CommandRules {
   failure(command: string, running: number): string | undefined;
-  course(start: CommandStart): CommandCourse;
+  course(start: CommandStart, parent: Parent): CommandCourse;
 }
 
 /** Who starts commands. */
-interface Parent {
+export interface Parent {
   readonly isAlive: boolean;
   onDeath(run: () => void): void;
 }
@@ -83,7 +83,8 @@ export class Commands {
     child.onEnd(() => this.#running.delete(pid));
     child.onInput((stdin) => {
       const args = isList ? (first as readonly string[]) : [];
-      child.follow(this.#rules.course({ command, args, env: { ...options.env }, stdin, pid }));
+      const start = { command, args, env: { ...options.env }, stdin, pid };
+      child.follow(this.#rules.course(start, parent));
     });
     return child;
   }

@@ -4,7 +4,6 @@ import { databaseModule, type DatabaseRules, powerLossOfDatabases } from './data
 import type { Disk } from './disk.ts';
 import type { Network } from './network.ts';
 import { nodeRequire, type SimProcess } from './process.ts';
-import type { PostgresServer } from '../postgres/server.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export interface MachineOptions {
@@ -15,8 +14,6 @@ export interface MachineOptions {
   readonly program: Script;
   readonly databaseRules: DatabaseRules;
   readonly commandRules: CommandRules;
-  /** On another machine. */
-  readonly postgres: PostgresServer;
 }
 
 /** The machine that processes run on. */
@@ -25,7 +22,6 @@ export class Machine {
   readonly network: Network;
   readonly disk: Disk;
   readonly program: Script;
-  readonly postgres: PostgresServer;
   readonly commands: Commands;
   readonly processes = new Map<number, SimProcess>();
   readonly #databaseRules: DatabaseRules;
@@ -35,7 +31,6 @@ export class Machine {
     this.network = options.network;
     this.disk = options.disk;
     this.program = options.program;
-    this.postgres = options.postgres;
     this.commands = new Commands(options.scheduler, options.commandRules);
     this.#databaseRules = options.databaseRules;
   }

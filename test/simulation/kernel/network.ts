@@ -156,6 +156,11 @@ export class SimSocket extends Duplex {
     return this.#peer === undefined ? undefined : this.#peer.#owner;
   }
 
+  /** Whether the process at the other end has not let go of the connection. */
+  get isHeldByPeer(): boolean {
+    return this.#peer?.destroyed === false && this.#peer.#owner.isAlive;
+  }
+
   join(peer: SimSocket, link: Link): void {
     this.#peer = peer;
     this.#link = link;

@@ -142,7 +142,6 @@ export class SimProcess {
       performance: { now: () => this.steady(), timeOrigin: this.startedAt, mark: () => undefined },
       WebAssembly: compiledOnce,
       FinalizationRegistry: NeverFinalized,
-      simulatedDatabase: { connect: () => this.machine.postgres.connect(this) },
     };
     const run = this.machine.program.runInThisContext() as (...args: unknown[]) => void;
     run(...programParameters.map((name) => globals[name]));
@@ -364,7 +363,7 @@ export class SimProcess {
 /** The names that the program's source finds in place of node's own. */
 const programParameters = [
   'module', 'exports', 'require', 'setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval',
-  'clearImmediate', 'Date', 'Math', 'performance', 'WebAssembly', 'FinalizationRegistry', 'simulatedDatabase',
+  'clearImmediate', 'Date', 'Math', 'performance', 'WebAssembly', 'FinalizationRegistry',
 ] as const; // prettier-ignore
 
 /** Makes a program of the product's bundle: a function of what the world gives it. */

@@ -9,7 +9,11 @@ export interface ArrivedLead {
   readonly id: string;
   readonly text: string;
   readonly client: Owner | undefined;
+  /** Of the attempt. */
+  readonly socket: SimSocket;
   readonly response: ServerResponse;
+  /** Of its header, by which the application knows the sender. */
+  readonly credential: unknown;
 }
 
 /** The application that deliveries are forwarded to. */
@@ -24,6 +28,8 @@ export class Application {
   #retryAt = 0;
   /** Called for each lead that arrives, with the process that sent it. */
   onLead: ((lead: ArrivedLead) => void) | undefined;
+  /** Called where a lead is answered that it is to come again, and so many milliseconds later at the earliest. */
+  onPutOff: ((id: string, client: Owner | undefined, ms: number) => void) | undefined;
   /** Called once, for the next request, with the process that sent it, before it is answered. */
   onNextRequest: ((client: Owner | undefined) => void) | undefined;
 
@@ -62,18 +68,20 @@ export class Application {
     request.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const client = (request.socket as unknown as SimSocket).peerOwner;
+      const socket = request.socket as unknown as SimSocket;
+      const client = socket.peerOwner;
+      const credential = request.headers['x-webhook-token'];
       const text = Buffer.concat(chunks).toString();
       const { id } = JSON.parse(text) as { id: string };
-      this.onLead?.({ id, text, client, response });
+      this.onLead?.({ id, text, client, socket, response, credential });
       const hook = this.onNextRequest;
       this.onNextRequest = undefined;
       hook?.(client);
-      this.#scheduler.after(this.#random.between(1, 30), () => this.#respond(id, response));
+      this.#scheduler.after(this.#random.between(1, 30), () => this.#respond(id, client, response));
     });
   }
 
-  #respond(id: string, response: ServerResponse): void {
+  #respond(id: string, client: Owner | undefined, response: ServerResponse): void {
     const answer = this.#current();
     if (answer !== undefined) this.#onFault(answer);
     if (answer === 'hangs' || response.destroyed) return;
@@ -83,6 +91,7 @@ export class Application {
     if (answer === 'retry-after' && this.#scheduler.now >= this.#retryAt) {
       const seconds = this.#random.between(5, 60);
       this.#retryAt = this.#scheduler.now + seconds * 1000;
+      this.onPutOff?.(id, client, seconds * 1000);
       return void response.writeHead(503, { 'retry-after': String(seconds) }).end('later');
     }
     countIn(this.#truth.taken.application, id);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Disk } from '../kernel/disk.ts';
 import type { StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, bookmarkPath, exportPath, type Run } from './operator.ts';
-import type { Plan, TargetKind } from './plan.ts';
+import { giveUpTimes, type Plan, type TargetKind } from './plan.ts';
 import { apiKey } from './service.ts';
 import { token } from './senders.ts';
-import { isAsSent, type Truth, versionsBetween } from './truth.ts';
+import { isAsSent, type Moment, pairOf, type Truth, versionsBetween } from './truth.ts';
 
 /** A promise that did not hold. */
 export class Violation extends Error {
@@ -29,15 +29,77 @@ export function checkStored(truth: Truth, { ids }: StoredLeads): void {
     throw new Violation('acknowledged-is-stored', `acknowledged and not in the inbox: ${some(lost)}`);
 }
 
-/** A target is tried for three days, less what clocks may be wrong by, before a lead is given up for it. */
-export function checkGivenUp({ givenUp }: StoredLeads, now: number): void {
-  const early = [...givenUp].filter(([, since]) => now - since < giveUpMs - mostClockErrorMs);
-  if (early.length > 0)
-    throw new Violation('given-up-in-time', `given up too early: ${some(early.map(([id]) => id))}`);
+/** The targets that receivers of this plan are started with. */
+const targetSets = ({ targets, happenings }: Plan): readonly (readonly TargetKind[])[] => [
+  targets,
+  ...happenings.flatMap((one) => (one.kind === 'flags' ? [one.targets] : [])),
+];
+
+/** A lead that was pushed is stored together with all that it is to be forwarded to. */
+export function checkForwards(truth: Truth, plan: Plan, { pushed, forwards }: StoredLeads): void {
+  const found = new Map<string, Set<TargetKind>>();
+  for (const { id, target } of forwards) found.set(id, (found.get(id) ?? new Set()).add(target));
+  for (const id of pushed) {
+    const targets = found.get(id) ?? new Set();
+    const wanted = truth.wanted.get(id);
+    const isRight = (wanted === undefined ? targetSets(plan) : [wanted]).some(
+      (set) =>
+        [...targets].every((target) => set.includes(target)) &&
+        set.every((target) => targets.has(target) || isForgotten(truth, id, target)),
+    );
+    if (!isRight)
+      throw new Violation(
+        'stored-with-its-forwards',
+        `${id} is stored for ${[...targets].join(', ') || 'no target'} instead of ${wanted?.join(', ') ?? 'those of a receiver'}`,
+      );
+  }
 }
 
-const giveUpMs = 72 * 3_600_000;
-const mostClockErrorMs = 2 * 3_600_000;
+/** What is dead cannot be sent any more once its delivery is pruned. */
+const isForgotten = ({ dead, isPruned }: Truth, id: string, target: TargetKind): boolean =>
+  isPruned && dead.has(pairOf(id, target));
+
+/** A target has had what the inbox calls done, and the inbox calls done what a receiver said that it was. */
+export function checkDone(
+  truth: Truth,
+  { ids, forwards }: StoredLeads,
+  lines: ReadonlyMap<string, number>,
+): void {
+  const done = forwards.filter(({ state }) => state === 'done');
+  const untrue = done.filter(({ id, target }) => !hasHad(truth, id, target, lines));
+  const [first] = untrue;
+  if (first !== undefined)
+    throw new Violation(
+      'done-was-delivered',
+      `${first.target} has not had what is done: ${some(untrue.map(({ id }) => id))}`,
+    );
+  const pairs = new Set(done.map(({ id, target }) => pairOf(id, target)));
+  const lost = [...truth.saidDone].filter(
+    ([pair, { id }]) => !pairs.has(pair) && ids.has(id) && !truth.erased.has(id),
+  );
+  if (lost.length > 0)
+    throw new Violation(
+      'said-is-recorded',
+      `said to be done, and not recorded: ${some(lost.map(([pair]) => pair))}`,
+    );
+}
+
+const hasHad = (truth: Truth, id: string, target: TargetKind, lines: ReadonlyMap<string, number>): boolean =>
+  truth.taken[target].has(id) || truth.erased.has(id) || (target === 'file' && lines.has(id));
+
+/** A target is tried so long before a lead is given up for it. `ahead`: by how much a clock was ahead at most, in milliseconds. */
+export function checkGivenUp(
+  { giveUp = '3d' }: Plan,
+  { forwards }: StoredLeads,
+  now: number,
+  ahead: number,
+): void {
+  const early = forwards.filter(
+    ({ state, since }) => state === 'dead' && now + ahead - since < giveUpTimes[giveUp],
+  );
+  if (early.length > 0)
+    throw new Violation('given-up-in-time', `given up too early: ${some(early.map(({ id }) => id))}`);
+}
 
 /** Which of these leads a target has not had, in words. */
 export function undelivered(
@@ -47,35 +109,36 @@ export function undelivered(
   lines: Map<string, number>,
 ): string | undefined {
   for (const target of targets) {
-    const taken = truth.taken[target];
-    const lacking = [...ids].filter(
-      (id) => !taken.has(id) && !truth.erased.has(id) && !(target === 'file' && lines.has(id)),
-    );
+    const lacking = [...ids].filter((id) => !hasHad(truth, id, target, lines));
     if (lacking.length > 0) return `${target} has not had what was acknowledged: ${some(lacking)}`;
   }
   return undefined;
 }
 
-/** What was acknowledged reached each target, now that all of them work and everything outstanding was tried again. */
+/** What was acknowledged reached each target, now that all of them work and everything was tried again. */
 export function checkDelivered(truth: Truth, plan: Plan, lines: Map<string, number>): void {
   const isWantedByAll = plan.happenings.every(({ kind }) => kind !== 'flags');
   for (const target of plan.targets) {
     const ids = [...truth.acknowledged.keys()].filter(
-      (id) => truth.wanted.get(id)?.has(target) ?? isWantedByAll,
+      (id) => (truth.wanted.get(id)?.includes(target) ?? isWantedByAll) && !isForgotten(truth, id, target),
     );
     const lacking = undelivered(truth, ids, [target], lines);
     if (lacking !== undefined) throw new Violation('acknowledged-is-delivered', lacking);
   }
 }
 
-/** Ids for which the receivers have something to do. */
-export const waiting = ({ outstanding, givenUp }: StoredLeads): readonly string[] =>
-  [...outstanding].filter((id) => !givenUp.has(id));
+/** Ids of leads that some target is to be tried for. */
+export const waiting = ({ forwards }: StoredLeads): readonly string[] =>
+  forwards.flatMap(({ id, state }) => (state === 'waiting' ? [id] : []));
+
+/** Ids of leads that some target has not had, dead or not. */
+export const undone = ({ forwards }: StoredLeads): readonly string[] =>
+  forwards.flatMap(({ id, state }) => (state === 'done' ? [] : [id]));
 
 /** Nothing waits once everything has worked for so long. */
 export function checkNothingWaits(ids: Iterable<string>): void {
   const left = [...ids];
-  if (left.length > 0) throw new Violation('nothing-waits-for-ever', `still outstanding: ${some(left)}`);
+  if (left.length > 0) throw new Violation('nothing-waits-for-ever', `still waiting: ${some(left)}`);
 }
 
 export function checkAcceptedOnce(truth: Truth, id: string): void {
@@ -267,10 +330,34 @@ const fieldsOf = (json: string): ReadonlyMap<string, unknown> =>
     ),
   );
 
-/** Once its acceptance was said, no target gets a lead anew: what is under way then ends soon. */
-export function checkHandedOnce(truth: Truth, target: TargetKind, id: string, awakeMs: number): void {
-  if (truth.acceptedFor.get(id)?.includes(target) === false) return;
-  const acceptedAt = truth.acceptedAt.get(id) ?? Infinity;
-  if (awakeMs - acceptedAt > 120_000 && !truth.erased.has(id))
-    throw new Violation('handed-on-once', `${id} is handed on again, and was accepted before`);
+/** An app believes only who knows the secret of the moment, whenever the lead came. */
+export function checkSigned(id: string, credential: unknown): void {
+  if (credential !== token)
+    throw new Violation('forwards-are-signed', `${id} is handed on with the token ${String(credential)}`);
 }
+
+/** Who is handed a lead, and when. */
+interface Handing extends Moment {
+  readonly id: string;
+  readonly target: TargetKind;
+  /** Until when the world was disturbed in a way in which two attempts may be under way at a time. */
+  readonly calmSince: number;
+}
+
+/** No target gets again what it has had, once that was said: what was under way then ends soon. */
+export function checkHandedOnce(truth: Truth, { id, target, awakeMs, calmSince }: Handing): void {
+  const done = truth.saidDone.get(pairOf(id, target));
+  if (done === undefined || truth.erased.has(id)) return;
+  if (done.now > calmSince || awakeMs - done.awakeMs > longestAttemptMs)
+    throw new Violation('handed-on-once', `${target} is handed ${id} again, and has had it`);
+}
+
+/** No target gets what was erased: what was under way then ends soon. */
+export function checkErasedStays(truth: Truth, { id, target, awakeMs }: Handing): void {
+  const gone = truth.goneAt.get(id);
+  if (gone !== undefined && awakeMs - gone.awakeMs > longestAttemptMs)
+    throw new Violation('erased-is-not-sent', `${target} is handed ${id}, which was erased`);
+}
+
+/** An attempt takes half a minute at most, and may begin some seconds after its claim. */
+const longestAttemptMs = 60_000;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { SimProcess } from '../kernel/process.ts';
 import { type Random, randomOf } from '../kernel/random.ts';
 import type { ActorOptions } from './actor-options.ts';
-import { inboxPlace, readInbox } from './inbox-file.ts';
+import { inboxPath, readInbox } from './inbox-file.ts';
 import type { OperatorAction } from './plan.ts';
 import { portOf } from './receivers.ts';
 import { sendWaits } from './sends.ts';
@@ -86,7 +86,7 @@ export class Operator {
     const startedAt = this.#unfinishedSince.get(action) ?? now;
     if (isExport) this.#unfinishedSince.set(action, startedAt);
     const compares = action === 'audit' || action === 'repair';
-    const storedBefore = compares ? readInbox(plan, machine).ids : new Set<string>();
+    const storedBefore = compares ? readInbox(machine.disk).ids : new Set<string>();
     const clockErrorMs = clockError(now);
     const run: Run = { action, argv, startedAt, erases, sends, process, storedBefore, clockErrorMs };
     this.running.set(action, run);
@@ -126,7 +126,7 @@ export class Operator {
   }
 
   #argv(action: OperatorAction, erases: string | undefined, sends: readonly string[]): readonly string[] {
-    const inbox = ['--inbox', inboxPlace(this.#options.plan)];
+    const inbox = ['--inbox', inboxPath];
     switch (action) {
       case 'export':
         return ['export', '-q', '-o', exportPath, ...(this.#unfinishedSince.has(action) ? ['--resume'] : [])];

@@ -21,7 +21,6 @@ export type Happening = { readonly at: number } & (
   | { readonly kind: 'service'; readonly fault: ServiceFault; readonly forMs: number }
   | { readonly kind: 'operator'; readonly action: OperatorAction; readonly killedAt?: KillPoint }
   | { readonly kind: 'line'; readonly call: 'write' | 'sync' | 'read'; readonly end: 'ENOSPC' | 'EIO' | 'power-loss' }
-  | { readonly kind: 'database'; readonly fault: DatabaseFault; readonly forMs: number }
 ); // prettier-ignore
 
 type CrashPoint = 'idle' | `${CrashTime}-commit` | 'forwarding' | 'answering';
@@ -32,8 +31,6 @@ export interface KillPoint {
 }
 type CommitCode = 'SQLITE_FULL' | 'SQLITE_IOERR' | 'SQLITE_BUSY';
 export type ApplicationAnswer = 'refuses' | 'fails' | 'retry-after' | 'hangs' | 'absent';
-/** Of the database that receivers share: nobody is let in, nothing is answered, some messages are not, and so on. */
-export type DatabaseFault = 'away' | 'silent' | 'cut' | 'ends-sessions' | 'slow' | 'full';
 export type CommandEnd = 'fails' | 'hangs' | 'cannot-start';
 export type ServiceFault = 'down' | 'limited' | 'cut' | 'slow' | 'deletes' | 'creates' | 'repeats' | 'edits';
 export type OperatorAction =
@@ -42,10 +39,8 @@ export type TargetKind = 'application' | 'file' | 'command';
 
 /** What a receiver is started with; targets are some of the plan's. */
 export interface Flags {
-  readonly acknowledge: Acknowledge;
   readonly targets: readonly TargetKind[];
 }
-type Acknowledge = 'delivered' | 'stored';
 
 /** All that a seed decides before the world begins; each actor draws its own numbers of the seed. */
 export interface Plan {
@@ -54,12 +49,12 @@ export interface Plan {
   readonly lengthMs: number;
   /** They share one inbox. */
   readonly receivers: number;
-  readonly inbox: 'file' | 'postgres';
   readonly leads: number;
   /** Copies of one delivery that the sender begins in the same turn. */
   readonly copies: number;
-  readonly acknowledge: Acknowledge;
   readonly targets: readonly TargetKind[];
+  /** So long a target is tried for a lead that it does not take; default: three days. */
+  readonly giveUp?: keyof typeof giveUpTimes;
   /** How the service shows where the next page is. */
   readonly style: string;
   /** No page is longer. */
@@ -73,6 +68,14 @@ export interface Plan {
 
 const minute = 60_000;
 
+/** In milliseconds. */
+export const giveUpTimes = {
+  '1m': minute,
+  '10m': 10 * minute,
+  '20h': 20 * 60 * minute,
+  '3d': 72 * 60 * minute,
+};
+
 export function planOf(seed: number, styles: readonly string[]): Plan {
   const random = randomOf(seed, 'plan');
   const lengthMs = random.between(20, 35) * minute;
@@ -82,11 +85,9 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
   const plan: Omit<Plan, 'happenings'> = {
     seed,
     lengthMs,
-    inbox: 'file',
     receivers,
     leads: Math.round(random.between(238, 262) / meanCopiesOf(copies)),
     copies,
-    acknowledge: random.pick(['delivered', 'delivered', 'stored'] as const),
     targets: targets.length === 0 ? (['application'] as const) : targets,
     style: random.pick(random.chance(0.3) ? styles.filter((style) => /offset/.test(style)) : styles),
     pageCap: random.pick([7, 15, 40, 60]),
@@ -120,7 +121,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     ...restarts,
   ].sort((a, b) => a.at - b.at);
   const whole = { ...plan, ...later, ...crowd, happenings };
-  return withSends(withSharedInbox(whole));
+  return withGiveUp(withSends(whole));
 }
 
 /** In one world of three, the operator delivers leads with the product's own sender, often while receivers cannot store them. */
@@ -139,26 +140,11 @@ function withSends(plan: Plan): Plan {
   return { ...plan, happenings: [...plan.happenings, ...sends].sort((a, b) => a.at - b.at) };
 }
 
-/** One world of six has its inbox in PostgreSQL. Of a random stream of its own, so that the other ones stay what they are. */
-function withSharedInbox(plan: Plan): Plan {
-  const random = randomOf(plan.seed, 'plan inbox');
-  if (!random.chance(1 / 6)) return plan;
-  const faults = Array.from({ length: random.between(3, 6) }, (): Happening => ({
-    at: random.between(0, plan.lengthMs),
-    kind: 'database',
-    fault: random.pick(['away', 'silent', 'cut', 'cut', 'ends-sessions', 'slow', 'full']),
-    forMs: random.pick([1_000, 10_000, minute, 3 * minute]),
-  }));
-  const lost = Array.from({ length: random.between(2, 5) }, (): Happening => ({
-    at: random.between(0, plan.lengthMs),
-    kind: 'commit',
-    when: 'after',
-    code: 'SQLITE_IOERR',
-  }));
-  const receivers = random.pick([1, 1, 2, 2, 3, 4]);
-  const happenings = [...plan.happenings, ...faults, ...lost].sort((a, b) => a.at - b.at);
-  // Its faults make senders try more often.
-  return { ...plan, inbox: 'postgres', receivers, leads: Math.round(plan.leads * 0.75), happenings };
+/** In one world of three, targets are given up so soon that some leads are dead before a person has them tried again. */
+function withGiveUp(plan: Plan): Plan {
+  const random = randomOf(plan.seed, 'plan give up');
+  if (!random.chance(1 / 3)) return plan;
+  return { ...plan, giveUp: random.pick(['1m', '10m', '20h']) };
 }
 
 /** Of one lead: half of them come in so many copies, the others in any number up to it. */
@@ -255,22 +241,20 @@ function crowded(
   return { crowdAt, happenings: [{ at: crowdAt, kind: 'application', answer: 'hangs', forMs: 5_000 }] };
 }
 
-/** A receiver runs for a while with other flags, as an operator tries them: leads stay outstanding for what is away. */
+/** A receiver runs for a while with other flags, as an operator tries them: leads wait for what is away. */
 function otherFlags(
   random: Random,
-  { lengthMs, receivers, acknowledge, targets }: Omit<Plan, 'happenings'>,
+  { lengthMs, receivers, targets }: Omit<Plan, 'happenings'>,
 ): readonly Happening[] {
-  if (random.chance(0.6)) return [];
+  if (targets.length === 1 || random.chance(0.4)) return [];
   return Array.from({ length: random.between(1, 2) }, (): Happening => {
-    const away = targets.length > 1 && random.chance(0.7) ? random.pick(targets) : undefined;
-    const other = acknowledge === 'stored' ? 'delivered' : 'stored';
+    const away = random.pick(targets);
     return {
       at: random.between(0, lengthMs),
       kind: 'flags',
       receiver: random.between(0, receivers - 1),
       forMs: random.between(2, 10) * minute,
       targets: targets.filter((target) => target !== away),
-      acknowledge: random.chance(0.5) ? other : acknowledge,
     };
   });
 }

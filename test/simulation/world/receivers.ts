@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { filesOn } from '../kernel/file-calls.ts';
 import { SimProcess } from '../kernel/process.ts';
 import type { ActorOptions } from './actor-options.ts';
-import { inboxPlace } from './inbox-file.ts';
+import { inboxPath } from './inbox-file.ts';
 import type { Flags, Happening } from './plan.ts';
 import { token } from './senders.ts';
 import { countIn, isAsSent, type Truth } from './truth.ts';
@@ -94,15 +94,19 @@ export class Receivers {
 
   #argv(receiver: number, flags: Flags): string[] {
     const { plan } = this.#options;
+    const { giveUp } = plan;
     const targets = flags.targets.flatMap((kind) => {
-      if (kind === 'application') return ['--forward-to', `http://127.0.0.1:${applicationPort}/leads`];
-      if (kind === 'file') return ['--output', fileOf(receiver)];
-      return ['--exec', commandName];
+      const [flag, name, value] = {
+        application: ['--forward-to', 'forward', `http://127.0.0.1:${applicationPort}/leads`] as const,
+        file: ['--output', 'output', fileOf(receiver)] as const,
+        command: ['--exec', 'exec', commandName] as const,
+      }[kind];
+      return giveUp === undefined ? [flag, value] : ['--target', JSON.stringify({ [name]: value, giveUp })];
     });
     return [
       'listen',
       ...['--token', token, '--http', '--port', String(portOf(receiver)), '--format', 'events'],
-      ...['--inbox', inboxPlace(plan), '--acknowledge', flags.acknowledge, ...targets],
+      ...['--inbox', inboxPath, ...targets],
     ];
   }
 

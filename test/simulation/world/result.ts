@@ -21,6 +21,6 @@ export interface WorldResult {
   /** How often each kind of fault took effect. */
   readonly faults: Readonly<Record<string, number>>;
   readonly virtualMs: number;
-  /** Such as `duplicate settled after kill-after-commit`: verdict, state of the targets, where the process crashed last. */
+  /** Such as `forward done again after power-loss`: what was said, and where the process crashed last. */
   readonly transitions: readonly string[];
 }

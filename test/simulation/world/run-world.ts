@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import type { Script } from 'node:vm';
-import type { CommandCourse, CommandStart } from '../kernel/commands.ts';
+import type { CommandCourse, CommandStart, Parent } from '../kernel/commands.ts';
 import type { CommitFault, CrashTime, StatementFault } from '../kernel/database.ts';
 import { Disk } from '../kernel/disk.ts';
 import { type Link, Network, type Owner, serverOn } from '../kernel/network.ts';
@@ -10,44 +9,40 @@ import { Machine } from '../kernel/machine.ts';
 import type { SimProcess } from '../kernel/process.ts';
 import { type Random, randomOf } from '../kernel/random.ts';
 import { LivelockError, Scheduler } from '../kernel/scheduler.ts';
-import { type MessageFault, type PostgresCommitFault, PostgresServer } from '../postgres/server.ts';
-import { Application } from './application.ts';
+import { Application, type ArrivedLead } from './application.ts';
 import {
   checkAcceptedOnce,
   checkAudit,
   checkCommands,
   checkConnections,
   checkDelivered,
+  checkDone,
   checkErased,
+  checkErasedStays,
   checkExport,
+  checkForwards,
   checkGivenUp,
   checkHandedOnce,
   checkNothingWaits,
   checkSecrets,
+  checkSigned,
   checkStored,
   checkTaken,
   mayBeAnotherList,
   undelivered,
+  undone,
   Violation,
   waiting,
 } from './invariants.ts';
-import { readInbox, readStoredBodies, type StoredLeads } from './inbox-file.ts';
+import { kindOf, readInbox, readStoredBodies, type StoredForward, type StoredLeads } from './inbox-file.ts';
 import { bookmarkedPath, exportPath, Operator, type Run, servicePort } from './operator.ts';
-import type {
-  CommandEnd,
-  DatabaseFault,
-  Happening,
-  KillPoint,
-  OperatorAction,
-  Plan,
-  TargetKind,
-} from './plan.ts';
+import type { CommandEnd, Happening, KillPoint, OperatorAction, Plan, TargetKind } from './plan.ts';
 import { applicationPort, portOf, Receivers } from './receivers.ts';
 import type { Failure, WorldResult } from './result.ts';
 import { Senders } from './senders.ts';
 import { Sends } from './sends.ts';
 import { Service } from './service.ts';
-import { countIn, type TrueLead, Truth } from './truth.ts';
+import { countIn, type Moment, pairOf, type TrueLead, Truth } from './truth.ts';
 
 const startAt = Date.UTC(2026, 0, 5, 8);
 const minute = 60_000;
@@ -98,7 +93,6 @@ class World {
   #diskFault: { readonly code: string; readonly until: number } | undefined;
   #slowDiskUntil = 0;
   readonly #databaseRandom: Random;
-  #sharedFault: { readonly fault: DatabaseFault; readonly until: number } | undefined;
   #networkFault: (Happening & { kind: 'network' }) | undefined;
   #networkUntil = 0;
   #commitFaults: (Happening & { kind: 'commit' })[] = [];
@@ -108,12 +102,19 @@ class World {
   readonly #requests = new WeakMap<Owner, number>();
   /** What each process of the operator was given of the list. */
   readonly #walks = new WeakMap<Owner, { readonly given: Set<string>; pages: number; fruitful: number }>();
-  /** Which process hands a lead to the application. */
-  readonly #handing = new Map<string, { readonly client: Owner; readonly at: number }>();
-  /** The clocks have gone on evenly, and the network has no fault. */
+  /** The last attempt to hand a lead on, by the pair of lead and target. */
+  readonly #attempts = new Map<string, { readonly at: number; readonly isUnderWay: () => boolean }>();
+  /** Before when a lead is not to come to the application again, by its id. */
+  readonly #putOff = new Map<
+    string,
+    { readonly client: Owner; readonly at: number; readonly until: number }
+  >();
+  /** The clocks have gone on evenly: then claims last as long as they should. */
   #calmSince = 0;
-  /** A store may fail to renew leases until then. */
-  #failsToRenewUntil = 0;
+  /** Nothing went wrong but at the targets, and nobody had leads tried again. */
+  #undisturbedSince = 0;
+  /** By how much a clock was ahead at most, in milliseconds. */
+  #mostAhead = 0;
   #slept = 0;
   #commandFault: { readonly end: CommandEnd; readonly until: number } | undefined;
   #hasHealed = false;
@@ -155,12 +156,8 @@ class World {
       },
       commandRules: {
         failure: (_, running) => this.#commandFailure(running),
-        course: (start) => this.#courseOf(start, commandRandom),
+        course: (start, parent) => this.#courseOf(start, parent, commandRandom),
       },
-      postgres: new PostgresServer(scheduler, randomOf(seed, 'postgres'), {
-        atMessage: (process) => this.#atMessage(process),
-        atCommit: (process) => this.#atPostgresCommit(process),
-      }),
     });
     this.#service = new Service(truth, plan, randomOf(seed, 'service'), scheduler, (fault) =>
       this.#noteFault(`service-${fault}`),
@@ -180,14 +177,11 @@ class World {
     this.#application = new Application(truth, randomOf(seed, 'application'), scheduler, (answer) =>
       this.#noteFault(`application-${answer}`),
     );
-    this.#application.onLead = ({ id, text, client, response }) =>
-      this.#check(() => {
-        checkTaken(truth, 'application', id, text);
-        checkHandedOnce(truth, 'application', id, this.#awakeMs);
-        if (client === undefined) return;
-        this.#checkAlone(id, client, response);
-        checkConnections([...client.sockets].filter((one) => one.remotePort === applicationPort).length);
-      });
+    this.#application.onLead = (lead) => this.#check(() => this.#onForward(lead));
+    this.#application.onPutOff = (id, client, ms) => {
+      if (client !== undefined)
+        this.#putOff.set(id, { client, at: scheduler.now, until: scheduler.now + ms });
+    };
     this.#senders = new Senders({
       plan,
       scheduler,
@@ -226,9 +220,7 @@ class World {
             );
           this.#checkStoredSoon();
           checkErased(disk, truth);
-          const stored = this.#stored();
-          checkStored(truth, stored);
-          checkGivenUp(stored, scheduler.now);
+          this.#checkInbox();
         });
       },
     });
@@ -381,8 +373,9 @@ class World {
       case 'suspend':
         this.#slept += happening.forMs;
         this.#scheduler.suspend(happening.forMs);
-        // What was taken before is handed on right after it, though its lease is over.
-        this.#calmFrom(this.#scheduler.now + leaseMs);
+        // What was claimed before goes on right after it, though its claim is over.
+        this.#calmFrom(this.#scheduler.now + claimMs);
+        this.#noteFault('suspend');
         break;
       case 'commit':
         this.#commitFaults.push(happening);
@@ -392,12 +385,6 @@ class World {
         break;
       case 'disk':
         this.#diskFault = { code: happening.code, until: now + happening.forMs };
-        this.#failToRenewUntil(now + happening.forMs);
-        break;
-      case 'database':
-        this.#sharedFault = { fault: happening.fault, until: now + happening.forMs };
-        // What is asked at its end may hang as long as a lease holds.
-        this.#failToRenewUntil(now + happening.forMs + leaseMs);
         break;
       case 'slow-disk':
         this.#slowDiskUntil = now + happening.forMs;
@@ -406,14 +393,16 @@ class World {
       case 'network':
         this.#networkFault = happening;
         this.#networkUntil = now + happening.forMs;
-        this.#calmFrom(this.#networkUntil);
         break;
       case 'clock':
+        this.#noteAhead();
         this.#clockError += happening.byMs;
-        this.#calmFrom(now);
+        // A claim that was made before lasts longer or shorter.
+        this.#calmFrom(now + claimMs);
         this.#noteFault('clock');
         break;
       case 'drift':
+        this.#noteAhead();
         this.#clockError = this.#clockErrorAt(now);
         this.#drift = { ppm: happening.ppm, since: now, until: now + (happening.forMs ?? Infinity) };
         this.#noteFault('drift');
@@ -496,28 +485,55 @@ class World {
     this.#calmSince = Math.max(this.#calmSince, at);
   }
 
-  #failToRenewUntil(at: number): void {
-    this.#failsToRenewUntil = Math.max(this.#failsToRenewUntil, at);
+  /** Clocks go on evenly between two calls. */
+  #noteAhead(): number {
+    this.#mostAhead = Math.max(this.#mostAhead, this.#clockErrorAt(this.#scheduler.now));
+    return this.#mostAhead;
   }
 
-  /** While one process hands a lead to the application, its lease keeps all others from it. */
-  #checkAlone(id: string, client: Owner, response: ServerResponse): void {
+  #moment(): Moment {
+    return { now: this.#scheduler.now, awakeMs: this.#awakeMs };
+  }
+
+  #onForward({ id, text, client, socket, response, credential }: ArrivedLead): void {
+    checkTaken(this.#truth, 'application', id, text);
+    checkSigned(id, credential);
+    let isAnswered = false;
+    response.once('close', () => (isAnswered = true));
+    this.#onHanding(id, 'application', () => !isAnswered && socket.isHeldByPeer);
+    this.#checkPutOff(id);
+    if (client !== undefined)
+      checkConnections([...client.sockets].filter((one) => one.remotePort === applicationPort).length);
+  }
+
+  /** An attempt arrives: it is the only one at this target, which has not had the lead. */
+  #onHanding(id: string, target: TargetKind, isUnderWay: () => boolean): void {
+    // A slow network may bring it when its sender is gone.
+    if (!isUnderWay()) return;
+    const handing = { id, target, ...this.#moment(), calmSince: this.#calmSince };
+    checkHandedOnce(this.#truth, handing);
+    checkErasedStays(this.#truth, handing);
+    const pair = pairOf(id, target);
+    const other = this.#attempts.get(pair);
+    this.#attempts.set(pair, { at: handing.now, isUnderWay });
+    if (other !== undefined && other.at > this.#calmSince && other.isUnderWay())
+      throw new Violation('one-attempt-at-a-time', `${target} is handed ${id} by two attempts at a time`);
+  }
+
+  /** What an application says of when to come again holds, as long as nobody loses what it said. */
+  #checkPutOff(id: string): void {
+    const putOff = this.#putOff.get(id);
+    this.#putOff.delete(id);
+    const isKept = putOff !== undefined && putOff.client.isAlive && putOff.at > this.#undisturbedSince;
+    if (!isKept || this.#operator.running.has('retry')) return;
     const { now } = this.#scheduler;
-    const other = this.#handing.get(id);
-    const isRenewed = other !== undefined && other.at >= this.#failsToRenewUntil;
-    if (
-      other !== undefined &&
-      other.client !== client &&
-      other.client.isAlive &&
-      other.at > this.#calmSince &&
-      now - other.at < (isRenewed ? leaseMs : leaseMs - oldestLeaseMs)
-    )
-      throw new Violation('one-hands-it-on', `${id} is handed on by two receivers at a time`);
-    const handing = { client, at: now };
-    this.#handing.set(id, handing);
-    response.once('close', () => {
-      if (this.#handing.get(id) === handing) this.#handing.delete(id);
-    });
+    const waited = now - putOff.at;
+    // The clock of the receivers may go faster.
+    if (waited < 0.9 * (putOff.until - putOff.at))
+      throw new Violation(
+        'forwards-wait-as-told',
+        `${id} is handed on again after ${Math.round(waited)} ms, before its Retry-After`,
+      );
   }
 
   #losePower(): void {
@@ -600,62 +616,20 @@ class World {
     };
   }
 
-  /** Of the database that receivers share: a COMMIT whose answer is lost is done, and nobody hears of it. */
-  #atPostgresCommit(process: SimProcess): PostgresCommitFault | undefined {
-    const receiver = this.#receiverOf(process);
-    const point = receiver === undefined ? undefined : this.#armed.get(receiver);
-    const armed = crashTimes.find((time) => point === `${time}-commit`);
-    if (receiver !== undefined && armed !== undefined) {
-      this.#noteKill(receiver, `${armed}-commit`);
-      return { kind: 'crash', when: this.#unlessDuring(armed), how: 'kill' };
-    }
-    const fault = this.#commitFaults.shift();
-    if (fault === undefined) return undefined;
-    if (fault.code === 'power-loss') {
-      this.#notePowerLoss(`, ${fault.when} a COMMIT of ${process.options.name}`);
-      this.#noteFault(`power-loss-${fault.when}-commit`);
-      return { kind: 'crash', when: this.#unlessDuring(fault.when), how: 'power' };
-    }
-    this.#noteFault(fault.when === 'before' ? 'commit-before' : 'commit-lost');
-    this.#checkStoredSoon();
-    const code = sqlStates[fault.code];
-    this.#say(
-      `${process.options.name}: ${fault.when === 'before' ? `COMMIT fails with ${code}` : 'the answer to COMMIT is lost'}`,
-    );
-    return fault.when === 'before' ? { kind: 'failed', code } : { kind: 'lost' };
-  }
-
-  /** The database is done with it, or has not seen it. */
-  #unlessDuring(when: CrashTime): 'before' | 'after' {
-    if (when !== 'during') return when;
-    return this.#databaseRandom.chance(0.5) ? 'before' : 'after';
-  }
-
-  #atMessage(process: SimProcess): MessageFault | undefined {
-    const shared = this.#sharedFault;
-    if (shared === undefined || this.#scheduler.now >= shared.until) return undefined;
-    const random = this.#databaseRandom;
-    if (!random.chance(shared.fault === 'away' || shared.fault === 'slow' ? 1 : 0.3)) return undefined;
-    this.#noteFault(`database-${shared.fault}`);
-    this.#say(`${process.options.name}: the database ${shared.fault === 'away' ? 'is away' : shared.fault}`);
-    switch (shared.fault) {
-      case 'away':
-        return { kind: 'cut' };
-      case 'silent':
-        return { kind: 'silent' };
-      case 'cut':
-        return { kind: random.chance(0.5) ? 'cut' : 'cut-behind' };
-      case 'ends-sessions':
-        return { kind: 'failed', code: '57P01' };
-      case 'slow':
-        return { kind: 'slow', ms: random.between(10, 1_000) };
-      case 'full':
-        return { kind: 'failed', code: '53100' };
-    }
-  }
-
   #stored(): StoredLeads {
-    return readInbox(this.#plan, this.#machine);
+    const stored = readInbox(this.#machine.disk);
+    for (const { id, target, state } of stored.forwards)
+      if (state === 'dead') this.#truth.dead.add(pairOf(id, target));
+    return stored;
+  }
+
+  /** All that the inbox has to hold at any time. */
+  #checkInbox(): void {
+    const stored = this.#stored();
+    checkStored(this.#truth, stored);
+    checkForwards(this.#truth, this.#plan, stored);
+    checkDone(this.#truth, stored, this.#receivers.linesInFiles());
+    checkGivenUp(this.#plan, stored, this.#scheduler.now, this.#noteAhead());
   }
 
   #atStatement(process: SimProcess, sql: string): StatementFault | undefined {
@@ -720,7 +694,7 @@ class World {
 
   /** What was answered although it was not stored is seen before its other copies store it. */
   #checkStoredSoon(): void {
-    this.#scheduler.after(storedCheckMs, () => this.#check(() => checkStored(this.#truth, this.#stored())));
+    this.#scheduler.after(storedCheckMs, () => this.#check(() => this.#checkInbox()));
   }
 
   #commandFailure(running: number): string | undefined {
@@ -731,19 +705,20 @@ class World {
     return 'EAGAIN';
   }
 
-  #courseOf({ stdin }: CommandStart, random: Random): CommandCourse {
+  #courseOf({ stdin, pid }: CommandStart, parent: Parent, random: Random): CommandCourse {
     const fault = this.#commandFault;
     const exitAfterMs = random.between(5, 400);
     const [, id] = /^\{"id":"([^"]+)".*\}\s*$/.exec(stdin.toString()) ?? [];
+    if (id !== undefined)
+      this.#check(() => {
+        checkTaken(this.#truth, 'command', id, stdin.toString());
+        this.#onHanding(id, 'command', () => parent.isAlive && this.#machine.commands.has(pid));
+      });
     if (fault !== undefined && this.#scheduler.now < fault.until) {
       this.#noteFault(`command-${fault.end}`);
       return { exitAfterMs: fault.end === 'hangs' ? undefined : exitAfterMs, exitCode: 1, stderr: 'no\n' };
     }
     if (id === undefined) return { exitAfterMs, exitCode: 2 };
-    this.#check(() => {
-      checkTaken(this.#truth, 'command', id, stdin.toString());
-      checkHandedOnce(this.#truth, 'command', id, this.#awakeMs);
-    });
     const run = (): void => countIn(this.#truth.taken.command, id);
     return { exitAfterMs, exitCode: 0, effect: { afterMs: exitAfterMs, run } };
   }
@@ -771,6 +746,8 @@ class World {
     if (run === undefined) return undefined;
     if (killedAt !== undefined) this.#killPoints.set(action, { call: killedAt.call, left: killedAt.nth });
     this.#say(`the operator runs leads ${run.argv.join(' ')}`);
+    if (action === 'retry') this.#undisturbedSince = this.#scheduler.now;
+    if (action === 'prune') this.#truth.isPruned = true;
     if (run.erases !== undefined) this.#truth.erased.set(run.erases, this.#scheduler.now);
     return run;
   }
@@ -778,6 +755,7 @@ class World {
   #afterRun(run: Run, code: number | undefined): void {
     const { action, process } = run;
     this.#killPoints.delete(action);
+    if (action === 'retry') this.#undisturbedSince = this.#scheduler.now;
     this.#say(
       `leads ${action} ${code === undefined ? 'was killed' : `ended with ${code}: ${lastLine(process.stderr)}`}`,
     );
@@ -794,6 +772,7 @@ class World {
     const erased = this.#truth.leads.get(run.erases ?? '');
     if (code === 0 && erased !== undefined) {
       this.#truth.gone.add(erased);
+      this.#truth.goneAt.set(erased.id, this.#moment());
       // A service that does not know it sends the lead once more.
       this.#scheduler.after(minute, () => this.#senders.deliverTo(0, erased));
     }
@@ -802,8 +781,7 @@ class World {
       const stored = this.#stored().ids;
       const edited = [...this.#truth.leads.values()].filter(({ versions }) => versions.length > 1);
       const bodies = readStoredBodies(
-        this.#plan,
-        this.#machine,
+        disk,
         edited.map(({ id }) => id),
       );
       checkAudit(this.#truth, { run, code, now, stored, bodies, settleMs });
@@ -817,9 +795,9 @@ class World {
     const receiver = this.#receiverOf(process);
     if (receiver === undefined) return;
     for (const line of text.split('\n')) {
+      if (line.startsWith('{"type":"forward"')) this.#onForwarded(receiver, JSON.parse(line) as ForwardEvent);
       if (!line.startsWith('{"type":"delivery"')) continue;
-      const event = JSON.parse(line) as DeliveryEvent;
-      this.#onEvent(receiver, event);
+      this.#onEvent(receiver, JSON.parse(line) as DeliveryEvent);
       if (this.#armed.get(receiver) !== 'answering') continue;
       this.#armed.delete(receiver);
       // Between two events: in which order one of them goes on differs from node to node.
@@ -829,36 +807,30 @@ class World {
     }
   }
 
-  #onEvent(receiver: number, { verdict, leadId, status, source, handed, reason }: DeliveryEvent): void {
-    const state =
-      handed === undefined || handed.length === 0
-        ? 'untouched'
-        : handed.every(({ ok }) => ok)
-          ? 'settled'
-          : 'pending';
-    this.#transitions.add(`${verdict} ${state} after ${this.#lastCrash.get(receiver) ?? 'start'}`);
+  #onEvent(receiver: number, { verdict, leadId, status, reason }: DeliveryEvent): void {
+    this.#noteTransition(receiver, verdict);
     this.#say(
-      `receiver ${receiver} says ${leadId ?? 'no lead'} is ${verdict}${reason === null ? '' : ` (${reason})`}, ${status}, ${state}`,
+      `receiver ${receiver} says ${leadId ?? 'no lead'} is ${verdict}${reason === null ? '' : ` (${reason})`}, ${status}`,
     );
-    if (leadId === null) return;
-    const { taken } = this.#truth;
-    // What comes of the inbox goes only to the targets that its own receiver had for it.
-    const targets = this.#receivers
-      .flagsOf(receiver)
-      .targets.filter((target) => source === 'push' || taken[target].has(leadId));
-    if (status === 200) for (const target of targets) this.#noteWanted(leadId, target);
-    if (verdict !== 'accepted') return;
+    if (leadId === null || verdict !== 'accepted') return;
     countIn(this.#truth.accepted, leadId);
-    if (!this.#truth.acceptedAt.has(leadId)) {
-      this.#truth.acceptedAt.set(leadId, this.#awakeMs);
-      this.#truth.acceptedFor.set(leadId, targets);
-    }
+    if (!this.#truth.wanted.has(leadId))
+      this.#truth.wanted.set(leadId, this.#receivers.flagsOf(receiver).targets);
     this.#check(() => checkAcceptedOnce(this.#truth, leadId));
   }
 
-  #noteWanted(id: string, target: TargetKind): void {
-    const wanted = this.#truth.wanted.get(id) ?? new Set();
-    this.#truth.wanted.set(id, wanted.add(target));
+  #onForwarded(receiver: number, { leadId: id, target: label, attempt, state, answer }: ForwardEvent): void {
+    const target = kindOf(label);
+    this.#noteTransition(receiver, `forward ${state} ${attempt === 1 ? 'at first' : 'again'}`);
+    this.#say(`receiver ${receiver} says ${id} is ${state} at ${target}, attempt ${attempt}: ${answer}`);
+    const pair = pairOf(id, target);
+    if (state === 'dead') this.#truth.dead.add(pair);
+    if (state !== 'done' || this.#truth.saidDone.has(pair)) return;
+    this.#truth.saidDone.set(pair, { id, target, ...this.#moment() });
+  }
+
+  #noteTransition(receiver: number, what: string): void {
+    this.#transitions.add(`${what} after ${this.#lastCrash.get(receiver) ?? 'start'}`);
   }
 
   /** Everything works again: what was outstanding is delivered, and every command succeeds. */
@@ -870,7 +842,6 @@ class World {
     this.#service.heal();
     this.#application.heal();
     [this.#diskFault, this.#networkFault, this.#commandFault] = [undefined, undefined, undefined];
-    this.#sharedFault = undefined;
     [this.#slowDiskUntil, this.#commitFaults, this.#lineFaults] = [0, [], []];
     this.#armed.clear();
     this.#killPoints.clear();
@@ -895,10 +866,10 @@ class World {
     const stored = (): StoredLeads => this.#stored();
     await this.#wait(longestTryMs, () => waiting(stored()).length === 0, 30_000);
     this.#check(() => checkNothingWaits(waiting(stored())));
-    this.#check(() => checkGivenUp(stored(), this.#scheduler.now));
+    this.#check(() => this.#checkInbox());
     await this.#runAction('retry');
-    await this.#wait(10 * minute, () => stored().outstanding.size === 0, 10_000);
-    this.#check(() => checkNothingWaits(stored().outstanding));
+    await this.#wait(10 * minute, () => undone(stored()).length === 0, 10_000);
+    this.#check(() => checkNothingWaits(undone(stored())));
     await this.#runAction('audit');
     await this.#runAction('export');
     await this.#runAction('bookmark');
@@ -908,7 +879,7 @@ class World {
     this.#check(() => {
       if (this.#receivers.running.size > 0) throw new Violation('everything-ends', 'a receiver does not end');
       this.#checkDurable();
-      checkStored(this.#truth, this.#stored());
+      this.#checkInbox();
       checkDelivered(this.#truth, plan, this.#receivers.linesInFiles());
     });
   }
@@ -990,6 +961,7 @@ class World {
 
   #noteFault(kind: string): void {
     this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
+    if (!/^(?:application|command|service)-/.test(kind)) this.#undisturbedSince = this.#scheduler.now;
   }
 
   #say(words: string): void {
@@ -1016,14 +988,8 @@ const longestPauseMs = 65 * minute;
 /** What is outstanding is tried when its target is, once its own pause is over, by a clock that may have been set back. */
 const longestTryMs = 4 * longestPauseMs;
 
-/** How long a receiver has a lead that it renews no more. */
-const leaseMs = 5_000;
-
-/** A lease that was asked for so long ago is asked for again before its lead is handed on. */
-const oldestLeaseMs = 2_500;
-
-/** What PostgreSQL calls them. */
-const sqlStates = { SQLITE_FULL: '53100', SQLITE_IOERR: '58030', SQLITE_BUSY: '55P03' };
+/** No claim of a lead lasts longer. */
+const claimMs = 40_000;
 
 const crashTimes: readonly CrashTime[] = ['before', 'during', 'after'];
 
@@ -1033,10 +999,16 @@ const outputFile = /^\/sim\/leads-\d+\.ndjson$/;
 interface DeliveryEvent {
   readonly verdict: string;
   readonly leadId: string | null;
-  readonly source: 'push' | 'backfill' | 'outbox';
   readonly status: number;
   readonly reason: string | null;
-  readonly handed?: readonly { readonly ok: boolean }[];
+}
+
+interface ForwardEvent {
+  readonly leadId: string;
+  readonly target: string;
+  readonly attempt: number;
+  readonly state: StoredForward['state'];
+  readonly answer: string;
 }
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';

@@ -23,6 +23,20 @@ export interface TrueLead {
   deletedAt?: number;
 }
 
+/** A time of the world, and how long the machine was awake until then; in milliseconds. */
+export interface Moment {
+  readonly now: number;
+  readonly awakeMs: number;
+}
+
+interface SaidDone extends Moment {
+  readonly id: string;
+  readonly target: TargetKind;
+}
+
+/** One lead at one target. */
+export const pairOf = (id: string, target: TargetKind): string => `${target} ${id}`;
+
 /** What really happened, as nobody inside the world knows it. */
 export class Truth {
   readonly leads = new Map<string, TrueLead>();
@@ -30,12 +44,14 @@ export class Truth {
   readonly acknowledged = new Map<string, number>();
   /** How often an event said `accepted`, by id. */
   readonly accepted = new Map<string, number>();
-  /** When that was said first, in milliseconds that the machine was awake since its start. */
-  readonly acceptedAt = new Map<string, number>();
-  /** The targets that then had it, or were said to. */
-  readonly acceptedFor = new Map<string, readonly TargetKind[]>();
-  /** The targets of all receivers that answered it with 200. */
-  readonly wanted = new Map<string, Set<TargetKind>>();
+  /** The targets of the receiver that said so first. */
+  readonly wanted = new Map<string, readonly TargetKind[]>();
+  /** When a receiver said first that a target has had a lead, by both. */
+  readonly saidDone = new Map<string, SaidDone>();
+  /** Leads that were seen to be dead for a target, by both. */
+  readonly dead = new Set<string>();
+  /** Old deliveries were pruned, or are now. */
+  isPruned = false;
   /** How often each target has taken a lead. */
   readonly taken: Record<TargetKind, Map<string, number>> = {
     application: new Map(),
@@ -46,6 +62,8 @@ export class Truth {
   readonly erased = new Map<string, number>();
   /** Leads whose erasure has ended well. */
   readonly gone = new Set<TrueLead>();
+  /** When it had, by id. */
+  readonly goneAt = new Map<string, Moment>();
   /** The lines that an export with a bookmark has written and ended well, by id. */
   readonly bookmarked = new Map<string, string>();
   /** Ids of leads that the operator has sent as the service lists them. */
