@@ -2,37 +2,35 @@
  * The delivery protocol, for the model checker Spin: one lead, since leads do not meet, and two receivers on one inbox. The
  * app is the target of both, the file of the first, since a file belongs to its host. delivery.test.ts runs and breaks it.
  *
- *   delivery     src/receiver/create-receiver.ts: received, stored, dispatched, then answered; and the sender around it
- *   target       src/receiver/deliver-to-targets.ts (a try), outbox.ts (what is due), targets/append.ts (opened, written)
- *   work         the rows of src/inbox/sqlite/target-tables.ts, or `outstanding` of postgres; `LeaseState` answers to a lease of one
- *   transaction  of either store; the answer to a COMMIT may be lost, as src/inbox/postgres/write/transaction-queue.ts says it
- *   init         kills and restarts, leases that expire, `inbox erase`, rotation of the file
+ *   delivery     src/receiver/create-receiver.ts: received, stored, answered; what begins at once; and the sender around it
+ *   target       src/receiver/forward-worker.ts: claim, deliver, record; targets/append.ts (opened, written)
+ *   rows         the table `forwards` of src/inbox/sqlite/forward-rows.ts and src/inbox/postgres/
+ *   transaction  of either store; the answer to a COMMIT may be lost, and the error to it may come behind it
+ *   init         kills and restarts, claims that end, `inbox erase`, `inbox retry`, rotation of the file
  *
  * One atomic step is one transaction, or one turn of the event loop. At most FAULTS things go wrong, of any kinds and at any
- * time. Time has no length: what is due later may be due now. Left out: best-effort targets, pruning, `inbox retry`,
- * giving up untried what waited for a target that was away for days, and that a receiver which could not settle what a target
- * has had hands it over no more.
+ * time. Time has no length: what is due later may be due now. A claim outlasts its attempt, unless the machine sleeps, which
+ * is a fault. Left out: pruning, and giving up untried what waited for a target that was away for days.
  */
 #define app 0
 #define file 1
-#define nobody 2 /* has the leases of a receiver that was killed */
-mtype:Mutant = { NONE, ANSWER_EARLY, KNOWN_IS_DUPLICATE, CHECK_OUTSIDE, LOST_COMMIT_IS_TAKEN, DUE_AT_RELEASE_ONLY, NO_OUTBOX,
-  NO_EXPIRY, SETTLE_EARLY, RELEASE_BEFORE_SETTLE, RELEASE_WITHOUT_OWNER, ACCEPT_ON_FIRST,
-  LEASE_WITHOUT_LOOK, DEAD_WITHOUT_TRY, READ_BEFORE_LEASE, ERASE_MISSED, APPEND_WITHOUT_LOOK, APPEND_TO_OPEN_FILE }
-mtype:Lead = { unknown, known, erased }; mtype:Row = { not_outstanding, free, leased, settled }
-mtype:Step = { unsent, received, stored, dispatched, acknowledged, given_up }; mtype:Wait = { nothing, wanted, own, shared }
-mtype:Try = { idle, in_flight, opened, written, taken, released, failed }; mtype:Handle = { at_path, renamed, removed }
-mtype:Verdict = { pending, accepted, duplicate, cannot_store }; mtype:Commit = { committed, unanswered, rolled_back }
-typedef Work { mtype:Row state = not_outstanding; byte owner = nobody; bool isDue; bool isDead; bool isTried }
-typedef Here { mtype:Try try = idle; bool isLeased; bool isLate }
+mtype:Mutant = { NONE, ANSWER_EARLY, CHECK_OUTSIDE, LOST_COMMIT_IS_TAKEN, ROWS_LATER, NO_WORKER, CLAIM_NEVER_ENDS, CLAIM_SHORT,
+  CLAIM_WITHOUT_LOOK, READ_BEFORE_CLAIM, DONE_EARLY, RECORD_LOST, RECORD_WITHOUT_NUMBER, NUMBER_COMES_AGAIN, DEAD_WITHOUT_TRY,
+  RETRY_ENDS_CLAIM, ERASE_MISSED, APPEND_WITHOUT_LOOK, APPEND_TO_OPEN_FILE }
+mtype:Lead = { unknown, known, erased }; mtype:Row = { no_row, waiting, done, dead }
+mtype:Step = { unsent, received, stored, acknowledged, given_up }; mtype:Verdict = { accepted, duplicate, cannot_store }
+mtype:Try = { idle, claimed, in_flight, opened, written, taken, failed, untried }; mtype:Handle = { at_path, renamed, removed }
+mtype:Commit = { committed, unanswered, rolled_back }
+typedef Row { mtype:Row state = no_row; byte number; bool isClaimed; bool isTried }
+typedef Here { mtype:Try try = idle; byte number; bool isLate }
 typedef Receiver { bool isUp = true; Here at[2] }
-typedef Delivery {
-  mtype:Step state = unsent; mtype:Verdict kind = pending; mtype:Wait waits[2] = nothing; bool isRefused, isShared }
-mtype:Lead lead = unknown; Work work[2]; bool isAccepted;
+typedef Delivery { mtype:Step state = unsent; mtype:Verdict kind = cannot_store; bool isReserved[2]; bool isLate }
+mtype:Lead lead = unknown; Row rows[2]; byte takenBy;
 Receiver receivers[2]; Delivery deliveries[SENDERS]; byte receiverOf[SENDERS];
 mtype:Handle handle = at_path; bool isLineAtPath;
 byte faults = FAULTS;    /* that may still come */
 bool had[2];             /* which targets got the lead */
+bool isSaid[2];          /* and of which somebody said so */
 byte accepts;            /* how often somebody heard that it was accepted */
 
 #define mutant(m) (MUTANT == m)
@@ -40,96 +38,81 @@ byte accepts;            /* how often somebody heard that it was accepted */
 #define d deliveries[i]
 #define mine receiverOf[i]
 #define other deliveries[n]
-#define row work[t]
+#define row rows[t]
 #define here(r, t) receivers[r].at[t]
 #define me here(r, t)
 #define isWanted(r, t) (t == app || r == 0)
-#define isOutstanding(t) (work[t].state == free || work[t].state == leased)
-#define isUndone(r) (isOutstanding(app) || (isWanted(r, file) && isOutstanding(file)))
-#define isSettledFor(r) (work[app].state == settled && (!isWanted(r, file) || work[file].state == settled))
-#define isGrantable(r, t) (isWanted(r, t) && work[t].state != settled && (work[t].state != leased || work[t].owner == r))
-#define isFree(t) (work[t].state == free && work[t].isDue && !work[t].isDead)
-#define isDispatching(r) (here(r, app).try != idle || here(r, file).try != idle)
+#define isUndone(t) (rows[t].state == waiting || rows[t].state == dead)
+#define isFree(t) (rows[t].state == waiting && !rows[t].isClaimed)
+#define isSending(r, t) (here(r, t).try == in_flight || here(r, t).try == opened || here(r, t).try == written)
 #define isAnswered(n) (deliveries[n].state == acknowledged || deliveries[n].state == given_up)
 #define isAt(n, r) (receiverOf[n] == r && other.state != unsent && !isAnswered(n))
-#define isGranted(n, r, t) (receiverOf[n] == r && deliveries[n].waits[t] == wanted)
-#define isActive(r, t) (here(r, t).try != idle || here(r, t).isLeased || isGranted(0, r, t) || isGranted(SENDERS - 1, r, t))
-#define isAbandoned(t) (work[t].owner == nobody || !isActive(work[t].owner, t))
+#define isReservedBy(n, t) (deliveries[n].state == stored && deliveries[n].isReserved[t])
+#define isHolding(r, t) (here(r, t).try != idle && here(r, t).number == rows[t].number)
+#define isAbandoned(t) (!isHolding(0, t) && !isHolding(1, t) && !isReservedBy(0, t) && !isReservedBy(SENDERS - 1, t))
 
 inline transaction() { if :: commit = committed :: fault; commit = rolled_back :: fault; commit = unanswered fi }
-inline conclude(r) { /* verdictOnceDone; of a lead that was erased: duplicate */
-  if :: lead == erased -> verdict = duplicate
-     :: lead != erased && isUndone(r) && !mutant(ACCEPT_ON_FIRST) -> verdict = pending
-     :: else -> verdict = (isAccepted -> duplicate : accepted); isAccepted = true fi }
-inline doubt() { if :: commit != committed && !mutant(LOST_COMMIT_IS_TAKEN) -> verdict = cannot_store :: else fi }
-inline heard() { doubt(); if :: commit == committed && verdict == accepted -> accepts++; assert(accepts <= 1) :: else fi }
-inline lease(r, t) { row.state = leased; row.owner = r; me.isLate = false }
-inline look(t) { hasLooked = true; seen[t] = isGrantable(mine, t) } /* only for mutant(CHECK_OUTSIDE) */
-inline grant(r, t) {
-  if :: (mutant(CHECK_OUTSIDE) -> !seen[t] : !isGrantable(r, t))
-     :: else -> lease(r, t); row.isDue = !mutant(DUE_AT_RELEASE_ONLY);
-        d.waits[t] = (commit == committed -> wanted : nothing) fi }
+inline claim(r, t) { row.number++; row.isClaimed = true }
+inline insert(r, t) { /* a new lead waits, or is claimed at once for who has a place for it */
+  if :: !isWanted(r, t) || row.state != no_row
+     :: else -> row.state = waiting;
+        if :: skip :: claim(r, t); d.isReserved[t] = true fi fi }
 inline take(r) {
-  if :: lead == erased || isSettledFor(r) -> conclude(r)
-     :: mutant(KNOWN_IS_DUPLICATE) && lead == known -> verdict = duplicate
-     :: else -> lead = known; verdict = pending; grant(r, app); grant(r, file) fi }
-inline begin(r, t) { /* never from two receivers at the same time, unless a lease ended under a try */
-  assert(me.isLate || here(1 - r, t).try == idle || here(1 - r, t).isLate);
-  me.try = in_flight; row.state = (mutant(SETTLE_EARLY) -> settled : row.state) }
-inline dispatch(t) {
-  if :: d.waits[t] == wanted && here(mine, t).try == idle -> begin(mine, t); d.waits[t] = own
-     :: d.waits[t] == wanted && here(mine, t).try != idle -> d.waits[t] = shared
-     :: STORED -> skip /* followLater: a new lead waits in the inbox for a target that is away */
-     :: else fi;
-  d.waits[t] = (STORED -> nothing : d.waits[t]) }
+  if :: lead != unknown && !(mutant(CHECK_OUTSIDE) && !seen) -> d.kind = duplicate
+     :: else -> lead = known; takenBy = r; d.kind = accepted;
+        if :: mutant(ROWS_LATER) :: !mutant(ROWS_LATER) -> insert(r, app); insert(r, file) fi fi }
+inline hear() {
+  if :: commit == rolled_back || (commit == unanswered && !mutant(LOST_COMMIT_IS_TAKEN)) ->
+        d.kind = cannot_store; d.isReserved[app] = false; d.isReserved[file] = false
+     :: else -> accepts = accepts + (d.kind == accepted -> 1 : 0); assert(accepts <= 1) fi;
+  commit = committed }
+inline begin(r, t) { /* never two attempts at the same time, unless a claim ended under one */
+  assert(me.isLate || !isSending(1 - r, t) || here(1 - r, t).isLate);
+  me.try = in_flight; row.state = (mutant(DONE_EARLY) -> done : row.state) }
+inline beginAtOnce(r, t) {
+  if :: !d.isReserved[t] || me.try != idle :: else -> me.number = 1; me.isLate = d.isLate; begin(r, t) fi }
 inline comeAgain(n) { if :: other.state = unsent :: other.state = given_up fi } /* a sender that got no 200 does, or not */
 inline leave(n) {
-  other.kind = pending; other.isRefused = false; other.isShared = false; receiverOf[n] = 0;
-  other.waits[app] = nothing; other.waits[file] = nothing }
-inline answer(isTaken) {
-  assert(!(isTaken) || STORED || lead == erased || (isAccepted && had[app] && (!isWanted(mine, file) || had[file])));
-  if :: isTaken -> d.state = acknowledged :: !(isTaken) -> comeAgain(i) fi;
-  leave(i); commit = committed; verdict = pending }
+  other.kind = cannot_store; receiverOf[n] = 0; other.isLate = false;
+  other.isReserved[app] = false; other.isReserved[file] = false }
 
 proctype delivery(byte i) {
-  mtype:Commit commit = committed; mtype:Verdict verdict = pending; bool hasLooked, seen[2];
+  mtype:Commit commit = committed; bool hasLooked, seen;
   do
   :: atomic { d.state == unsent && (receivers[0].isUp || receivers[1].isUp) -> d.state = received;
        if :: receivers[0].isUp -> mine = 0 :: receivers[1].isUp -> mine = 1 fi }
   :: atomic { mutant(ANSWER_EARLY) && d.state == received -> d.state = acknowledged }
-  :: atomic { mutant(CHECK_OUTSIDE) && d.state == received && !hasLooked -> look(app); look(file) }
+  :: atomic { mutant(CHECK_OUTSIDE) && d.state == received && !hasLooked -> hasLooked = true; seen = lead != unknown }
   :: atomic { d.state == received && (hasLooked || !mutant(CHECK_OUTSIDE)) ->
-       transaction(); if :: commit != rolled_back -> take(mine) :: else fi; heard();
-       if :: verdict == pending -> d.state = stored; commit = committed :: else -> answer(verdict != cannot_store) fi }
-  :: atomic { d.state == stored -> dispatch(app); dispatch(file); d.state = dispatched }
-  :: atomic { d.state == dispatched && d.waits[app] == nothing && d.waits[file] == nothing ->
-       if :: d.kind != pending || !d.isShared || d.isRefused
-          :: else -> /* the verdict went to whose try it was, so that it cannot be accepted here */
-             transaction(); if :: commit != rolled_back -> conclude(mine) :: else fi; doubt();
-             assert(verdict != accepted); d.kind = verdict fi;
-       answer(STORED || d.kind == accepted || d.kind == duplicate) }
+       transaction(); if :: commit != rolled_back -> take(mine) :: else fi; hear(); d.state = stored }
+  :: atomic { d.state == stored -> beginAtOnce(mine, app); beginAtOnce(mine, file);
+       if :: d.kind != cannot_store -> d.state = acknowledged :: else -> comeAgain(i) fi; leave(i) }
   od }
-inline tell(r, t) { /* the deliveries that wait for the try */
-  for (n : 0 .. SENDERS - 1) {
-    if :: !isAt(n, r) || (other.waits[t] != own && other.waits[t] != shared)
-       :: else ->
-          other.isRefused = other.isRefused || me.try == failed; other.isShared = other.isShared || other.waits[t] == shared;
-          if :: me.try != failed && verdict == cannot_store -> other.kind = cannot_store
-             :: me.try != failed && other.waits[t] == own && other.kind == pending -> other.kind = verdict
-             :: else fi;
-          other.waits[t] = nothing fi }
-  n = 0; me.try = idle; commit = committed; verdict = pending }
+inline rest() { me.try = idle; me.number = 0; me.isLate = false }
+inline release(r, t) { /* by who has the row's claim; a number that comes again may be that of another one */
+  row.isClaimed = false; row.number = (me.try == untried && mutant(NUMBER_COMES_AGAIN) -> row.number - 1 : row.number) }
+inline record(r, t) {
+  if :: me.try == taken && (row.state != no_row || mutant(ERASE_MISSED)) -> row.state = done; row.isClaimed = false
+     :: me.try != taken && isUndone(t) && (row.number == me.number || mutant(RECORD_WITHOUT_NUMBER)) ->
+        release(r, t);
+        if :: me.try == untried :: me.try == failed -> row.isTried = true; if :: skip :: row.state = dead fi fi
+     :: else fi }
 proctype target(byte r; byte t) {
-  mtype:Commit commit = committed; mtype:Verdict verdict = pending; byte n; bool hasLooked;
-#define isReady (receivers[r].isUp && !me.isLeased && !isDispatching(r) && !mutant(NO_OUTBOX))
+  mtype:Commit commit = committed; bool hasLooked;
+#define isReady (receivers[r].isUp && me.try == idle && !mutant(NO_WORKER))
   do
-  :: atomic { mutant(LEASE_WITHOUT_LOOK) && isReady && isFree(t) && !hasLooked -> hasLooked = true }
-  :: atomic { isReady && (mutant(LEASE_WITHOUT_LOOK) -> hasLooked : isFree(t)) -> /* the outbox */
-       hasLooked = false; lease(r, t); row.isDead = mutant(DEAD_WITHOUT_TRY);
-       if :: me.isLeased = true :: fault /* the answer is lost: nobody knows of the lease */ fi }
-  :: atomic { me.isLeased -> me.isLeased = false;
-       if :: (lead == erased && !mutant(READ_BEFORE_LEASE)) || me.try != idle
+  :: atomic { mutant(CLAIM_WITHOUT_LOOK) && isReady && isFree(t) && !hasLooked -> hasLooked = true }
+  :: atomic { isReady && (mutant(CLAIM_WITHOUT_LOOK) -> hasLooked && row.state == waiting : isFree(t)) -> hasLooked = false;
+       transaction();
+       if :: commit == rolled_back
+          :: commit == unanswered -> claim(r, t) /* nobody knows of it */
+          :: else -> claim(r, t); me.try = claimed; me.number = row.number;
+             row.state = (mutant(DEAD_WITHOUT_TRY) -> dead : row.state) fi;
+       commit = committed }
+  :: atomic { me.try == claimed -> /* the lead is read */
+       if :: lead == erased && !mutant(READ_BEFORE_CLAIM) -> me.try = failed
           :: else -> assert(lead == known); begin(r, t) fi }
+  :: atomic { me.try == claimed && fault; me.try = untried } /* too late to begin within the claim */
   :: atomic { me.try == in_flight && t == app -> had[t] = true; me.try = taken }
   :: atomic { me.try == in_flight && t == file ->
        me.try = opened; handle = (mutant(APPEND_TO_OPEN_FILE) -> handle : at_path) }
@@ -137,30 +120,30 @@ proctype target(byte r; byte t) {
   :: atomic { me.try == opened -> me.try = written;
        had[t] = had[t] || handle != removed; isLineAtPath = isLineAtPath || handle == at_path }
   :: atomic { me.try == written -> me.try = (handle == removed && !mutant(APPEND_WITHOUT_LOOK) -> in_flight : taken) }
-  :: atomic { mutant(RELEASE_BEFORE_SETTLE) && me.try == taken -> row.state = free; me.try = released }
-  :: atomic { me.try == (mutant(RELEASE_BEFORE_SETTLE) -> released : taken) -> transaction();
-       if :: commit == rolled_back
-          :: commit != rolled_back && lead == erased && !mutant(ERASE_MISSED) -> verdict = duplicate
-          :: else -> row.state = settled; row.isDead = false; conclude(r) fi;
-       heard(); tell(r, t) }
-  :: atomic { me.try == failed -> transaction();
-       if :: commit == rolled_back || !isOutstanding(t) || (row.owner != r && !mutant(RELEASE_WITHOUT_OWNER))
-          :: else -> row.state = free; row.isTried = true; me.isLate = true; if :: row.isDue = true :: row.isDead = true fi fi;
-       tell(r, t) }
+  :: atomic { me.try == taken || me.try == failed || me.try == untried -> /* again until the inbox has said that it has it */
+       transaction(); if :: commit != rolled_back -> record(r, t) :: else fi;
+       if :: commit == committed || mutant(RECORD_LOST) -> isSaid[t] = isSaid[t] || me.try == taken; rest()
+          :: else fi;
+       commit = committed }
   od }
 inline kill(r) {
   for (n : 0 .. SENDERS - 1) { if :: isAt(n, r) -> comeAgain(n); leave(n) :: else fi }
-  for (n : app .. file) {
-    here(r, n).try = idle; here(r, n).isLeased = false; here(r, n).isLate = false;
-    work[n].owner = (work[n].owner == r -> nobody : work[n].owner) }
+  for (n : app .. file) { here(r, n).try = idle; here(r, n).number = 0; here(r, n).isLate = false }
   n = 0; receivers[r].isUp = false }
-inline expire(t) {
-  if :: isAbandoned(t) && !mutant(NO_EXPIRY) :: !isAbandoned(t) && fault; here(row.owner, t).isLate = true fi;
-  row.state = free }
-inline forget(t) { row.state = not_outstanding; row.owner = nobody; row.isDue = false; row.isDead = false }
+inline late(r, t) { me.isLate = me.isLate || isHolding(r, t) }
+inline expire(t) { /* a claim outlasts its attempt, or the machine slept */
+  if :: isAbandoned(t) && !mutant(CLAIM_NEVER_ENDS) -> row.isClaimed = false
+     :: mutant(CLAIM_SHORT) -> row.isClaimed = false
+     :: !isAbandoned(t) && fault; late(0, t); late(1, t); row.isClaimed = false;
+        for (n : 0 .. SENDERS - 1) { other.isLate = other.isLate || isReservedBy(n, t) } n = 0 fi }
+inline forget(t) { row.state = no_row; row.number = 0; row.isClaimed = false; row.isTried = false }
+inline makeDue(t) {
+  if :: isUndone(t) -> row.state = waiting; row.isClaimed = row.isClaimed && !mutant(RETRY_ENDS_CLAIM);
+        row.number = (mutant(NUMBER_COMES_AGAIN) -> 0 : row.number)
+     :: else fi }
 
 init {
-  mtype:Commit commit = committed; mtype:Verdict verdict = pending; byte n;
+  mtype:Commit commit = committed; byte n;
   atomic {
     for (n : 0 .. SENDERS - 1) { run delivery(n) }
     n = 0; run target(0, app); run target(0, file); run target(1, app) }
@@ -169,19 +152,19 @@ init {
   :: atomic { receivers[1].isUp && fault; kill(1) }
   :: atomic { !receivers[1].isUp -> receivers[1].isUp = true }
   :: atomic { !receivers[0].isUp -> receivers[0].isUp = true; handle = at_path;
-       if :: !isLineAtPath || !isOutstanding(file)
-          :: else -> work[file].state = settled; work[file].isDead = false; conclude(0); heard(); verdict = pending fi }
-  :: atomic { work[app].state == leased && (faults > 0 || isAbandoned(app)) -> expire(app) }
-  :: atomic { work[file].state == leased && (faults > 0 || isAbandoned(file)) -> expire(file) }
-  :: atomic { lead == known && fault; lead = erased; isAccepted = false; forget(app); forget(file) }
+       if :: !isLineAtPath || !isUndone(file) :: else -> rows[file].state = done; rows[file].isClaimed = false fi }
+  :: atomic { rows[app].isClaimed && isUndone(app) && (faults > 0 || isAbandoned(app) || mutant(CLAIM_SHORT)) -> expire(app) }
+  :: atomic { rows[file].isClaimed && isUndone(file) && (faults > 0 || isAbandoned(file) || mutant(CLAIM_SHORT)) -> expire(file) }
+  :: atomic { lead == known && fault; lead = erased; forget(app); forget(file) }
+  :: atomic { (isUndone(app) || isUndone(file)) && fault; makeDue(app); makeDue(file) }
   :: atomic { handle == at_path && fault; isLineAtPath = false; if :: handle = renamed :: handle = removed fi }
   :: atomic { handle == renamed && fault; handle = removed }
   od }
-#define isSound(t) (work[t].state == not_outstanding || (lead == known && (work[t].state != settled || had[t]) && \
-  (!work[t].isDead || work[t].isTried)))
+#define isSound(t) ((rows[t].state == no_row || (lead == known && (rows[t].state != done || had[t]) && \
+  (rows[t].state != dead || rows[t].isTried))) && (rows[t].state != no_row || lead != known || !isWanted(takenBy, t)) && \
+  (!isSaid[t] || rows[t].state == done || lead == erased))
 #define isKept(n) (deliveries[n].state != acknowledged || lead != unknown)
-#define isOver(t) (!isOutstanding(t) || work[t].isDead)
-#define isEnd (isOver(app) && isOver(file) && isAnswered(0) && isAnswered(SENDERS - 1))
+#define isEnd (rows[app].state != waiting && rows[file].state != waiting && isAnswered(0) && isAnswered(SENDERS - 1))
 /* Every sender is answered, or gives up, and every stored lead reaches its targets, or is dead there, or was erased. */
 ltl reached { <> [] isEnd }
 active proctype monitor() {

@@ -36,7 +36,13 @@ const targetSets = ({ targets, happenings }: Plan): readonly (readonly TargetKin
 ];
 
 /** A lead that was pushed is stored together with all that it is to be forwarded to. */
-export function checkForwards(truth: Truth, plan: Plan, { pushed, forwards }: StoredLeads): void {
+export function checkForwards(truth: Truth, plan: Plan, { ids, pushed, forwards }: StoredLeads): void {
+  const alone = forwards.filter(({ id }) => !ids.has(id));
+  if (alone.length > 0)
+    throw new Violation(
+      'erased-is-cancelled',
+      `to be forwarded and not stored: ${some(alone.map(({ id }) => id))}`,
+    );
   const found = new Map<string, Set<TargetKind>>();
   for (const { id, target } of forwards) found.set(id, (found.get(id) ?? new Set()).add(target));
   for (const id of pushed) {
@@ -99,6 +105,20 @@ export function checkGivenUp(
   );
   if (early.length > 0)
     throw new Violation('given-up-in-time', `given up too early: ${some(early.map(({ id }) => id))}`);
+}
+
+/** What is given up is said. */
+export function checkSaidDead({ saidDead }: Truth, { forwards }: StoredLeads): void {
+  const unsaid = forwards.filter(({ state, target }) => state === 'dead' && !saidDead.has(target));
+  if (unsaid.length > 0)
+    throw new Violation('dead-is-said', `dead, and nobody said so: ${some(unsaid.map(({ id }) => id))}`);
+}
+
+/** The only receiver has ended as it was told: what it had claimed can be claimed again. `now`: by its clock. */
+export function checkUnclaimed({ forwards }: StoredLeads, now: number): void {
+  const claimed = forwards.filter(({ state, claimedUntil }) => state === 'waiting' && claimedUntil > now);
+  if (claimed.length > 0)
+    throw new Violation('ends-with-its-claims', `still claimed: ${some(claimed.map(({ id }) => id))}`);
 }
 
 /** Which of these leads a target has not had, in words. */

@@ -24,10 +24,12 @@ import {
   checkGivenUp,
   checkHandedOnce,
   checkNothingWaits,
+  checkSaidDead,
   checkSecrets,
   checkSigned,
   checkStored,
   checkTaken,
+  checkUnclaimed,
   mayBeAnotherList,
   undelivered,
   undone,
@@ -221,6 +223,9 @@ class World {
           this.#checkStoredSoon();
           checkErased(disk, truth);
           this.#checkInbox();
+          const isUndisturbed = scheduler.now - this.#undisturbedSince > minute;
+          if (code !== undefined && plan.receivers === 1 && isUndisturbed)
+            checkUnclaimed(this.#stored(), scheduler.now + this.#clockErrorAt(scheduler.now));
         });
       },
     });
@@ -794,6 +799,7 @@ class World {
     if (run !== undefined) this.#check(() => this.#sends.printed(run, text));
     const receiver = this.#receiverOf(process);
     if (receiver === undefined) return;
+    for (const [, label = ''] of text.matchAll(/ dead for (.*)/g)) this.#truth.saidDead.add(kindOf(label));
     for (const line of text.split('\n')) {
       if (line.startsWith('{"type":"forward"')) this.#onForwarded(receiver, JSON.parse(line) as ForwardEvent);
       if (!line.startsWith('{"type":"delivery"')) continue;
@@ -866,9 +872,12 @@ class World {
     const stored = (): StoredLeads => this.#stored();
     await this.#wait(longestTryMs, () => waiting(stored()).length === 0, 30_000);
     this.#check(() => checkNothingWaits(waiting(stored())));
-    this.#check(() => this.#checkInbox());
+    this.#check(() => {
+      this.#checkInbox();
+      checkSaidDead(this.#truth, stored());
+    });
     await this.#runAction('retry');
-    await this.#wait(10 * minute, () => undone(stored()).length === 0, 10_000);
+    await this.#wait(3 * minute, () => undone(stored()).length === 0, 10_000);
     this.#check(() => checkNothingWaits(undone(stored())));
     await this.#runAction('audit');
     await this.#runAction('export');
@@ -905,7 +914,7 @@ class World {
     });
     const lacking = (): string | undefined =>
       undelivered(this.#truth, fresh, plan.targets, this.#receivers.linesInFiles());
-    await this.#wait(longestPauseMs, () => lacking() === undefined, 30_000);
+    await this.#wait(longestRecoveryMs, () => lacking() === undefined, 10_000);
     this.#check(() => {
       const detail = lacking();
       if (detail !== undefined) throw new Violation('targets-recover', detail);
@@ -961,7 +970,8 @@ class World {
 
   #noteFault(kind: string): void {
     this.#faults[kind] = (this.#faults[kind] ?? 0) + 1;
-    if (!/^(?:application|command|service)-/.test(kind)) this.#undisturbedSince = this.#scheduler.now;
+    if (!/^(?:application-|command-|service-|stop$|flags$)/.test(kind))
+      this.#undisturbedSince = this.#scheduler.now;
   }
 
   #say(words: string): void {
@@ -982,11 +992,11 @@ const storedCheckMs = 30;
 /** A healthy receiver answers within: its sender comes again a few times, behind what still waits. */
 const longestAnswerMs = 5 * minute;
 
-/** A target that was away for long is not tried more often than each hour. */
-const longestPauseMs = 65 * minute;
+/** A target that was down is tried each minute, and new leads come first. */
+const longestRecoveryMs = 3 * minute;
 
-/** What is outstanding is tried when its target is, once its own pause is over, by a clock that may have been set back. */
-const longestTryMs = 4 * longestPauseMs;
+/** What waits is tried once its own pause of an hour at most is over, by a clock that may have been set back. */
+const longestTryMs = 260 * minute;
 
 /** No claim of a lead lasts longer. */
 const claimMs = 40_000;

@@ -50,6 +50,8 @@ export class Truth {
   readonly saidDone = new Map<string, SaidDone>();
   /** Leads that were seen to be dead for a target, by both. */
   readonly dead = new Set<string>();
+  /** Targets of which a receiver said that leads are dead for them. */
+  readonly saidDead = new Set<TargetKind>();
   /** Old deliveries were pruned, or are now. */
   isPruned = false;
   /** How often each target has taken a lead. */
