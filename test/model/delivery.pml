@@ -62,8 +62,8 @@ inline take(r) {
      :: else -> lead = known; takenBy = r; d.kind = accepted;
         if :: mutant(ROWS_LATER) :: !mutant(ROWS_LATER) -> insert(r, app); insert(r, file) fi fi }
 inline hear() {
-  if :: commit == rolled_back || (commit == unanswered && !mutant(LOST_COMMIT_IS_TAKEN)) ->
-        d.kind = cannot_store; d.isReserved[app] = false; d.isReserved[file] = false
+  if :: mutant(LOST_COMMIT_IS_TAKEN) && commit == rolled_back -> d.kind = duplicate
+     :: commit != committed -> d.kind = cannot_store; d.isReserved[app] = false; d.isReserved[file] = false
      :: else -> accepts = accepts + (d.kind == accepted -> 1 : 0); assert(accepts <= 1) fi;
   commit = committed }
 inline begin(r, t) { /* never two attempts at the same time, unless a claim ended under one */

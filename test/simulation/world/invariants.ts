@@ -107,6 +107,16 @@ export function checkGivenUp(
     throw new Violation('given-up-in-time', `given up too early: ${some(early.map(({ id }) => id))}`);
 }
 
+/** What nobody works on any more is claimed for so long at most. `ahead`: as above. */
+export function checkClaimsEnd({ forwards }: StoredLeads, now: number, ahead: number): void {
+  const endless = forwards.filter(({ claimedUntil }) => claimedUntil > now + ahead + claimMs);
+  if (endless.length > 0)
+    throw new Violation('claims-end', `claimed for too long: ${some(endless.map(({ id }) => id))}`);
+}
+
+/** No claim of a lead lasts longer. */
+export const claimMs = 40_000;
+
 /** What is given up is said. */
 export function checkSaidDead({ saidDead }: Truth, { forwards }: StoredLeads): void {
   const unsaid = forwards.filter(({ state, target }) => state === 'dead' && !saidDead.has(target));
@@ -140,7 +150,9 @@ export function checkDelivered(truth: Truth, plan: Plan, lines: Map<string, numb
   const isWantedByAll = plan.happenings.every(({ kind }) => kind !== 'flags');
   for (const target of plan.targets) {
     const ids = [...truth.acknowledged.keys()].filter(
-      (id) => (truth.wanted.get(id)?.includes(target) ?? isWantedByAll) && !isForgotten(truth, id, target),
+      (id) =>
+        (truth.wanted.get(id)?.includes(target) ?? (isWantedByAll && !truth.fetched.has(id))) &&
+        !isForgotten(truth, id, target),
     );
     const lacking = undelivered(truth, ids, [target], lines);
     if (lacking !== undefined) throw new Violation('acknowledged-is-delivered', lacking);

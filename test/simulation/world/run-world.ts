@@ -13,6 +13,8 @@ import { Application, type ArrivedLead } from './application.ts';
 import {
   checkAcceptedOnce,
   checkAudit,
+  checkClaimsEnd,
+  claimMs,
   checkCommands,
   checkConnections,
   checkDelivered,
@@ -623,6 +625,7 @@ class World {
 
   #stored(): StoredLeads {
     const stored = readInbox(this.#machine.disk);
+    for (const id of stored.fetched) this.#truth.fetched.add(id);
     for (const { id, target, state } of stored.forwards)
       if (state === 'dead') this.#truth.dead.add(pairOf(id, target));
     return stored;
@@ -635,6 +638,7 @@ class World {
     checkForwards(this.#truth, this.#plan, stored);
     checkDone(this.#truth, stored, this.#receivers.linesInFiles());
     checkGivenUp(this.#plan, stored, this.#scheduler.now, this.#noteAhead());
+    checkClaimsEnd(stored, this.#scheduler.now, this.#noteAhead());
   }
 
   #atStatement(process: SimProcess, sql: string): StatementFault | undefined {
@@ -997,9 +1001,6 @@ const longestRecoveryMs = 3 * minute;
 
 /** What waits is tried once its own pause of an hour at most is over, by a clock that may have been set back. */
 const longestTryMs = 260 * minute;
-
-/** No claim of a lead lasts longer. */
-const claimMs = 40_000;
 
 const crashTimes: readonly CrashTime[] = ['before', 'during', 'after'];
 
