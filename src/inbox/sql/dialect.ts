@@ -1,0 +1,67 @@
+import { type Query, raw, sql, type Value } from './statement.ts';
+
+/** All in which the SQL of SQLite and of PostgreSQL differ here. What takes an expression gets a text of our own. */
+export interface Dialect {
+  /** Types of columns: a text that sorts by its bytes, bytes, and a key that is a number. */
+  readonly text: string;
+  readonly bytes: string;
+  readonly numberKey: string;
+  /** Behind the columns of a table that is found by its key alone. */
+  readonly keyed: string;
+  /** The larger, and the smaller, of two numbers. */
+  readonly larger: string;
+  readonly smaller: string;
+  /** Behind a reading of rows that the transaction changes. */
+  readonly forUpdate: Query;
+  /** Between two tables, of which the first is gone through and the second searched. */
+  readonly searched: Query;
+  /** Behind the name of a table: the index by which it is searched. */
+  byIndex(name: string): Query;
+  /** Values as a table `asked` with the columns `key`, from 0, and `value`, a text. */
+  each(values: readonly Value[]): Query;
+  /** One text of all values of a column, with commas between them; null where there are none. */
+  joined(column: string): Query;
+  /** One JSON text of an array: of all values of a column, or of the columns of one row. */
+  list(column: string): Query;
+  array(columns: string): Query;
+  /** The bytes of all rows, one behind the other; null stands for none. */
+  joinedBytes(column: string): Query;
+  hex(column: string): Query;
+}
+
+export const sqliteDialect: Dialect = {
+  text: 'TEXT',
+  bytes: 'BLOB',
+  numberKey: 'INTEGER PRIMARY KEY',
+  keyed: ' WITHOUT ROWID',
+  larger: 'MAX',
+  smaller: 'MIN',
+  forUpdate: raw(''),
+  searched: raw('CROSS JOIN'),
+  byIndex: (name) => raw(` INDEXED BY ${name}`),
+  each: (values) => sql`json_each(${JSON.stringify(values)}) AS asked`,
+  joined: (column) => raw(`group_concat(${column})`),
+  list: (column) => raw(`json_group_array(${column})`),
+  array: (columns) => raw(`json_array(${columns})`),
+  joinedBytes: (column) => raw(`CAST(group_concat(${column}, '') AS BLOB)`),
+  hex: (column) => raw(`lower(hex(${column}))`),
+};
+
+export const postgresDialect: Dialect = {
+  text: 'text COLLATE "C"',
+  bytes: 'bytea',
+  numberKey: 'bigint PRIMARY KEY',
+  keyed: '',
+  larger: 'greatest',
+  smaller: 'least',
+  forUpdate: raw(' FOR UPDATE'),
+  searched: raw('JOIN'),
+  byIndex: () => raw(''),
+  each: (values) =>
+    sql`(SELECT value, ordinality - 1 AS key FROM json_array_elements_text(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS e (value)) AS asked`,
+  joined: (column) => raw(`string_agg(CAST(${column} AS text), ',')`),
+  list: (column) => raw(`CAST(json_agg(${column}) AS text)`),
+  array: (columns) => raw(`json_build_array(${columns})`),
+  joinedBytes: (column) => raw(`string_agg(${column}, ''::bytea)`),
+  hex: (column) => raw(`encode(${column}, 'hex')`),
+};

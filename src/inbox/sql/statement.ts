@@ -1,0 +1,99 @@
+/** What a column holds. Numbers are whole. */
+export type Value = string | number | null | Uint8Array;
+
+/** What comes back: SQLite gives 0 and 1 for a truth, and a blob as an ArrayBuffer where it gives several rows. */
+export type Row = Readonly<Record<string, Value | ArrayBuffer | boolean>>;
+export type Rows = readonly Row[];
+
+/** One statement with its values beside it: `?` stands for each of them, in order, and `@` before the name of a table. */
+export class Query {
+  readonly text: string;
+  readonly values: readonly Value[];
+
+  constructor(text: string, values: readonly Value[] = []) {
+    this.text = text;
+    this.values = values;
+  }
+}
+
+/** Rows that are added to a table, each with a value for every column. */
+export interface Insertion {
+  readonly into: string;
+  readonly rows: readonly (readonly Value[])[];
+}
+
+export type Statement = Query | Insertion;
+
+/**
+ * Work on a database in steps: it yields statements, gets the rows of each, and goes on. The driver of an embedded database runs
+ * it at once, that of a server waits for each answer, so that one text serves both.
+ */
+export type Work<T> = Generator<readonly Statement[], T, readonly Rows[]>;
+
+/** A query, whose values become parameters: no value is ever part of a text. A query within it adds its text and its values. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | Value)[]): Query {
+  let text = strings[0] ?? '';
+  const values: Value[] = [];
+  parts.forEach((part, i) => {
+    if (part instanceof Query) {
+      text += part.text;
+      values.push(...part.values);
+    } else {
+      text += '?';
+      values.push(part);
+    }
+    text += strings[i + 1] ?? '';
+  });
+  return new Query(text, values);
+}
+
+/** A text of our own that becomes a part of a query, such as the name of a function. */
+export const raw = (text: string): Query => new Query(text);
+
+/** One query, and its rows. */
+export function* ask(query: Query): Work<Rows> {
+  const [rows = []] = yield [query];
+  return rows;
+}
+
+/** One query that gives at most one row. */
+export function* askOne(query: Query): Work<Row | undefined> {
+  const [row] = yield* ask(query);
+  return row;
+}
+
+export const numberOf = (value: Row[string] | undefined): number => Number(value ?? 0);
+
+export const optionalNumber = (value: Row[string] | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
+export const textOf = (value: Row[string] | undefined): string => (typeof value === 'string' ? value : '');
+
+export const optionalText = (value: Row[string] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+export const isTrue = (value: Row[string] | undefined): boolean => value === true || value === 1;
+
+export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
+  if (value instanceof Uint8Array) return value;
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
+};
+
+/** Texts that the database joined with commas. */
+export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
+  const text = textOf(joined);
+  return text === '' ? [] : text.split(',');
+};
+
+export const numbersIn = (joined: Row[string] | undefined): readonly number[] => textsIn(joined).map(Number);
+
+/**
+ * A text of a database ends at a NUL, or may hold none, and cannot hold half a surrogate pair, so that two such ids would
+ * become one: these are kept as JSON text, as is a text that looks like it.
+ */
+const unsafe = /\0|^json:"|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+export const toColumn = (text: string): string => (unsafe.test(text) ? `json:${JSON.stringify(text)}` : text);
+
+export const fromColumn = (text: string): string =>
+  text.startsWith('json:"') ? (JSON.parse(text.slice(5)) as string) : text;
