@@ -33,6 +33,9 @@ export const isOfData = (error: unknown): boolean =>
 /** A target is said to have had a lead that never came. */
 export class UnknownLeadError extends Error {}
 
+/** Whether the transaction was committed is not known. */
+export class LostAnswerError extends Error {}
+
 export const isForbidden = (error: unknown): boolean => sqlState(error) === '42501';
 
 /** The server answered, so that what it did is known. */

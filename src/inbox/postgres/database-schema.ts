@@ -1,0 +1,132 @@
+import { ConfigError } from '../../errors.ts';
+import type { InboxProblem } from '../problems.ts';
+import { postgresDialect } from '../sql/dialect.ts';
+import { schemaOf, schemaVersion } from '../sql/schema.ts';
+import { numberOf, Query, textOf } from '../sql/statement.ts';
+import type { StoreOptions } from '../store-options.ts';
+import type { DatabaseLocation } from './connection/database-location.ts';
+import type { Session } from './session.ts';
+
+/** The time of the database, which all who share the inbox have in common, in milliseconds since the epoch. */
+export const databaseTime = '(1000 * extract(epoch FROM statement_timestamp()))::int8';
+
+/** A statement of the shared SQL in PostgreSQL's form: `$1` for the first `?`, and the schema before the name of each table. */
+export function inSchema(text: string, schema: string): string {
+  const name = `"${schema.replaceAll('"', '""')}"`;
+  let parameters = 0;
+  return text.replace(/\?|@(?=[a-z_])/g, (found) => {
+    if (found === '@') return `${name}.`;
+    parameters += 1;
+    return `$${parameters}`;
+  });
+}
+
+/** Besides the tables of every inbox, one in which a check writes as much as a delivery may have. */
+const schemaTexts = [
+  ...schemaOf(postgresDialect),
+  `INSERT INTO @meta (version, seq, key, overwrite_due, nonces_at, nonces_noted) VALUES (${schemaVersion}, 0,
+    decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0, 0, ${databaseTime})`,
+  `CREATE TABLE @write_checks (number int8 NOT NULL, filler bytea)`,
+  `ALTER TABLE @write_checks ALTER COLUMN filler SET STORAGE EXTERNAL`,
+  `INSERT INTO @write_checks (number) VALUES (0)`,
+];
+
+/** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
+export async function isInbox(session: Session, { url, shown }: DatabaseLocation): Promise<boolean> {
+  // The catalogue is read first, so that the server forgets in this transaction, too, that there was no schema before.
+  const [tables = []] = await session.run([
+    new Query(
+      `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE nspname = $1 AND relname = 'meta'`,
+      [url.schema],
+    ),
+  ]);
+  if (tables.length === 0) return false;
+  const [[row] = []] = await session.run([new Query(inSchema('SELECT version FROM @meta', url.schema))]);
+  if (row === undefined) return false;
+  if (numberOf(row['version']) === schemaVersion) return true;
+  throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: shown } satisfies InboxProblem);
+}
+
+/** How long a program waits for another one that makes the schema, and for the server, in milliseconds. */
+const slowMs = 600_000;
+
+/** The class of our advisory locks ("lead"), so that another program's are no others'. */
+const lockClass = 0x6c656164;
+
+/**
+ * Makes the schema where there is none. Several programs may do it at once: one of them does it. Throws what `isInbox`
+ * throws, and what the database throws, such as that the role may not.
+ */
+export async function createSchema(session: Session, location: DatabaseLocation): Promise<void> {
+  const { schema } = location.url;
+  const run = (texts: readonly string[]) =>
+    session.run(
+      texts.map((text) => new Query(text)),
+      slowMs,
+    );
+  await run(['BEGIN', 'SET LOCAL statement_timeout = 0', `SET LOCAL lock_timeout = '60s'`]);
+  try {
+    const lock = new Query(`SELECT pg_advisory_xact_lock(${lockClass}, hashtext($1))`, [schema]);
+    await session.run([lock], slowMs);
+    // Another program may have done it while this one waited for the lock.
+    if (!(await isInbox(session, location))) await run(await schemaStatements(session, schema));
+    await run(['COMMIT']);
+  } catch (error) {
+    await run(['ROLLBACK']).catch(() => session.drop());
+    throw error;
+  }
+}
+
+/** The statements that make the schema where there is none. Changes nothing. */
+export async function schemaStatements(session: Session, schema: string): Promise<readonly string[]> {
+  const [namespaces = []] = await session.run([
+    new Query('SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]),
+  ]);
+  const texts = schemaTexts.map((text) => inSchema(text, schema));
+  return namespaces.length > 0 ? texts : [`CREATE SCHEMA ${inSchema('@x', schema).slice(0, -2)}`, ...texts];
+}
+
+/** As `server_version_num` counts. */
+const oldestServer = 140_000;
+
+/** Whether a setting, or what it needs beside it, has the server write parameters into its log: the values that people sent. */
+const loggingSettings = [
+  [
+    'log_parameter_max_length',
+    `current_setting('log_parameter_max_length') <> '0' AND (current_setting('log_statement') IN ('mod', 'all')
+      OR current_setting('log_min_duration_statement') <> '-1' OR current_setting('log_min_duration_sample') <> '-1'
+      OR current_setting('log_transaction_sample_rate') <> '0')`,
+  ],
+  ['log_parameter_max_length_on_error', `current_setting('log_parameter_max_length_on_error') <> '0'`],
+  // A plan holds the values as constants, whatever is said of parameters.
+  ['auto_explain.log_min_duration', `current_setting('auto_explain.log_min_duration', true) <> '-1'`],
+  [
+    'pgaudit.log_parameter',
+    `current_setting('pgaudit.log', true) <> 'none' AND current_setting('pgaudit.log_parameter', true) = 'on'`,
+  ],
+] as const;
+
+const serverState = new Query(`SELECT current_setting('server_version_num')::int4 AS number,
+  current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS full_page_writes,
+  concat_ws(', ', ${loggingSettings.map(([name, isOn]) => `CASE WHEN ${isOn} THEN '${name}' END`).join(', ')}) AS logging`);
+
+/** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
+export async function checkServer(
+  session: Session,
+  { shown: inbox }: DatabaseLocation,
+  warn: StoreOptions['warn'],
+): Promise<void> {
+  const [[row = {}] = []] = await session.run([serverState]);
+  if (numberOf(row['number']) < oldestServer) {
+    const version = textOf(row['version']);
+    throw new ConfigError({ kind: 'postgres-too-old', inbox, version } satisfies InboxProblem);
+  }
+  if (row['fsync'] === 'off') {
+    throw new ConfigError({ kind: 'postgres-without-fsync', inbox } satisfies InboxProblem);
+  }
+  if (row['full_page_writes'] === 'off') warn({ kind: 'postgres-without-full-pages', inbox });
+  const logging = textOf(row['logging']);
+  if (logging !== '') warn({ kind: 'postgres-logs-values', inbox, settings: logging });
+}

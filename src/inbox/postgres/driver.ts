@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto';
+import { ConfigError } from '../../errors.ts';
+import type { Driver, Overwritten, Start } from '../driver.ts';
+import type { ConnectionPool } from '../inbox.ts';
+import type { DatabaseProblem, InboxProblem } from '../problems.ts';
+import { postgresDialect } from '../sql/dialect.ts';
+import {
+  type Insertion,
+  numberOf,
+  Query,
+  raw,
+  type Rows,
+  type Statement,
+  textOf,
+  type Work,
+} from '../sql/statement.ts';
+import type { StoreOptions } from '../store-options.ts';
+import { DatabaseUnavailableError } from './connection/database-errors.ts';
+import type { DatabaseLocation } from './connection/database-location.ts';
+import { checkServer, createSchema, databaseTime, inSchema, isInbox } from './database-schema.ts';
+import {
+  cannotOpen,
+  cannotRead,
+  cannotWrite,
+  isAnswered,
+  isConflict,
+  isForbidden,
+  isOfData,
+  LostAnswerError,
+  sqlState,
+} from './postgres-errors.ts';
+import { ColumnQuery, type Session } from './session.ts';
+import { SessionPool } from './session-pool.ts';
+
+interface OpenOptions {
+  /** Default false: the schema is made where it is missing and the role may. */
+  readonly isReader?: boolean;
+  readonly warn: StoreOptions['warn'];
+}
+
+/** Throws a `ConfigError` when no lead would be safe in the database, and a `DatabaseUnavailableError` when it cannot be reached. */
+export async function openPostgresDriver(
+  location: DatabaseLocation,
+  { isReader = false, warn }: OpenOptions,
+): Promise<PostgresDriver> {
+  const pool = new SessionPool(location);
+  try {
+    await pool.use(async (session) => {
+      if (!isReader) await checkServer(session, location, warn);
+      if (await isInbox(session, location)) return;
+      if (!isReader) return createHere(session, location);
+      throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
+    });
+    return new PostgresDriver(pool, location);
+  } catch (error) {
+    await pool.close();
+    throw cannotOpen(location.shown, error);
+  }
+}
+
+async function createHere(session: Session, location: DatabaseLocation): Promise<void> {
+  try {
+    await createSchema(session, location);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const problem = { kind: 'inbox-not-made', inbox: location.shown } satisfies InboxProblem;
+    throw new ConfigError(problem, { cause: error });
+  }
+}
+
+/** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
+const statementMs = 4500;
+const lockMs = 4000;
+
+/** After so many milliseconds without the next statement the database ends the session: its receiver hangs, and others wait. */
+const abandonedMs = 10_000;
+
+/**
+ * The statements that each transaction begins with. They make it depend on no setting of the role, the database or a pooler,
+ * and leave none behind. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. An
+ * error writes no values into the server's log. The time is read once the lock is held, so that it never goes back.
+ */
+const beginning = [
+  'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
+  `SELECT set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${lockMs}', true),
+    set_config('idle_in_transaction_session_timeout', '${abandonedMs}', true), set_config('jit', 'off', true),
+    set_config('log_parameter_max_length_on_error', '0', true),
+    set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
+      ELSE 'on' END, true)`,
+  'SELECT seq FROM @meta FOR UPDATE',
+  `SELECT ${databaseTime} AS now`,
+];
+
+/** A transaction that meets others is tried so often. */
+const maxConflicts = 5;
+
+/** How long a statement may take that reads, and one that removes dead rows, in milliseconds. */
+const readMs = 60_000;
+const vacuumMs = 600_000;
+
+/** The largest delivery needs so many bytes: a body may have 1 MiB. */
+const roomBytes = 1.5 * 1024 * 1024;
+
+/** The tables that an erasure deletes from. */
+const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
+
+/** Rows that one statement inserts at most. Other counts are made up of powers of two, so that few statements are prepared. */
+const mostRows = 64;
+
+/** An inbox in a PostgreSQL database. The row of `meta`, which each transaction locks, lets one write at a time. */
+class PostgresDriver implements Driver {
+  readonly location: string;
+  readonly dialect = postgresDialect;
+  readonly outOfReach = ['archives', 'rows-still-seen', 'free-space'] as const;
+  readonly #schema: string;
+  readonly #pool: SessionPool;
+  /** The texts of the shared SQL in PostgreSQL's form. */
+  readonly #texts = new Map<string, string>();
+  #isFull = false;
+
+  constructor(pool: SessionPool, { shown, url }: DatabaseLocation) {
+    this.location = shown;
+    this.#schema = url.schema;
+    this.#pool = pool;
+  }
+
+  now(): Query {
+    return raw(databaseTime);
+  }
+
+  async write<T>(work: (start: Start) => Work<T>): Promise<T> {
+    let isRetried = false;
+    for (let conflicts = 0; ;) {
+      try {
+        return await this.#pool.use((session) => this.#transact(session, work));
+      } catch (error) {
+        if (sqlState(error) === '53100') this.#isFull = true;
+        if (isConflict(error) && conflicts < maxConflicts) conflicts += 1;
+        else if (wasCut(error) && !isRetried) isRetried = true;
+        else throw error;
+      }
+    }
+  }
+
+  /** Whether what failed with this may be stored all the same. */
+  mayBeStored(error: unknown): boolean {
+    return error instanceof LostAnswerError;
+  }
+
+  isOfData(error: unknown): boolean {
+    return isOfData(error);
+  }
+
+  async read(query: Query): Promise<Rows> {
+    const [rows = []] = await this.#pool.use((session) => session.run(this.#inSchema([query]), readMs));
+    return rows;
+  }
+
+  writeError(error: unknown): Error {
+    return cannotWrite(this.location, error);
+  }
+
+  readError(error: unknown): unknown {
+    return cannotRead(this.location, error);
+  }
+
+  async changeMark(): Promise<string> {
+    const [row] = await this.read(new Query('SELECT pg_current_snapshot()::text AS mark'));
+    return textOf(row?.['mark']);
+  }
+
+  async checkReadable(): Promise<void> {
+    await this.read(new Query('SELECT max(seq) FROM @deliveries'));
+  }
+
+  /** A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have is written. */
+  async checkRoom(): Promise<void> {
+    const filler = this.#isFull ? randomBytes(roomBytes) : null;
+    const update = new Query('UPDATE @write_checks SET number = number + 1, filler = ?', [filler]);
+    await this.write(function* () {
+      yield [update];
+    });
+    this.#isFull = false;
+  }
+
+  /** Nothing is to be set up. */
+  beginErasure(): void {}
+
+  async overwrite(): Promise<Overwritten> {
+    const missed = await this.#pool.use((session) => this.#vacuum(session));
+    const outOfReach = missed === undefined ? this.outOfReach : [missed, ...this.outOfReach];
+    return { remains: undefined, outOfReach };
+  }
+
+  /** The database does that by itself (autovacuum), and while others write. */
+  compact(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** A function that needs no driver before it: it becomes a member of the inbox. */
+  readonly pool = (): ConnectionPool => this.#pool.numbers();
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #transact<T>(session: Session, work: (start: Start) => Work<T>): Promise<T> {
+    try {
+      const begin = this.#inSchema(beginning.map((text) => new Query(text)));
+      const [, , [meta] = [], [time] = []] = await session.run(begin);
+      const steps = work({ seq: numberOf(meta?.['seq']), now: numberOf(time?.['now']) });
+      let step = steps.next();
+      while (step.done !== true) step = steps.next(await this.#runAll(session, step.value));
+      await commit(session);
+      return step.value;
+    } catch (error) {
+      // The database rolls a transaction back whose session is gone.
+      await session.run([new Query('ROLLBACK')]).catch(() => session.drop());
+      throw error;
+    }
+  }
+
+  async #runAll(session: Session, statements: readonly Statement[]): Promise<readonly Rows[]> {
+    const queries = statements.map((statement) =>
+      statement instanceof Query ? [statement] : insertionsOf(statement),
+    );
+    const rows = await session.run(this.#inSchema(queries.flat()));
+    let next = 0;
+    return queries.map((parts) => {
+      const last = parts.length === 0 ? undefined : rows[next + parts.length - 1];
+      next += parts.length;
+      return last ?? [];
+    });
+  }
+
+  #inSchema(queries: readonly Query[]): readonly Query[] {
+    return queries.map((query) => {
+      const text = this.#texts.get(query.text) ?? inSchema(query.text, this.#schema);
+      this.#texts.set(query.text, text);
+      return query instanceof ColumnQuery
+        ? new ColumnQuery(text, query.values)
+        : new Query(text, query.values);
+    });
+  }
+
+  /** Removes dead rows. Resolves to why that was not done; to undefined when it was. */
+  async #vacuum(session: Session): Promise<'rows-of-another-owner' | 'rows-not-vacuumed' | undefined> {
+    const others = new Query(
+      `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE nspname = $1 AND relname = ANY(string_to_array($2, ',')) AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')`,
+      [this.#schema, erasedTables.join(',')],
+    );
+    const [owned = []] = await session.run([others]);
+    if (owned.length > 0) return 'rows-of-another-owner';
+    try {
+      for (const table of erasedTables) {
+        await session.run(this.#inSchema([new Query(`VACUUM @${table}`)]), vacuumMs);
+      }
+      return undefined;
+    } catch (error) {
+      if (!isAnswered(error)) throw error;
+      return 'rows-not-vacuumed';
+    }
+  }
+}
+
+async function commit(session: Session): Promise<void> {
+  try {
+    await session.run([new Query('COMMIT')]);
+  } catch (error) {
+    if (isAnswered(error)) throw error;
+    throw new LostAnswerError('whether it was committed is not known', { cause: error });
+  }
+}
+
+/** A session that was idle may turn out to be cut, or its server to take no writes any more. One that is slow is no such. */
+function wasCut(error: unknown): boolean {
+  if (!(error instanceof DatabaseUnavailableError)) return false;
+  const problem = error.problem as DatabaseProblem | undefined;
+  switch (problem?.kind) {
+    case 'database-socket-failed':
+      return problem.fault === 'closed';
+    case 'database-connection-cut':
+    case 'database-ended-connection':
+    case 'database-turned-read-only':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function insertionsOf({ into, rows }: Insertion): readonly Query[] {
+  const queries: Query[] = [];
+  for (let first = 0; first < rows.length;) {
+    const count = Math.min(mostRows, 2 ** Math.floor(Math.log2(rows.length - first)));
+    const part = rows.slice(first, first + count);
+    const list = `(${(part[0] ?? []).map(() => '?').join(',')})`;
+    queries.push(
+      new ColumnQuery(`INSERT INTO @${into} VALUES ${part.map(() => list).join(',')}`, part.flat()),
+    );
+    first += count;
+  }
+  return queries;
+}
+
+export type { PostgresDriver };

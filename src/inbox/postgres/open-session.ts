@@ -1,0 +1,186 @@
+import { readFile } from 'node:fs/promises';
+import { connect, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import { ConfigError, LeadsError } from '../../errors.ts';
+import { addressAttempts } from '../../http/client/limit-time.ts';
+import type { Secret } from '../../secret.ts';
+import type { DatabaseProblem } from '../problems.ts';
+import type { Row } from '../sql/statement.ts';
+import {
+  DatabaseUnavailableError,
+  hostText,
+  openingError,
+  SocketFault,
+} from './connection/database-errors.ts';
+import type { DatabaseLocation } from './connection/database-location.ts';
+import {
+  type DatabaseHost,
+  type DatabaseUrl,
+  parseDatabaseUrl,
+  sslModeFor,
+} from './connection/database-url.ts';
+import { passwordFromFile } from './connection/password-file.ts';
+import { Session } from './session.ts';
+
+/**
+ * Opens a session on the first host that is what the URL asks for, in its order. The library would try hosts that are all
+ * down without an end. Throws a `ConfigError` or a `DatabaseUnavailableError`.
+ */
+export async function openSession(location: DatabaseLocation): Promise<Session> {
+  const failures: LeadsError[] = [];
+  for (const host of location.url.hosts) {
+    try {
+      return await openOn(host, location);
+    } catch (error) {
+      if (!(error instanceof LeadsError)) throw error;
+      failures.push(error);
+    }
+  }
+  const [first] = failures;
+  if (first === undefined || failures.length === 1) throw first ?? new Error('a URL without a host');
+  const problems = failures.flatMap(({ problem }) => (problem as DatabaseProblem | undefined) ?? []);
+  const problem: DatabaseProblem = { kind: 'database-hosts-unusable', problems };
+  // A host that is down does not mend what every host that answers refuses, such as the password.
+  const answered = failures.filter((failure) => failure.problem?.kind !== 'database-unreachable');
+  const isTransient =
+    answered.length === 0 || answered.some((failure) => failure instanceof DatabaseUnavailableError);
+  const details = { cause: first };
+  throw isTransient ? new DatabaseUnavailableError(problem, details) : new ConfigError(problem, details);
+}
+
+/**
+ * Takes user and password of another URL for the same database, once the database has let them in. False: they are in use
+ * already. Throws a `ConfigError` or a `DatabaseUnavailableError`, and changes nothing.
+ */
+export async function renewCredentials(location: DatabaseLocation, text: string): Promise<boolean> {
+  const { url } = location;
+  const next = parseDatabaseUrl(text, () => url.user);
+  const { user, password } = next;
+  const renewed = { ...url, user, password };
+  if (!isDeepStrictEqual(next, renewed)) {
+    throw new ConfigError({ kind: 'database-is-another' } satisfies DatabaseProblem);
+  }
+  if (user === url.user && password?.reveal() === url.password?.reveal()) return false;
+  const session = await openSession({ ...location, url: renewed });
+  session.drop();
+  location.url = renewed;
+  return true;
+}
+
+async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<Session> {
+  const { url } = location;
+  const password = await passwordFor(host, location);
+  const tls = await tlsOptions(url, host);
+  const { name, port, isSocket } = host;
+  const socket = isSocket
+    ? connect(`${name}/.s.PGSQL.${port}`)
+    : connect({ ...addressAttempts, host: name, port });
+  const sockets = [socket];
+  const end = (fault?: Error): void => {
+    for (const each of sockets.toReversed()) each.destroy(fault);
+  };
+  const timeOut = new SocketFault('connect time-out', url.connectTimeoutMs);
+  const timer = setTimeout(() => end(timeOut), url.connectTimeoutMs);
+  try {
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveMs);
+    await nextEvent(socket, 'connect');
+    if (tls !== undefined) {
+      await askForTls(socket);
+      sockets.push(connectSecurely({ ...tls, socket }));
+      await nextEvent(sockets.at(-1) ?? socket, 'secureConnect');
+    }
+    const session = new Session(sockets.at(-1) ?? socket, { url, password });
+    checkState(await session.begin(), host, url);
+    return session;
+  } catch (error) {
+    end();
+    if (error instanceof LeadsError) throw error;
+    throw openingError(error, { url, host, hasPassword: password !== undefined });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Promise<Secret | undefined> {
+  const { url, passwords, warn } = location;
+  return (
+    url.password ?? passwords.environment ?? (await passwordFromFile(passwords.file, { ...url, host }, warn))
+  );
+}
+
+/** Throws a `DatabaseUnavailableError` when the server is not what the URL asks for. */
+function checkState(state: Row, host: DatabaseHost, { sessionAttributes: asked }: DatabaseUrl): void {
+  const isStandby = state['is_standby'] === true;
+  const isReadOnly = asked === 'read-write' && state['read_only'] === 'on';
+  if (asked === 'any' || !(isStandby || isReadOnly)) return;
+  const problem: DatabaseProblem = { kind: 'database-unfit', host: hostText(host), isStandby, asked };
+  throw new DatabaseUnavailableError(problem);
+}
+
+/** A peer that vanished is noticed on idle connections, too. */
+const keepAliveMs = 30_000;
+
+/** PostgreSQL, "Message Formats": SSLRequest. */
+const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const takesTls = 'S'.charCodeAt(0);
+
+/** Without this the library would go on with a server that offers no encryption. */
+async function askForTls(socket: Socket): Promise<void> {
+  const answered = nextEvent(socket, 'data');
+  socket.write(sslRequest);
+  const [answer] = (await answered) as [Buffer];
+  // More than the one byte would be unencrypted words of somebody in between (CVE-2021-23222).
+  if (answer.length !== 1 || answer[0] !== takesTls) throw new SocketFault('no TLS');
+}
+
+/** Resolves to the values of the event; rejects when the socket fails or ends before it. */
+function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
+  return new Promise((resolve, reject) => {
+    const onClose = (): void => reject(new SocketFault('closed'));
+    // A listener stays, since an error without one would end the process.
+    socket.on('error', reject);
+    socket.once('close', onClose);
+    socket.once(event, (...values: unknown[]) => {
+      socket.off('close', onClose);
+      resolve(values);
+    });
+  });
+}
+
+/**
+ * The TLS options for a host; undefined: the connection is not encrypted. Files are read for each connection, so that
+ * certificates can be renewed while a receiver runs. Throws a `ConfigError` for a file that cannot be read.
+ */
+async function tlsOptions(url: DatabaseUrl, host: DatabaseHost): Promise<ConnectionOptions | undefined> {
+  const mode = sslModeFor(url, host);
+  if (mode === 'disable') return undefined;
+  const { sslRootCert, sslCert, sslKey } = url;
+  const ca = sslRootCert === 'system' ? undefined : await readPem('sslrootcert', sslRootCert);
+  const cert = await readPem('sslcert', sslCert);
+  const key = await readPem('sslkey', sslKey);
+  return {
+    // Without `ca`, node's usual authorities and those of NODE_EXTRA_CA_CERTS.
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(isIP(host.name) === 0 ? { servername: host.name } : {}),
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: mode !== 'require',
+    checkServerIdentity: (_name, certificate) =>
+      mode === 'verify-full' ? checkServerIdentity(host.name, certificate) : undefined,
+  };
+}
+
+async function readPem(parameter: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const detail = code ?? String(cause);
+    const problem: DatabaseProblem = { kind: 'database-file-unreadable', parameter, path, detail };
+    throw new ConfigError(problem, { cause });
+  }
+}

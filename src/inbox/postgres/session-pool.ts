@@ -1,0 +1,145 @@
+import type { ConnectionPool } from '../inbox.ts';
+import type { DatabaseProblem } from '../problems.ts';
+import { DatabaseUnavailableError } from './connection/database-errors.ts';
+import type { DatabaseLocation } from './connection/database-location.ts';
+import { openSession } from './open-session.ts';
+import type { Session } from './session.ts';
+
+/** A user that waits for a session. */
+interface Waiting {
+  readonly begin: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** How long one may wait for a session, in milliseconds. */
+const longestWaitMs = 5000;
+
+/** How long the end of a session may take, in milliseconds. */
+const closeMs = 500;
+
+/** Sessions that are opened when they are needed, and lent to one user at a time. */
+export class SessionPool {
+  readonly #location: DatabaseLocation;
+  readonly #most: number;
+  readonly #idle = new Set<Session>();
+  readonly #waiting = new Set<Waiting>();
+  readonly #closings = new Set<Promise<void>>();
+  /** Users that have a session, or one that is being opened. */
+  #users = 0;
+  #open = 0;
+  #errors = 0;
+  #isClosed = false;
+
+  /** `most`: sessions that are open at the same time at most. */
+  constructor(location: DatabaseLocation, most = 6) {
+    this.#location = location;
+    this.#most = most;
+  }
+
+  /**
+   * Lends a session for as long as `work` runs, which leaves no transaction open. Rejects with a `DatabaseUnavailableError`
+   * when there is no session, when it breaks, and when an answer takes too long; with a `ConfigError` when the database does
+   * not let this user in any more; and otherwise with what `work` threw.
+   */
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    await this.#turn();
+    try {
+      const session = this.#idleSession() ?? (await this.#opened());
+      try {
+        return await work(session);
+      } finally {
+        this.#giveBack(session);
+      }
+    } catch (error) {
+      this.#errors += 1;
+      throw error;
+    } finally {
+      this.#users -= 1;
+      const [next] = this.#waiting;
+      next?.begin();
+    }
+  }
+
+  numbers(): ConnectionPool {
+    const busy = this.#open - this.#idle.size;
+    return { open: this.#open, busy, waiting: this.#waiting.size, errors: this.#errors };
+  }
+
+  /** Ends idle sessions at once, and the others as they come back. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting) reject(closedError());
+    for (const session of this.#idle) this.#end(session);
+    await Promise.all(this.#closings);
+  }
+
+  /** Resolves when there are fewer users than sessions may be open: the caller is one of them from then on. */
+  #turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) throw closedError();
+      const begin = (): void => {
+        this.#users += 1;
+        resolve();
+      };
+      if (this.#users < this.#most) {
+        begin();
+        return;
+      }
+      const stopWaiting = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+      };
+      const waiting: Waiting = {
+        begin: () => {
+          stopWaiting();
+          begin();
+        },
+        reject: (error) => {
+          stopWaiting();
+          reject(error);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#errors += 1;
+        const [most, seconds] = [this.#most, longestWaitMs / 1000];
+        const problem: DatabaseProblem = { kind: 'database-connections-in-use', most, seconds };
+        waiting.reject(new DatabaseUnavailableError(problem));
+      }, longestWaitMs);
+      this.#waiting.add(waiting);
+    });
+  }
+
+  #idleSession(): Session | undefined {
+    for (const session of this.#idle) {
+      this.#idle.delete(session);
+      if (session.url !== this.#location.url) this.#end(session);
+      else if (!session.isClosed) return session;
+    }
+    return undefined;
+  }
+
+  async #opened(): Promise<Session> {
+    const session = await openSession(this.#location);
+    this.#open += 1;
+    session.onClose(() => {
+      this.#open -= 1;
+      this.#idle.delete(session);
+    });
+    return session;
+  }
+
+  #giveBack(session: Session): void {
+    if (session.isClosed) return;
+    if (this.#isClosed) this.#end(session);
+    else this.#idle.add(session);
+  }
+
+  #end(session: Session): void {
+    this.#idle.delete(session);
+    const closing = session.close(closeMs).finally(() => this.#closings.delete(closing));
+    this.#closings.add(closing);
+  }
+}
+
+const closedError = (): DatabaseUnavailableError =>
+  new DatabaseUnavailableError({ kind: 'database-connections-closed' } satisfies DatabaseProblem);
