@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { FakeClock } from './support/clock.ts';
 import { opener } from '../src/commands/inspect/serve-page.ts';
 import { findPaths } from '../src/config/directories.ts';
 import { databaseLocation } from '../src/inbox/postgres/connection/database-location.ts';
@@ -106,7 +107,7 @@ describe('config edit', () => {
 it('an inbox is synced through the cache of a drive, which is a setting where a system has both', async () => {
   const database = await openDatabase(
     join(mkdtempSync(join(tmpdir(), 'leads-inbox-')), 'a.db'),
-    () => undefined,
+    { warn: () => undefined, clock: new FakeClock() },
   );
   expect(database.prepare('PRAGMA fullfsync').all([])).toMatchObject([{ fullfsync: 1 }]);
   database.close();

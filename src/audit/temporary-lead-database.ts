@@ -3,18 +3,10 @@ import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
 import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
-import { SharedContentTable } from '../inbox/sqlite/delivery-tables.ts';
-import { ErasedTable } from '../inbox/sqlite/erased-leads.ts';
-import { leadLookup } from '../inbox/sqlite/sqlite-reader.ts';
-import {
-  bytesOf,
-  type Database,
-  loadLibsql,
-  type Statement,
-  textOf,
-  toColumn,
-  Statements,
-} from '../inbox/sqlite/libsql.ts';
+import { type Database, loadLibsql, type Statement, Statements } from '../inbox/sqlite/libsql.ts';
+import { sqliteDialect } from '../inbox/sql/dialect.ts';
+import { leadLookup } from '../inbox/sql/leads.ts';
+import { bytesOf, type Query, type Rows, textOf, toColumn } from '../inbox/sql/statement.ts';
 
 /**
  * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so
@@ -93,8 +85,9 @@ export class LeadDatabase implements ReceivedLeads {
     );
     this.#addBodies = database.prepare('INSERT INTO bodies VALUES (?, ?, ?)');
     this.#findBodies = database.prepare('SELECT * FROM bodies WHERE first <= ? ORDER BY first DESC LIMIT 1');
-    const shared = new SharedContentTable(new Statements(database));
-    this.#lookup = leadLookup({ database, shared, erased: new ErasedTable(database) });
+    const statements = new Statements(database);
+    const read = (query: Query): Promise<Rows> => Promise.resolve(statements.run(query));
+    this.#lookup = leadLookup({ dialect: sqliteDialect, read }, noBytes);
   }
 
   get size(): number {

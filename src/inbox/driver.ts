@@ -26,6 +26,8 @@ export interface Driver {
    * when nothing of it is stored, or when nobody knows.
    */
   write<T>(work: (start: Start) => Work<T>): Promise<T>;
+  /** Whether another process is writing, so that nothing was begun, and nobody waited for it. */
+  isLocked(error: unknown): boolean;
   /** Whether a smaller part of what failed with this may be stored. */
   isOfData(error: unknown): boolean;
   /** Rows of one query that only reads, outside of any transaction. */
@@ -38,7 +40,11 @@ export interface Driver {
   checkReadable(): Promise<void>;
   /** Rejects as `write` does where the largest delivery would not fit. */
   checkRoom(): Promise<void>;
-  /** Overwrites what was deleted. `remains`: why traces stay in the database's own files. */
+  /** Where erased data may be that nothing here reaches. */
+  readonly outOfReach: readonly OutOfReach[];
+  /** Called before data is deleted of which no trace may stay. */
+  beginErasure(): void;
+  /** Overwrites what was deleted since. */
   overwrite(): Promise<Overwritten>;
   /** Gives the system back what pruned deliveries took. Resolves to why it could not be done now. */
   compact(): Promise<NotOverwritten | undefined>;
@@ -47,7 +53,11 @@ export interface Driver {
   close(): Promise<void>;
 }
 
+/** `remains`: why traces stay in the database's own files. */
 export interface Overwritten {
   readonly remains: NotOverwritten | undefined;
   readonly outOfReach: readonly OutOfReach[];
 }
+
+/** What reading takes of a driver. */
+export type DatabaseReader = Pick<Driver, 'dialect' | 'read'>;

@@ -44,7 +44,7 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
     return openPostgresInbox(location, store);
   }
-  const { openSqliteInbox } = await import('./sqlite/sqlite-inbox.ts');
+  const { openSqliteInbox } = await import('./sqlite/driver.ts');
   return openSqliteInbox({ ...store, location });
 }
 
@@ -55,6 +55,6 @@ export async function openInboxReader({ location, clock }: InboxOptions): Promis
     return openPostgresReader(location);
   }
   if (location === inMemory) return openInbox({ location, clock });
-  const { openSqliteReader } = await import('./sqlite/sqlite-inbox.ts');
-  return openSqliteReader(location);
+  const { openSqliteReader } = await import('./sqlite/driver.ts');
+  return openSqliteReader(location, clock);
 }

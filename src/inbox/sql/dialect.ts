@@ -17,17 +17,27 @@ export interface Dialect {
   readonly searched: Query;
   /** Behind the name of a table: the index by which it is searched. */
   byIndex(name: string): Query;
+  /** The same: the table is read in the order of its key. */
+  readonly withoutIndex: Query;
   /** Values as a table `asked` with the columns `key`, from 0, and `value`, a text. */
   each(values: readonly Value[]): Query;
-  /** One text of all values of a column, with commas between them; null where there are none. */
-  joined(column: string): Query;
-  /** One JSON text of an array: of all values of a column, or of the columns of one row. */
-  list(column: string): Query;
-  array(columns: string): Query;
+  /** One text of all values of a column, with commas between them; null where there are none. `where`: of those rows alone. */
+  joined(column: string, where?: Query): Query;
+  /** The JSON text of an array of all values of a column, and a JSON array of the columns of one row. */
+  list(column: string, where?: Query): Query;
+  array(columns: string): string;
+  readonly noBytes: string;
   /** The bytes of all rows, one behind the other; null stands for none. */
   joinedBytes(column: string): Query;
   hex(column: string): Query;
+  /** The bytes of a column with their hex digits. */
+  unhex(column: string): Query;
+  /** What a comparison gives. */
+  truth(is: boolean): Query;
 }
+
+const filtered = (where: Query | undefined): Query =>
+  where === undefined ? raw('') : sql` FILTER (WHERE ${where})`;
 
 export const sqliteDialect: Dialect = {
   text: 'TEXT',
@@ -39,12 +49,16 @@ export const sqliteDialect: Dialect = {
   forUpdate: raw(''),
   searched: raw('CROSS JOIN'),
   byIndex: (name) => raw(` INDEXED BY ${name}`),
-  each: (values) => sql`json_each(${JSON.stringify(values)}) AS asked`,
-  joined: (column) => raw(`group_concat(${column})`),
-  list: (column) => raw(`json_group_array(${column})`),
-  array: (columns) => raw(`json_array(${columns})`),
+  withoutIndex: raw(' NOT INDEXED'),
+  each: (values) => sql`(SELECT key, value FROM json_each(${JSON.stringify(values)})) AS asked`,
+  joined: (column, where) => sql`${raw(`group_concat(${column})`)}${filtered(where)}`,
+  list: (column, where) => sql`${raw(`json_group_array(${column})`)}${filtered(where)}`,
+  array: (columns) => `json_array(${columns})`,
+  noBytes: "x''",
   joinedBytes: (column) => raw(`CAST(group_concat(${column}, '') AS BLOB)`),
   hex: (column) => raw(`lower(hex(${column}))`),
+  unhex: (column) => raw(`unhex(${column})`),
+  truth: (is) => raw(is ? '1' : '0'),
 };
 
 export const postgresDialect: Dialect = {
@@ -57,11 +71,15 @@ export const postgresDialect: Dialect = {
   forUpdate: raw(' FOR UPDATE'),
   searched: raw('JOIN'),
   byIndex: () => raw(''),
+  withoutIndex: raw(''),
   each: (values) =>
     sql`(SELECT value, ordinality - 1 AS key FROM json_array_elements_text(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS e (value)) AS asked`,
-  joined: (column) => raw(`string_agg(CAST(${column} AS text), ',')`),
-  list: (column) => raw(`CAST(json_agg(${column}) AS text)`),
-  array: (columns) => raw(`json_build_array(${columns})`),
+  joined: (column, where) => sql`${raw(`string_agg(CAST(${column} AS text), ',')`)}${filtered(where)}`,
+  list: (column, where) => sql`CAST(${raw(`json_agg(${column})`)}${filtered(where)} AS text)`,
+  array: (columns) => `json_build_array(${columns})`,
+  noBytes: "''::bytea",
   joinedBytes: (column) => raw(`string_agg(${column}, ''::bytea)`),
   hex: (column) => raw(`encode(${column}, 'hex')`),
+  unhex: (column) => raw(`decode(${column}, 'hex')`),
+  truth: (is) => raw(is ? 'true' : 'false'),
 };

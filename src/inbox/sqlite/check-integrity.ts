@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { messageOf } from '../../errors.ts';
-import { loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
+import { textOf } from '../sql/statement.ts';
+import { loadLibsql, readOnlyUrl } from './libsql.ts';
 import { isDamage } from './sqlite-errors.ts';
 
 /** A larger file is not looked at, in bytes: the check reads all of it. */

@@ -1,11 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.ts';
 import type { FileProblem } from '../../files/problems.ts';
-import type { Span } from '../../json/members.ts';
-
-/** `get` gives blobs as a Buffer, `all` as an ArrayBuffer. */
-export type Value = string | number | null | Uint8Array | ArrayBuffer;
-export type Row = Readonly<Record<string, Value>>;
+import { type Insertion, Query, type Row, type Rows, type Value } from '../sql/statement.ts';
 
 /** The part of libsql that is used here; its own types promise more than it has. */
 export interface Database {
@@ -52,78 +48,42 @@ export const readOnlyUrl = (path: string): string => `${pathToFileURL(path).href
 export const immutableUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro&immutable=1`;
 
 /**
- * The database ends text at a NUL and cannot hold half a surrogate pair, so that two such ids would become one: these
- * are kept as JSON text, as is an id that looks like it.
- */
-const unsafe = /\0|^json:"|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
-
-export const toColumn = (id: string): string => (unsafe.test(id) ? `json:${JSON.stringify(id)}` : id);
-
-export const fromColumn = (text: string): string =>
-  text.startsWith('json:"') ? (JSON.parse(text.slice(5)) as string) : text;
-
-export const bytesOf = (value: Value | undefined): Uint8Array => {
-  if (value instanceof Uint8Array) return value;
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
-};
-
-export const textOf = (value: Value | undefined): string => (typeof value === 'string' ? value : '');
-
-/** Where the lead is in the body of a row of `deliveries`. */
-export const placeOf = ({ lead_start: start, lead_end: end }: Row): Span | undefined =>
-  typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
-
-/** The number under which the row's body is shared with others. */
-export const sharedSeqOf = ({ first_seq: seq }: Row): number | undefined =>
-  typeof seq === 'number' ? seq : undefined;
-
-/**
  * The statements of one connection, each prepared at its first use and told apart by its words. After one has thrown they
  * are to be made anew.
  */
 export class Statements {
   readonly #database: Database;
-  readonly #prepared = new Map<string, Statement>();
-  readonly #waiting = new Map<string, WaitingRows>();
+  readonly #prepared = new Map<string, { readonly statement: Statement; readonly reads: boolean }>();
+  readonly #insertions = new Map<string, RowInsertion>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Returns the number of rows that it changed. */
-  run(sql: string, ...values: Value[]): number {
-    return this.#prepare(sql).run(values).changes;
-  }
-
-  get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#prepare(sql).get(values);
-  }
-
-  all(sql: string, ...values: Value[]): Row[] {
-    return this.#prepare(sql).all(values);
-  }
-
-  /** Inserts the row at the next `insertWaiting`. */
-  insertLater(table: string, row: readonly Value[]): void {
-    let rows = this.#waiting.get(table);
-    if (rows === undefined) {
-      rows = new WaitingRows(this.#database, table);
-      this.#waiting.set(table, rows);
+  /** Gives the rows of what only reads. */
+  run(statement: Query | Insertion): Rows {
+    if (!(statement instanceof Query)) {
+      this.#insert(statement);
+      return [];
     }
-    rows.add(row);
-  }
-
-  insertWaiting(): void {
-    for (const rows of this.#waiting.values()) rows.insert();
-  }
-
-  #prepare(sql: string): Statement {
-    let prepared = this.#prepared.get(sql);
-    if (prepared === undefined) {
-      prepared = this.#database.prepare(sql);
-      this.#prepared.set(sql, prepared);
+    let known = this.#prepared.get(statement.text);
+    if (known === undefined) {
+      const text = statement.text.replaceAll('@', '');
+      known = { statement: this.#database.prepare(text), reads: /^\s*SELECT/.test(text) };
+      this.#prepared.set(statement.text, known);
     }
-    return prepared;
+    if (known.reads) return known.statement.all(statement.values);
+    known.statement.run(statement.values);
+    return [];
+  }
+
+  #insert({ into, rows }: Insertion): void {
+    let insertion = this.#insertions.get(into);
+    if (insertion === undefined) {
+      insertion = new RowInsertion(this.#database, into);
+      this.#insertions.set(into, insertion);
+    }
+    insertion.insert(rows);
   }
 }
 
@@ -134,28 +94,21 @@ const mostRows = 32;
 const mostPrepared = 32;
 
 /**
- * Rows of one table that are inserted together. To run a statement costs more than to insert a row, and so does to hand
- * over its values: where all rows of a statement have the same value in a column, it is handed over once.
+ * Inserts rows of one table together. To run a statement costs more than to insert a row, and so does to hand over its values:
+ * where all rows of a statement have the same value in a column, it is handed over once.
  */
-class WaitingRows {
+class RowInsertion {
   readonly #database: Database;
   readonly #table: string;
   /** By the number of rows, and the columns that differ as bits above it. */
   readonly #prepared = new Map<number, Statement>();
-  #rows: (readonly Value[])[] = [];
 
   constructor(database: Database, table: string) {
     this.#database = database;
     this.#table = table;
   }
 
-  add(row: readonly Value[]): void {
-    this.#rows.push(row);
-  }
-
-  insert(): void {
-    const rows = this.#rows;
-    this.#rows = [];
+  insert(rows: readonly (readonly Value[])[]): void {
     for (let start = 0, count = mostRows; start < rows.length; start += count) {
       while (count > rows.length - start) count /= 2;
       this.#insertTogether(rows.slice(start, start + count));

@@ -5,9 +5,10 @@ import { closeToOthers } from '../../files/close-to-others.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
-import { inMemory } from '../store-options.ts';
+import { inMemory, type StoreOptions } from '../store-options.ts';
 import { createSchema, isInbox } from './create-schema.ts';
-import { type Database, immutableUrl, loadLibsql, readOnlyUrl, textOf } from './libsql.ts';
+import { textOf } from '../sql/statement.ts';
+import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
 import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
@@ -17,7 +18,10 @@ const busyMs = 5000;
  * Opens the database, and makes it when it is not there (0600; its directory 0700). What is written to it waits for another
  * process's transaction until `failWhereLocked`. Throws a `ConfigError` that says why it cannot.
  */
-export async function openDatabase(path: string, warn: (found: InboxWarning) => void): Promise<Database> {
+export async function openDatabase(
+  path: string,
+  { warn, clock }: Pick<StoreOptions, 'warn' | 'clock'>,
+): Promise<Database> {
   const Libsql = await loadLibsql();
   let database: Database | undefined;
   try {
@@ -33,7 +37,7 @@ export async function openDatabase(path: string, warn: (found: InboxWarning) => 
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced, on macOS through the cache of the drive.
     database.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-    createSchema(database, path);
+    createSchema(database, path, clock.now());
     overwriteErased(database, path, warn);
     return database;
   } catch (error) {
@@ -149,20 +153,12 @@ export const notOverwritten = (inbox: string, failed: unknown): NotOverwritten =
     ? { kind: 'inbox-log-not-emptied' }
     : { kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) };
 
-/** Whether something was deleted of which no trace may stay, so that the file is to be written anew. */
-export const isOverwriteDue = {
-  get: (database: Database): boolean =>
-    database.prepare('SELECT 1 FROM target_key WHERE overwrite_due = 1').all([]).length > 0,
-  set: (database: Database, isDue: boolean): void =>
-    database.exec(`UPDATE target_key SET overwrite_due = ${isDue ? 1 : 0}`),
-};
-
 /** A file with more in it takes seconds to be written anew, in bytes; a receiver must be listening by then. */
 const mostOverwritten = 100 * 1024 * 1024;
 
 /** Writes the file anew where that is due, now or at a later time: one that cannot be is as good as before. */
 function overwriteErased(database: Database, inbox: string, warn: (found: InboxWarning) => void): void {
-  if (!isOverwriteDue.get(database)) return;
+  if (database.prepare('SELECT 1 FROM meta WHERE overwrite_due = 1').all([]).length === 0) return;
   const warnOf = (why: NotOverwritten): void => warn({ kind: 'inbox-holds-erased', inbox, why });
   const [size] = database
     .prepare(
@@ -174,7 +170,7 @@ function overwriteErased(database: Database, inbox: string, warn: (found: InboxW
     return;
   }
   const failed = shrink(database);
-  if (failed === undefined) isOverwriteDue.set(database, false);
+  if (failed === undefined) database.exec('UPDATE meta SET overwrite_due = 0');
   else if (!isBusy(failed)) warnOf(notOverwritten(inbox, failed));
 }
 

@@ -52,7 +52,7 @@ async function execute(path: string, sql: string): Promise<void> {
 describe('an inbox that an erasure did not write anew', () => {
   it('opens with a damaged page, takes leads, and says what it still holds', async () => {
     const path = await damagedInbox('deliveries', 10);
-    await execute(path, 'UPDATE target_key SET overwrite_due = 1');
+    await execute(path, 'UPDATE meta SET overwrite_due = 1');
     const warnings: string[] = [];
     const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
     expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
@@ -78,7 +78,7 @@ describe('an inbox that an erasure did not write anew', () => {
     await execute(
       path,
       `CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(101 * 1024 * 1024));
-       UPDATE target_key SET overwrite_due = 1`,
+       UPDATE meta SET overwrite_due = 1`,
     );
     const warnings: string[] = [];
     const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });

@@ -138,7 +138,7 @@ describe('after erasing from an inbox in a file', () => {
     const before = hash('sha256', readFileSync(location));
     const Libsql = await loadLibsql();
     const other = new Libsql(location, { timeout: 1000 });
-    other.exec('UPDATE target_key SET overwrite_due = 1');
+    other.exec('UPDATE meta SET overwrite_due = 1');
     other.close();
     expect(await inbox.erase({ leadIds: [], rejected: [] })).toMatchObject({ leads: 0, remains: undefined });
     expect(files(location).get('inbox.db-wal')?.length).toBeLessThan(20_000);

@@ -1,6 +1,7 @@
 import Libsql from 'libsql';
 import { expect, it } from 'vitest';
-import { type Database, type Value, Statements } from '../../../src/inbox/sqlite/libsql.ts';
+import { type Database, Statements } from '../../../src/inbox/sqlite/libsql.ts';
+import { bytesOf, type Row, sql, type Value } from '../../../src/inbox/sql/statement.ts';
 
 /** Whatever columns are the same in all rows, in some, or in none. */
 const rowsOf = (count: number, pattern: number): (readonly Value[])[] =>
@@ -17,15 +18,11 @@ it.each([1, 2, 3, 31, 32, 33, 100])('inserts %i rows as they are, in their order
   const statements = new Statements(database);
   for (let pattern = 0; pattern < 8; pattern += 1) {
     const rows = rowsOf(count, pattern);
-    for (const row of rows) statements.insertLater('things', row);
-    expect(statements.all('SELECT * FROM things')).toEqual([]);
-    statements.insertWaiting();
-    const stored = statements.all('SELECT n, t, s, b FROM things ORDER BY rowid');
-    const bytes = (value: Value | undefined): Value | undefined =>
-      value instanceof ArrayBuffer ? new Uint8Array(value) : value;
-    expect(stored.map(({ n = null, t = null, s = null, b }) => [n, t, s, bytes(b)])).toEqual(rows);
-    statements.insertWaiting();
-    expect(statements.run('DELETE FROM things')).toBe(count);
+    statements.run({ into: 'things', rows });
+    const stored = statements.run(sql`SELECT n, t, s, b FROM @things ORDER BY rowid`);
+    const plain = (value: Row[string] | undefined) => (value instanceof ArrayBuffer ? bytesOf(value) : value);
+    expect(stored.map(({ n, t, s, b }) => [n, t, s, b].map(plain))).toEqual(rows);
+    statements.run(sql`DELETE FROM @things`);
   }
   database.close();
 });

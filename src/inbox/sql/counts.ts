@@ -1,0 +1,55 @@
+import { verdictRead } from '../delivery-record.ts';
+import type { Driver } from '../driver.ts';
+import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source } from '../query-types.ts';
+import { numberOf, numbersIn, optionalNumber, raw, type Row, sql, textOf } from './statement.ts';
+
+/** Deliveries that one step counts: some milliseconds. */
+const stepRows = 10_000;
+
+/** As `Inbox.counts`. */
+export async function* deliveryCounts(
+  driver: Driver,
+  { since, until, partMs, isRemoved = false }: CountQuery,
+): AsyncGenerator<readonly DeliveryCount[]> {
+  const { dialect } = driver;
+  const byTime = dialect.byIndex('counted');
+  const partOf = (time: string) =>
+    sql`(${raw(time)} - CAST(${since} AS BIGINT)) / CAST(${partMs} AS BIGINT) AS part`;
+  const removed = await driver.read(
+    sql`SELECT ${partOf('minute')}, verdict, reason, source, attempt AS attempts, CAST(SUM(count) AS BIGINT) AS count
+      FROM @removed WHERE minute >= ${since} AND minute < ${until} GROUP BY part, verdict, reason, source, attempt`,
+  );
+  yield removed.map((row) => ({ ...countOf(row), isRemoved: true }));
+  for (let from = isRemoved ? until : since; from < until;) {
+    const [next] = await driver.read(
+      sql`SELECT received_at AS at FROM @deliveries${byTime} WHERE received_at >= ${from} AND received_at < ${until}
+        ORDER BY received_at LIMIT 1 OFFSET ${stepRows}`,
+    );
+    // All that came in one millisecond is counted in one step.
+    const to = Math.max(optionalNumber(next?.['at']) ?? until, from + 1);
+    const attempts = raw(`${dialect.smaller}(attempt, ${mostAttemptsCounted})`);
+    const delay = `${dialect.larger}(0, received_at - created_at)`;
+    const rows = await driver.read(
+      sql`SELECT ${partOf('received_at')}, verdict, reason, source, ${attempts} AS attempts, COUNT(*) AS count,
+        ${dialect.joined(delay, sql`created_at IS NOT NULL`)} AS delays
+        FROM @deliveries${byTime} WHERE received_at >= ${from} AND received_at < ${to}
+        GROUP BY part, verdict, reason, source, attempts`,
+    );
+    yield rows.map(countOf);
+    from = to;
+  }
+}
+
+function countOf(row: Row): DeliveryCount {
+  const reason = textOf(row['reason']) === '' ? undefined : textOf(row['reason']);
+  return {
+    part: numberOf(row['part']),
+    verdict: verdictRead(row['verdict'], reason),
+    reason,
+    source: textOf(row['source']) as Source,
+    attempt: numberOf(row['attempts']),
+    count: numberOf(row['count']),
+    isRemoved: false,
+    delays: numbersIn(row['delays']),
+  };
+}

@@ -1,0 +1,112 @@
+import { erasedIdDigest, hasMemberId, remainingContent, remainingPath } from '../delivery-record.ts';
+import type { Driver } from '../driver.ts';
+import type { ErasedCounts, Erasure } from '../inbox.ts';
+import { placeOf } from './deliveries.ts';
+import type { Dialect } from './dialect.ts';
+import { dropDeliveries } from './removal.ts';
+import { ask, bytesOf, numberOf, optionalNumber, type Rows, sql, textOf, toColumn, type Work } from './statement.ts';
+
+/** Bodies that are read at once. */
+const pageRows = 100;
+
+/**
+ * The numbers of those bodies of several leads that hold one of the ids: its record may have been dropped while others of the
+ * same body stayed.
+ */
+export async function bodiesWithIds(driver: Driver, leadIds: readonly string[]): Promise<readonly number[]> {
+  const ids = new Set(leadIds);
+  const found: number[] = [];
+  if (ids.size === 0) return found;
+  for (let after = -1; ;) {
+    const rows = await driver.read(
+      sql`SELECT seq, body FROM @contents WHERE seq > ${after} ORDER BY seq LIMIT ${pageRows}`,
+    );
+    for (const { seq, body } of rows) if (hasMemberId(bytesOf(body), ids)) found.push(numberOf(seq));
+    if (rows.length < pageRows) return found;
+    after = numberOf(rows.at(-1)?.['seq']);
+  }
+}
+
+/** Deletes what `erasure` names, and notes that the database is to be overwritten. `holding`: from `bodiesWithIds`. */
+export function* eraseLeads(
+  dialect: Dialect,
+  key: Uint8Array,
+  { leadIds, rejected }: Erasure,
+  holding: readonly number[],
+): Work<ErasedCounts> {
+  const counts = { leads: 0, deliveries: 0, rejected: 0, waiting: 0 };
+  const shared = new Set<number>();
+  let isKnown = false;
+  for (const leadId of new Set(leadIds)) {
+    const id = toColumn(leadId);
+    const [[lead] = [], deliveries = [], [waiting] = []] = yield [
+      sql`SELECT seq, first_at, attempts FROM @leads WHERE id = ${id}`,
+      sql`SELECT seq, received_at, verdict, first_seq FROM @deliveries WHERE seq IN (
+        SELECT l.seq FROM @leads AS l WHERE id = ${id}
+        UNION SELECT r.seq FROM @deliveries AS r WHERE lead = ${id} AND attempt > 1
+        UNION SELECT r.seq FROM @deliveries AS r WHERE verdict = 'rejected' AND lead = ${id}) ORDER BY seq`,
+      sql`SELECT 1 AS one FROM @forwards WHERE lead = ${id} AND state <> 'done' LIMIT 1`,
+    ];
+    yield* drop(deliveries);
+    // Of an id that was only rejected, too, nothing is to be stored any more.
+    const [first] = deliveries;
+    if (lead === undefined && first === undefined) continue;
+    isKnown = true;
+    if (lead !== undefined) counts.leads += 1;
+    if (waiting !== undefined) counts.waiting += 1;
+    const [seq, firstAt, attempts] =
+      lead === undefined
+        ? [first?.['seq'], first?.['received_at'], 0]
+        : [lead['seq'], lead['first_at'], lead['attempts']];
+    const stays = [numberOf(seq), numberOf(firstAt), numberOf(attempts)] as const;
+    const digest = erasedIdDigest(key, leadId);
+    yield [
+      sql`INSERT INTO @erased VALUES (${digest}, ${stays[0]}, ${stays[1]}, ${stays[2]}) ON CONFLICT DO NOTHING`,
+      sql`DELETE FROM @forwards WHERE lead = ${id}`,
+      sql`DELETE FROM @dropped_repeats WHERE lead = ${id}`,
+      sql`DELETE FROM @leads WHERE id = ${id}`,
+    ];
+  }
+  if (rejected.length > 0) {
+    yield* drop(
+      yield* ask(
+        sql`SELECT seq, verdict, first_seq FROM @deliveries WHERE verdict = 'rejected'
+          AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(rejected)})`,
+      ),
+    );
+  }
+  for (const firstSeq of isKnown ? [...shared, ...holding] : shared) yield* keepRest(firstSeq);
+  if (counts.deliveries + counts.rejected + counts.leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
+  return counts;
+
+  function* drop(deliveries: Rows): Work<void> {
+    if (deliveries.length === 0) return;
+    for (const { verdict, first_seq: firstSeq } of deliveries) {
+      counts[verdict === 'rejected' ? 'rejected' : 'deliveries'] += 1;
+      const seq = optionalNumber(firstSeq);
+      if (seq !== undefined) shared.add(seq);
+    }
+    yield* dropDeliveries(
+      dialect,
+      deliveries.map(({ seq }) => numberOf(seq)),
+    );
+  }
+}
+
+/** Of a delivery of several leads only those are left whose rows are. */
+function* keepRest(firstSeq: number): Work<void> {
+  const [rest = [], [content] = []] = yield [
+    sql`SELECT seq, path, lead_start, lead_end FROM @deliveries WHERE first_seq = ${firstSeq}`,
+    sql`SELECT headers, body FROM @contents WHERE seq = ${firstSeq}`,
+  ];
+  if (content === undefined) return;
+  const headers = JSON.parse(textOf(content['headers'])) as [string, string][];
+  const places = rest.flatMap((row) => placeOf(row) ?? []);
+  const kept = remainingContent({ path: '', headers, body: bytesOf(content['body']) }, places);
+  yield [
+    sql`UPDATE @contents SET headers = ${JSON.stringify(kept.headers)}, body = ${kept.body} WHERE seq = ${firstSeq}`,
+    ...rest.map(
+      ({ seq, path }) => sql`UPDATE @deliveries SET path = ${remainingPath(textOf(path))} WHERE seq = ${numberOf(seq)}`,
+    ),
+  ];
+}

@@ -1,0 +1,173 @@
+import { type BatchItem, type BoundNonce, type Changes, differingSeqs, type Keys, type Known } from '../decide.ts';
+import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
+import type { ErasedLead } from '../inbox.ts';
+import { placeOf } from './deliveries.ts';
+import { leadBytes } from '../../lead/raw-lead.ts';
+import { maxComparedBytes, maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../store-options.ts';
+import type { Dialect } from './dialect.ts';
+import { dropDeliveries } from './removal.ts';
+import {
+  ask,
+  bytesOf,
+  numberOf,
+  type Query,
+  type Rows,
+  sql,
+  textOf,
+  type Value,
+  type Work,
+} from './statement.ts';
+
+/** First payloads that are looked up for one batch at most: others count as not compared. */
+const mostPayloads = 64;
+
+/** What the inbox has of the keys of a batch. `key`: of the inbox. */
+export function* load(
+  dialect: Dialect,
+  key: Uint8Array,
+  { batch, keys }: { readonly batch: readonly BatchItem[]; readonly keys: Keys },
+): Work<Known> {
+  const [erasedRows = [], leadRows = [], nonceRows = []] = yield [
+    sql`SELECT 1 AS one FROM @erased LIMIT 1`,
+    ...(keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])]),
+    ...(keys.nonces.size === 0 ? [] : [noncesQuery(dialect, [...keys.nonces])]),
+  ];
+  const leads = new Map(
+    leadRows.map((row) => [
+      textOf(row['id']),
+      {
+        seq: numberOf(row['seq']),
+        firstAt: numberOf(row['first_at']),
+        attempts: numberOf(row['attempts']),
+        digest: bytesOf(row['digest']),
+      },
+    ]),
+  );
+  const nonces = new Map(
+    nonceRows.map((row): [string, BoundNonce] => [
+      textOf(row['nonce']),
+      { digest: bytesOf(row['digest']), expires: numberOf(row['expires']) },
+    ]),
+  );
+  const erased = erasedRows.length === 0 ? new Map<string, never>() : yield* erasedLeads(dialect, key, keys.ids());
+  const seqs = leads.size === 0 ? [] : differingSeqs(batch, leads).slice(0, mostPayloads);
+  const payloads = seqs.length === 0 ? new Map<number, never>() : yield* firstPayloads(dialect, seqs);
+  return { leads, nonces, erased, payloads };
+}
+
+/** A single id is found without a list. */
+const leadsQuery = (dialect: Dialect, ids: readonly string[]): Query =>
+  ids.length === 1
+    ? sql`SELECT id, seq, first_at, attempts, digest FROM @leads WHERE id = ${ids[0] ?? ''}`
+    : sql`SELECT id, seq, first_at, attempts, digest FROM ${dialect.each(ids)} ${dialect.searched} @leads ON id = asked.value`;
+
+const noncesQuery = (dialect: Dialect, nonces: readonly string[]): Query =>
+  sql`SELECT nonce, digest, expires FROM ${dialect.each(nonces)} ${dialect.searched} @nonces ON nonce = asked.value`;
+
+/** Digests that one query asks for. */
+const digestsAtOnce = 500;
+
+/** Those of the ids whose leads were erased. */
+export function* erasedLeads(
+  dialect: Dialect,
+  key: Uint8Array,
+  ids: Iterable<string>,
+): Work<ReadonlyMap<string, ErasedLead>> {
+  const byDigest = new Map<string, string>();
+  for (const id of ids) byDigest.set(erasedIdDigest(key, id).toString('hex'), id);
+  const digests = [...byDigest.keys()];
+  const found = new Map<string, ErasedLead>();
+  for (let i = 0; i < digests.length; i += digestsAtOnce) {
+    const some = digests.slice(i, i + digestsAtOnce);
+    const rows: Rows = yield* ask(
+      sql`SELECT asked.value AS digest, seq, first_at, attempts FROM ${dialect.each(some)} ${dialect.searched} @erased
+        ON digest = ${dialect.unhex('asked.value')}`,
+    );
+    for (const row of rows) {
+      found.set(byDigest.get(textOf(row['digest'])) ?? '', {
+        seq: numberOf(row['seq']),
+        firstAt: numberOf(row['first_at']),
+        attempts: numberOf(row['attempts']),
+      });
+    }
+  }
+  return found;
+}
+
+/** First payloads that are small enough to be compared, by the numbers of their deliveries. */
+function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<ReadonlyMap<number, Uint8Array>> {
+  const rows: Rows = yield* ask(
+    sql`SELECT d.seq, d.lead_start, d.lead_end, CASE WHEN d.first_seq IS NULL THEN d.body ELSE c.body END AS body
+      FROM ${dialect.each(seqs)} ${dialect.searched} @deliveries AS d ON d.seq = CAST(asked.value AS BIGINT)
+      LEFT JOIN @contents AS c ON c.seq = d.first_seq
+      WHERE COALESCE(d.lead_end - d.lead_start, length(d.body)) <= ${maxComparedBytes}`,
+  );
+  return new Map(rows.map((row) => [numberOf(row['seq']), leadBytes(bytesOf(row['body']), placeOf(row))]));
+}
+
+/** Stores what was decided. `noncesNow`: by the clock of the nonces. */
+export function* save(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
+  const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, untaken } = changes;
+  const bound = [...nonces].map(([nonce, { digest, expires }]): Value[] => [nonce, digest, expires]);
+  const insertions = [
+    { into: 'deliveries', rows: deliveries },
+    { into: 'contents', rows: contents },
+    { into: 'leads', rows: leads },
+    { into: 'forwards', rows: forwards },
+  ].filter(({ rows }) => rows.length > 0);
+  const counted = [...repeats].map(
+    ([id, count]) => sql`UPDATE @leads SET attempts = attempts + ${count} WHERE id = ${id}`,
+  );
+  yield [...insertions, ...counted];
+  if (bound.length > 0) yield* bindNonces(dialect, bound, noncesNow);
+  for (const { id, differs } of trimmed) yield* trimRepeats(dialect, id, differs);
+  for (const kind of untaken) yield* trimRejected(dialect, kind);
+}
+
+/** Binds the nonces, anew those that are over, and removes some others that are over. */
+function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now: number): Work<void> {
+  const nonces = bound.map(([nonce = null]) => nonce);
+  yield [
+    sql`DELETE FROM @nonces WHERE nonce IN (SELECT value FROM ${dialect.each(nonces)})`,
+    { into: 'nonces', rows: bound },
+    sql`DELETE FROM @nonces WHERE nonce IN (SELECT nonce FROM @nonces WHERE expires <= ${now} ORDER BY expires
+      LIMIT ${bound.length * noncesRemovedPerAdded})`,
+  ];
+}
+
+/** More rows than any inbox has. */
+const allRows = 1_000_000_000;
+
+/** Keeps the newest repeats of a lead, and counts the others. */
+function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
+  const rows: Rows = yield* ask(
+    sql`SELECT seq FROM @deliveries WHERE lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}
+      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${maxRepeatsKept}`,
+  );
+  if (rows.length === 0) return;
+  yield* dropDeliveries(
+    dialect,
+    rows.map((row) => numberOf(row['seq'])),
+  );
+  const [differing, same] = differs ? [rows.length, 0] : [0, rows.length];
+  yield [
+    sql`INSERT INTO @dropped_repeats VALUES (${id}, ${differing}, ${same}) ON CONFLICT (lead) DO UPDATE
+      SET differing = dropped_repeats.differing + excluded.differing, same = dropped_repeats.same + excluded.same`,
+  ];
+}
+
+/** Drops the oldest rejected deliveries beyond those that are kept, or the oldest other events: neither makes room for the other. */
+function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
+  const rows: Rows = yield* ask(
+    sql`SELECT seq FROM @deliveries WHERE verdict = 'rejected'
+      AND (COALESCE(reason, '') = ${otherEvent}) = ${dialect.truth(kind === 'other')}
+      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${maxRejectedKept}`,
+  );
+  if (rows.length > 0) {
+    yield* dropDeliveries(
+      dialect,
+      rows.map((row) => numberOf(row['seq'])),
+    );
+  }
+}
+

@@ -1,0 +1,387 @@
+import { BatchQueue } from '../files/group-commit.ts';
+import type { Clock } from '../time/clock.ts';
+import { type BatchItem, decide, keysOf, rejectItem, takeItem } from './decide.ts';
+import type { Driver, Start } from './driver.ts';
+import type { Backlog, DroppedRepeats, Inbox, InboxReader, RejectedDelivery, TakeResult } from './inbox.ts';
+import { sumBacklog } from './inbox.ts';
+import { deliveryCounts } from './sql/counts.ts';
+import { deliveries, leads, receipts } from './sql/deliveries.ts';
+import { bodiesWithIds, eraseLeads } from './sql/erase.ts';
+import {
+  backlogPage,
+  backlogPageOf,
+  claim,
+  claimLead,
+  forwardsIn,
+  forwardsQuery,
+  giveUp,
+  makeDue,
+  nextDueQuery,
+  record,
+  storeLabels,
+  targetCountsIn,
+  targetCountsQuery,
+  undonePage,
+  undoneTargets,
+} from './sql/forwards.ts';
+import { leadLookup } from './sql/leads.ts';
+import { pruneSome } from './sql/removal.ts';
+import { bytesOf, fromColumn, numberOf, optionalNumber, sql, textOf, toColumn, type Work } from './sql/statement.ts';
+import { load, save } from './sql/take.ts';
+import type { StoreOptions } from './store-options.ts';
+import { storedNames } from './target-name.ts';
+
+/** What one caller has the inbox do in a transaction that others share. */
+interface Step {
+  /** Taken in, or kept as not taken, together with what the other steps take in. */
+  readonly item: BatchItem | undefined;
+  readonly work: ((start: Start) => Work<unknown>) | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** When it gives up waiting for another process that writes, by the monotonic clock. */
+  readonly deadline: number;
+}
+
+/** How long a step waits for another process, and between two looks; in milliseconds. */
+const lockWaitMs = 5000;
+const lockPollMs = 20;
+
+/** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
+const maxRejectedWaiting = 1000;
+
+/** What was read of the inbox when it was opened. */
+interface Opened {
+  readonly key: Uint8Array;
+  /** When the monotonic clock was at 0, by the clock of the nonces. */
+  readonly noncesStart: number;
+}
+
+/** Opens the inbox of a database that has its tables. */
+export async function openStore(driver: Driver, options: Omit<StoreOptions, 'location'>): Promise<Inbox> {
+  const { clock, targets } = options;
+  const opened = await readMeta(driver, clock);
+  const storedName = storedNames(opened.key, (digest) => digest.toString('base64url'));
+  const newTargets = await driver.write(() => storeLabels(targets, storedName));
+  const store = new Store(driver, options, { ...opened, storedName });
+  return { ...readerOf(driver, opened.key, targets.map(storedName)), ...store.methods(), newTargets };
+}
+
+/** The same for reading only. */
+export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<InboxReader> {
+  const { key } = await readMeta(driver, clock);
+  return readerOf(driver, key, []);
+}
+
+/** What may have passed since the clock of the nonces was noted while a receiver runs, in milliseconds. */
+const longestGapMs = 120_000;
+
+/**
+ * Nonces expire by a clock that only goes while a receiver runs, since the system's time may be set a day ahead and back again. It
+ * is noted beside the time, so that a receiver that starts beside others learns what has passed since their last note.
+ */
+async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<Opened> {
+  const [row] = await driver.read(
+    sql`SELECT key, nonces_at, nonces_noted, ${driver.now()} AS now FROM @meta`,
+  );
+  const gap = numberOf(row?.['now']) - numberOf(row?.['nonces_noted']);
+  const noncesNow = numberOf(row?.['nonces_at']) + Math.min(longestGapMs, Math.max(0, gap));
+  return { key: bytesOf(row?.['key']), noncesStart: noncesNow - clock.steady() };
+}
+
+class Store {
+  readonly #driver: Driver;
+  readonly #options: Omit<StoreOptions, 'location'>;
+  readonly #opened: Opened & { readonly storedName: (target: string) => string };
+  readonly #queue = new BatchQueue<Step>((steps) => this.#commit(steps));
+  #rejectedWaiting = 0;
+
+  constructor(
+    driver: Driver,
+    options: Omit<StoreOptions, 'location'>,
+    opened: Opened & { readonly storedName: (target: string) => string },
+  ) {
+    this.#driver = driver;
+    this.#options = options;
+    this.#opened = opened;
+  }
+
+  methods(): Omit<Inbox, keyof InboxReader | 'newTargets'> & Pick<Inbox, 'close'> {
+    const { dialect } = this.#driver;
+    const { claimMs, redact } = this.#options;
+    const { storedName } = this.#opened;
+    return {
+      take: (arrivals) => this.#addItem<readonly TakeResult[]>(() => takeItem(arrivals, redact)),
+      reject: (rejected) => this.#reject(rejected),
+      claim: (target, most, withinMs = 0) =>
+        this.#add(({ now }) =>
+          claim(dialect, { target: storedName(target), most, by: now + Math.round(withinMs) }, { now, claimMs }),
+        ),
+      claimLeads: (leadIds, target) =>
+        this.#add(function* ({ now }) {
+          const stored = target === undefined ? undefined : storedName(target);
+          const claims = [];
+          for (const leadId of leadIds) claims.push(yield* claimLead(leadId, stored, { now, claimMs }));
+          return claims;
+        }),
+      record: (records) => this.#add(({ now }) => record(records, storedName, now)),
+      nextDueIn: (target) =>
+        this.#read(async () => {
+          const query = nextDueQuery(dialect, storedName(target), this.#driver.now());
+          return optionalNumber((await this.#driver.read(query))[0]?.['due_in']);
+        }),
+      giveUp: (target, afterMs) =>
+        this.#add(({ now }) => giveUp(storedName(target), now - Math.round(afterMs), now)),
+      makeDue: (leadIds) => this.#add(({ now }) => makeDue(dialect, leadIds, now)),
+      waiting: (target) => this.#waiting(target),
+      checkWritable: () => this.#checkWritable(),
+      backlog: () => this.#read(() => this.#backlog()),
+      ...(this.#driver.pool === undefined ? {} : { pool: this.#driver.pool }),
+      prune: (before) => this.#prune(before),
+      erase: (erasure) => this.#erase(erasure),
+      compact: async () => {
+        try {
+          return await this.#driver.compact();
+        } catch (error) {
+          throw this.#driver.writeError(error);
+        }
+      },
+      close: async () => {
+        await this.#queue.flush();
+        await this.#driver.close();
+      },
+    };
+  }
+
+  #add<T>(work: (start: Start) => Work<T>): Promise<T> {
+    return this.#addStep({ item: undefined, work });
+  }
+
+  #addItem<T>(itemOf: () => BatchItem): Promise<T> {
+    try {
+      return this.#addStep({ item: itemOf(), work: undefined });
+    } catch (error) {
+      return Promise.reject(this.#driver.writeError(error));
+    }
+  }
+
+  #addStep<T>({ item, work }: Pick<Step, 'item' | 'work'>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const deadline = this.#options.clock.steady() + lockWaitMs;
+      this.#queue.add({ item, work, resolve: resolve as Step['resolve'], reject, deadline });
+    });
+  }
+
+  /** A batch that fails is taken apart until only those steps fail that cannot be stored. Never rejects. */
+  async #commit(steps: readonly Step[]): Promise<void> {
+    try {
+      const results = await this.#driver.write((start) => this.#stepsWork(steps, start));
+      this.#options.onCommit?.(steps.length);
+      steps.forEach(({ resolve }, i) => resolve(results[i]));
+    } catch (error) {
+      if (this.#driver.isLocked(error)) {
+        await this.#commitLater(steps, error);
+        return;
+      }
+      if (steps.length === 1 || !this.#driver.isOfData(error)) {
+        this.#fail(steps, error);
+        return;
+      }
+      const middle = Math.ceil(steps.length / 2);
+      await this.#commit(steps.slice(0, middle));
+      await this.#commit(steps.slice(middle));
+    }
+  }
+
+  async #commitLater(steps: readonly Step[], error: unknown): Promise<void> {
+    const { clock } = this.#options;
+    const isOver = ({ deadline }: Step): boolean => clock.steady() >= deadline;
+    const waiting = steps.filter((step) => !isOver(step));
+    this.#fail(steps.filter(isOver), error);
+    if (waiting.length === 0) return;
+    await clock.sleep(lockPollMs);
+    await this.#commit(waiting);
+  }
+
+  #fail(steps: readonly Step[], error: unknown): void {
+    for (const { reject } of steps) reject(this.#driver.writeError(error));
+  }
+
+  /** What is taken in comes first, as one batch. */
+  *#stepsWork(steps: readonly Step[], start: Start): Work<readonly unknown[]> {
+    const items = steps.flatMap(({ item }) => item ?? []);
+    const { results, seq } =
+      items.length === 0 ? { results: [], seq: start.seq } : yield* this.#takeBatch(items, start);
+    let taken = 0;
+    const all: unknown[] = [];
+    for (const { item, work } of steps) {
+      if (item !== undefined) all.push(results[(taken += 1) - 1]);
+      else if (work !== undefined) all.push(yield* work(start));
+    }
+    const { noncesStart } = this.#opened;
+    const noncesNow = Math.round(noncesStart + this.#options.clock.steady());
+    yield [
+      sql`UPDATE @meta SET seq = ${seq}, nonces_noted = ${start.now},
+        nonces_at = CASE WHEN nonces_at < ${noncesNow} THEN ${noncesNow} ELSE nonces_at END`,
+    ];
+    return all;
+  }
+
+  *#takeBatch(
+    batch: readonly BatchItem[],
+    { seq, now }: Start,
+  ): Work<{ readonly results: readonly (readonly TakeResult[])[]; readonly seq: number }> {
+    const { dialect } = this.#driver;
+    const { clock, claimMs, nonceLifetimeMs, targets } = this.#options;
+    const { key, noncesStart, storedName } = this.#opened;
+    const noncesNow = Math.round(noncesStart + clock.steady());
+    const known = yield* load(dialect, key, { batch, keys: keysOf(batch) });
+    const circumstances = { seq, now, claimMs: Math.round(claimMs), noncesNow, nonceLifetimeMs };
+    const changes = decide(batch, known, { ...circumstances, targets, storedName });
+    yield* save(dialect, changes, noncesNow);
+    return changes;
+  }
+
+  async #reject(rejected: readonly RejectedDelivery[]): Promise<void> {
+    // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
+    const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');
+    if (isFlood && this.#rejectedWaiting >= maxRejectedWaiting) return;
+    this.#rejectedWaiting += rejected.length;
+    try {
+      await this.#addItem(() => rejectItem(rejected, this.#options.redact));
+    } finally {
+      this.#rejectedWaiting -= rejected.length;
+    }
+  }
+
+  async #checkWritable(): Promise<void> {
+    // Each transaction writes the row of `meta`, an empty one, too.
+    await this.#add(function* (): Work<void> {
+      yield [];
+    });
+    try {
+      await this.#driver.checkRoom();
+    } catch (error) {
+      throw this.#driver.writeError(error);
+    }
+  }
+
+  async *#waiting(target: string | undefined): ReturnType<Inbox['waiting']> {
+    const { storedName } = this.#opened;
+    const targets =
+      target === undefined
+        ? (await this.#read(() => this.#driver.read(undoneTargets))).map(({ name }) => textOf(name))
+        : [storedName(target)];
+    for (const name of targets) {
+      for (let after = ''; ;) {
+        const start = after;
+        const rows = await this.#read(() => this.#driver.read(undonePage.query(name, start)));
+        for (const row of rows) yield undonePage.refOf(row);
+        if (rows.length < undonePage.rows) break;
+        after = textOf(rows.at(-1)?.['lead']);
+      }
+    }
+  }
+
+  async #backlog(): Promise<readonly Backlog[]> {
+    const own = this.#options.targets.map(this.#opened.storedName);
+    const parts: Backlog[] = [];
+    for (const { name, label } of await this.#driver.read(undoneTargets)) {
+      const target = own.includes(textOf(name)) ? fromColumn(textOf(label)) : undefined;
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const [row] = await this.#driver.read(backlogPage(textOf(name), after));
+        const { leads: count, dead, oldestAt, last } = backlogPageOf(row);
+        if (count > 0) parts.push({ target, waiting: count - dead, dead, oldestAt });
+        after = last;
+      }
+    }
+    return sumBacklog(parts);
+  }
+
+  async #prune(before: number): Promise<number> {
+    const { dialect } = this.#driver;
+    let dropped = 0;
+    for (let after: number | undefined = 0; after !== undefined;) {
+      const start: number = after;
+      const some = await this.#add(() => pruneSome(dialect, before, start));
+      dropped += some.dropped;
+      after = some.last;
+    }
+    return dropped;
+  }
+
+  async #erase(erasure: Parameters<Inbox['erase']>[0]): ReturnType<Inbox['erase']> {
+    const driver = this.#driver;
+    driver.beginErasure();
+    const holding = await this.#read(() => bodiesWithIds(driver, erasure.leadIds));
+    const counts = await this.#add(() => eraseLeads(driver.dialect, this.#opened.key, erasure, holding));
+    const [due] = await this.#read(() => driver.read(sql`SELECT overwrite_due FROM @meta`));
+    if (numberOf(due?.['overwrite_due']) === 0) {
+      return { ...counts, remains: undefined, outOfReach: driver.outOfReach };
+    }
+    const overwritten = await driver.overwrite();
+    if (overwritten.remains === undefined) {
+      await this.#add(function* (): Work<void> {
+        yield [sql`UPDATE @meta SET overwrite_due = 0`];
+      });
+    }
+    return { ...counts, ...overwritten };
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      throw this.#driver.readError(error);
+    }
+  }
+}
+
+/** `own`: stored names of the receiver's targets. */
+function readerOf(driver: Driver, key: Uint8Array, own: readonly string[]): InboxReader {
+  const { dialect, location } = driver;
+  const lookup = leadLookup(driver, key);
+  const answered =
+    <A extends unknown[], T>(query: (...asked: A) => Promise<T>) =>
+    async (...asked: A): Promise<T> => {
+      try {
+        return await query(...asked);
+      } catch (error) {
+        throw driver.readError(error);
+      }
+    };
+  const listed = <A extends unknown[], T>(query: (...asked: A) => AsyncIterable<T>) =>
+    async function* (...asked: A): AsyncGenerator<T> {
+      try {
+        yield* query(...asked);
+      } catch (error) {
+        throw driver.readError(error);
+      }
+    };
+  return {
+    location,
+    list: listed((query) => deliveries(driver, query)),
+    receipts: listed((query) => receipts(driver, query)),
+    leads: listed((query) => leads(driver, query)),
+    counts: listed((query) => deliveryCounts(driver, query)),
+    has: answered(lookup.has),
+    lookUp: answered(lookup.lookUp),
+    leadsBySeq: answered(lookup.leadsBySeq),
+    seqsSince: listed(lookup.seqsSince),
+    backfilledSeqs: listed(lookup.backfilledSeqs),
+    prunedSince: listed(lookup.prunedSince),
+    changeMark: answered(() => driver.changeMark()),
+    checkReadable: answered(() => driver.checkReadable()),
+    targetCounts: answered(async () => targetCountsIn(await driver.read(targetCountsQuery), own)),
+    forwards: answered(async (leadIds: readonly string[]) =>
+      forwardsIn(await driver.read(forwardsQuery(dialect, leadIds))),
+    ),
+    droppedRepeats: answered(async (leadId: string): Promise<DroppedRepeats> => {
+      const [row] = await driver.read(
+        sql`SELECT differing, same FROM @dropped_repeats WHERE lead = ${toColumn(leadId)}`,
+      );
+      return { differing: numberOf(row?.['differing']), same: numberOf(row?.['same']) };
+    }),
+    close: answered(() => driver.close()),
+  };
+}
+
