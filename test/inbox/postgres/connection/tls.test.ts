@@ -4,12 +4,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { connect } from '../../../../src/inbox/postgres/connection/connect.ts';
+import { openSession } from '../../../../src/inbox/postgres/open-session.ts';
 import { issueAuthority, issueServerCertificate } from '../../../../src/tls/issue-certificate.ts';
 import { urlOf } from '../../../support/postgres/address.ts';
 import { Cluster } from '../../../support/postgres/cluster.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
-import { sql } from '../../../../src/inbox/postgres/sql.ts';
+import { Query } from '../../../../src/inbox/sql/statement.ts';
 import { locationOf } from '../location.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-database-tls-'));
@@ -32,14 +32,12 @@ afterAll(() => cluster?.stop());
 const reach = async (host: string, parameters: Record<string, string>): Promise<unknown> => {
   if (cluster === undefined) throw new Error('no database');
   const url = urlOf(cluster.address, { host, parameters });
-  const opened = await connect(locationOf(url));
-  try {
-    const asked = sql`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`;
-    const [[row] = []] = await opened.use((connection) => connection.run(asked));
-    return row?.['ssl'];
-  } finally {
-    await opened.close();
-  }
+  const session = await openSession(locationOf(url));
+  const [[row] = []] = await session.run([
+    new Query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
+  ]);
+  await session.close(1000);
+  return row?.['ssl'];
 };
 
 test.skipIf(cluster === undefined).each([

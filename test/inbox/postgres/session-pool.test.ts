@@ -1,0 +1,333 @@
+import { inWords } from '../../support/in-words.ts';
+import { exitCodeOf } from '../../../src/exit-codes.ts';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { DatabaseUnavailableError } from '../../../src/inbox/postgres/connection/database-errors.ts';
+import { freePort } from '../../support/free-port.ts';
+import { newDatabase, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
+import { TcpProxy } from '../../support/postgres/proxy.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { until } from '../../support/until.ts';
+import { renewCredentials } from '../../../src/inbox/postgres/open-session.ts';
+import { SessionPool } from '../../../src/inbox/postgres/session-pool.ts';
+import { Query, type Rows } from '../../../src/inbox/sql/statement.ts';
+import { locationOf } from './location.ts';
+
+const address = await sharedPostgres();
+const deadPort = await freePort();
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function open(url: string, env: Record<string, string> = {}, most?: number): Promise<SessionPool> {
+  const pool = new SessionPool(locationOf(url, { env }), most);
+  ends.push(() => pool.close());
+  await pool.use(() => Promise.resolve());
+  return pool;
+}
+
+const ask = async (pool: SessionPool, text: string, answerMs?: number): Promise<Rows> => {
+  const [rows = []] = await pool.use((session) => session.run([new Query(text)], answerMs));
+  return rows;
+};
+
+async function proxied(): Promise<{ proxy: TcpProxy; url: string }> {
+  if (address === undefined) throw new Error('no database');
+  const proxy = await TcpProxy.start(address);
+  ends.push(() => proxy.stop());
+  return { proxy, url: urlOf(address, { port: proxy.port }) };
+}
+
+describe.skipIf(address === undefined)('a database', () => {
+  if (address === undefined) return;
+  const { password, port, socketDirectory } = address;
+  const bare = urlOf(address, { password: '' });
+  const passFile = join(mkdtempSync(join(tmpdir(), 'leads-pgpass-')), 'pass');
+  writeFileSync(passFile, `127.0.0.1:${port}:leads:leads:${password}\n`, { mode: 0o600 });
+
+  test.each([
+    ['a password in the URL', urlOf(address), {}],
+    ['PGPASSWORD', bare, { PGPASSWORD: password }],
+    ['PGPASSFILE', bare, { PGPASSFILE: passFile }],
+    ['a socket directory', `postgres://leads@/leads?host=${socketDirectory}&port=${port}`, {}],
+    ['the second of two hosts', urlOf(address, { host: `127.0.0.1:${deadPort},127.0.0.1` }), {}],
+  ])('is reached by %s', async (_way, url, env) => {
+    const opened = await open(url, env);
+    expect(
+      await ask(opened, "SELECT current_user AS user, current_setting('application_name') AS name"),
+    ).toEqual([{ user: 'leads', name: 'leads' }]);
+    expect(opened.numbers()).toEqual({ open: 1, busy: 0, waiting: 0, errors: 0 });
+  });
+
+  test('gets the options of the URL for each of its sessions', async () => {
+    const opened = await open(urlOf(address, { parameters: { options: '-csearch_path=shop' } }));
+    expect(await ask(opened, "SELECT current_setting('search_path') AS path")).toEqual([{ path: 'shop' }]);
+  });
+
+  test.each([
+    ['a wrong password', urlOf(address, { password: 'wrong-one' }), 3, 'does not take the password of user'],
+    [
+      'a wrong password, and a host that is down',
+      urlOf(address, { host: `127.0.0.1:${deadPort},127.0.0.1`, password: 'wrong-one' }),
+      3,
+      'does not take the password of user',
+    ],
+    [
+      'two hosts that are down',
+      urlOf(address, { host: `127.0.0.1:${deadPort},127.0.0.1`, port: deadPort }),
+      5,
+      'connection refused',
+    ],
+    ['no password', bare, 3, "asks for a password of user 'leads', and none was found"],
+    ['a missing database', urlOf(address, { database: 'nothing' }), 3, "has no database 'nothing'"],
+    ['no TLS offered', urlOf(address, { parameters: { sslmode: 'require' } }), 3, 'does not offer TLS'],
+    ['nobody there', urlOf(address, { port: deadPort }), 5, 'connection refused'],
+    ['no socket', 'postgres://leads@/leads?host=/nonexistent', 5, 'there is no socket'],
+    ['an unknown host', urlOf(address, { host: 'db.invalid' }), 5, 'the name is not found'],
+    [
+      'an authority that is not there',
+      urlOf(address, { parameters: { sslrootcert: '/nonexistent' } }),
+      3,
+      'cannot read the sslrootcert',
+    ],
+  ])('says what is wrong: %s', async (_fault, url, exitCode, message) => {
+    const fault: unknown = await inWords(open(url)).catch((error: unknown) => error);
+    expect(exitCodeOf({ thrown: fault })).toBe(exitCode);
+    expect(fault).toMatchObject({ message: expect.stringContaining(message) as string });
+    expect(String(fault)).not.toContain(password);
+  });
+
+  test('has a user who may not connect, or finds no room', async () => {
+    const database = await newDatabase(address);
+    const admin = superuser(address, 'postgres');
+    ends.push(() => admin.end());
+    await admin.unsafe(`ALTER DATABASE ${database} CONNECTION LIMIT 0`);
+    await expect(inWords(open(urlOf(address, { database })))).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining('no connection left') as string,
+    });
+    await admin.unsafe(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC, leads`);
+    await expect(inWords(open(urlOf(address, { database })))).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('does not let user') as string,
+    });
+  });
+
+  test('that is read-only is not taken where the URL asks for one that takes writes', async () => {
+    const database = await newDatabase(address);
+    const admin = superuser(address, 'postgres');
+    ends.push(() => admin.end());
+    await admin.unsafe(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+    const url = (target: string) =>
+      urlOf(address, { database, parameters: { target_session_attrs: target } });
+    await expect(inWords(open(url('read-write')))).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining('is read-only') as string,
+    });
+    const opened = await open(url('any'));
+    await expect(ask(opened, 'CREATE TABLE t ()')).rejects.toThrow(DatabaseUnavailableError);
+    await until(() => opened.numbers().open === 0);
+    await open(url('primary'));
+  });
+
+  test('drops a connection whose statement is not answered in time, and goes on with another', async () => {
+    const opened = await open(urlOf(address));
+    const before = await ask(opened, 'SELECT pg_backend_pid() AS pid');
+    await expect(inWords(ask(opened, 'SELECT pg_sleep(60)', 100))).rejects.toThrow(
+      'a statement was not answered in 0.1 s',
+    );
+    const after = await ask(opened, 'SELECT pg_backend_pid() AS pid');
+    expect(after).not.toEqual(before);
+    expect(opened.numbers()).toMatchObject({ open: 1, busy: 0, errors: 1 });
+  });
+
+  test('is back after each cut, whenever it comes, without a connection that hangs', async () => {
+    const { proxy, url } = await proxied();
+    const opened = await open(url, {}, 4);
+    for (let round = 0; round < 8; round += 1) {
+      const asked = Array.from({ length: 12 }, (_, i) =>
+        // Some of them at once with the cut, some while a statement runs, some when a connection was just given back.
+        ask(opened, i % 3 === 0 ? 'SELECT 1' : 'SELECT pg_sleep(0.002)').then(
+          () => ask(opened, 'SELECT 2'),
+          () => ask(opened, 'SELECT 2'),
+        ),
+      );
+      setImmediate(() => proxy.cut());
+      for (const end of await Promise.allSettled(asked)) {
+        if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(DatabaseUnavailableError);
+      }
+    }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(opened, 'SELECT 3 AS n')));
+    expect(answers).toEqual(Array.from({ length: 8 }, () => [{ n: 3 }]));
+  });
+
+  test('that does not answer while a connection is opened is a time-out', async () => {
+    const { proxy, url } = await proxied();
+    proxy.hold();
+    await expect(inWords(open(`${url}?connect_timeout=1`))).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining('no answer in 1 s') as string,
+    });
+  });
+
+  test('lends each connection to one at a time, and counts who waits', async () => {
+    const opened = await open(urlOf(address), {}, 1);
+    let release: (() => void) | undefined;
+    const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
+    await until(() => release !== undefined);
+    const second = ask(opened, 'SELECT 1 AS n');
+    expect(opened.numbers()).toMatchObject({ open: 1, busy: 1, waiting: 1 });
+    release?.();
+    await first;
+    expect(await second).toEqual([{ n: 1 }]);
+    expect(opened.numbers()).toMatchObject({ open: 1, busy: 0, waiting: 0 });
+  });
+
+  test('stays usable after a statement that fails', async () => {
+    const opened = await open(urlOf(address), {}, 1);
+    await expect(ask(opened, 'SELECT nothing')).rejects.toMatchObject({ code: '42703' });
+    expect(await ask(opened, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+
+  test('keeps who waits for a connection no longer than 5 s', async () => {
+    const opened = await open(urlOf(address), {}, 1);
+    let release: (() => void) | undefined;
+    const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
+    await until(() => release !== undefined);
+    await expect(inWords(ask(opened, 'SELECT 1'))).rejects.toThrow(/1 connection.* 5 s/);
+    expect(opened.numbers()).toEqual({ open: 1, busy: 1, waiting: 0, errors: 1 });
+    release?.();
+    await first;
+  });
+
+  test('lets nobody wait once it is closed', async () => {
+    const opened = await open(urlOf(address), {}, 1);
+    let release: (() => void) | undefined;
+    const first = opened.use(() => new Promise<void>((resolve) => (release = resolve)));
+    await until(() => release !== undefined);
+    const second = ask(opened, 'SELECT 1');
+    const closed = expect(inWords(second)).rejects.toThrow('are closed');
+    await opened.close();
+    await closed;
+    await expect(inWords(ask(opened, 'SELECT 1'))).rejects.toThrow('are closed');
+    release?.();
+    await first;
+    await until(() => opened.numbers().open === 0);
+  });
+
+  test('gets the user and the password of another URL while it is in use, once they are let in', async () => {
+    const user = newSchema();
+    const admin = superuser(address);
+    ends.push(() => admin.end());
+    await admin.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD 'the-next-password'`);
+    const location = locationOf(urlOf(address));
+    const pool = new SessionPool(location, 2);
+    ends.push(() => pool.close());
+    const whoami = async (): Promise<unknown> =>
+      (await ask(pool, 'SELECT current_user::text AS name'))[0]?.['name'];
+    expect(await whoami()).toBe('leads');
+    await expect(
+      renewCredentials(location, urlOf(address, { user, password: 'wrong' })),
+    ).rejects.toMatchObject({
+      code: 'config',
+    });
+    expect(await whoami()).toBe('leads');
+    await expect(renewCredentials(location, urlOf(address, { database: 'other' }))).rejects.toMatchObject({
+      problem: { kind: 'database-is-another' },
+    });
+    const next = urlOf(address, { user, password: 'the-next-password' });
+    expect(await renewCredentials(location, next)).toBe(true);
+    expect(await renewCredentials(location, next)).toBe(false);
+    expect(await whoami()).toBe(user);
+    await until(() => pool.numbers().open === 1);
+  });
+
+  test('reads the password file anew for each connection', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'leads-pgpass-')), 'pass');
+    const write = (text: string) => writeFileSync(file, `*:*:*:leads:${text}\n`, { mode: 0o600 });
+    write(password);
+    const opened = await open(bare, { PGPASSFILE: file });
+    write('another-one');
+    const held = opened.use(() => expect(inWords(ask(opened, 'SELECT 1'))).rejects.toThrow('does not take'));
+    await held;
+    write(password);
+    await opened.use(() => ask(opened, 'SELECT 1'));
+  });
+
+  test('is not disturbed by variables of PostgreSQL that libpq reads, or that only the library knows', async () => {
+    const variables = {
+      PGTARGETSESSIONATTRS: 'any',
+      PGHOST: 'db.invalid',
+      PGPORT: '1',
+      PGUSER: 'nobody',
+      PGDATABASE: 'nothing',
+      PGPASSWORD: 'wrong',
+      PGSSL: 'require',
+      PGSSLNEGOTIATION: 'direct',
+      PGPREPARE: 'false',
+      PGDEBUG: 'true',
+      PGFETCH_TYPES: 'true',
+      PGCONNECT_TIMEOUT: '0.001',
+      PGMAX_LIFETIME: '0.001',
+    };
+    const before = { ...process.env };
+    Object.assign(process.env, variables);
+    try {
+      for (const target of ['any', 'primary', 'read-write']) {
+        const opened = await open(urlOf(address, { parameters: { target_session_attrs: target } }));
+        expect(await ask(opened, 'SELECT current_user::text AS name')).toEqual([{ name: 'leads' }]);
+      }
+    } finally {
+      for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
+      Object.assign(process.env, before);
+    }
+  });
+});
+
+describe('something that is no database', () => {
+  /** The URL of a server that does that with each connection. */
+  async function serve(handle: (socket: Socket) => void): Promise<string> {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      handle(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ends.push(() => new Promise((resolve) => server.close(resolve)));
+    return `postgres://leads:secret@127.0.0.1:${(server.address() as AddressInfo).port}/leads?connect_timeout=1`;
+  }
+
+  test.each([
+    ['closes at once', (socket: Socket) => socket.resume().end(), 'it closed the connection'],
+    [
+      'closes once it was spoken to',
+      (socket: Socket) => socket.once('data', () => socket.end()),
+      'closed the',
+    ],
+    [
+      'resets the connection',
+      (socket: Socket) => socket.once('data', () => socket.resetAndDestroy()),
+      'ECONNRESET',
+    ],
+    [
+      'speaks HTTP',
+      (socket: Socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      'cannot be reached',
+    ],
+    ['says nothing', (socket: Socket) => socket.resume(), 'no answer in 1 s'],
+  ])('%s: it is asked once, and said to be unreachable', async (_fault, handle, message) => {
+    let asked = 0;
+    const url = await serve((socket) => {
+      asked += 1;
+      handle(socket);
+    });
+    await expect(inWords(open(url))).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: expect.stringContaining(message) as string,
+    });
+    expect(asked).toBe(1);
+  });
+});
