@@ -30,8 +30,11 @@ export interface Driver {
   isLocked(error: unknown): boolean;
   /** Whether a smaller part of what failed with this may be stored. */
   isOfData(error: unknown): boolean;
+  /** Whether what failed with this may be stored all the same. Left out by a database that always knows. */
+  mayBeStored?(error: unknown): boolean;
   /** Rows of one query that only reads, outside of any transaction. */
   read(query: Query): Promise<Rows>;
+  openError(error: unknown): Error;
   writeError(error: unknown): Error;
   readError(error: unknown): unknown;
   /** Another text after something was written, by whichever process. */

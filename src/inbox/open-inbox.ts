@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import type { Driver } from './driver.ts';
 import type { Inbox, InboxReader } from './inbox.ts';
 import { inMemory, type StoreOptions } from './store-options.ts';
 import type { DatabaseLocation } from './postgres/connection/database-location.ts';
@@ -41,20 +42,47 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     ...options,
   };
   if (typeof location !== 'string') {
-    const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
-    return openPostgresInbox(location, store);
+    const [{ openPostgresDriver }, { openStore }] = await Promise.all([
+      import('./postgres/driver.ts'),
+      import('./store.ts'),
+    ]);
+    const driver = await openPostgresDriver(location, { warn: store.warn });
+    return orClosed(driver, () => openStore(driver, store));
   }
-  const { openSqliteInbox } = await import('./sqlite/driver.ts');
-  return openSqliteInbox({ ...store, location });
+  const [{ openSqliteDriver }, { openStore }] = await Promise.all([
+    import('./sqlite/driver.ts'),
+    import('./store.ts'),
+  ]);
+  const driver = await openSqliteDriver({ ...store, location });
+  const inbox = await orClosed(driver, () => openStore(driver, store));
+  driver.failWhereLocked();
+  return inbox;
 }
 
 /** Opens the store for reading only; a file must exist, and stays as it is. Throws as `openInbox` does. */
 export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
   if (typeof location !== 'string') {
-    const { openPostgresReader } = await import('./postgres/open-schema.ts');
-    return openPostgresReader(location);
+    const [{ openPostgresDriver }, { openStoreReader }] = await Promise.all([
+      import('./postgres/driver.ts'),
+      import('./store.ts'),
+    ]);
+    const driver = await openPostgresDriver(location, { isReader: true, warn: () => undefined });
+    return orClosed(driver, () => openStoreReader(driver, clock));
   }
   if (location === inMemory) return openInbox({ location, clock });
-  const { openSqliteReader } = await import('./sqlite/driver.ts');
-  return openSqliteReader(location, clock);
+  const [{ openSqliteReadOnly }, { openStoreReader }] = await Promise.all([
+    import('./sqlite/driver.ts'),
+    import('./store.ts'),
+  ]);
+  const driver = await openSqliteReadOnly(location, clock);
+  return orClosed(driver, () => openStoreReader(driver, clock));
+}
+
+async function orClosed<T>(driver: Driver, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    await driver.close();
+    throw driver.openError(error);
+  }
 }

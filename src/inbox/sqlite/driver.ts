@@ -1,44 +1,29 @@
 import { DataError } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Driver, Start } from '../driver.ts';
-import { CannotStoreError, type Inbox, type InboxReader } from '../inbox.ts';
+import { CannotStoreError } from '../inbox.ts';
 import type { InboxProblem, NotOverwritten } from '../problems.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { numberOf, type Query, type Rows, sql, type Work } from '../sql/statement.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
-import { openStore, openStoreReader } from '../store.ts';
 import { FileHealth, FileIdentity } from './file-health.ts';
 import { type Database, Statements } from './libsql.ts';
-import { failWhereLocked, notOverwritten, openDatabase, openReadOnly, overwriteFile, shrink } from './open-database.ts';
+import { notOverwritten, openDatabase, openReadOnly, overwriteFile, shrink } from './open-database.ts';
 import { cannotOpen, cannotRead, cannotWrite, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 type Options = Pick<StoreOptions, 'location' | 'clock' | 'warn'>;
 
 /** Opens the file, and makes it where there is none. Throws a `ConfigError` that says why it cannot. */
-export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
+export async function openSqliteDriver(options: StoreOptions): Promise<SqliteDriver> {
   const database = await openDatabase(options.location, options);
-  return openedBy(database, options, async () => {
-    const health = options.location === inMemory ? undefined : new FileHealth(options);
-    const inbox = await openStore(new SqliteDriver(database, options, health), options);
-    failWhereLocked(database);
-    return inbox;
-  });
+  const health = options.location === inMemory ? undefined : new FileHealth(options);
+  return new SqliteDriver(database, options, health);
 }
 
 /** The same for reading only: the file, which must exist, stays as it is. */
-export async function openSqliteReader(location: string, clock: Clock): Promise<InboxReader> {
+export async function openSqliteReadOnly(location: string, clock: Clock): Promise<SqliteDriver> {
   const database = await openReadOnly(location);
-  const options = { location, clock, warn: () => undefined };
-  return openedBy(database, options, () => openStoreReader(new SqliteDriver(database, options, undefined), clock));
-}
-
-async function openedBy<T>(database: Database, { location }: Options, open: () => Promise<T>): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    database.close();
-    throw cannotOpen(location, error);
-  }
+  return new SqliteDriver(database, { location, clock, warn: () => undefined }, undefined);
 }
 
 /** These hold for the whole database: a smaller transaction would fail with the same. */
@@ -68,6 +53,11 @@ class SqliteDriver implements Driver {
 
   now(): Query {
     return sql`${this.#clock.now()}`;
+  }
+
+  /** From now on a transaction does not wait for another process's: it fails at once, and the event loop goes on. */
+  failWhereLocked(): void {
+    this.#database.prepare('PRAGMA busy_timeout = 0').all([]);
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown rejects
@@ -100,6 +90,10 @@ class SqliteDriver implements Driver {
       this.#statements = new Statements(this.#database);
       return Promise.reject(error as Error);
     }
+  }
+
+  openError(error: unknown): Error {
+    return cannotOpen(this.location, error);
   }
 
   writeError(error: unknown): Error {
@@ -177,3 +171,5 @@ class SqliteDriver implements Driver {
     throw new DataError({ kind: 'inbox-file-changed', inbox: this.location, ...change } satisfies InboxProblem);
   }
 }
+
+export type { SqliteDriver };

@@ -16,7 +16,7 @@ const busyMs = 5000;
 
 /**
  * Opens the database, and makes it when it is not there (0600; its directory 0700). What is written to it waits for another
- * process's transaction until `failWhereLocked`. Throws a `ConfigError` that says why it cannot.
+ * process's transaction for five seconds. Throws a `ConfigError` that says why it cannot.
  */
 export async function openDatabase(
   path: string,
@@ -44,11 +44,6 @@ export async function openDatabase(
     database?.close();
     throw error instanceof ConfigError ? error : cannotOpen(path, error);
   }
-}
-
-/** From now on a transaction does not wait for another process's: it fails at once, and the event loop goes on. */
-export function failWhereLocked(database: Database): void {
-  database.prepare('PRAGMA busy_timeout = 0').all([]);
 }
 
 /** Opens a database that exists, and changes nothing. Throws as `openDatabase` does. */
