@@ -80,7 +80,7 @@ const abandonedMs = 10_000;
  * and leave none behind. An acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger. An
  * error writes no values into the server's log. The time is read once the lock is held, so that it never goes back.
  */
-const beginning = [
+const beginning: readonly Query[] = [
   'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
   `SELECT set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${lockMs}', true),
     set_config('idle_in_transaction_session_timeout', '${abandonedMs}', true), set_config('jit', 'off', true),
@@ -89,7 +89,7 @@ const beginning = [
       ELSE 'on' END, true)`,
   'SELECT seq FROM @meta FOR UPDATE',
   `SELECT ${databaseTime} AS now`,
-];
+].map((text) => new Query(text));
 
 /** A transaction that meets others is tried so often. */
 const maxConflicts = 5;
@@ -147,13 +147,26 @@ class PostgresDriver implements Driver {
     return error instanceof LostAnswerError;
   }
 
+  /** Who writes waits for the others, in the database. */
+  isLocked(): boolean {
+    return false;
+  }
+
   isOfData(error: unknown): boolean {
     return isOfData(error);
   }
 
   async read(query: Query): Promise<Rows> {
-    const [rows = []] = await this.#pool.use((session) => session.run(this.#inSchema([query]), readMs));
+    const [rows = []] = await this.#pool.use((session) => session.run(this.#queriesOf([query]), readMs));
     return rows;
+  }
+
+  openError(error: unknown): Error {
+    return cannotOpen(this.location, error);
+  }
+
+  openError(error: unknown): Error {
+    return cannotOpen(this.location, error);
   }
 
   writeError(error: unknown): Error {
@@ -206,12 +219,24 @@ class PostgresDriver implements Driver {
 
   async #transact<T>(session: Session, work: (start: Start) => Work<T>): Promise<T> {
     try {
-      const begin = this.#inSchema(beginning.map((text) => new Query(text)));
-      const [, , [meta] = [], [time] = []] = await session.run(begin);
+      const [, , [meta] = [], [time] = []] = await session.run(this.#queriesOf(beginning));
       const steps = work({ seq: numberOf(meta?.['seq']), now: numberOf(time?.['now']) });
+      // Statements that give no rows are sent with those of the next step, or with COMMIT: that saves a round trip for each step.
+      let unsent: readonly Query[] = [];
       let step = steps.next();
-      while (step.done !== true) step = steps.next(await this.#runAll(session, step.value));
-      await commit(session);
+      while (step.done !== true) {
+        const queries = step.value.map((statement) => this.#queriesOf([statement]));
+        const sent = [...unsent, ...queries.flat()];
+        if (step.value.every(givesNoRows)) {
+          unsent = sent;
+          step = steps.next(step.value.map(() => []));
+        } else {
+          const rows = await session.run(sent);
+          step = steps.next(lastOfEach(queries, rows.slice(unsent.length)));
+          unsent = [];
+        }
+      }
+      await commit(session, unsent);
       return step.value;
     } catch (error) {
       // The database rolls a transaction back whose session is gone.
@@ -220,27 +245,30 @@ class PostgresDriver implements Driver {
     }
   }
 
-  async #runAll(session: Session, statements: readonly Statement[]): Promise<readonly Rows[]> {
-    const queries = statements.map((statement) =>
-      statement instanceof Query ? [statement] : insertionsOf(statement),
-    );
-    const rows = await session.run(this.#inSchema(queries.flat()));
-    let next = 0;
-    return queries.map((parts) => {
-      const last = parts.length === 0 ? undefined : rows[next + parts.length - 1];
-      next += parts.length;
-      return last ?? [];
+  #queriesOf(statements: readonly Statement[]): readonly Query[] {
+    return statements.flatMap((statement) => {
+      if (!(statement instanceof Query)) return this.#insertionsOf(statement);
+      return new Query(this.#textOf(statement.text), statement.values);
     });
   }
 
-  #inSchema(queries: readonly Query[]): readonly Query[] {
-    return queries.map((query) => {
-      const text = this.#texts.get(query.text) ?? inSchema(query.text, this.#schema);
-      this.#texts.set(query.text, text);
-      return query instanceof ColumnQuery
-        ? new ColumnQuery(text, query.values)
-        : new Query(text, query.values);
-    });
+  #insertionsOf({ into, rows }: Insertion): readonly Query[] {
+    const queries: Query[] = [];
+    for (let first = 0; first < rows.length;) {
+      const count = Math.min(mostRows, 2 ** Math.floor(Math.log2(rows.length - first)));
+      const part = rows.slice(first, first + count);
+      const row = `(${Array(part[0]?.length).fill('?').join(',')})`;
+      const text = this.#textOf(`INSERT INTO @${into} VALUES ${Array(count).fill(row).join(',')}`);
+      queries.push(new ColumnQuery(text, part.flat()));
+      first += count;
+    }
+    return queries;
+  }
+
+  #textOf(shared: string): string {
+    const text = this.#texts.get(shared) ?? inSchema(shared, this.#schema);
+    this.#texts.set(shared, text);
+    return text;
   }
 
   /** Removes dead rows. Resolves to why that was not done; to undefined when it was. */
@@ -254,7 +282,7 @@ class PostgresDriver implements Driver {
     if (owned.length > 0) return 'rows-of-another-owner';
     try {
       for (const table of erasedTables) {
-        await session.run(this.#inSchema([new Query(`VACUUM @${table}`)]), vacuumMs);
+        await session.run(this.#queriesOf([new Query(`VACUUM @${table}`)]), vacuumMs);
       }
       return undefined;
     } catch (error) {
@@ -264,13 +292,27 @@ class PostgresDriver implements Driver {
   }
 }
 
-async function commit(session: Session): Promise<void> {
+async function commit(session: Session, statements: readonly Query[]): Promise<void> {
   try {
-    await session.run([new Query('COMMIT')]);
+    // After a failed statement it rolls back.
+    await session.run([...statements, new Query('COMMIT')]);
   } catch (error) {
     if (isAnswered(error)) throw error;
     throw new LostAnswerError('whether it was committed is not known', { cause: error });
   }
+}
+
+const givesNoRows = (statement: Statement): boolean =>
+  !(statement instanceof Query) ||
+  (/^\s*(INSERT|UPDATE|DELETE)\b/.test(statement.text) && !/\bRETURNING\b/.test(statement.text));
+
+/** The rows of the last one of several queries that one statement became. */
+function lastOfEach(queries: readonly (readonly Query[])[], rows: readonly Rows[]): readonly Rows[] {
+  let end = 0;
+  return queries.map(({ length }) => {
+    end += length;
+    return length === 0 ? [] : (rows[end - 1] ?? []);
+  });
 }
 
 /** A session that was idle may turn out to be cut, or its server to take no writes any more. One that is slow is no such. */
@@ -287,20 +329,6 @@ function wasCut(error: unknown): boolean {
     default:
       return false;
   }
-}
-
-function insertionsOf({ into, rows }: Insertion): readonly Query[] {
-  const queries: Query[] = [];
-  for (let first = 0; first < rows.length;) {
-    const count = Math.min(mostRows, 2 ** Math.floor(Math.log2(rows.length - first)));
-    const part = rows.slice(first, first + count);
-    const list = `(${(part[0] ?? []).map(() => '?').join(',')})`;
-    queries.push(
-      new ColumnQuery(`INSERT INTO @${into} VALUES ${part.map(() => list).join(',')}`, part.flat()),
-    );
-    first += count;
-  }
-  return queries;
 }
 
 export type { PostgresDriver };

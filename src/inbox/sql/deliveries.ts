@@ -62,6 +62,12 @@ export function placeOf({ lead_start: start, lead_end: end }: Row): Span | undef
   return typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
 }
 
+const wholeBody = sql`CASE WHEN d.first_seq IS NULL THEN d.body ELSE (SELECT c.body FROM @contents AS c WHERE c.seq = d.first_seq) END`;
+
+/** The lead's own bytes, of a row `d` of `deliveries`. */
+export const payload = sql`CASE WHEN d.lead_start IS NULL THEN d.body
+  ELSE substr(${wholeBody}, d.lead_start + 1, d.lead_end - d.lead_start) END`;
+
 type Content = Pick<StoredDelivery, 'headers' | 'body'>;
 
 const headersIn = (value: Row[string] | undefined): StoredDelivery['headers'] =>
@@ -260,8 +266,6 @@ interface ReceiptsPage {
 
 function receiptsPage(dialect: Dialect, { last, most, inTime, withRepeats }: ReceiptsPage): Query {
   const isAsked = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
-  const body = sql`CASE WHEN first_seq IS NULL THEN body ELSE (SELECT c.body FROM @contents AS c WHERE c.seq = d.first_seq) END`;
-  const lead = sql`CASE WHEN lead_start IS NULL THEN body ELSE substr(${body}, lead_start + 1, lead_end - lead_start) END`;
   const columns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
   const joined = columns.reduce(
     (all, name) => sql`${all}${dialect.joined(name)} AS ${raw(`${name}s`)}, `,
@@ -270,7 +274,7 @@ function receiptsPage(dialect: Dialect, { last, most, inTime, withRepeats }: Rec
   return sql`SELECT ${joined}${dialect.list('lead')} AS leads, ${dialect.joined("COALESCE(CAST(length(bytes) AS TEXT), '')")} AS lengths,
     ${dialect.joinedBytes('bytes')} AS bytes
     FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
-      CASE WHEN ${isAsked} THEN COALESCE(${lead}, ${raw(dialect.noBytes)}) END AS bytes
+      CASE WHEN ${isAsked} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
       FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${last} ${inTime} ORDER BY seq DESC LIMIT ${most}) AS page`;
 }
 

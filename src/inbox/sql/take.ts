@@ -1,8 +1,7 @@
 import { type BatchItem, type BoundNonce, type Changes, differingSeqs, type Keys, type Known } from '../decide.ts';
 import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
 import type { ErasedLead } from '../inbox.ts';
-import { placeOf } from './deliveries.ts';
-import { leadBytes } from '../../lead/raw-lead.ts';
+import { payload } from './deliveries.ts';
 import { maxComparedBytes, maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../store-options.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
@@ -97,12 +96,11 @@ export function* erasedLeads(
 /** First payloads that are small enough to be compared, by the numbers of their deliveries. */
 function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<ReadonlyMap<number, Uint8Array>> {
   const rows: Rows = yield* ask(
-    sql`SELECT d.seq, d.lead_start, d.lead_end, CASE WHEN d.first_seq IS NULL THEN d.body ELSE c.body END AS body
+    sql`SELECT d.seq, ${payload} AS payload
       FROM ${dialect.each(seqs)} ${dialect.searched} @deliveries AS d ON d.seq = CAST(asked.value AS BIGINT)
-      LEFT JOIN @contents AS c ON c.seq = d.first_seq
       WHERE COALESCE(d.lead_end - d.lead_start, length(d.body)) <= ${maxComparedBytes}`,
   );
-  return new Map(rows.map((row) => [numberOf(row['seq']), leadBytes(bytesOf(row['body']), placeOf(row))]));
+  return new Map(rows.map((row) => [numberOf(row['seq']), bytesOf(row['payload'])]));
 }
 
 /** Stores what was decided. `noncesNow`: by the clock of the nonces. */

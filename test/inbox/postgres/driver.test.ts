@@ -4,7 +4,17 @@ import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
 import { isOfData } from '../../../src/inbox/postgres/postgres-errors.ts';
-import { ask, Query, raw, type Row, sql, type Value, type Work } from '../../../src/inbox/sql/statement.ts';
+import {
+  ask,
+  Query,
+  raw,
+  type Row,
+  type Rows,
+  sql,
+  textOf,
+  type Value,
+  type Work,
+} from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
@@ -77,7 +87,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     ]);
     expect(await driver.write(() => insert(...rows))).toBe(0);
     const read = await driver.read(sql`SELECT * FROM @nonces`);
-    const key = (row: Row): string => String(row['nonce']);
+    const key = (row: Row): string => textOf(row['nonce']);
     expect(read.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))).toEqual(
       rows
         .map(([text, digest, expires]) => ({
@@ -91,7 +101,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
 
   it('gives the rows of each statement of a step, in order', async () => {
     const driver = await open(inboxIn(address).location());
-    const all = await driver.write(function* () {
+    const all = await driver.write(function* (): Work<readonly Rows[]> {
       return yield [
         { into: 'nonces', rows: [] },
         sql`SELECT ${1} + 1 AS sum, ${'a'} AS text, ${Buffer.from('b')} AS bytes, ${null} AS nothing`,
@@ -291,15 +301,14 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     if (pooler === undefined) return;
     onTestFinished(() => pooler.stop());
     const location = inboxIn(address).location({ port: pooler.port });
-    const drivers = [await open(location), await open(location)];
-    const works = Array.from({ length: 60 }, (_, i) => {
-      const driver = drivers[i % 2];
-      return i % 3 === 0
-        ? driver?.read(sql`SELECT nonce, digest FROM @nonces WHERE expires >= ${0} AND nonce <> ${'x'}`)
-        : driver?.write(() => insert(nonce(`a${i}`), nonce(`b${i}`), nonce(`c${i}`)));
+    const [driver, other] = [await open(location), await open(location)];
+    const works = Array.from({ length: 60 }, async (_, i) => {
+      const one = i % 2 === 0 ? driver : other;
+      if (i % 3 !== 0) await one.write(() => insert(nonce(`a${i}`), nonce(`b${i}`), nonce(`c${i}`)));
+      else await one.read(sql`SELECT nonce, digest FROM @nonces WHERE expires >= ${0} AND nonce <> ${'x'}`);
     });
     await Promise.all(works);
-    expect(await drivers[0]?.read(sql`SELECT nonce FROM @nonces`)).toHaveLength(120);
+    expect(await driver.read(sql`SELECT nonce FROM @nonces`)).toHaveLength(120);
     expect(pooler.log()).not.toMatch(/ERROR|FATAL|unsupported startup parameter/);
   });
 
@@ -382,7 +391,9 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     const odd = 'my"quoted"s$1.?@x';
     const { client } = inboxIn(address);
     const driver = await open(locationOf(urlOf(address, { parameters: { schema: odd } })));
-    onTestFinished(async () => void (await client.unsafe(`DROP SCHEMA "my""quoted""s$1.?@x" CASCADE`)));
+    onTestFinished(async () => {
+      await client.unsafe(`DROP SCHEMA "my""quoted""s$1.?@x" CASCADE`);
+    });
     await driver.write(() => insert(nonce('a')));
     expect(await driver.read(new Query('SELECT nonce FROM @nonces'))).toEqual([{ nonce: 'a' }]);
   });
