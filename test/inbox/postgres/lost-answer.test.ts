@@ -40,6 +40,15 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect((await all(cut.leads({}))).map(({ leadId }) => leadId)).toEqual(['before', 'a']);
   });
 
+  it('is said, with the number of leads that may have been stored', async () => {
+    const warnings: unknown[] = [];
+    const { proxy, cut } = await receivers({ warn: (found) => void warnings.push(found) });
+    const lost = proxy.loseNextCommit('b');
+    await expect(cut.take([arrivalOf({ id: 'a' }), arrivalOf({ id: 'b' })])).rejects.toThrow(CannotStoreError);
+    await lost;
+    expect(warnings).toEqual([{ kind: 'leads-may-be-stored', leads: 2 }]);
+  });
+
   it('leaves its lead due for each target, without another delivery', async () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], claimMs: 5000 });
     const lost = proxy.loseNextCommit('a');
