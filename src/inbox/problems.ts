@@ -48,6 +48,8 @@ export type InboxWarning =
   | { readonly kind: 'inbox-damaged'; readonly inbox: string; readonly detail: string }
   /** An erasure could not overwrite what it deleted, and neither could this opening. */
   | { readonly kind: 'inbox-holds-erased'; readonly inbox: string; readonly why: NotOverwritten }
+  /** The answer to their COMMIT was lost. */
+  | { readonly kind: 'leads-may-be-stored'; readonly leads: number }
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
   /** `settings`: the names of those that have it do so. */
   | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }

@@ -5,7 +5,7 @@ import type { Driver, Start } from './driver.ts';
 import type { Backlog, DroppedRepeats, Inbox, InboxReader, RejectedDelivery, TakeResult } from './inbox.ts';
 import { sumBacklog } from './inbox.ts';
 import { deliveryCounts } from './sql/counts.ts';
-import { deliveries, leads, receipts } from './sql/deliveries.ts';
+import { deliveries as listDeliveries, leads as listLeads, receipts } from './sql/deliveries.ts';
 import { bodiesWithIds, eraseLeads } from './sql/erase.ts';
 import {
   backlogPage,
@@ -203,6 +203,10 @@ class Store {
   }
 
   #fail(steps: readonly Step[], error: unknown): void {
+    const leads = steps.reduce((sum, { item }) => sum + (item === undefined ? 0 : leadCount(item)), 0);
+    if (leads > 0 && this.#driver.mayBeStored?.(error) === true) {
+      this.#options.warn({ kind: 'leads-may-be-stored', leads });
+    }
     for (const { reject } of steps) reject(this.#driver.writeError(error));
   }
 
@@ -336,6 +340,9 @@ class Store {
   }
 }
 
+const leadCount = ({ deliveries }: BatchItem): number =>
+  deliveries.reduce((sum, { leads }) => sum + leads.length, 0);
+
 /** `own`: stored names of the receiver's targets. */
 function readerOf(driver: Driver, key: Uint8Array, own: readonly string[]): InboxReader {
   const { dialect, location } = driver;
@@ -359,9 +366,9 @@ function readerOf(driver: Driver, key: Uint8Array, own: readonly string[]): Inbo
     };
   return {
     location,
-    list: listed((query) => deliveries(driver, query)),
+    list: listed((query) => listDeliveries(driver, query)),
     receipts: listed((query) => receipts(driver, query)),
-    leads: listed((query) => leads(driver, query)),
+    leads: listed((query) => listLeads(driver, query)),
     counts: listed((query) => deliveryCounts(driver, query)),
     has: answered(lookup.has),
     lookUp: answered(lookup.lookUp),

@@ -254,6 +254,9 @@ const inboxWarnings: Messages<InboxWarning> = {
       join: '; ',
     };
   },
+  'leads-may-be-stored': ({ leads }) =>
+    `the database did not say whether it stored ${leads === 1 ? '1 lead' : `${leads} leads`}: answered 503, the repeat of one ` +
+    "that was stored is a duplicate, its targets get it all the same, and no 'accepted' line was printed for it",
   'postgres-without-full-pages': ({ inbox }) =>
     `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
   'database-parameters-ignored': ({ names }) =>
