@@ -165,10 +165,6 @@ class PostgresDriver implements Driver {
     return cannotOpen(this.location, error);
   }
 
-  openError(error: unknown): Error {
-    return cannotOpen(this.location, error);
-  }
-
   writeError(error: unknown): Error {
     return cannotWrite(this.location, error);
   }
