@@ -1,13 +1,15 @@
 import { describeWarning } from '../../messages/command-line.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { connect } from '../../inbox/postgres/connection/connect.ts';
-import type { Connection } from '../../inbox/postgres/connection/database-connections.ts';
 import type { DatabaseLocation } from '../../inbox/postgres/connection/database-location.ts';
-import { createSchema, isInbox, schemaStatements } from '../../inbox/postgres/create-schema.ts';
-import { checkServer } from '../../inbox/postgres/open-schema.ts';
-import { cannotOpen } from '../../inbox/postgres/postgres-errors.ts';
-import { identifier, sql, statements } from '../../inbox/postgres/sql.ts';
+import {
+  checkServer,
+  createSchema,
+  isInbox,
+  schemaStatements,
+} from '../../inbox/postgres/database-schema.ts';
+import { withSession } from '../../inbox/postgres/open-session.ts';
+import type { Session } from '../../inbox/postgres/session.ts';
 import { write } from '../../output/stdout.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { InboxMigrateOptions } from './options.ts';
@@ -19,33 +21,25 @@ export async function run(options: InboxMigrateOptions, context: Context): Promi
       hint: 'name one by --inbox postgres://HOST/DATABASE; a file is made when it is opened',
     });
   }
-  const connections = await connect(location, { connections: 1 });
-  try {
-    await connections.use((connection) => migrateSchema(connection, location, options, context));
-  } catch (error) {
-    throw cannotOpen(location.shown, error);
-  } finally {
-    await connections.close();
-  }
+  await withSession(location, (session) => migrateSchema(session, location, options, context));
   return 'done';
 }
 
 async function migrateSchema(
-  connection: Connection,
+  session: Session,
   location: DatabaseLocation,
   { print: isPrinted }: InboxMigrateOptions,
   { stdout, messages }: Context,
 ): Promise<void> {
   const { url, shown } = location;
-  const schema = identifier(url.schema);
-  await checkServer(connection, location, (found) => messages.warn(describeWarning(found)));
-  if (await isInbox(connection, schema, shown)) {
+  await checkServer(session, location, (warning) => messages.warn(describeWarning(warning)));
+  if (await isInbox(session, location)) {
     messages.say(`the inbox ${shown} is there already`);
   } else if (isPrinted) {
-    const made = await schemaStatements(connection, schema);
-    await write(stdout, `${statements(sql`BEGIN;`, made, sql`COMMIT;`).text}\n`);
+    const statements = ['BEGIN', ...(await schemaStatements(session, url.schema)), 'COMMIT'];
+    await write(stdout, statements.map((text) => `${text};\n`).join(''));
   } else {
-    await createSchema(connection, schema, shown);
+    await createSchema(session, location);
     messages.say(`made the inbox ${shown}`);
   }
 }

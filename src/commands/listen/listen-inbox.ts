@@ -82,7 +82,7 @@ async function credentialFiles(location: InboxLocation): Promise<readonly Renewe
   const file = typeof location === 'string' ? undefined : location.file;
   if (typeof location === 'string' || file === undefined || !(await isReadAgain(file))) return [];
   const what = 'the credentials of the inbox were';
-  const { renewCredentials } = await import('../../inbox/postgres/connection/open-session.ts');
+  const { renewCredentials } = await import('../../inbox/postgres/open-session.ts');
   const use = async ([url]: readonly Buffer[]): Promise<string | undefined> =>
     (await renewCredentials(location, String(url).trim()))
       ? `${what} renewed: new connections use the new ones`

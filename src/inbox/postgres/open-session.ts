@@ -21,6 +21,7 @@ import {
   sslModeFor,
 } from './connection/database-url.ts';
 import { passwordFromFile } from './connection/password-file.ts';
+import { cannotOpen } from './postgres-errors.ts';
 import { Session } from './session.ts';
 
 /**
@@ -47,6 +48,24 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
     answered.length === 0 || answered.some((failure) => failure instanceof DatabaseUnavailableError);
   const details = { cause: first };
   throw isTransient ? new DatabaseUnavailableError(problem, details) : new ConfigError(problem, details);
+}
+
+/** How long the end of a session may take, in milliseconds. */
+const closeMs = 500;
+
+/** Runs work on a session of its own. Throws what `openSession` throws, or that the inbox cannot be opened. */
+export async function withSession<T>(
+  location: DatabaseLocation,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(location);
+  try {
+    return await work(session);
+  } catch (error) {
+    throw cannotOpen(location.shown, error);
+  } finally {
+    await session.close(closeMs);
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
 import { DatabaseUnavailableError } from './connection/database-errors.ts';
-import { ParameterError } from './sql.ts';
 import { cannotStore, CannotStoreError } from '../inbox.ts';
 import { type InboxProblem, isDatabaseProblem, type StoreFault } from '../problems.ts';
 
@@ -25,13 +24,7 @@ export function sqlState(error: unknown): string {
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(sqlState(error));
 
 /** The database did not take some of the data: a smaller batch may work. XX is a damaged page. */
-export const isOfData = (error: unknown): boolean =>
-  error instanceof ParameterError ||
-  error instanceof UnknownLeadError ||
-  /^(22|23|54|XX)/.test(sqlState(error));
-
-/** A target is said to have had a lead that never came. */
-export class UnknownLeadError extends Error {}
+export const isOfData = (error: unknown): boolean => /^(22|23|54|XX)/.test(sqlState(error));
 
 /** Whether the transaction was committed is not known. */
 export class LostAnswerError extends Error {}

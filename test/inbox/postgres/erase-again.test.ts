@@ -16,7 +16,7 @@ describe.skipIf(address === undefined)('an erasure that is made again', () => {
     const database = inboxIn(address);
     const cut = await open(database.location({ port: proxy.port }));
     await takeOne(cut, arrivalOf({ id: 'a' }));
-    const lost = proxy.loseNextCommit('.erased (digest');
+    const lost = proxy.loseNextCommit('.erased VALUES');
     await expect(cut.erase({ leadIds: ['a'], rejected: [] })).rejects.toThrow(CannotStoreError);
     await lost;
     expect(await database.query('SELECT FROM S.deliveries')).toHaveLength(0);

@@ -44,7 +44,9 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     const warnings: unknown[] = [];
     const { proxy, cut } = await receivers({ warn: (found) => void warnings.push(found) });
     const lost = proxy.loseNextCommit('b');
-    await expect(cut.take([arrivalOf({ id: 'a' }), arrivalOf({ id: 'b' })])).rejects.toThrow(CannotStoreError);
+    await expect(cut.take([arrivalOf({ id: 'a' }), arrivalOf({ id: 'b' })])).rejects.toThrow(
+      CannotStoreError,
+    );
     await lost;
     expect(warnings).toEqual([{ kind: 'leads-may-be-stored', leads: 2 }]);
   });

@@ -3,11 +3,10 @@ import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
-import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
 import { DatabaseUnavailableError } from '../../../src/inbox/postgres/connection/database-errors.ts';
-import { checkServer } from '../../../src/inbox/postgres/open-schema.ts';
-import { schemaStatements } from '../../../src/inbox/postgres/create-schema.ts';
-import { identifier, type Sql } from '../../../src/inbox/postgres/sql.ts';
+import { checkServer, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';
+import { withSession } from '../../../src/inbox/postgres/open-session.ts';
+import { Session } from '../../../src/inbox/postgres/session.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { clock, open, takeOne } from '../stores.ts';
@@ -20,25 +19,13 @@ const shared = await sharedPostgres();
 describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', () => {
   const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
 
-  async function withConnection<T>(
-    inbox: ReturnType<typeof inboxIn>,
-    use: Parameters<Awaited<ReturnType<typeof connect>>['use']>[0],
-  ): Promise<T> {
-    const connections = await connect(inbox.location());
-    try {
-      return (await connections.use(use)) as T;
-    } finally {
-      await connections.close();
-    }
-  }
-
   it('is made once by programs that start at the same moment', async () => {
     const inbox = inboxIn(address);
     const inboxes = await Promise.all(Array.from({ length: 3 }, () => open(inbox.location())));
     for (const [i, one] of inboxes.entries()) await takeOne(one, arrivalOf({ id: `l${i}` }));
     const [first] = inboxes;
     expect(first && (await all(first.leads({})))).toHaveLength(3);
-    expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: 1 }]);
+    expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: '1' }]);
   });
 
   it.each([
@@ -56,11 +43,10 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
 
   it('is what the printed statements make', async () => {
     const inbox = inboxIn(address);
-    const schema = identifier(inbox.name);
-    const { text } = await withConnection<Sql>(inbox, (connection) => schemaStatements(connection, schema));
+    const texts = await withSession(inbox.location(), (session) => schemaStatements(session, inbox.name));
     expect(await inbox.client`SELECT FROM pg_namespace WHERE nspname = ${inbox.name}`).toHaveLength(0);
     const connection = await inbox.client.reserve();
-    await connection.unsafe(`SET ROLE leads; ${text} RESET ROLE`);
+    await connection.unsafe(`SET ROLE leads; ${texts.join('; ')}; RESET ROLE`);
     connection.release();
     expect(await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }))).toMatchObject({
       kind: 'accepted',
@@ -96,21 +82,24 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const user = `role_${inbox.name}`;
     await inbox.client.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD '${address.password}';
       GRANT USAGE ON SCHEMA "${inbox.name}" TO ${user};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${inbox.name}" TO ${user}`);
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${inbox.name}" TO ${user};
+      REVOKE INSERT ON "${inbox.name}".leads FROM ${user}`);
     const receiver = await open(inbox.location({ user }));
     await expect(inWords(takeOne(receiver, arrivalOf({ id: 'a' })))).rejects.toThrow(
-      /permission denied for sequence delivery_numbers/,
+      /permission denied for table leads/,
     );
-    await inbox.client.unsafe(`GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "${inbox.name}" TO ${user}`);
+    await inbox.query(`GRANT INSERT ON S.leads TO ${user}`);
     await takeOne(receiver, arrivalOf({ id: 'a' }));
     await inbox.client.unsafe(`DROP OWNED BY ${user}`);
   });
 
   it('is not opened on a server that would lose what it acknowledged', async () => {
-    const server = (fsync: string, number: number) => ({
-      host: '',
-      run: () => Promise.resolve([[{ number, version: String(number), fsync, full_page_writes: 'off' }]]),
-    });
+    const server = (fsync: string, number: number) => {
+      const state = [{ number, version: String(number), fsync, full_page_writes: 'off' }];
+      return Object.assign(Object.create(Session.prototype) as Session, {
+        run: () => Promise.resolve([state]),
+      });
+    };
     const warnings: string[] = [];
     const check = (fsync: string, number: number) =>
       checkServer(server(fsync, number), locationOf('postgres://u@localhost/x'), (found) =>

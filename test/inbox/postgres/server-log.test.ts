@@ -65,7 +65,7 @@ await withCluster({ settings }, (cluster) => {
     await database.query(
       `CREATE FUNCTION S.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no'' USING ERRCODE = TG_ARGV[0]; END'`,
     );
-    for (const table of ['ids', 'deliveries', 'forwards']) {
+    for (const table of ['leads', 'deliveries', 'forwards']) {
       for (const code of ['53100', '23505', '57014']) {
         await failing(fails(table, code), `DROP TRIGGER fails ON S.${table}`);
       }
@@ -75,15 +75,15 @@ await withCluster({ settings }, (cluster) => {
       'ALTER TABLE S.deliveries RENAME COLUMN gone TO body',
     );
     // The same number for two deliveries of one time.
-    await failing(`SELECT setval('S.delivery_numbers', 0)`, `SELECT setval('S.delivery_numbers', 100000)`);
-    await database.query('REVOKE ALL ON S.ids FROM leads');
+    await failing('UPDATE S.meta SET seq = 0', 'UPDATE S.meta SET seq = 100000');
+    await database.query('REVOKE ALL ON S.leads FROM leads');
     await inbox.has([personal('id')]).catch((error: unknown) => failed.push(String(error)));
-    await database.query('GRANT ALL ON S.ids TO leads');
+    await database.query('GRANT ALL ON S.leads TO leads');
 
     const locked = personal('id');
     await takeOne(inbox, arrival(locked));
     await database.client.begin(async (client) => {
-      await client.unsafe(`LOCK TABLE "${database.name}".ids`);
+      await client.unsafe(`LOCK TABLE "${database.name}".leads`);
       const ends = await Promise.allSettled(works(locked).map((work) => work()));
       for (const end of ends) if (end.status === 'rejected') failed.push(String(end.reason));
     });
