@@ -26,9 +26,9 @@ const schemaTexts = [
   ...schemaOf(postgresDialect),
   `INSERT INTO @meta (version, seq, key, overwrite_due, nonces_at, nonces_noted) VALUES (${schemaVersion}, 0,
     decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0, 0, ${databaseTime})`,
-  `CREATE TABLE @write_checks (number int8 NOT NULL, filler bytea)`,
+  `CREATE TABLE @write_checks (filler bytea)`,
   `ALTER TABLE @write_checks ALTER COLUMN filler SET STORAGE EXTERNAL`,
-  `INSERT INTO @write_checks (number) VALUES (0)`,
+  `INSERT INTO @write_checks VALUES (NULL)`,
 ];
 
 /** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */

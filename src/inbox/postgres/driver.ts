@@ -81,7 +81,7 @@ const abandonedMs = 10_000;
  * error writes no values into the server's log. The time is read once the lock is held, so that it never goes back.
  */
 const beginning: readonly Query[] = [
-  'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE',
+  'BEGIN ISOLATION LEVEL READ COMMITTED',
   `SELECT set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${lockMs}', true),
     set_config('idle_in_transaction_session_timeout', '${abandonedMs}', true), set_config('jit', 'off', true),
     set_config('log_parameter_max_length_on_error', '0', true),
@@ -184,10 +184,11 @@ class PostgresDriver implements Driver {
 
   /** A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have is written. */
   async checkRoom(): Promise<void> {
-    const filler = this.#isFull ? randomBytes(roomBytes) : null;
-    const update = new Query('UPDATE @write_checks SET number = number + 1, filler = ?', [filler]);
+    if (!this.#isFull) return;
+    const fill = new Query('UPDATE @write_checks SET filler = ?', [randomBytes(roomBytes)]);
+    const clear = new Query('UPDATE @write_checks SET filler = NULL');
     await this.write(function* () {
-      yield [update];
+      yield [fill, clear];
     });
     this.#isFull = false;
   }
