@@ -1,7 +1,13 @@
 import { sha256 } from '../json/bytes.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
-import { ComparisonBudget, decideErased, decideVerdict, replayedNonce, type TakenVerdict } from './decide-verdict.ts';
+import {
+  ComparisonBudget,
+  decideErased,
+  decideVerdict,
+  replayedNonce,
+  type TakenVerdict,
+} from './decide-verdict.ts';
 import {
   contentOf,
   type DeliveryContent,

@@ -52,7 +52,7 @@ export interface Driver {
   /** Gives the system back what pruned deliveries took. Resolves to why it could not be done now. */
   compact(): Promise<NotOverwritten | undefined>;
   /** Left out by a database that is no server. */
-  pool?(): ConnectionPool;
+  readonly pool?: () => ConnectionPool;
   close(): Promise<void>;
 }
 

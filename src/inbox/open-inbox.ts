@@ -64,7 +64,7 @@ export async function openInboxReader({ location, clock }: InboxOptions): Promis
   if (typeof location !== 'string') {
     const [{ openPostgresDriver }, { openStoreReader }] = await Promise.all([
       import('./postgres/driver.ts'),
-      import('./store.ts'),
+      import('./store-reader.ts'),
     ]);
     const driver = await openPostgresDriver(location, { isReader: true, warn: () => undefined });
     return orClosed(driver, () => openStoreReader(driver, clock));
@@ -72,7 +72,7 @@ export async function openInboxReader({ location, clock }: InboxOptions): Promis
   if (location === inMemory) return openInbox({ location, clock });
   const [{ openSqliteReadOnly }, { openStoreReader }] = await Promise.all([
     import('./sqlite/driver.ts'),
-    import('./store.ts'),
+    import('./store-reader.ts'),
   ]);
   const driver = await openSqliteReadOnly(location, clock);
   return orClosed(driver, () => openStoreReader(driver, clock));

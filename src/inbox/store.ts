@@ -1,32 +1,25 @@
 import { BatchQueue } from '../files/group-commit.ts';
-import type { Clock } from '../time/clock.ts';
 import { type BatchItem, decide, keysOf, rejectItem, takeItem } from './decide.ts';
 import type { Driver, Start } from './driver.ts';
-import type { Backlog, DroppedRepeats, Inbox, InboxReader, RejectedDelivery, TakeResult } from './inbox.ts';
+import type { Backlog, Inbox, InboxReader, RejectedDelivery, TakeResult } from './inbox.ts';
 import { sumBacklog } from './inbox.ts';
-import { deliveryCounts } from './sql/counts.ts';
-import { deliveries as listDeliveries, leads as listLeads, receipts } from './sql/deliveries.ts';
+import { type Opened, readerOf, readMeta } from './store-reader.ts';
 import { bodiesWithIds, eraseLeads } from './sql/erase.ts';
 import {
   backlogPage,
   backlogPageOf,
   claim,
   claimLead,
-  forwardsIn,
-  forwardsQuery,
   giveUp,
   makeDue,
   nextDueQuery,
   record,
   storeLabels,
-  targetCountsIn,
-  targetCountsQuery,
   undonePage,
   undoneTargets,
 } from './sql/forwards.ts';
-import { leadLookup } from './sql/leads.ts';
 import { pruneSome } from './sql/removal.ts';
-import { bytesOf, fromColumn, numberOf, optionalNumber, sql, textOf, toColumn, type Work } from './sql/statement.ts';
+import { fromColumn, numberOf, optionalNumber, sql, textOf, type Work } from './sql/statement.ts';
 import { load, save } from './sql/take.ts';
 import type { StoreOptions } from './store-options.ts';
 import { storedNames } from './target-name.ts';
@@ -49,13 +42,6 @@ const lockPollMs = 20;
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
 
-/** What was read of the inbox when it was opened. */
-interface Opened {
-  readonly key: Uint8Array;
-  /** When the monotonic clock was at 0, by the clock of the nonces. */
-  readonly noncesStart: number;
-}
-
 /** Opens the inbox of a database that has its tables. */
 export async function openStore(driver: Driver, options: Omit<StoreOptions, 'location'>): Promise<Inbox> {
   const { clock, targets } = options;
@@ -64,28 +50,6 @@ export async function openStore(driver: Driver, options: Omit<StoreOptions, 'loc
   const newTargets = await driver.write(() => storeLabels(targets, storedName));
   const store = new Store(driver, options, { ...opened, storedName });
   return { ...readerOf(driver, opened.key, targets.map(storedName)), ...store.methods(), newTargets };
-}
-
-/** The same for reading only. */
-export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<InboxReader> {
-  const { key } = await readMeta(driver, clock);
-  return readerOf(driver, key, []);
-}
-
-/** What may have passed since the clock of the nonces was noted while a receiver runs, in milliseconds. */
-const longestGapMs = 120_000;
-
-/**
- * Nonces expire by a clock that only goes while a receiver runs, since the system's time may be set a day ahead and back again. It
- * is noted beside the time, so that a receiver that starts beside others learns what has passed since their last note.
- */
-async function readMeta(driver: Driver, clock: Pick<Clock, 'steady'>): Promise<Opened> {
-  const [row] = await driver.read(
-    sql`SELECT key, nonces_at, nonces_noted, ${driver.now()} AS now FROM @meta`,
-  );
-  const gap = numberOf(row?.['now']) - numberOf(row?.['nonces_noted']);
-  const noncesNow = numberOf(row?.['nonces_at']) + Math.min(longestGapMs, Math.max(0, gap));
-  return { key: bytesOf(row?.['key']), noncesStart: noncesNow - clock.steady() };
 }
 
 class Store {
@@ -106,7 +70,7 @@ class Store {
   }
 
   methods(): Omit<Inbox, keyof InboxReader | 'newTargets'> & Pick<Inbox, 'close'> {
-    const { dialect } = this.#driver;
+    const { dialect, pool } = this.#driver;
     const { claimMs, redact } = this.#options;
     const { storedName } = this.#opened;
     return {
@@ -114,7 +78,11 @@ class Store {
       reject: (rejected) => this.#reject(rejected),
       claim: (target, most, withinMs = 0) =>
         this.#add(({ now }) =>
-          claim(dialect, { target: storedName(target), most, by: now + Math.round(withinMs) }, { now, claimMs }),
+          claim(
+            dialect,
+            { target: storedName(target), most, by: now + Math.round(withinMs) },
+            { now, claimMs },
+          ),
         ),
       claimLeads: (leadIds, target) =>
         this.#add(function* ({ now }) {
@@ -135,7 +103,7 @@ class Store {
       waiting: (target) => this.#waiting(target),
       checkWritable: () => this.#checkWritable(),
       backlog: () => this.#read(() => this.#backlog()),
-      ...(this.#driver.pool === undefined ? {} : { pool: this.#driver.pool }),
+      ...(pool === undefined ? {} : { pool }),
       prune: (before) => this.#prune(before),
       erase: (erasure) => this.#erase(erasure),
       compact: async () => {
@@ -342,53 +310,3 @@ class Store {
 
 const leadCount = ({ deliveries }: BatchItem): number =>
   deliveries.reduce((sum, { leads }) => sum + leads.length, 0);
-
-/** `own`: stored names of the receiver's targets. */
-function readerOf(driver: Driver, key: Uint8Array, own: readonly string[]): InboxReader {
-  const { dialect, location } = driver;
-  const lookup = leadLookup(driver, key);
-  const answered =
-    <A extends unknown[], T>(query: (...asked: A) => Promise<T>) =>
-    async (...asked: A): Promise<T> => {
-      try {
-        return await query(...asked);
-      } catch (error) {
-        throw driver.readError(error);
-      }
-    };
-  const listed = <A extends unknown[], T>(query: (...asked: A) => AsyncIterable<T>) =>
-    async function* (...asked: A): AsyncGenerator<T> {
-      try {
-        yield* query(...asked);
-      } catch (error) {
-        throw driver.readError(error);
-      }
-    };
-  return {
-    location,
-    list: listed((query) => listDeliveries(driver, query)),
-    receipts: listed((query) => receipts(driver, query)),
-    leads: listed((query) => listLeads(driver, query)),
-    counts: listed((query) => deliveryCounts(driver, query)),
-    has: answered(lookup.has),
-    lookUp: answered(lookup.lookUp),
-    leadsBySeq: answered(lookup.leadsBySeq),
-    seqsSince: listed(lookup.seqsSince),
-    backfilledSeqs: listed(lookup.backfilledSeqs),
-    prunedSince: listed(lookup.prunedSince),
-    changeMark: answered(() => driver.changeMark()),
-    checkReadable: answered(() => driver.checkReadable()),
-    targetCounts: answered(async () => targetCountsIn(await driver.read(targetCountsQuery), own)),
-    forwards: answered(async (leadIds: readonly string[]) =>
-      forwardsIn(await driver.read(forwardsQuery(dialect, leadIds))),
-    ),
-    droppedRepeats: answered(async (leadId: string): Promise<DroppedRepeats> => {
-      const [row] = await driver.read(
-        sql`SELECT differing, same FROM @dropped_repeats WHERE lead = ${toColumn(leadId)}`,
-      );
-      return { differing: numberOf(row?.['differing']), same: numberOf(row?.['same']) };
-    }),
-    close: answered(() => driver.close()),
-  };
-}
-

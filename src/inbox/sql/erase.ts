@@ -4,7 +4,17 @@ import type { ErasedCounts, Erasure } from '../inbox.ts';
 import { placeOf } from './deliveries.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
-import { ask, bytesOf, numberOf, optionalNumber, type Rows, sql, textOf, toColumn, type Work } from './statement.ts';
+import {
+  ask,
+  bytesOf,
+  numberOf,
+  optionalNumber,
+  type Rows,
+  sql,
+  textOf,
+  toColumn,
+  type Work,
+} from './statement.ts';
 
 /** Bodies that are read at once. */
 const pageRows = 100;
@@ -106,7 +116,8 @@ function* keepRest(firstSeq: number): Work<void> {
   yield [
     sql`UPDATE @contents SET headers = ${JSON.stringify(kept.headers)}, body = ${kept.body} WHERE seq = ${firstSeq}`,
     ...rest.map(
-      ({ seq, path }) => sql`UPDATE @deliveries SET path = ${remainingPath(textOf(path))} WHERE seq = ${numberOf(seq)}`,
+      ({ seq, path }) =>
+        sql`UPDATE @deliveries SET path = ${remainingPath(textOf(path))} WHERE seq = ${numberOf(seq)}`,
     ),
   ];
 }

@@ -1,4 +1,12 @@
-import type { AttemptRecord, ClaimedLead, Forward, ForwardState, LeadClaim, StoredRef, TargetCount } from '../inbox.ts';
+import type {
+  AttemptRecord,
+  ClaimedLead,
+  Forward,
+  ForwardState,
+  LeadClaim,
+  StoredRef,
+  TargetCount,
+} from '../inbox.ts';
 import { maxResultsKept, mostDueCompared } from '../store-options.ts';
 import { targetAddress, targetLabel } from '../target-name.ts';
 import type { Dialect } from './dialect.ts';
@@ -47,7 +55,8 @@ export function* claim(
   );
   const last = rows.at(-1);
   if (last === undefined) return [];
-  const isOfLast = (row: Row): boolean => row['free_at'] === last['free_at'] && row['request'] === last['request'];
+  const isOfLast = (row: Row): boolean =>
+    row['free_at'] === last['free_at'] && row['request'] === last['request'];
   // The limit may have cut the last request in two.
   const whole: Rows = yield* ask(
     sql`${waiting} AND ${freeAt(dialect)} = ${numberOf(last['free_at'])} AND request = ${numberOf(last['request'])}`,
@@ -92,7 +101,10 @@ export function* record(
   storedName: (target: string) => string,
   now: number,
 ): Work<void> {
-  yield records.flatMap((one) => [...resultOf(one, storedName(one.target)), endOfClaim(one, storedName, now)]);
+  yield records.flatMap((one) => [
+    ...resultOf(one, storedName(one.target)),
+    endOfClaim(one, storedName, now),
+  ]);
 }
 
 function endOfClaim(
@@ -135,7 +147,8 @@ export function* giveUp(target: string, since: number, now: number): Work<number
       AND claimed_until <= ${now} LIMIT ${mostGivenUp}`,
   );
   yield rows.map(
-    (row) => sql`UPDATE @forwards SET state = 'dead' WHERE lead = ${textOf(row['lead'])} AND target = ${target}`,
+    (row) =>
+      sql`UPDATE @forwards SET state = 'dead' WHERE lead = ${textOf(row['lead'])} AND target = ${target}`,
   );
   return rows.length;
 }
@@ -144,7 +157,9 @@ export function* giveUp(target: string, since: number, now: number): Work<number
 export function* makeDue(dialect: Dialect, leadIds: readonly string[], now: number): Work<number> {
   const undone = sql`state <> 'done' AND lead IN (SELECT value FROM ${dialect.each(leadIds.map(toColumn))})`;
   const [row] = yield* ask(sql`SELECT COUNT(DISTINCT lead) AS leads FROM @forwards WHERE ${undone}`);
-  yield [sql`UPDATE @forwards SET state = 'waiting', tries = 0, since = ${now}, due_at = ${now} WHERE ${undone}`];
+  yield [
+    sql`UPDATE @forwards SET state = 'waiting', tries = 0, since = ${now}, due_at = ${now} WHERE ${undone}`,
+  ];
   return numberOf(row?.['leads']);
 }
 
@@ -232,8 +247,13 @@ export function* storeLabels(
   storedName: (target: string) => string,
 ): Work<readonly string[]> {
   if (targets.length === 0) return [];
-  const labels = new Map(targets.map((target): [string, string] => [storedName(target), targetLabel(target)]));
-  const [known = [], leads = []] = yield [sql`SELECT name FROM @targets`, sql`SELECT 1 AS one FROM @leads LIMIT 1`];
+  const labels = new Map(
+    targets.map((target): [string, string] => [storedName(target), targetLabel(target)]),
+  );
+  const [known = [], leads = []] = yield [
+    sql`SELECT name FROM @targets`,
+    sql`SELECT 1 AS one FROM @leads LIMIT 1`,
+  ];
   for (const row of known) labels.delete(textOf(row['name']));
   const rows = [...labels].map(([name, label]): Value[] => [name, toColumn(label)]);
   if (rows.length > 0) yield [{ into: 'targets', rows }];

@@ -39,7 +39,9 @@ export function leadLookup(
         FROM ${dialect.each(leadIds.map(toColumn))} JOIN @leads ON leads.id = asked.value`,
     );
     const found: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
-    const [seqs, times, digests, waiting] = ['seqs', 'times', 'digests', 'waiting'].map((name) => textsIn(row?.[name]));
+    const [seqs, times, digests, waiting] = ['seqs', 'times', 'digests', 'waiting'].map((name) =>
+      textsIn(row?.[name]),
+    );
     for (const [i, place] of numbersIn(row?.['places']).entries()) {
       found[place] = {
         seq: Number(seqs?.[i]),
@@ -98,7 +100,11 @@ export function leadLookup(
         sql`first_at >= ${Math.ceil(since)} AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.seq = page.seq)`,
       );
       for await (const row of pages(column)) {
-        const leads = JSON.parse(textOf(row['found']) || '[]') as [id: string, seq: number, firstAt: number][];
+        const leads = JSON.parse(textOf(row['found']) || '[]') as [
+          id: string,
+          seq: number,
+          firstAt: number,
+        ][];
         yield leads.map(([id, seq, receivedAt]): PrunedLead => ({ leadId: fromColumn(id), seq, receivedAt }));
       }
     },
@@ -115,6 +121,6 @@ export async function readAll<T>(driver: DatabaseReader, work: Work<T>): Promise
 }
 
 function asQuery(statement: Query | object): Query {
-  if ('text' in statement) return statement as Query;
+  if ('text' in statement) return statement;
   throw new Error('what only reads inserts rows');
 }

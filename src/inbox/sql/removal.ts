@@ -31,8 +31,11 @@ export function* pruneSome(
   after: number,
 ): Work<{ readonly dropped: number; readonly last: number | undefined }> {
   const rows: Rows = yield* ask(
-    sql`SELECT MAX(seq) AS last, ${dialect.joined('seq', sql`received_at < ${Math.ceil(before)} AND NOT EXISTS (
-      SELECT 1 FROM @forwards AS f WHERE f.lead = batch.lead AND f.state = 'waiting')`)} AS seqs
+    sql`SELECT MAX(seq) AS last, ${dialect.joined(
+      'seq',
+      sql`received_at < ${Math.ceil(before)} AND NOT EXISTS (
+      SELECT 1 FROM @forwards AS f WHERE f.lead = batch.lead AND f.state = 'waiting')`,
+    )} AS seqs
       FROM (SELECT seq, received_at, lead FROM @deliveries WHERE seq > ${after} ORDER BY seq LIMIT ${pruneRows}) AS batch`,
   );
   const [row] = rows;

@@ -1,8 +1,20 @@
-import { type BatchItem, type BoundNonce, type Changes, differingSeqs, type Keys, type Known } from '../decide.ts';
+import {
+  type BatchItem,
+  type BoundNonce,
+  type Changes,
+  differingSeqs,
+  type Keys,
+  type Known,
+} from '../decide.ts';
 import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { payload } from './deliveries.ts';
-import { maxComparedBytes, maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../store-options.ts';
+import {
+  maxComparedBytes,
+  maxRejectedKept,
+  maxRepeatsKept,
+  noncesRemovedPerAdded,
+} from '../store-options.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
 import {
@@ -48,7 +60,8 @@ export function* load(
       { digest: bytesOf(row['digest']), expires: numberOf(row['expires']) },
     ]),
   );
-  const erased = erasedRows.length === 0 ? new Map<string, never>() : yield* erasedLeads(dialect, key, keys.ids());
+  const erased =
+    erasedRows.length === 0 ? new Map<string, never>() : yield* erasedLeads(dialect, key, keys.ids());
   const seqs = leads.size === 0 ? [] : differingSeqs(batch, leads).slice(0, mostPayloads);
   const payloads = seqs.length === 0 ? new Map<number, never>() : yield* firstPayloads(dialect, seqs);
   return { leads, nonces, erased, payloads };
@@ -168,4 +181,3 @@ function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void>
     );
   }
 }
-

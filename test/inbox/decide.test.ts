@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type BatchItem,
+  type Circumstances,
+  decide,
+  differingSeqs,
+  keysOf,
+  type Known,
+  rejectItem,
+  takeItem,
+} from '../../src/inbox/decide.ts';
+import { sha256 } from '../../src/json/bytes.ts';
+import { rejection } from '../../src/webhook/delivery-answer.ts';
+import { arrivalOf, deliveryOf } from './support.ts';
+
+const redact = {
+  path: ({ path }: { readonly path: string }) => path,
+  headers: () => [],
+};
+const circumstances: Circumstances = {
+  ...{ seq: 10, now: 1000, claimMs: 60, noncesNow: 500, nonceLifetimeMs: 100 },
+  ...{ targets: ['app'], storedName: (target) => `stored ${target}` },
+};
+const nothing: Known = { leads: new Map(), nonces: new Map(), erased: new Map(), payloads: new Map() };
+const item = (...arrivals: Parameters<typeof takeItem>[0]): BatchItem => takeItem(arrivals, redact);
+const bodyOf = (text: string) => Buffer.from(text);
+const lead = (id: string, more: object = {}) => arrivalOf({ id, ...more });
+const stored = (text: string, attempts = 1) => ({
+  seq: 3,
+  firstAt: 7,
+  attempts,
+  digest: sha256(bodyOf(text)),
+});
+
+describe('a batch', () => {
+  it('numbers what it takes in the order in which it came, behind the last number', () => {
+    const { results, seq, leads } = decide(
+      [item(lead('a')), item(lead('b'), lead('c'))],
+      nothing,
+      circumstances,
+    );
+    expect(results.map((some) => some.map((one) => 'seq' in one && one.seq))).toEqual([[11], [12, 13]]);
+    expect(seq).toBe(13);
+    expect(leads.map(([id, number]) => [id, number])).toEqual([
+      ['a', 11],
+      ['b', 12],
+      ['c', 13],
+    ]);
+  });
+
+  it('has a lead due for each target, and for none where it came before', () => {
+    const first = { ...lead('a'), claimed: ['app'] };
+    const { forwards, leads, repeats } = decide([item(first), item(lead('a'))], nothing, circumstances);
+    expect(forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 1, 1000, 1000, 1060]]);
+    expect(leads.map((row) => row[3])).toEqual([2]);
+    expect(repeats.size).toBe(0);
+    const waiting = decide([item(lead('a'))], nothing, circumstances);
+    expect(waiting.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 1000, 1000, 0]]);
+  });
+
+  it('counts further deliveries of a lead that came before, and compares the first payload where it has it', () => {
+    const before = '{"id":"a","n":1}';
+    const known = {
+      ...nothing,
+      leads: new Map([['a', stored(before, 4)]]),
+      payloads: new Map([[3, bodyOf(before)]]),
+    };
+    const batch = [item(lead('a', { n: 2 })), item(lead('a', { n: 1 }))];
+    expect(keysOf(batch).leads).toEqual(new Set(['a']));
+    expect(differingSeqs(batch, known.leads)).toEqual([3]);
+    const { results, repeats, leads, forwards } = decide(batch, known, circumstances);
+    expect(results).toMatchObject([
+      [{ kind: 'duplicate', attempt: 5, firstAt: 7, differs: ['n'] }],
+      [{ kind: 'duplicate', attempt: 6, firstAt: 7, differs: undefined }],
+    ]);
+    expect([...repeats]).toEqual([['a', 2]]);
+    expect([leads, forwards]).toEqual([[], []]);
+    const unread = decide(batch.slice(0, 1), { ...known, payloads: new Map() }, circumstances);
+    expect(unread.results).toMatchObject([[{ differs: ['*'] }]]);
+  });
+
+  it('binds a nonce to the body that came first, and again once that is over', () => {
+    const [a, b] = [
+      { ...lead('a'), nonce: 'n' },
+      { ...lead('b'), nonce: 'n' },
+    ];
+    const { results, nonces, deliveries, untaken } = decide(
+      [item(a), item(b), item(a)],
+      nothing,
+      circumstances,
+    );
+    expect(results.flat().map(({ kind }) => kind)).toEqual(['accepted', 'rejected', 'duplicate']);
+    expect(nonces.get('n')).toMatchObject({ expires: 600 });
+    expect(deliveries.map((row) => [row[2], row[3]])).toEqual([
+      ['a', 'accepted'],
+      ['b', 'rejected'],
+      ['a', 'duplicate'],
+    ]);
+    expect([...untaken]).toEqual(['rejected']);
+    const bound = (expires: number) => ({
+      ...nothing,
+      nonces: new Map([['n', { digest: sha256(bodyOf('x')), expires }]]),
+    });
+    expect(decide([item(a)], bound(501), circumstances).results).toMatchObject([[{ kind: 'rejected' }]]);
+    expect(decide([item(a)], bound(500), circumstances).results).toMatchObject([[{ kind: 'accepted' }]]);
+  });
+
+  it('stores nothing of a lead that was erased, and the others of its delivery without it', () => {
+    const erased = new Map([['a', { seq: 2, firstAt: 5, attempts: 3 }]]);
+    const known = { ...nothing, erased };
+    const alone = decide([item(lead('a'))], known, circumstances);
+    expect(alone.results).toMatchObject([
+      [{ kind: 'duplicate', attempt: 4, firstAt: 5, seq: 2, isErased: true }],
+    ]);
+    expect([alone.seq, alone.deliveries, alone.leads]).toEqual([10, [], []]);
+    const body = '[{"id":"a"},{"id":"b"}]';
+    const delivery = deliveryOf(body);
+    const places = [
+      { start: 1, end: 11 },
+      { start: 12, end: 22 },
+    ];
+    const both = ['a', 'b'].map((leadId, i) => ({ delivery, leadId, place: places[i] }));
+    const { results, deliveries } = decide([takeItem(both, redact)], known, circumstances);
+    expect(results).toMatchObject([[{ isErased: true }, { kind: 'accepted', leadId: 'b' }]]);
+    const bytes = deliveries[0]?.[14];
+    expect(Buffer.from(bytes as Uint8Array).toString()).toBe('           [{"id":"b"}]'.padStart(body.length));
+    const rejected = rejectItem(
+      [{ delivery: deliveryOf('{"id":"a",'), rejection: rejection('wrong_credential', '') }],
+      redact,
+    );
+    expect(decide([rejected], known, circumstances).deliveries).toEqual([]);
+    expect(decide([rejected], nothing, circumstances).deliveries).toHaveLength(1);
+  });
+
+  it('names the leads of which repeats beyond those that are kept are dropped', () => {
+    const text = '{"id":"a"}';
+    const known = { ...nothing, leads: new Map([['a', stored(text, 101)]]) };
+    expect(decide([item(lead('a'))], known, circumstances).trimmed).toEqual([{ id: 'a', differs: false }]);
+    const fewer = { ...nothing, leads: new Map([['a', stored(text, 100)]]) };
+    expect(decide([item(lead('a'))], fewer, circumstances).trimmed).toEqual([]);
+  });
+});
