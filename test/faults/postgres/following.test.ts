@@ -5,7 +5,6 @@ import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf } from '../../inbox/support.ts';
 import { full } from '../../support/faults.ts';
-import { superuser } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
@@ -71,7 +70,8 @@ class Traffic {
 
   async moreCommits(count: number): Promise<void> {
     const after = this.committed + count;
-    await until(() => this.committed >= after, 'commits of others');
+    // The database ends the session of the one that stalls in its transaction after ten seconds, and others wait until then.
+    await until(() => this.committed >= after, 'commits of others', 30_000);
   }
 
   async stop(): Promise<void> {
@@ -94,7 +94,7 @@ class Traffic {
 
   async #write(writer: Inbox, name: number): Promise<void> {
     for (let n = 0; !this.#isOver; n += 1) {
-      await writer.take([arrivalOf({ id: `other-${name}-${n}` })]);
+      await untilStored(writer, [`other-${name}-${n}`]);
       this.committed += 1;
     }
   }
@@ -103,37 +103,6 @@ class Traffic {
 if (address === undefined) it.skip(postgresNeeded);
 else {
   describe('a reader that goes on by number', () => {
-    it('sees every delivery, although a writer waits for a lock while others commit', async () => {
-      const { url, schema } = fleetInbox(address);
-      const held = await open(url);
-      await held.take([arrivalOf({ id: 'known' })]);
-      const traffic = new Traffic([await open(url), await open(url)], await open(url));
-      clean.push(() => traffic.stop());
-      const sql = superuser(address);
-      clean.push(() => sql.end({ timeout: 1 }));
-      const late: string[] = [];
-      for (let round = 0; round < rounds; round += 1) {
-        const ids = Array.from({ length: 5 }, (_, i) => `late-${round}-${i}`);
-        // A batch with a known lead waits for the one who holds that, and may have its numbers already.
-        const taking = await sql.begin(async (tx) => {
-          await tx`select from ${tx(schema)}.ids where id = 'known' for update`;
-          const work = untilStored(held, [...ids, 'known']);
-          await traffic.moreCommits(commits);
-          return { work };
-        });
-        await taking.work;
-        late.push(...ids);
-      }
-      const { stored, missed } = await traffic.end();
-      console.log(
-        `writer held by a lock ${rounds} times while others committed ${traffic.committed}: ` +
-          `${traffic.reads} reads, never seen ${missed.length} of ${stored.length}`,
-      );
-      expect(stored).toEqual(expect.arrayContaining(late));
-      expect(stored).toHaveLength(traffic.committed + late.length + 1);
-      expect(missed).toEqual([]);
-    });
-
     it('sees every delivery, although the connection of a writer stalls in its transaction', async () => {
       const proxy = await TcpProxy.start(address);
       clean.push(() => proxy.stop());
