@@ -72,8 +72,8 @@ async function createHere(session: Session, location: DatabaseLocation): Promise
 const statementMs = 4500;
 const lockMs = 4000;
 
-/** After so many milliseconds without the next statement the database ends the session: its receiver hangs, and others wait. */
-const abandonedMs = 10_000;
+/** After so many milliseconds without the next statement the database ends the session: its receiver hangs, and others still wait. */
+const abandonedMs = 3000;
 
 /**
  * The statements that each transaction begins with. They make it depend on no setting of the role, the database or a pooler,

@@ -70,7 +70,7 @@ class Traffic {
 
   async moreCommits(count: number): Promise<void> {
     const after = this.committed + count;
-    // The database ends the session of the one that stalls in its transaction after ten seconds, and others wait until then.
+    // The database ends the session of the one that stalls in its transaction after three seconds, and others wait until then.
     await until(() => this.committed >= after, 'commits of others', 30_000);
   }
 
