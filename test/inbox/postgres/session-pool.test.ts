@@ -330,4 +330,26 @@ describe('something that is no database', () => {
     });
     expect(asked).toBe(1);
   });
+
+  test('proves not that it knows the password: it is not trusted', async () => {
+    const message = (type: number, text: string): Buffer => {
+      const content = Buffer.concat([Buffer.from([0, 0, 0, type]), Buffer.from(text)]);
+      const length = Buffer.alloc(4);
+      length.writeInt32BE(content.length + 4);
+      return Buffer.concat([Buffer.from('R'), length, content]);
+    };
+    const url = await serve((socket) => {
+      // PostgreSQL, "SASL Authentication": one answer to each message of the client.
+      const answers = [
+        () => message(10, 'SCRAM-SHA-256\0\0'),
+        (asked: string) => message(11, `r=${/r=(.*)$/.exec(asked)?.[1] ?? ''}more,s=c2FsdA==,i=4096`),
+        () => message(12, `v=${Buffer.alloc(32).toString('base64')}`),
+      ];
+      socket.on('data', (bytes) => {
+        const answer = answers.shift();
+        if (answer !== undefined) socket.write(answer(bytes.toString()));
+      });
+    });
+    await expect(inWords(open(url))).rejects.toThrow('does not prove that it knows the password');
+  });
 });
