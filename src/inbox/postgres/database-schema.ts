@@ -55,7 +55,7 @@ const slowMs = 600_000;
 const lockClass = 0x6c656164;
 
 /**
- * Makes the schema where there is none. Several programs may do it at once: one of them does it. Throws what `isInbox`
+ * Makes the schema where there is none. Where several programs do it at once, one of them makes it. Throws what `isInbox`
  * throws, and what the database throws, such as that the role may not.
  */
 export async function createSchema(session: Session, location: DatabaseLocation): Promise<void> {
@@ -87,7 +87,7 @@ export async function schemaStatements(session: Session, schema: string): Promis
   return namespaces.length > 0 ? texts : [`CREATE SCHEMA ${inSchema('@x', schema).slice(0, -2)}`, ...texts];
 }
 
-/** As `server_version_num` counts. */
+/** The number is counted as `server_version_num` is. */
 const oldestServer = 140_000;
 
 /** Whether a setting, or what it needs beside it, has the server write parameters into its log: the values that people sent. */

@@ -147,7 +147,7 @@ class PostgresDriver implements Driver {
     return error instanceof LostAnswerError;
   }
 
-  /** Who writes waits for the others, in the database. */
+  /** A transaction waits in the database for the others. */
   isLocked(): boolean {
     return false;
   }

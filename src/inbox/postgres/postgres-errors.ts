@@ -3,7 +3,7 @@ import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import { cannotStore, CannotStoreError } from '../inbox.ts';
 import { type InboxProblem, isDatabaseProblem, type StoreFault } from '../problems.ts';
 
-/** What the database's codes mean; the database's own words are kept as the cause. */
+/** The meanings of the database's codes, of which the first match holds; its own words are kept as the cause. */
 const faults = [
   ['53100', 'postgres-disk-full'],
   ['53', 'postgres-lacks-resource'],
@@ -35,13 +35,13 @@ export const isForbidden = (error: unknown): boolean => sqlState(error) === '425
 export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
 
-/** What a failure was, as data. */
+/** Describes a failure as data. */
 function faultOf(error: unknown): StoreFault {
   const [, kind] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
   if (kind !== undefined) return { kind };
   if (isForbidden(error)) return { kind: 'postgres-forbidden', detail: messageOf(error) };
-  const found = error instanceof LeadsError ? error.problem : undefined;
-  if (found !== undefined && isDatabaseProblem(found)) return found;
+  const problem = error instanceof LeadsError ? error.problem : undefined;
+  if (problem !== undefined && isDatabaseProblem(problem)) return problem;
   return { kind: 'store-other-fault', detail: messageOf(error) };
 }
 
@@ -51,16 +51,16 @@ export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
 /** While rows were read; what is an error for people already stays as it is. */
 export function cannotRead(inbox: string, cause: unknown): unknown {
   if (cause instanceof LeadsError) return cause;
-  const found = { kind: 'inbox-cannot-read', inbox, fault: faultOf(cause) } satisfies InboxProblem;
-  return new DataError(found, { cause });
+  const problem = { kind: 'inbox-cannot-read', inbox, fault: faultOf(cause) } satisfies InboxProblem;
+  return new DataError(problem, { cause });
 }
 
-/** What passes by itself, or once somebody has freed a disk: it meets others, lacks a resource, is locked, or its files failed. */
+/** Failures that pass by themselves, or once somebody has freed a disk: a conflict, a lack, a lock, or a failure of files. */
 const passing = /^(40|53|55P03|57|58)/;
 
 export function cannotOpen(inbox: string, cause: unknown): LeadsError {
   if (cause instanceof LeadsError) return cause;
-  const found = { kind: 'inbox-cannot-open', inbox, fault: faultOf(cause) } satisfies InboxProblem;
+  const problem = { kind: 'inbox-cannot-open', inbox, fault: faultOf(cause) } satisfies InboxProblem;
   const Failure = passing.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;
-  return new Failure(found, { cause });
+  return new Failure(problem, { cause });
 }

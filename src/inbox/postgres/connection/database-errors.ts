@@ -8,10 +8,10 @@ export class DatabaseUnavailableError extends ServiceError {
   static override readonly brand: string = 'DatabaseUnavailableError';
 }
 
-/** What went wrong with a connection that node has no code for. */
+/** A fault of a connection that node has no code for. */
 export class SocketFault extends Error {
   readonly kind: SocketFaultKind;
-  /** Of a time-out. */
+  /** How long a time-out was. */
   readonly seconds: number;
 
   constructor(kind: SocketFaultKind, waitedMs = 0) {
@@ -22,7 +22,7 @@ export class SocketFault extends Error {
   }
 }
 
-/** What the database answered. Its detail, which may show a row, is not kept. */
+/** An error that the database answered. Its detail, which may show a row, is not kept. */
 export class DatabaseError extends Error {
   /** SQLSTATE. */
   readonly code: string;
@@ -42,16 +42,16 @@ interface Attempt {
 }
 
 /**
- * What a connection could not be opened for: a `ConfigError` when the same will fail again until somebody changes
+ * Makes the error of a connection that could not be opened: a `ConfigError` when the same will fail again until somebody changes
  * something, and a `DatabaseUnavailableError` otherwise.
  */
 export function openingError(error: unknown, attempt: Attempt): LeadsError {
   if (error instanceof ConfigError) return error;
-  const found = openingProblem(error, attempt);
+  const problem = openingProblem(error, attempt);
   const isTransient =
-    found.kind === 'database-unreachable' || found.kind === 'database-has-no-connection-left';
+    problem.kind === 'database-unreachable' || problem.kind === 'database-has-no-connection-left';
   const details = { cause: error };
-  return isTransient ? new DatabaseUnavailableError(found, details) : new ConfigError(found, details);
+  return isTransient ? new DatabaseUnavailableError(problem, details) : new ConfigError(problem, details);
 }
 
 function openingProblem(error: unknown, { url, host: address, hasPassword }: Attempt): DatabaseProblem {
@@ -95,14 +95,14 @@ function openingProblem(error: unknown, { url, host: address, hasPassword }: Att
 
 /** A connection that broke while statements ran on it, or of which nothing more can be expected; undefined: it did not. */
 export function brokenConnection(error: unknown): DatabaseUnavailableError | undefined {
-  const found = error instanceof SocketFault ? socketProblem(error) : brokenProblem(error);
-  return found && new DatabaseUnavailableError(found, { cause: error });
+  const problem = error instanceof SocketFault ? socketProblem(error) : brokenProblem(error);
+  return problem && new DatabaseUnavailableError(problem, { cause: error });
 }
 
 function brokenProblem(error: unknown): DatabaseProblem | undefined {
   const code = codeOf(error);
   if (code === readOnly) return { kind: 'database-turned-read-only' };
-  // 08: connection exceptions, 57P: the server shuts down or was started anew, 53300: a pooler has no connection left.
+  // 08 are connection exceptions, with 57P the server shuts down or was started anew, and with 53300 a pooler has no connection left.
   if (/^(08...|57P..|53300)$/.test(code)) {
     return { kind: 'database-ended-connection', detail: messageOf(error) };
   }
@@ -123,7 +123,7 @@ const unknownAuthority = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUST
 export const hostText = ({ name, port, isSocket }: DatabaseHost): string =>
   isSocket ? `${name}/.s.PGSQL.${port}` : `${name.includes(':') ? `[${name}]` : name}:${port}`;
 
-/** Of PostgreSQL (SQLSTATE) or node. */
+/** The code that PostgreSQL (SQLSTATE) or node gave; empty for none. */
 function codeOf(error: unknown): string {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' ? code : '';

@@ -8,9 +8,9 @@ import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import type { PasswordFile } from './password-file.ts';
 
-/** Where passwords are looked for that do not stand in the URL. */
+/** The places where passwords are looked for that do not stand in the URL. */
 interface PasswordSources {
-  /** Of `PGPASSWORD`. */
+  /** The variable `PGPASSWORD`. */
   readonly environment: Secret | undefined;
   /** `PGPASSFILE`, or `.pgpass` in the home directory; undefined: none is read. */
   readonly file: PasswordFile | undefined;
@@ -21,9 +21,9 @@ export interface DatabaseLocation {
   /** User and password may be replaced while it is in use (`renewCredentials`). */
   url: DatabaseUrl;
   readonly passwords: PasswordSources;
-  /** That the URL was read from. */
+  /** The file that the URL was read from. */
   readonly file?: string | undefined;
-  /** As it is shown: without password, and without parameters that name files. */
+  /** The URL as it is shown: without password, and without parameters that name files. */
   readonly shown: string;
   /** Says what the operator has to know of the connection. */
   readonly warn: StoreOptions['warn'];
@@ -32,7 +32,7 @@ export interface DatabaseLocation {
 interface LocationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** As `insecure=true` in the URL. */
+  /** Does what `insecure=true` in the URL does. */
   readonly allowsPlain?: boolean;
   readonly warn: StoreOptions['warn'];
 }
@@ -61,7 +61,7 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
   };
 }
 
-/** As libpq takes it. A container may run under a number that has no name. */
+/** The user that libpq takes. A container may run under a number that has no name. */
 function systemUser(): string {
   try {
     return userInfo().username;
@@ -70,7 +70,7 @@ function systemUser(): string {
   }
 }
 
-/** Where libpq looks for it; empty where there is no such place. */
+/** The path at which libpq looks for it; empty where there is no such place. */
 function usualFile(env: LocationOptions['env'], platform: string): string {
   const home = homeDirectory(env);
   if (platform === 'win32') return join(env['APPDATA'] ?? home ?? '', 'postgresql', 'pgpass.conf');

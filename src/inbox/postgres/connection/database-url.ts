@@ -6,7 +6,7 @@ import { Secret } from '../../../secret.ts';
 /** How far the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
 type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 
-/** What a server must be for an inbox: any one that answers, or one that takes writes. */
+/** A server for an inbox is any one that answers, or one that takes writes. */
 type SessionAttributes = 'any' | 'read-write' | 'primary';
 
 export interface DatabaseHost {
@@ -23,9 +23,9 @@ export interface DatabaseUrl {
   readonly user: string;
   readonly password: Secret | undefined;
   readonly database: string;
-  /** Of the inbox. */
+  /** The schema of the inbox. */
   readonly schema: string;
-  /** As written; undefined: not written. */
+  /** The mode as it is written; undefined where it is not. */
   readonly sslMode: SslMode | undefined;
   /** Paths of PEM files. `system` as the first is the machine's own authorities. */
   readonly sslRootCert: string | undefined;
@@ -35,7 +35,7 @@ export interface DatabaseUrl {
   /** Milliseconds, for each host. */
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
-  /** Of the server, for each session, as libpq's `options`. */
+  /** The server gets these options for each session, as libpq's `options`. */
   readonly options: string | undefined;
   /** Names of parameters that say nothing to this program. */
   readonly ignored: readonly string[];
@@ -66,7 +66,7 @@ const parameterNames = [
   'insecure',
 ];
 
-/** Of libpq, in URLs that hosts of databases give: sockets are kept alive anyway, hosts tried in order, and certificates verified. */
+/** These parameters of libpq stand in URLs that hosts of databases give: sockets are kept alive anyway, hosts tried in order, and certificates verified. */
 const ignoredNames =
   /^(channel_binding|keepalives(_idle|_interval|_count)?|tcp_user_timeout|load_balance_hosts|gssencmode|krbsrvname|sslcompression|sslsni|client_encoding|fallback_application_name)$/;
 
@@ -183,7 +183,7 @@ function splitUrl(text: string): UrlParts {
   if (found === null) throw wrong({ kind: 'database-url-of-other-kind' });
   const [, authority = '', path = '', query = ''] = found;
   if (path.includes('@') || query.includes('@')) {
-    // What follows is a part of a password, and must not get into a message as the name of something.
+    // The rest is a part of a password, and must not get into a message as the name of something.
     throw wrong({ kind: 'database-url-at-sign' });
   }
   const at = authority.lastIndexOf('@');
