@@ -107,7 +107,7 @@ const rejectedIds = ({ leadId, delivery }: Pick<KeptRejection, 'leadId' | 'deliv
   leadId === undefined ? memberIds(delivery.body) : [leadId];
 
 /** A lead that came before this batch. */
-export interface StoredLeadRow {
+interface StoredLeadRow {
   /** Of its first delivery. */
   readonly seq: number;
   readonly firstAt: number;

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery } from '../webhook/delivery-answer.ts';
-import { type Verdict, type VerdictKind, decideErased } from './decide-verdict.ts';
-import type { Arrival, AttemptKind, FindErased, Source, StoredDelivery, TakeResult } from './inbox.ts';
+import type { Verdict, VerdictKind } from './decide-verdict.ts';
+import type { Arrival, AttemptKind, Source, StoredDelivery } from './inbox.ts';
 import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Span } from '../json/members.ts';
@@ -105,7 +105,7 @@ const [openBracket, comma, closeBracket] = Buffer.from('[,]');
  * The body of a delivery of several leads of which only those at `places` remain: a JSON array of their own bytes, at the
  * same positions as before, so that a place that somebody read a moment ago still fits. All else is white space.
  */
-export function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
+function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
   const remaining = Buffer.alloc(body.length, space);
   const ordered = [...places].sort((a, b) => a.start - b.start);
   const set = (position: number, byte: number | undefined): void => {
@@ -121,7 +121,7 @@ export function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8A
 }
 
 /** Headers may hold anything of an erased lead; only what the app needs to read the body stays. */
-export const remainingHeaders = (headers: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
+const remainingHeaders = (headers: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
   headers.filter(([name]) => /^content-type$/i.test(name));
 
 /** A path without its query. */
@@ -145,34 +145,6 @@ export const remainingContent = (
   headers: remainingHeaders(headers),
   body: remainingBody(body, places),
 });
-
-/** A delivery with a lead that was erased. */
-interface SplitGroup {
-  /** The other leads, in a delivery that holds nothing else. */
-  readonly rest: readonly Arrival[];
-  /** The results of all leads, in order; `taken`: those of the rest. */
-  readonly results: (taken: readonly TakeResult[]) => TakeResult[];
-}
-
-/** Undefined where no lead of the delivery was erased. */
-export function splitErased(group: Group, find: FindErased): SplitGroup | undefined {
-  const erased = group.map(({ leadId }) => find(leadId));
-  if (erased.every((lead) => lead === undefined)) return undefined;
-  const others = group.filter((_, i) => erased[i] === undefined);
-  const places = others.flatMap(({ place }) => place ?? []);
-  const delivery = remainingDelivery(group[0].delivery, places);
-  return {
-    rest: others.map((arrival) => ({ ...arrival, delivery })),
-    results(taken) {
-      const left = [...taken];
-      return group.flatMap(({ leadId }, i): TakeResult[] => {
-        const lead = erased[i];
-        if (lead !== undefined) return [{ ...decideErased(leadId, lead), seq: lead.seq }];
-        return left.splice(0, 1);
-      });
-    },
-  };
-}
 
 /**
  * What stays of the id of an erased lead: a keyed digest, so that nobody learns the id by trying likely ones without the

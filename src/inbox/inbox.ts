@@ -23,9 +23,7 @@ export type {
   InboxQuery,
   Source,
   StoredDelivery,
-  StoredLead,
   StoredRef,
-  StoredResult,
 } from './query-types.ts';
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
@@ -308,9 +306,6 @@ export interface ErasedLead {
   /** Deliveries of the id before it was erased. */
   readonly attempts: number;
 }
-
-/** Finds what stays of a lead; undefined when it was not erased. */
-export type FindErased = (leadId: string) => ErasedLead | undefined;
 
 /** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
 export class CannotStoreError extends OutputError {

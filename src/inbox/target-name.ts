@@ -15,7 +15,7 @@ function withoutCredentials(name: string): string {
 }
 
 /** In bytes, of a target's stored name. */
-export const storedNameLength = 16;
+const storedNameLength = 16;
 
 /** The name under which a target is stored. */
 export type StoredName<T> = (target: string) => T;

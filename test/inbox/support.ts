@@ -9,9 +9,6 @@ export const freshDirectory = (): string => mkdtempSync(join(tmpdir(), 'leads-in
 /** A path in a directory of its own; no file is there. */
 export const freshFile = (name: string): string => join(freshDirectory(), name);
 
-/** As the database throws it where its disk fails. */
-export const diskError = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
-
 export function deliveryOf(body: string | Uint8Array, more: Partial<Delivery> = {}): Delivery {
   return {
     method: 'POST',

@@ -11,8 +11,6 @@ export interface Dialect {
   /** The larger, and the smaller, of two numbers. */
   readonly larger: string;
   readonly smaller: string;
-  /** Behind a reading of rows that the transaction changes. */
-  readonly forUpdate: Query;
   /** Between two tables, of which the first is gone through and the second searched. */
   readonly searched: Query;
   /** Behind the name of a table: the index by which it is searched. */
@@ -46,7 +44,6 @@ export const sqliteDialect: Dialect = {
   keyed: ' WITHOUT ROWID',
   larger: 'MAX',
   smaller: 'MIN',
-  forUpdate: raw(''),
   searched: raw('CROSS JOIN'),
   byIndex: (name) => raw(` INDEXED BY ${name}`),
   withoutIndex: raw(' NOT INDEXED'),
@@ -68,7 +65,6 @@ export const postgresDialect: Dialect = {
   keyed: '',
   larger: 'greatest',
   smaller: 'least',
-  forUpdate: raw(' FOR UPDATE'),
   searched: raw('JOIN'),
   byIndex: () => raw(''),
   withoutIndex: raw(''),

@@ -112,7 +112,7 @@ export function leadLookup(
 }
 
 /** Does work that only reads. */
-export async function readAll<T>(driver: DatabaseReader, work: Work<T>): Promise<T> {
+async function readAll<T>(driver: DatabaseReader, work: Work<T>): Promise<T> {
   for (let step = work.next([]); ;) {
     if (step.done === true) return step.value;
     const rows = await Promise.all(step.value.map((query) => driver.read(asQuery(query))));

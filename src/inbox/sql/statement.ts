@@ -56,12 +56,6 @@ export function* ask(query: Query): Work<Rows> {
   return rows;
 }
 
-/** One query that gives at most one row. */
-export function* askOne(query: Query): Work<Row | undefined> {
-  const [row] = yield* ask(query);
-  return row;
-}
-
 export const numberOf = (value: Row[string] | undefined): number => Number(value ?? 0);
 
 export const optionalNumber = (value: Row[string] | undefined): number | undefined =>
@@ -71,8 +65,6 @@ export const textOf = (value: Row[string] | undefined): string => (typeof value 
 
 export const optionalText = (value: Row[string] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
-
-export const isTrue = (value: Row[string] | undefined): boolean => value === true || value === 1;
 
 export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
   if (value instanceof Uint8Array) return value;
