@@ -188,7 +188,8 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
     const read: string[] = [];
     for await (const stored of inbox.waiting(app)) {
       read.push(stored.leadId);
-      if (read.length % 500 === 0) await inbox.record([{ ...stored, tries: 1, target: app, outcome: 'done' }]);
+      if (read.length % 500 === 0)
+        await inbox.record([{ ...stored, tries: 1, target: app, outcome: 'done' }]);
     }
     expect(read.sort()).toEqual(ids.sort());
     expect(await all(inbox.waiting(app))).toHaveLength(2096);
@@ -244,7 +245,9 @@ describe.each(stores)('the attempts in $name', ({ newLocation }) => {
     const b = await takeStored(inbox, { ...arrivalOf({ id: 'b' }), source: 'backfill' });
     await inbox.record([{ ...a, outcome: { retryInMs: 0 }, result: { ...refused, answer: 'a\tb' } }]);
     await inbox.record([{ ...a, outcome: 'done', result: took }]);
-    await inbox.record([{ ...b, tries: 0, target: mail, outcome: 'done', result: { ...took, kind: 'forward' } }]);
+    await inbox.record([
+      { ...b, tries: 0, target: mail, outcome: 'done', result: { ...took, kind: 'forward' } },
+    ]);
     const results = async (leadId: string) => (await all(inbox.list({ leadId })))[0]?.results ?? [];
     const address = 'http://app.test:3000/hook';
     expect(await results('a')).toEqual([
