@@ -231,9 +231,11 @@ export class ForwardWorker {
     }
   }
 
+  /** What the service served over its API, to the key of the operator, is as genuine as what it pushed. */
   #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
     const { verifier, clock, note } = this.#options;
-    if (checked.key < 0) return checked;
+    const isGenuine = checked.key >= 0 || (checked.source === 'backfill' && verifier.keys.length > 0);
+    if (!isGenuine) return checked;
     const fresh = withFreshCredential(checked, verifier, seq, clock.now());
     if (!fresh.isSigned) note({ kind: 'forward-unsigned', scheme: verifier.scheme.name });
     return fresh.checked;

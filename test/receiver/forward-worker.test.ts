@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError, type Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { sentenceOf } from '../../src/messages/find-message.ts';
+import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
 import { createReceiver } from '../../src/receiver/create-receiver.ts';
 import { ForwardWorker, type WorkerOptions } from '../../src/receiver/forward-worker.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
@@ -190,7 +191,9 @@ describe('a lead that came', () => {
   });
 
   it('with others in one request goes alone to a target that takes them one by one', async () => {
-    const { target, attempts } = app((id) => (id === 'b' ? { answer: 'exit 1' } : ok), { isWhole: undefined });
+    const { target, attempts } = app((id) => (id === 'b' ? { answer: 'exit 1' } : ok), {
+      isWhole: undefined,
+    });
     const run = await start(target);
     await run.push('a', 'b', 'c');
     await run.wait(7 * second);
@@ -222,6 +225,21 @@ describe('a lead that came', () => {
     expect(tokens).toEqual([['new'], ['newest']]);
     expect(received.map(({ key }) => key >= 0)).toEqual([true, true]);
   });
+
+  it('from the list of the service carries one as well, at once and from the inbox', async () => {
+    let answer: Answer = down;
+    const { target, received } = app(() => answer);
+    const run = await start(target);
+    const record = { id: 'a', bytes: Buffer.from('{"id":"a"}'), createdAt: undefined, category: undefined };
+    const pulled = deliveryOfPulledLead(record, new URL('https://service.test/'), run.clock.now());
+    await run.receiver.handleChecked(pulled, 'backfill');
+    await turns();
+    answer = ok;
+    await run.wait(10 * second);
+    const tokens = received.map(({ delivery }) => headerValues(delivery, 'x-webhook-token'));
+    expect(tokens).toEqual([['secret'], ['secret']]);
+    expect(received.map(({ source }) => source)).toEqual(['backfill', 'backfill']);
+  });
 });
 
 describe('a target', () => {
@@ -246,7 +264,9 @@ describe('a target', () => {
   });
 
   it('that fails at several leads alone gets a good one behind them within a minute', async () => {
-    const { target } = app((id) => (id.startsWith('bad') ? { answer: '500', status: 500, isDown: true } : ok));
+    const { target } = app((id) =>
+      id.startsWith('bad') ? { answer: '500', status: 500, isDown: true } : ok,
+    );
     const run = await start(target);
     for (let i = 0; i < 8; i += 1) await run.push(`bad${i}`);
     await run.wait(hour / 4);
@@ -408,7 +428,9 @@ describe('a worker', () => {
 
   it('leaves what is cut at the end due at once, and says nothing against the target', async () => {
     let end: (result: Answer) => void = () => undefined;
-    const { target } = app(() => new Promise<Partial<TargetResult>>((resolve) => (end = resolve as typeof end)));
+    const { target } = app(
+      () => new Promise<Partial<TargetResult>>((resolve) => (end = resolve as typeof end)),
+    );
     const run = await start(target);
     await run.push('a');
     run.stopping.abort();
