@@ -82,7 +82,7 @@ inChromium('finding deliveries', (browser) => {
     await expect.poll(async () => (await rowNames(page)).length).toBe(5);
     await expect
       .poll(() => page.locator('.chip').allTextContents())
-      .toEqual(['Accepted 4', 'Duplicate 0', 'Pending 0', 'Rejected 1', 'Other 0']);
+      .toEqual(['Accepted 4', 'Waiting 0', 'Dead 0', 'Duplicate 0', 'Rejected 1', 'Other 0']);
     await page.keyboard.press('/');
     await page.keyboard.type('NEEDLE');
     await expect.poll(() => rowNames(page)).toEqual(['lead_3', 'Grace Needle', 'Ada']);

@@ -24,7 +24,7 @@ inChromium('the focus', (browser) => {
     await page.getByRole('button', { name: /^Show all/ }).press('Enter');
     await expect.poll(() => focused(page)).toBe('pane');
 
-    await page.getByRole('button', { name: 'Pending' }).press('Enter');
+    await page.getByRole('button', { name: 'Waiting' }).press('Enter');
     await page.getByText('No delivery matches').waitFor();
     await page.getByRole('button', { name: 'Show all deliveries' }).press('Enter');
     await page.locator('.row').first().waitFor();

@@ -28,7 +28,7 @@ inChromium('what happened to a delivery', (browser) => {
     const answered = new Promise<number>((resolve) => (answer = resolve));
     const debug = await app((count) => (count === 1 ? 500 : answered));
     const { home, deliver } = await receiver(['--forward-to', `${crm}/crm?key=secret`]);
-    expect(await deliver(leadOf('lead_1', 'Ada'))).toBe(502);
+    expect(await deliver(leadOf('lead_1', 'Ada'))).toBe(200);
     const { url } = await inspect(home, ['--replay-to', `${debug}/debug`]);
     const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await expectLive(page);
@@ -64,22 +64,23 @@ inChromium('what happened to a delivery', (browser) => {
     await expectClean();
   });
 
-  it('does not say that a target lacks a lead which a later delivery brought it', async () => {
+  it('says that a lead waits for a target, until that has had it', async () => {
     const crm = await app((count) => (count === 1 ? 503 : 200));
     const { home, deliver } = await receiver(['--forward-to', crm]);
     const { url } = await inspect(home);
     const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await expectLive(page);
-    expect(await deliver(leadOf('lead_1'))).toBe(502);
+    expect(await deliver(leadOf('lead_1'))).toBe(200);
     const states = page.locator('.row-attempts');
     await expect.poll(() => states.allTextContents()).toEqual(['1 waiting']);
+    await page.locator('.row', { hasText: 'Accepted' }).click();
+    await page.locator('.notice.is-waiting', { hasText: 'has not taken it' }).waitFor();
     expect(await deliver(leadOf('lead_1'))).toBe(200);
-    await expect.poll(() => states.allTextContents()).toEqual(['attempt 2 · 1 done', '']);
+    await expect.poll(() => states.allTextContents()).toEqual(['attempt 2', '1 done']);
     await page.reload();
-    await page.locator('.row', { hasText: 'Pending' }).waitFor();
-    expect(await states.allTextContents()).toEqual(['attempt 2 · 1 done', '']);
-    await page.locator('.row', { hasText: 'Pending' }).click();
-    await page.locator('.notice.is-pending', { hasText: 'No target lacks this lead any more.' }).waitFor();
+    await page.locator('.row', { hasText: 'Accepted' }).click();
+    await page.locator('.results li', { hasText: 'taken: 200' }).waitFor();
+    expect(await page.locator('.notice.is-waiting').count()).toBe(0);
     await expectClean();
   });
 });
