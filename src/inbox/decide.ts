@@ -131,6 +131,8 @@ export interface Known {
   readonly erased: ReadonlyMap<string, ErasedLead>;
   /** First payloads with which other ones may be compared, by the numbers of their deliveries. */
   readonly payloads: ReadonlyMap<number, Uint8Array>;
+  /** Ids, as columns have them, of leads that were fetched for no target and never pushed. */
+  readonly unpushed: ReadonlySet<string>;
 }
 
 /** Numbers of first deliveries whose payload is not the one that comes now. */
@@ -196,6 +198,13 @@ interface LeadState {
   attempts: number;
 }
 
+/** Rows of `forwards` for one lead; `claimed`: targets for which its first attempt is claimed. */
+interface NewForward {
+  readonly seq: number;
+  readonly request: number;
+  readonly claimed?: readonly string[] | undefined;
+}
+
 class Decision {
   readonly #known: Known;
   readonly #circumstances: Circumstances;
@@ -207,6 +216,8 @@ class Decision {
   readonly #forwards: Value[][] = [];
   readonly #trimmed = new Map<string, { readonly id: string; readonly differs: boolean }>();
   readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
+  /** Leads that were unpushed before a delivery of this batch. */
+  readonly #pushed = new Set<string>();
   #seq: number;
 
   constructor(known: Known, circumstances: Circumstances) {
@@ -274,8 +285,10 @@ class Decision {
     const seq = (this.#seq += 1);
     const verdict = this.#verdict(lead, seq);
     this.#addDelivery(seq, id, summaryOf(arrival, verdict, content.path, firstSeq), content);
-    if (verdict.kind === 'accepted') this.#addForwards(lead, seq, firstSeq ?? seq);
-    else if (verdict.attempt > maxRepeatsKept + 1) {
+    const { claimed } = arrival;
+    if (verdict.kind === 'accepted') this.#addForwards(lead, { seq, request: firstSeq ?? seq, claimed });
+    else if (this.#isFirstPush(lead)) this.#addForwards(lead, { seq, request: firstSeq ?? seq });
+    if (verdict.attempt > maxRepeatsKept + 1) {
       const differs = verdict.differs !== undefined;
       this.#trimmed.set(`${String(differs)} ${id}`, { id, differs });
     }
@@ -303,13 +316,20 @@ class Decision {
   }
 
   /** A new lead is due for its targets at once, or claimed for its first attempt. */
-  #addForwards({ arrival, id }: TakenLead, seq: number, request: number): void {
+  #addForwards({ arrival, id }: TakenLead, { seq, request, claimed = [] }: NewForward): void {
     const { now, claimMs, targets: usual, storedName } = this.#circumstances;
-    const { targets = usual, claimed = [] } = arrival;
+    const { targets = usual } = arrival;
     for (const target of targets) {
       const claim = claimed.includes(target) ? [1, now, now, now + claimMs] : [0, now, now, 0];
       this.#forwards.push([id, storedName(target), seq, request, 'waiting', ...claim]);
     }
+  }
+
+  /** What a receiver answers 200 its targets get, also where an audit had stored the lead before. */
+  #isFirstPush({ arrival: { source }, id }: TakenLead): boolean {
+    if (source === 'backfill' || !this.#known.unpushed.has(id) || this.#pushed.has(id)) return false;
+    this.#pushed.add(id);
+    return true;
   }
 
   /** False: the nonce is bound to another body. */

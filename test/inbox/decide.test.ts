@@ -21,7 +21,13 @@ const circumstances: Circumstances = {
   ...{ seq: 10, now: 1000, claimMs: 60, noncesNow: 500, nonceLifetimeMs: 100 },
   ...{ targets: ['app'], storedName: (target) => `stored ${target}` },
 };
-const nothing: Known = { leads: new Map(), nonces: new Map(), erased: new Map(), payloads: new Map() };
+const nothing: Known = {
+  leads: new Map(),
+  nonces: new Map(),
+  erased: new Map(),
+  payloads: new Map(),
+  unpushed: new Set(),
+};
 const item = (...arrivals: Parameters<typeof takeItem>[0]): BatchItem => takeItem(arrivals, redact);
 const bodyOf = (text: string) => Buffer.from(text);
 const lead = (id: string, more: object = {}) => arrivalOf({ id, ...more });
@@ -77,6 +83,15 @@ describe('a batch', () => {
     expect([leads, forwards]).toEqual([[], []]);
     const unread = decide(batch.slice(0, 1), { ...known, payloads: new Map() }, circumstances);
     expect(unread.results).toMatchObject([[{ differs: ['*'] }]]);
+  });
+
+  it('has a lead that an audit had stored for no target due at its first push, and not again', () => {
+    const known = { ...nothing, leads: new Map([['a', stored('{"id":"a"}')]]), unpushed: new Set(['a']) };
+    const fetched = { ...lead('a'), source: 'backfill' as const };
+    expect(decide([item(fetched)], known, circumstances).forwards).toEqual([]);
+    const pushed = decide([item({ ...lead('a'), claimed: ['app'] }), item(lead('a'))], known, circumstances);
+    expect(pushed.results.flat().map(({ kind }) => kind)).toEqual(['duplicate', 'duplicate']);
+    expect(pushed.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 1000, 1000, 0]]);
   });
 
   it('binds a nonce to the body that came first, and again once that is over', () => {

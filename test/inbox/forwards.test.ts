@@ -76,6 +76,21 @@ describe.each(stores)('new leads in $name', ({ newLocation }) => {
     expect(await takeOne(second, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
     expect(await claimed(second, 9, mail)).toEqual([]);
   });
+
+  it('are those that an audit stored for no target, at their first push', async () => {
+    const inbox = await open(newLocation(), options);
+    for (const id of ['a', 'b']) {
+      await takeOne(inbox, arrivalOf({ id }, { source: 'backfill', targets: [] }));
+    }
+    await takeOne(inbox, arrivalOf({ id: 'c' }, { targets: [] }));
+    await takeOne(inbox, arrivalOf({ id: 'a' }, { source: 'backfill' }));
+    expect(await inbox.claim(app, 9)).toEqual([]);
+    const { seq } = await takeStored(inbox, arrivalOf({ id: 'a' }));
+    await takeOne(inbox, arrivalOf({ id: 'a' }));
+    await takeOne(inbox, arrivalOf({ id: 'c' }));
+    expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'a', seq, request: seq, tries: 1 }]);
+    expect(await claimed(inbox)).toEqual([]);
+  });
 });
 
 describe.each(stores)('a claim in $name', ({ newLocation }) => {

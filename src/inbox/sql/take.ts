@@ -62,9 +62,22 @@ export function* load(
   );
   const erased =
     erasedRows.length === 0 ? new Map<string, never>() : yield* erasedLeads(dialect, key, keys.ids());
-  const seqs = leads.size === 0 ? [] : differingSeqs(batch, leads).slice(0, mostPayloads);
+  if (leads.size === 0) return { leads, nonces, erased, payloads: new Map(), unpushed: new Set() };
+  const unpushed = yield* unpushedLeads(dialect, [...leads.keys()]);
+  const seqs = differingSeqs(batch, leads).slice(0, mostPayloads);
   const payloads = seqs.length === 0 ? new Map<number, never>() : yield* firstPayloads(dialect, seqs);
-  return { leads, nonces, erased, payloads };
+  return { leads, nonces, erased, payloads, unpushed };
+}
+
+/** Those of the leads that were fetched for no target, as an audit does, and never pushed. */
+function* unpushedLeads(dialect: Dialect, ids: readonly string[]): Work<ReadonlySet<string>> {
+  const rows: Rows = yield* ask(
+    sql`SELECT id FROM ${dialect.each(ids)} ${dialect.searched} @leads ON id = asked.value
+      WHERE NOT EXISTS (SELECT 1 FROM @forwards AS f WHERE f.lead = id)
+      AND EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.seq = leads.seq AND d.source = 'backfill')
+      AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.lead = id AND d.attempt > 1 AND d.source = 'push')`,
+  );
+  return new Set(rows.map((row) => textOf(row['id'])));
 }
 
 /** A single id is found without a list. */
