@@ -121,7 +121,7 @@ export function planOf(seed: number, styles: readonly string[]): Plan {
     ...restarts,
   ].sort((a, b) => a.at - b.at);
   const whole = { ...plan, ...later, ...crowd, happenings };
-  return withGiveUp(withSends(whole));
+  return withHangs(withGiveUp(withSends(whole)));
 }
 
 /** In one world of three, the operator delivers leads with the product's own sender, often while receivers cannot store them. */
@@ -145,6 +145,24 @@ function withGiveUp(plan: Plan): Plan {
   const random = randomOf(plan.seed, 'plan give up');
   if (!random.chance(1 / 3)) return plan;
   return { ...plan, giveUp: random.pick(['1m', '10m', '20h']) };
+}
+
+/** In one world of three, a burst of leads is under way to a target that hangs when its receiver ends, or a person has them retried. */
+function withHangs(plan: Plan): Plan {
+  const random = randomOf(plan.seed, 'plan hangs');
+  if (!random.chance(1 / 3)) return plan;
+  const { lengthMs, receivers, targets } = plan;
+  const at = Math.round((random.between(1, 6) * lengthMs) / 7) - 500;
+  const forMs = 25_000;
+  const hangs: Happening = targets.includes('application')
+    ? { at, kind: 'application', answer: 'hangs', forMs }
+    : { at, kind: 'command', end: 'hangs', forMs };
+  const later = at + random.between(2_000, 10_000);
+  const next: Happening =
+    receivers > 1
+      ? { at: later, kind: 'operator', action: 'retry' }
+      : { at: later, kind: 'stop', receiver: 0 };
+  return { ...plan, happenings: [...plan.happenings, hangs, next].sort((a, b) => a.at - b.at) };
 }
 
 /** Of one lead: half of them come in so many copies, the others in any number up to it. */
