@@ -21,14 +21,12 @@ export interface StoredLeads {
   readonly ids: ReadonlySet<string>;
   /** Ids of those that were pushed, as far as their first delivery is still there. */
   readonly pushed: ReadonlySet<string>;
-  /** The same of those that an audit took in before any receiver had them: nothing is asked to forward them. */
-  readonly fetched: ReadonlySet<string>;
   readonly forwards: readonly StoredForward[];
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-const nothing: StoredLeads = { ids: new Set(), pushed: new Set(), fetched: new Set(), forwards: [] };
+const nothing: StoredLeads = { ids: new Set(), pushed: new Set(), forwards: [] };
 
 /** The bytes that are stored of each of these leads; a lead that was pruned or erased has none. */
 export function readStoredBodies(disk: Disk, ids: readonly string[]): ReadonlyMap<string, string> {
@@ -70,7 +68,6 @@ function read(disk: Disk): StoredLeads {
   return {
     ids: idsOf('SELECT id FROM leads'),
     pushed: idsFrom('push'),
-    fetched: idsFrom('backfill'),
     forwards: forwards.map((row) => ({
       id: String(row['lead']),
       target: kindOf(String(row['label'])),

@@ -150,9 +150,7 @@ export function checkDelivered(truth: Truth, plan: Plan, lines: Map<string, numb
   const isWantedByAll = plan.happenings.every(({ kind }) => kind !== 'flags');
   for (const target of plan.targets) {
     const ids = [...truth.acknowledged.keys()].filter(
-      (id) =>
-        (truth.wanted.get(id)?.includes(target) ?? (isWantedByAll && !truth.fetched.has(id))) &&
-        !isForgotten(truth, id, target),
+      (id) => (truth.wanted.get(id)?.includes(target) ?? isWantedByAll) && !isForgotten(truth, id, target),
     );
     const lacking = undelivered(truth, ids, [target], lines);
     if (lacking !== undefined) throw new Violation('acknowledged-is-delivered', lacking);

@@ -625,7 +625,6 @@ class World {
 
   #stored(): StoredLeads {
     const stored = readInbox(this.#machine.disk);
-    for (const id of stored.fetched) this.#truth.fetched.add(id);
     for (const { id, target, state } of stored.forwards)
       if (state === 'dead') this.#truth.dead.add(pairOf(id, target));
     return stored;

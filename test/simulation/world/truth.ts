@@ -50,8 +50,6 @@ export class Truth {
   readonly saidDone = new Map<string, SaidDone>();
   /** Leads that were seen to be dead for a target, by both. */
   readonly dead = new Set<string>();
-  /** Ids of leads that an audit took in before any receiver had them. */
-  readonly fetched = new Set<string>();
   /** Targets of which a receiver said that leads are dead for them. */
   readonly saidDead = new Set<TargetKind>();
   /** Old deliveries were pruned, or are now. */
