@@ -8,6 +8,8 @@ export interface Dialect {
   readonly numberKey: string;
   /** Behind the columns of a table that is found by its key alone. */
   readonly keyed: string;
+  /** Behind those of a table whose rows change: PostgreSQL writes a changed row beside the old one where its page has room. */
+  readonly changing: string;
   /** The larger, and the smaller, of two numbers. */
   readonly larger: string;
   readonly smaller: string;
@@ -42,6 +44,7 @@ export const sqliteDialect: Dialect = {
   bytes: 'BLOB',
   numberKey: 'INTEGER PRIMARY KEY',
   keyed: ' WITHOUT ROWID',
+  changing: '',
   larger: 'MAX',
   smaller: 'MIN',
   searched: raw('CROSS JOIN'),
@@ -63,6 +66,7 @@ export const postgresDialect: Dialect = {
   bytes: 'bytea',
   numberKey: 'bigint PRIMARY KEY',
   keyed: '',
+  changing: ' WITH (fillfactor = 80)',
   larger: 'greatest',
   smaller: 'least',
   searched: raw('JOIN'),

@@ -11,12 +11,12 @@ export const schemaVersion = 1;
  * once for all of them; `removed` the counts of deliveries that were deleted; `erased` what stays of an erased lead, under a keyed
  * digest of its id.
  */
-export function schemaOf({ text, bytes, numberKey, keyed, larger }: Dialect): readonly string[] {
+export function schemaOf({ text, bytes, numberKey, keyed, changing, larger }: Dialect): readonly string[] {
   return [
     `CREATE TABLE @meta (version BIGINT NOT NULL, seq BIGINT NOT NULL, key ${bytes} NOT NULL,
       overwrite_due BIGINT NOT NULL, nonces_at BIGINT NOT NULL, nonces_noted BIGINT NOT NULL)`,
     `CREATE TABLE @leads (id ${text} PRIMARY KEY, seq BIGINT NOT NULL, first_at BIGINT NOT NULL, attempts BIGINT NOT NULL,
-      digest ${bytes} NOT NULL)${keyed}`,
+      digest ${bytes} NOT NULL)${keyed}${changing}`,
     `CREATE TABLE @deliveries (seq ${numberKey}, received_at BIGINT NOT NULL, lead ${text}, verdict TEXT NOT NULL,
       reason TEXT, detail TEXT, status BIGINT NOT NULL, attempt BIGINT NOT NULL, source TEXT NOT NULL, differs TEXT,
       remote TEXT NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL, body ${bytes} NOT NULL,
@@ -37,7 +37,7 @@ export function schemaOf({ text, bytes, numberKey, keyed, larger }: Dialect): re
     `CREATE TABLE @targets (name TEXT PRIMARY KEY, label TEXT NOT NULL)${keyed}`,
     `CREATE TABLE @forwards (lead ${text} NOT NULL, target TEXT NOT NULL, seq BIGINT NOT NULL, request BIGINT NOT NULL,
       state TEXT NOT NULL, tries BIGINT NOT NULL, since BIGINT NOT NULL, due_at BIGINT NOT NULL,
-      claimed_until BIGINT NOT NULL, PRIMARY KEY (lead, target))${keyed}`,
+      claimed_until BIGINT NOT NULL, PRIMARY KEY (lead, target))${keyed}${changing}`,
     `CREATE INDEX undone ON @forwards (target, lead) WHERE state <> 'done'`,
     `CREATE INDEX due ON @forwards (target, ${larger}(due_at, claimed_until), request) WHERE state = 'waiting'`,
     `CREATE INDEX dead ON @forwards (seq) WHERE state = 'dead'`,
