@@ -72,11 +72,6 @@ function differences(firstBody: KnownLead['firstBody'], payload: Uint8Array): re
 export class ComparisonBudget {
   #left = maxComparedBytes;
 
-  /** A new transaction began. */
-  reset(): void {
-    this.#left = maxComparedBytes;
-  }
-
   /** The first payload, when the other one may be compared with it. They are known to differ. */
   spend(first: Uint8Array | undefined, payload: Uint8Array): KnownLead['firstBody'] {
     if (first === undefined || first.length + payload.length > this.#left) return 'not compared';

@@ -24,7 +24,7 @@ import { toColumn, type Value } from './sql/statement.ts';
 import { maxRejectedBody, maxRepeatsKept, type RedactDelivery } from './store-options.ts';
 
 /** A lead on its way in. `id`: as a column has it. */
-interface TakenLead {
+interface ArrivingLead {
   readonly arrival: Arrival;
   readonly id: string;
   readonly payload: Uint8Array;
@@ -33,9 +33,9 @@ interface TakenLead {
 }
 
 /** A delivery on its way in, and the leads in it. */
-interface TakenDelivery {
+interface ArrivingDelivery {
   readonly content: DeliveryContent;
-  readonly leads: readonly TakenLead[];
+  readonly leads: readonly ArrivingLead[];
   /** As a column has it, with the SHA-256 of the whole body. */
   readonly nonce: { readonly key: string; readonly digest: Uint8Array } | undefined;
 }
@@ -44,9 +44,9 @@ interface KeptRejection extends RejectedDelivery {
   readonly content: DeliveryContent;
 }
 
-/** What one caller takes in, or keeps as not taken. */
+/** The deliveries of one caller: those to store as received, and those to keep as rejected. */
 export interface BatchItem {
-  readonly deliveries: readonly TakenDelivery[];
+  readonly deliveries: readonly ArrivingDelivery[];
   readonly rejected: readonly KeptRejection[];
 }
 
@@ -57,7 +57,7 @@ export const takeItem = (arrivals: readonly Arrival[], redact: RedactDelivery): 
     const digest = nonce === undefined && place !== undefined ? undefined : sha256(delivery.body);
     return {
       content: contentOf(delivery, redact),
-      leads: [first, ...more].map((arrival) => takenLead(arrival, digest)),
+      leads: [first, ...more].map((arrival) => arrivingLead(arrival, digest)),
       nonce: nonce === undefined || digest === undefined ? undefined : { key: toColumn(nonce), digest },
     };
   }),
@@ -69,7 +69,7 @@ export const rejectItem = (rejected: readonly RejectedDelivery[], redact: Redact
   rejected: rejected.map((one) => ({ ...one, content: rejectedContentOf(one.delivery, redact) })),
 });
 
-function takenLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): TakenLead {
+function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): ArrivingLead {
   const { delivery, leadId, place } = arrival;
   const payload = leadBytes(delivery.body, place);
   const digest = place === undefined && bodyDigest !== undefined ? bodyDigest : sha256(payload);
@@ -123,7 +123,7 @@ export interface BoundNonce {
 }
 
 /** What an inbox has of the keys of a batch. */
-export interface Known {
+export interface StoredState {
   /** By ids as columns have them. */
   readonly leads: ReadonlyMap<string, StoredLeadRow>;
   readonly nonces: ReadonlyMap<string, BoundNonce>;
@@ -136,7 +136,7 @@ export interface Known {
 }
 
 /** Numbers of first deliveries whose payload is not the one that comes now. */
-export function differingSeqs(batch: readonly BatchItem[], leads: Known['leads']): readonly number[] {
+export function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
   const seqs = new Set<number>();
   for (const { deliveries } of batch) {
     for (const { leads: taken } of deliveries) {
@@ -150,7 +150,7 @@ export function differingSeqs(batch: readonly BatchItem[], leads: Known['leads']
 }
 
 /** What a decision depends on beside the batch and what is known. Times in milliseconds. */
-export interface Circumstances {
+export interface BatchContext {
   /** The last number that a delivery has. */
   readonly seq: number;
   readonly now: number;
@@ -184,8 +184,8 @@ export interface Changes {
  * The verdicts on a batch, and what is stored for them: the only place where a verdict is made. A nonce is bound to the body that
  * came first with it, and committed with the lead.
  */
-export function decide(batch: readonly BatchItem[], known: Known, circumstances: Circumstances): Changes {
-  return new Decision(known, circumstances).changes(batch);
+export function decide(batch: readonly BatchItem[], stored: StoredState, context: BatchContext): Changes {
+  return new Decision(stored, context).changes(batch);
 }
 
 /** A lead as it is after the deliveries of a batch that were decided so far. */
@@ -206,8 +206,8 @@ interface NewForward {
 }
 
 class Decision {
-  readonly #known: Known;
-  readonly #circumstances: Circumstances;
+  readonly #stored: StoredState;
+  readonly #context: BatchContext;
   readonly #comparison = new ComparisonBudget();
   readonly #leads = new Map<string, LeadState>();
   readonly #nonces = new Map<string, BoundNonce>();
@@ -220,10 +220,10 @@ class Decision {
   readonly #pushed = new Set<string>();
   #seq: number;
 
-  constructor(known: Known, circumstances: Circumstances) {
-    this.#known = known;
-    this.#circumstances = circumstances;
-    this.#seq = circumstances.seq;
+  constructor(stored: StoredState, context: BatchContext) {
+    this.#stored = stored;
+    this.#context = context;
+    this.#seq = context.seq;
   }
 
   changes(batch: readonly BatchItem[]): Changes {
@@ -245,16 +245,16 @@ class Decision {
       repeats: new Map(
         states
           .filter(([, { isNew }]) => !isNew)
-          .map(([id, { attempts }]) => [id, attempts - (this.#known.leads.get(id)?.attempts ?? 0)]),
+          .map(([id, { attempts }]) => [id, attempts - (this.#stored.leads.get(id)?.attempts ?? 0)]),
       ),
       trimmed: [...this.#trimmed.values()],
       untaken: this.#untaken,
     };
   }
 
-  #take({ content, leads, nonce }: TakenDelivery): TakeResult[] {
-    const { erased } = this.#known;
-    const isErased = ({ arrival: { leadId } }: TakenLead): boolean => erased.has(leadId);
+  #take({ content, leads, nonce }: ArrivingDelivery): TakeResult[] {
+    const { erased } = this.#stored;
+    const isErased = ({ arrival: { leadId } }: ArrivingLead): boolean => erased.has(leadId);
     const rest = erased.size === 0 ? leads : leads.filter((lead) => !isErased(lead));
     if (nonce !== undefined && !this.#bind(nonce.key, nonce.digest)) {
       const verdict = replayedNonce();
@@ -273,14 +273,14 @@ class Decision {
   }
 
   /** Leads of one delivery share its headers and its body. */
-  #takeLeads(leads: readonly TakenLead[], content: DeliveryContent): TakeResult[] {
+  #takeLeads(leads: readonly ArrivingLead[], content: DeliveryContent): TakeResult[] {
     const request = this.#seq + 1;
     if (leads.length <= 1) return leads.map((lead) => this.#takeLead(lead, content, undefined));
     this.#contents.push([request, JSON.stringify(content.headers), content.body]);
     return leads.map((lead) => this.#takeLead(lead, content, request));
   }
 
-  #takeLead(lead: TakenLead, content: DeliveryContent, firstSeq: number | undefined): TakeResult {
+  #takeLead(lead: ArrivingLead, content: DeliveryContent, firstSeq: number | undefined): TakeResult {
     const { arrival, id } = lead;
     const seq = (this.#seq += 1);
     const verdict = this.#verdict(lead, seq);
@@ -295,8 +295,8 @@ class Decision {
     return { seq, ...verdict };
   }
 
-  #verdict({ arrival, id, payload, digest }: TakenLead, seq: number): TakenVerdict {
-    const before = this.#leads.get(id) ?? this.#stored(id);
+  #verdict({ arrival, id, payload, digest }: ArrivingLead, seq: number): TakenVerdict {
+    const before = this.#leads.get(id) ?? this.#storedLead(id);
     if (before === undefined) {
       const { receivedAt: firstAt } = arrival.delivery;
       this.#leads.set(id, { seq, firstAt, digest, payload, isNew: true, attempts: 1 });
@@ -310,39 +310,40 @@ class Decision {
     return verdict;
   }
 
-  #stored(id: string): LeadState | undefined {
-    const row = this.#known.leads.get(id);
-    return row && { ...row, payload: this.#known.payloads.get(row.seq), isNew: false };
+  #storedLead(id: string): LeadState | undefined {
+    const row = this.#stored.leads.get(id);
+    return row && { ...row, payload: this.#stored.payloads.get(row.seq), isNew: false };
   }
 
   /** A new lead is due for its targets at once, or claimed for its first attempt. */
-  #addForwards({ arrival, id }: TakenLead, { seq, request, claimed = [] }: NewForward): void {
-    const { now, claimMs, targets: usual, storedName } = this.#circumstances;
+  #addForwards({ arrival, id }: ArrivingLead, { seq, request, claimed = [] }: NewForward): void {
+    const { now, claimMs, targets: usual, storedName } = this.#context;
     const { targets = usual } = arrival;
     for (const target of targets) {
-      const claim = claimed.includes(target) ? [1, now, now, now + claimMs] : [0, now, now, 0];
-      this.#forwards.push([id, storedName(target), seq, request, 'waiting', ...claim]);
+      const [tries, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
+      // In the order of the columns: …, state, tries, since, due_at, claimed_until.
+      this.#forwards.push([id, storedName(target), seq, request, 'waiting', tries, now, now, claimedUntil]);
     }
   }
 
   /** What a receiver answers 200 its targets get, also where an audit had stored the lead before. */
-  #isFirstPush({ arrival: { source }, id }: TakenLead): boolean {
-    if (source === 'backfill' || !this.#known.unpushed.has(id) || this.#pushed.has(id)) return false;
+  #isFirstPush({ arrival: { source }, id }: ArrivingLead): boolean {
+    if (source === 'backfill' || !this.#stored.unpushed.has(id) || this.#pushed.has(id)) return false;
     this.#pushed.add(id);
     return true;
   }
 
   /** False: the nonce is bound to another body. */
   #bind(key: string, digest: Uint8Array): boolean {
-    const { noncesNow, nonceLifetimeMs } = this.#circumstances;
-    const bound = this.#nonces.get(key) ?? this.#known.nonces.get(key);
+    const { noncesNow, nonceLifetimeMs } = this.#context;
+    const bound = this.#nonces.get(key) ?? this.#stored.nonces.get(key);
     if (bound !== undefined && bound.expires > noncesNow) return Buffer.compare(bound.digest, digest) === 0;
     this.#nonces.set(key, { digest, expires: noncesNow + nonceLifetimeMs });
     return true;
   }
 
   #reject(one: KeptRejection): void {
-    const { erased } = this.#known;
+    const { erased } = this.#stored;
     if (erased.size > 0 && rejectedIds(one).some((id) => erased.has(id))) return;
     this.#addRejected({ delivery: one.delivery, leadId: one.leadId }, one.rejection, one.content);
   }

@@ -20,22 +20,25 @@ import {
 } from './sql/forwards.ts';
 import { pruneSome } from './sql/removal.ts';
 import { fromColumn, numberOf, optionalNumber, sql, textOf, type Work } from './sql/statement.ts';
-import { load, save } from './sql/take.ts';
+import { loadStoredState, saveChanges } from './sql/store-batch.ts';
 import type { StoreOptions } from './store-options.ts';
 import { storedNames } from './target-name.ts';
 
-/** What one caller has the inbox do in a transaction that others share. */
-interface Step {
-  /** Taken in, or kept as not taken, together with what the other steps take in. */
-  readonly item: BatchItem | undefined;
-  readonly work: ((start: Start) => Work<unknown>) | undefined;
+/** Deliveries are decided about together; statements run behind them, in the same transaction. */
+type Task =
+  | { readonly kind: 'deliveries'; readonly item: BatchItem }
+  | { readonly kind: 'statements'; readonly work: (start: Start) => Work<unknown> };
+
+/** One write of a caller. The writes that wait are committed together. */
+interface QueuedWrite {
+  readonly task: Task;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** When it gives up waiting for another process that writes, by the monotonic clock. */
   readonly deadline: number;
 }
 
-/** How long a step waits for another process, and between two looks; in milliseconds. */
+/** How long a write waits for another process, and between two looks; in milliseconds. */
 const lockWaitMs = 5000;
 const lockPollMs = 20;
 
@@ -56,7 +59,7 @@ class Store {
   readonly #driver: Driver;
   readonly #options: Omit<StoreOptions, 'location'>;
   readonly #opened: Opened & { readonly storedName: (target: string) => string };
-  readonly #queue = new BatchQueue<Step>((steps) => this.#commit(steps));
+  readonly #queue = new BatchQueue<QueuedWrite>((writes) => this.#commit(writes));
   #rejectedWaiting = 0;
 
   constructor(
@@ -80,7 +83,7 @@ class Store {
         this.#add(({ now }) =>
           claim(
             dialect,
-            { target: storedName(target), most, by: now + Math.round(withinMs) },
+            { target: storedName(target), limit: most, dueBy: now + Math.round(withinMs) },
             { now, claimMs },
           ),
         ),
@@ -121,76 +124,77 @@ class Store {
   }
 
   #add<T>(work: (start: Start) => Work<T>): Promise<T> {
-    return this.#addStep({ item: undefined, work });
+    return this.#enqueue({ kind: 'statements', work });
   }
 
   #addItem<T>(itemOf: () => BatchItem): Promise<T> {
     try {
-      return this.#addStep({ item: itemOf(), work: undefined });
+      return this.#enqueue({ kind: 'deliveries', item: itemOf() });
     } catch (error) {
       return Promise.reject(this.#driver.writeError(error));
     }
   }
 
-  #addStep<T>({ item, work }: Pick<Step, 'item' | 'work'>): Promise<T> {
+  #enqueue<T>(task: Task): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const deadline = this.#options.clock.steady() + lockWaitMs;
-      this.#queue.add({ item, work, resolve: resolve as Step['resolve'], reject, deadline });
+      this.#queue.add({ task, resolve: resolve as QueuedWrite['resolve'], reject, deadline });
     });
   }
 
-  /** A batch that fails is taken apart until only those steps fail that cannot be stored. Never rejects. */
-  async #commit(steps: readonly Step[]): Promise<void> {
+  /** A batch that fails is taken apart until only those writes fail that cannot be stored. Never rejects. */
+  async #commit(writes: readonly QueuedWrite[]): Promise<void> {
     try {
-      const results = await this.#driver.write((start) => this.#stepsWork(steps, start));
-      this.#options.onCommit?.(steps.length);
-      steps.forEach(({ resolve }, i) => resolve(results[i]));
+      const results = await this.#driver.write((start) => this.#writesWork(writes, start));
+      this.#options.onCommit?.(writes.length);
+      writes.forEach(({ resolve }, i) => resolve(results[i]));
     } catch (error) {
       if (this.#driver.isLocked(error)) {
-        await this.#commitLater(steps, error);
+        await this.#commitLater(writes, error);
         return;
       }
-      if (steps.length === 1 || !this.#driver.isOfData(error)) {
-        this.#fail(steps, error);
+      if (writes.length === 1 || !this.#driver.isOfData(error)) {
+        this.#fail(writes, error);
         return;
       }
-      const middle = Math.ceil(steps.length / 2);
-      await this.#commit(steps.slice(0, middle));
-      await this.#commit(steps.slice(middle));
+      const middle = Math.ceil(writes.length / 2);
+      await this.#commit(writes.slice(0, middle));
+      await this.#commit(writes.slice(middle));
     }
   }
 
-  async #commitLater(steps: readonly Step[], error: unknown): Promise<void> {
+  async #commitLater(writes: readonly QueuedWrite[], error: unknown): Promise<void> {
     const { clock } = this.#options;
-    const isOver = ({ deadline }: Step): boolean => clock.steady() >= deadline;
-    const waiting = steps.filter((step) => !isOver(step));
-    this.#fail(steps.filter(isOver), error);
+    const isOver = ({ deadline }: QueuedWrite): boolean => clock.steady() >= deadline;
+    const waiting = writes.filter((write) => !isOver(write));
+    this.#fail(writes.filter(isOver), error);
     if (waiting.length === 0) return;
     await clock.sleep(lockPollMs);
     await this.#commit(waiting);
   }
 
-  #fail(steps: readonly Step[], error: unknown): void {
-    const leads = steps.reduce((sum, { item }) => sum + (item === undefined ? 0 : leadCount(item)), 0);
+  #fail(writes: readonly QueuedWrite[], error: unknown): void {
+    const leads = writes.reduce(
+      (sum, { task }) => sum + (task.kind === 'deliveries' ? leadCount(task.item) : 0),
+      0,
+    );
     if (leads > 0 && this.#driver.mayBeStored?.(error) === true) {
       this.#options.warn({ kind: 'leads-may-be-stored', leads });
     }
-    for (const { reject } of steps) reject(this.#driver.writeError(error));
+    for (const { reject } of writes) reject(this.#driver.writeError(error));
   }
 
-  /** What is taken in comes first, as one batch. */
-  *#stepsWork(steps: readonly Step[], start: Start): Work<readonly unknown[]> {
-    const items = steps.flatMap(({ item }) => item ?? []);
+  /** Stores the deliveries first, as one batch. */
+  *#writesWork(writes: readonly QueuedWrite[], start: Start): Work<readonly unknown[]> {
+    const noncesNow = Math.round(this.#opened.noncesStart + this.#options.clock.steady());
+    const items = writes.flatMap(({ task }) => (task.kind === 'deliveries' ? [task.item] : []));
     const { results, seq } =
-      items.length === 0 ? { results: [], seq: start.seq } : yield* this.#takeBatch(items, start);
-    let taken = 0;
+      items.length === 0 ? { results: [], seq: start.seq } : yield* this.#takeBatch(items, start, noncesNow);
+    const batchResults = results.values();
     const all: unknown[] = [];
-    for (const { item, work } of steps) {
-      if (item !== undefined) all.push(results[(taken += 1) - 1]);
-      else if (work !== undefined) all.push(yield* work(start));
+    for (const { task } of writes) {
+      all.push(task.kind === 'deliveries' ? batchResults.next().value : yield* task.work(start));
     }
-    const { noncesStart } = this.#opened;
-    const noncesNow = Math.round(noncesStart + this.#options.clock.steady());
     yield [
       sql`UPDATE @meta SET seq = ${seq}, nonces_noted = ${start.now},
         nonces_at = CASE WHEN nonces_at < ${noncesNow} THEN ${noncesNow} ELSE nonces_at END`,
@@ -201,15 +205,15 @@ class Store {
   *#takeBatch(
     batch: readonly BatchItem[],
     { seq, now }: Start,
+    noncesNow: number,
   ): Work<{ readonly results: readonly (readonly TakeResult[])[]; readonly seq: number }> {
     const { dialect } = this.#driver;
-    const { clock, claimMs, nonceLifetimeMs, targets } = this.#options;
-    const { key, noncesStart, storedName } = this.#opened;
-    const noncesNow = Math.round(noncesStart + clock.steady());
-    const known = yield* load(dialect, key, { batch, keys: keysOf(batch) });
+    const { claimMs, nonceLifetimeMs, targets } = this.#options;
+    const { key, storedName } = this.#opened;
+    const stored = yield* loadStoredState(dialect, key, { batch, keys: keysOf(batch) });
     const circumstances = { seq, now, claimMs: Math.round(claimMs), noncesNow, nonceLifetimeMs };
-    const changes = decide(batch, known, { ...circumstances, targets, storedName });
-    yield* save(dialect, changes, noncesNow);
+    const changes = decide(batch, stored, { ...circumstances, targets, storedName });
+    yield* saveChanges(dialect, changes, noncesNow);
     return changes;
   }
 

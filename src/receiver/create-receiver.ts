@@ -19,12 +19,12 @@ import {
   rejection,
 } from '../webhook/delivery-answer.ts';
 import { deliveryRedactor } from './credentials.ts';
-import { DeliveryForwards, type TakenLead } from './delivery-forwards.ts';
+import { DeliveryForwards, type StoredLead } from './delivery-forwards.ts';
 import { InFlightCount } from './in-flight-count.ts';
 import type { Receiver, ReceiverOptions } from './receiver.ts';
 import { type AnsweredDelivery, EventStream } from './receiver-events.ts';
 
-/** What an event says of a delivery beside its leads. */
+/** The part of an event that all leads of a delivery share. */
 interface Outcome {
   readonly delivery: Delivery;
   readonly source: Source;
@@ -68,23 +68,28 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     if (key > 0) note({ kind: 'former-secret-used', number: key + 1, secrets: policy.keys.length });
     const from = source === 'push' ? checked : { ...checked, source };
     const forwards = workers.length === 0 ? undefined : new DeliveryForwards(from, workers, clock.steady());
-    let results: readonly TakeResult[];
+    let leads: readonly StoredLead[] | Rejection;
     try {
-      results = await take(arrivalsOf(checked, source, forwards));
+      leads = storedLeads(checked, await take(arrivalsOf(checked, source, forwards)));
     } catch (error) {
-      forwards?.begin([]);
+      forwards?.forwardOrWake([]);
       if (!(error instanceof CannotStoreError)) throw error;
       const verdict = rejection('cannot_store', sentenceOf(error));
       return answerUntaken({ delivery, source, status: verdict.status, verdict, leadId: onlyIdOf(checked) });
     }
-    const leads = takenLeads(checked, results);
-    forwards?.begin('kind' in leads ? [] : leads);
+    forwards?.forwardOrWake('kind' in leads ? [] : leads);
     if ('kind' in leads) {
-      return answerUntaken({ delivery, source, status: leads.status, verdict: leads, leadId: onlyIdOf(checked) });
+      return answerUntaken({
+        delivery,
+        source,
+        status: leads.status,
+        verdict: leads,
+        leadId: onlyIdOf(checked),
+      });
     }
     const delay = failures?.wait();
     if (delay !== undefined) await delay;
-    const ordinary = answerForLeads(leads.map(({ taken }) => taken));
+    const ordinary = answerForLeads(leads.map(({ verdict }) => verdict));
     const answer =
       failures === undefined ? ordinary : { ...ordinary, status: failures.statusFor(ordinary.status) };
     const room = emitEach({ delivery, source, status: answer.status }, leads);
@@ -159,7 +164,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** Undefined where the listeners have room for all of them at once. */
-  function emitEach(outcome: Outcome, leads: readonly TakenLead[], from = 0): Promise<unknown> | undefined {
+  function emitEach(outcome: Outcome, leads: readonly StoredLead[], from = 0): Promise<unknown> | undefined {
     for (let i = from; i < leads.length; i += 1) {
       const position = leads.length === 1 ? undefined : { number: i + 1, of: leads.length };
       const room = events.emit(eventOf(outcome, leads[i], position));
@@ -171,13 +176,13 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** Written out, since copying parts into it would cost more than all else of the answer. */
   function eventOf(
     { delivery, source, status, verdict, leadId, explanation }: Outcome,
-    one?: TakenLead,
+    one?: StoredLead,
     position?: AnsweredDelivery['position'],
   ): AnsweredDelivery {
     return {
       delivery,
       receivedAt: delivery.receivedAt,
-      verdict: one?.taken.kind ?? verdict?.kind ?? 'rejected',
+      verdict: one?.verdict.kind ?? verdict?.kind ?? 'rejected',
       status,
       durationMs: Math.max(0, clock.now() - delivery.receivedAt),
       remote: delivery.remote,
@@ -188,10 +193,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       detail: verdict?.detail,
       leadId: one?.lead.leadId ?? leadId,
       position,
-      attempt: one?.taken.attempt,
-      firstAt: one?.taken.firstAt,
-      lead: one === undefined || one.taken.isErased === true ? undefined : one.lead.lead.bytes,
-      differs: one?.taken.differs,
+      attempt: one?.verdict.attempt,
+      firstAt: one?.verdict.firstAt,
+      lead: one === undefined || one.verdict.isErased === true ? undefined : one.lead.lead.bytes,
+      differs: one?.verdict.differs,
       pointer: one?.lead.pointer,
       warnings: one?.lead.warnings,
       explanation,
@@ -224,16 +229,16 @@ const onlyIdOf = ({ leads }: CheckedDelivery): string | undefined =>
   leads.length === 1 ? leads[0]?.leadId : undefined;
 
 /** A replay is one of the whole delivery. */
-function takenLeads(
+function storedLeads(
   { leads }: CheckedDelivery,
   results: readonly TakeResult[],
-): readonly TakenLead[] | Rejection {
-  const found: TakenLead[] = [];
+): readonly StoredLead[] | Rejection {
+  const stored: StoredLead[] = [];
   for (const lead of leads) {
-    const taken = results[found.length];
-    if (taken === undefined) throw new Error('the inbox returned no result for a lead');
-    if (taken.kind === 'rejected') return taken;
-    found.push({ lead, taken });
+    const verdict = results[stored.length];
+    if (verdict === undefined) throw new Error('the inbox returned no result for a lead');
+    if (verdict.kind === 'rejected') return verdict;
+    stored.push({ lead, verdict });
   }
-  return found;
+  return stored;
 }

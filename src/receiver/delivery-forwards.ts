@@ -5,10 +5,10 @@ import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts'
 import type { Claim } from './forward-worker.ts';
 import type { DeliveryWorker } from './receiver.ts';
 
-/** A lead that is stored. */
-export interface TakenLead {
+/** A lead that is stored, with its verdict. */
+export interface StoredLead {
   readonly lead: CheckedLead;
-  readonly taken: TakenVerdict & StoredRef;
+  readonly verdict: TakenVerdict & StoredRef;
 }
 
 /** The leads of a delivery that go to one target. */
@@ -25,7 +25,7 @@ export class DeliveryForwards {
   readonly #claimedAt: number;
   readonly #targets: readonly TargetLeads[];
 
-  /** `claimedAt`: now, by the monotonic clock. Once `begin` is called, the workers have their places back. */
+  /** `claimedAt`: now, by the monotonic clock. The workers have the places back that they kept once `forwardOrWake` is called. */
   constructor(checked: CheckedDelivery, workers: readonly DeliveryWorker[], claimedAt: number) {
     this.#checked = checked;
     this.#claimedAt = claimedAt;
@@ -48,26 +48,29 @@ export class DeliveryForwards {
       .map(({ worker }) => worker.target.name);
   }
 
-  /** The leads are stored: those that are new are sent, or the workers find them in the inbox. None where storing failed. */
-  begin(taken: readonly TakenLead[]): void {
+  /**
+   * Sends the new leads, now that all are stored, or wakes the workers to claim them. With an empty list where storing failed, so
+   * that the reserved places are freed.
+   */
+  forwardOrWake(stored: readonly StoredLead[]): void {
     const claims = new Map<CheckedLead, Claim>();
-    for (const { lead, taken: stored } of taken) {
-      const { kind, leadId, seq, firstAt } = stored;
+    for (const { lead, verdict } of stored) {
+      const { kind, leadId, seq, firstAt } = verdict;
       if (kind === 'accepted') claims.set(lead, { leadId, seq, tries: 1, since: firstAt });
     }
-    const checked = withoutErased(this.#checked, taken);
+    const checked = withoutErased(this.#checked, stored);
     for (const { worker, leads, isReserved } of this.#targets) {
-      const own = leads.flatMap((lead) => claims.get(lead) ?? []);
-      if (isReserved) worker.send(checked, own, leads.length, this.#claimedAt);
-      else if (own.length > 0) worker.wake();
+      const targetClaims = leads.flatMap((lead) => claims.get(lead) ?? []);
+      if (isReserved) worker.send(checked, targetClaims, leads.length, this.#claimedAt);
+      else if (targetClaims.length > 0) worker.wake();
     }
   }
 }
 
 /** What targets may get: the whole delivery, unless a lead in it was erased. */
-function withoutErased(checked: CheckedDelivery, taken: readonly TakenLead[]): CheckedDelivery {
-  if (!taken.some(({ taken: { isErased } }) => isErased === true)) return checked;
-  const leads = taken.filter(({ taken: { isErased } }) => isErased !== true).map(({ lead }) => lead);
+function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]): CheckedDelivery {
+  if (!stored.some(({ verdict: { isErased } }) => isErased === true)) return checked;
+  const leads = stored.filter(({ verdict: { isErased } }) => isErased !== true).map(({ lead }) => lead);
   const places = leads.flatMap(({ place }) => place ?? []);
   return { ...checked, leads, delivery: remainingDelivery(checked.delivery, places) };
 }

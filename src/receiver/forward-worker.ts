@@ -23,12 +23,12 @@ export interface WorkerOptions {
   readonly sentenceOf: (error: unknown) => string;
   /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
   readonly onAttempt: (attempt: ForwardAttempt) => Promise<unknown> | undefined;
-  /** The receiver is told to end, and its commands may be as well. */
-  readonly ending: AbortSignal;
-  /** No lead that waits is claimed after it. */
-  readonly stopping: AbortSignal;
-  /** Ends the attempts in flight: it cuts the targets as well. */
-  readonly cut: AbortSignal;
+  /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
+  readonly shutdownRequested: AbortSignal;
+  /** Aborts when no further lead may be claimed. Attempts in flight go on. */
+  readonly claimingStopped: AbortSignal;
+  /** Aborts the attempts in flight. */
+  readonly attemptsAborted: AbortSignal;
 }
 
 /** How much longer a claim lasts than an attempt, in milliseconds. */
@@ -69,13 +69,13 @@ export class ForwardWorker {
   readonly #label: string;
   readonly #health = new TargetHealth();
   /** Attempts that are under way or have a place. */
-  #used = 0;
-  /** Leads are due for which there was no place: a new one goes behind them. */
+  #occupiedPlaces = 0;
+  /** Due leads wait for a place: new leads are not sent before them. */
   #hasBacklog = true;
   /** Ids of leads on their way: one whose claim ended must not be sent twice at the same time. */
-  readonly #sending = new Set<string>();
+  readonly #leadsInFlight = new Set<string>();
   readonly #inFlight = new InFlightCount();
-  #wake = new AbortController();
+  #wakeController = new AbortController();
   #givenUp = 0;
 
   constructor(target: Target, options: WorkerOptions) {
@@ -83,15 +83,16 @@ export class ForwardWorker {
     this.#options = options;
     this.#label = targetLabel(target.name);
     // Each record that the inbox does not take waits for it.
-    setMaxListeners(0, options.cut);
+    setMaxListeners(0, options.attemptsAborted);
   }
 
   /** Keeps places for so many new leads of one delivery. False: they wait in the inbox, and `wake` is to be called. */
   reserve(leads: number): boolean {
     const places = this.target.isWhole === true ? 1 : leads;
-    const isFree = this.#used + places <= this.target.concurrency;
-    if (this.#options.cut.aborted || this.#hasBacklog || this.#health.isDown || !isFree) return false;
-    this.#used += places;
+    const isFree = this.#occupiedPlaces + places <= this.target.concurrency;
+    if (this.#options.attemptsAborted.aborted || this.#hasBacklog || this.#health.isDown || !isFree)
+      return false;
+    this.#occupiedPlaces += places;
     return true;
   }
 
@@ -109,7 +110,7 @@ export class ForwardWorker {
   /** Something is due that nobody sends now. */
   wake(): void {
     this.#hasBacklog = true;
-    this.#wake.abort();
+    this.#wakeController.abort();
   }
 
   /** Resolves when no attempt is under way. */
@@ -117,12 +118,12 @@ export class ForwardWorker {
     return this.#inFlight.idle();
   }
 
-  /** Sends the leads that wait, until `stopping` aborts. Never rejects. */
+  /** Sends the leads that wait, until `claimingStopped` aborts. Never rejects. */
   async run(): Promise<void> {
-    const { clock, stopping, note, sentenceOf } = this.#options;
-    stopping.addEventListener('abort', () => this.#wake.abort(), { once: true });
-    while (!stopping.aborted) {
-      this.#wake = new AbortController();
+    const { clock, claimingStopped, note, sentenceOf } = this.#options;
+    claimingStopped.addEventListener('abort', () => this.#wakeController.abort(), { once: true });
+    while (!claimingStopped.aborted) {
+      this.#wakeController = new AbortController();
       let waitMs = afterFailureMs;
       try {
         waitMs = await this.#claimDue();
@@ -130,7 +131,7 @@ export class ForwardWorker {
         note({ kind: 'forwards-stopped', why: sentenceOf(error) });
       }
       this.#sayGivenUp();
-      if (waitMs > 0) await slept(clock, waitMs, this.#wake.signal);
+      if (waitMs > 0) await slept(clock, waitMs, this.#wakeController.signal);
     }
   }
 
@@ -140,14 +141,14 @@ export class ForwardWorker {
     const { name, concurrency } = this.target;
     const pausedMs = this.#health.pausedMs(clock.steady());
     if (pausedMs > 0) return pausedMs;
-    const places = this.#health.isDown ? 1 - this.#used : concurrency - this.#used;
+    const places = this.#health.isDown ? 1 - this.#occupiedPlaces : concurrency - this.#occupiedPlaces;
     // The end of an attempt wakes this.
     if (places <= 0) return pollMs;
     const dueInMs = await inbox.nextDueIn(name);
-    // What is due later than any pause is long was put off before the clock was set back.
+    // A due time further away than the longest pause was written before the system's clock was set back: it counts as due.
     const isLater = dueInMs === undefined || (dueInMs > 0 && dueInMs <= 2 * longestPauseMs);
     if (isLater) {
-      if (!this.#wake.signal.aborted) this.#hasBacklog = false;
+      if (!this.#wakeController.signal.aborted) this.#hasBacklog = false;
       return Math.min(pollMs, dueInMs ?? pollMs);
     }
     this.#hasBacklog = true;
@@ -163,7 +164,7 @@ export class ForwardWorker {
   /** Leads of one request, from the inbox. Resolves when the attempts have begun. */
   async #sendStored(claimed: readonly ClaimedLead[], claimedAt: number): Promise<void> {
     const { inbox, verifier, note } = this.#options;
-    const claims = claimed.filter(({ leadId }) => !this.#sending.has(leadId));
+    const claims = claimed.filter(({ leadId }) => !this.#leadsInFlight.has(leadId));
     const stored = new Map((await storedRequest(inbox, claims)).map((delivery) => [delivery.seq, delivery]));
     const [first] = stored.values();
     const leads = claims.flatMap((claim) => {
@@ -176,7 +177,7 @@ export class ForwardWorker {
         const answer = this.#options.sentenceOf(error);
         note({ kind: 'lead-not-sent', leadId: claim.leadId, why: answer });
         const result = { to: kindOf(this.target), ok: false, answer, durationMs: 0 } as const;
-        this.#used += 1;
+        this.#occupiedPlaces += 1;
         void this.#inFlight.run(() => this.#end([claim], result));
         return [];
       }
@@ -184,7 +185,7 @@ export class ForwardWorker {
     if (first === undefined) return;
     const key = wasVerified(first.headers, verifier.scheme) ? 0 : -1;
     const requests = this.#requests({ ...asReceived(first, leads), key }, claims);
-    this.#used += requests.length;
+    this.#occupiedPlaces += requests.length;
     for (const request of requests) void this.#attempt(request, claimedAt);
   }
 
@@ -209,7 +210,7 @@ export class ForwardWorker {
   async #attempt({ checked, claims }: ClaimedRequest, claimedAt: number): Promise<void> {
     const { clock, random } = this.#options;
     const [{ leadId }] = claims;
-    for (const claim of claims) this.#sending.add(claim.leadId);
+    for (const claim of claims) this.#leadsInFlight.add(claim.leadId);
     await this.#inFlight.run(async () => {
       if (clock.steady() - claimedAt > latestBeginMs) {
         await this.#end(claims, undefined);
@@ -243,8 +244,8 @@ export class ForwardWorker {
 
   /** A failure that the end of this receiver made says nothing of the target. */
   #isCut({ ok, isInterrupted }: TargetResult): boolean {
-    const { ending, cut } = this.#options;
-    return !ok && (cut.aborted || (isInterrupted === true && ending.aborted));
+    const { shutdownRequested, attemptsAborted } = this.#options;
+    return !ok && (attemptsAborted.aborted || (isInterrupted === true && shutdownRequested.aborted));
   }
 
   /** Records the end of an attempt and frees its place. `result`: undefined where nothing was sent. */
@@ -278,7 +279,7 @@ export class ForwardWorker {
     } catch (error) {
       note({ kind: 'forwards-stopped', why: sentenceOf(error) });
     } finally {
-      for (const { leadId } of claims) this.#sending.delete(leadId);
+      for (const { leadId } of claims) this.#leadsInFlight.delete(leadId);
       this.#release(1);
     }
   }
@@ -297,7 +298,7 @@ export class ForwardWorker {
 
   /** Until the inbox has it: the place stays taken, so that no further lead is sent of which nobody knows what came. */
   async #record(records: readonly AttemptRecord[]): Promise<boolean> {
-    const { inbox, clock, cut, note, sentenceOf } = this.#options;
+    const { inbox, clock, attemptsAborted, note, sentenceOf } = this.#options;
     for (;;) {
       try {
         await inbox.record(records);
@@ -306,16 +307,16 @@ export class ForwardWorker {
         if (!(error instanceof CannotStoreError)) throw error;
         note({ kind: 'forwards-stopped', why: sentenceOf(error) });
         // The claim ends by itself then, and the lead is sent again.
-        if (!(await slept(clock, afterFailureMs, cut))) return false;
+        if (!(await slept(clock, afterFailureMs, attemptsAborted))) return false;
       }
     }
   }
 
   /** More leads wait for a target that is down than are tried: all that have waited too long are given up. */
   async #giveUpOverdue(): Promise<void> {
-    const { inbox, stopping } = this.#options;
+    const { inbox, claimingStopped } = this.#options;
     const { name, giveUpMs = defaultGiveUpMs } = this.target;
-    for (let leads = 1; leads > 0 && !stopping.aborted;) {
+    for (let leads = 1; leads > 0 && !claimingStopped.aborted;) {
       leads = await inbox.giveUp(name, giveUpMs);
       this.#givenUp += leads;
     }
@@ -329,8 +330,8 @@ export class ForwardWorker {
   }
 
   #release(places: number): void {
-    this.#used -= places;
-    if (this.#hasBacklog) this.#wake.abort();
+    this.#occupiedPlaces -= places;
+    if (this.#hasBacklog) this.#wakeController.abort();
   }
 }
 

@@ -70,7 +70,9 @@ export async function retryRequest(
       result: { ok, answer, durationMs, at, kind: isMove ? 'retry' : 'replay' },
     });
     const reached = status !== undefined;
-    return [{ leadId, ok, answer, durationMs, at, isTried: true, reached, insteadOf: ok ? label : undefined }];
+    return [
+      { leadId, ok, answer, durationMs, at, isTried: true, reached, insteadOf: ok ? label : undefined },
+    ];
   });
   if (records.length > 0) await inbox.record(records);
   return retried;
@@ -91,7 +93,10 @@ async function sent(
   if (first === undefined) return nothing;
   try {
     const leads = found.map(({ delivery }) => leadOf(delivery));
-    const attempt = Math.max(1, ...found.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0)));
+    const attempt = Math.max(
+      1,
+      ...found.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0)),
+    );
     return await target.deliver(asReceived(first.delivery, leads), attempt);
   } catch (error) {
     if (!isUnreadable(error)) throw error;

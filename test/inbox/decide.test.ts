@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   type BatchItem,
-  type Circumstances,
+  type BatchContext,
   decide,
   differingSeqs,
   keysOf,
-  type Known,
+  type StoredState,
   rejectItem,
   takeItem,
 } from '../../src/inbox/decide.ts';
@@ -17,11 +17,11 @@ const redact = {
   path: ({ path }: { readonly path: string }) => path,
   headers: () => [],
 };
-const circumstances: Circumstances = {
+const context: BatchContext = {
   ...{ seq: 10, now: 1000, claimMs: 60, noncesNow: 500, nonceLifetimeMs: 100 },
   ...{ targets: ['app'], storedName: (target) => `stored ${target}` },
 };
-const nothing: Known = {
+const nothing: StoredState = {
   leads: new Map(),
   nonces: new Map(),
   erased: new Map(),
@@ -40,11 +40,7 @@ const stored = (text: string, attempts = 1) => ({
 
 describe('a batch', () => {
   it('numbers what it takes in the order in which it came, behind the last number', () => {
-    const { results, seq, leads } = decide(
-      [item(lead('a')), item(lead('b'), lead('c'))],
-      nothing,
-      circumstances,
-    );
+    const { results, seq, leads } = decide([item(lead('a')), item(lead('b'), lead('c'))], nothing, context);
     expect(results.map((some) => some.map((one) => 'seq' in one && one.seq))).toEqual([[11], [12, 13]]);
     expect(seq).toBe(13);
     expect(leads.map(([id, number]) => [id, number])).toEqual([
@@ -56,11 +52,11 @@ describe('a batch', () => {
 
   it('has a lead due for each target, and for none where it came before', () => {
     const first = { ...lead('a'), claimed: ['app'] };
-    const { forwards, leads, repeats } = decide([item(first), item(lead('a'))], nothing, circumstances);
+    const { forwards, leads, repeats } = decide([item(first), item(lead('a'))], nothing, context);
     expect(forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 1, 1000, 1000, 1060]]);
     expect(leads.map((row) => row[3])).toEqual([2]);
     expect(repeats.size).toBe(0);
-    const waiting = decide([item(lead('a'))], nothing, circumstances);
+    const waiting = decide([item(lead('a'))], nothing, context);
     expect(waiting.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 1000, 1000, 0]]);
   });
 
@@ -74,22 +70,22 @@ describe('a batch', () => {
     const batch = [item(lead('a', { n: 2 })), item(lead('a', { n: 1 }))];
     expect(keysOf(batch).leads).toEqual(new Set(['a']));
     expect(differingSeqs(batch, known.leads)).toEqual([3]);
-    const { results, repeats, leads, forwards } = decide(batch, known, circumstances);
+    const { results, repeats, leads, forwards } = decide(batch, known, context);
     expect(results).toMatchObject([
       [{ kind: 'duplicate', attempt: 5, firstAt: 7, differs: ['n'] }],
       [{ kind: 'duplicate', attempt: 6, firstAt: 7, differs: undefined }],
     ]);
     expect([...repeats]).toEqual([['a', 2]]);
     expect([leads, forwards]).toEqual([[], []]);
-    const unread = decide(batch.slice(0, 1), { ...known, payloads: new Map() }, circumstances);
+    const unread = decide(batch.slice(0, 1), { ...known, payloads: new Map() }, context);
     expect(unread.results).toMatchObject([[{ differs: ['*'] }]]);
   });
 
   it('has a lead that an audit had stored for no target due at its first push, and not again', () => {
     const known = { ...nothing, leads: new Map([['a', stored('{"id":"a"}')]]), unpushed: new Set(['a']) };
     const fetched = { ...lead('a'), source: 'backfill' as const };
-    expect(decide([item(fetched)], known, circumstances).forwards).toEqual([]);
-    const pushed = decide([item({ ...lead('a'), claimed: ['app'] }), item(lead('a'))], known, circumstances);
+    expect(decide([item(fetched)], known, context).forwards).toEqual([]);
+    const pushed = decide([item({ ...lead('a'), claimed: ['app'] }), item(lead('a'))], known, context);
     expect(pushed.results.flat().map(({ kind }) => kind)).toEqual(['duplicate', 'duplicate']);
     expect(pushed.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 1000, 1000, 0]]);
   });
@@ -99,11 +95,7 @@ describe('a batch', () => {
       { ...lead('a'), nonce: 'n' },
       { ...lead('b'), nonce: 'n' },
     ];
-    const { results, nonces, deliveries, untaken } = decide(
-      [item(a), item(b), item(a)],
-      nothing,
-      circumstances,
-    );
+    const { results, nonces, deliveries, untaken } = decide([item(a), item(b), item(a)], nothing, context);
     expect(results.flat().map(({ kind }) => kind)).toEqual(['accepted', 'rejected', 'duplicate']);
     expect(nonces.get('n')).toMatchObject({ expires: 600 });
     expect(deliveries.map((row) => [row[2], row[3]])).toEqual([
@@ -116,14 +108,14 @@ describe('a batch', () => {
       ...nothing,
       nonces: new Map([['n', { digest: sha256(bodyOf('x')), expires }]]),
     });
-    expect(decide([item(a)], bound(501), circumstances).results).toMatchObject([[{ kind: 'rejected' }]]);
-    expect(decide([item(a)], bound(500), circumstances).results).toMatchObject([[{ kind: 'accepted' }]]);
+    expect(decide([item(a)], bound(501), context).results).toMatchObject([[{ kind: 'rejected' }]]);
+    expect(decide([item(a)], bound(500), context).results).toMatchObject([[{ kind: 'accepted' }]]);
   });
 
   it('stores nothing of a lead that was erased, and the others of its delivery without it', () => {
     const erased = new Map([['a', { seq: 2, firstAt: 5, attempts: 3 }]]);
     const known = { ...nothing, erased };
-    const alone = decide([item(lead('a'))], known, circumstances);
+    const alone = decide([item(lead('a'))], known, context);
     expect(alone.results).toMatchObject([
       [{ kind: 'duplicate', attempt: 4, firstAt: 5, seq: 2, isErased: true }],
     ]);
@@ -135,7 +127,7 @@ describe('a batch', () => {
       { start: 12, end: 22 },
     ];
     const both = ['a', 'b'].map((leadId, i) => ({ delivery, leadId, place: places[i] }));
-    const { results, deliveries } = decide([takeItem(both, redact)], known, circumstances);
+    const { results, deliveries } = decide([takeItem(both, redact)], known, context);
     expect(results).toMatchObject([[{ isErased: true }, { kind: 'accepted', leadId: 'b' }]]);
     const bytes = deliveries[0]?.[14];
     expect(Buffer.from(bytes as Uint8Array).toString()).toBe('           [{"id":"b"}]'.padStart(body.length));
@@ -143,15 +135,15 @@ describe('a batch', () => {
       [{ delivery: deliveryOf('{"id":"a",'), rejection: rejection('wrong_credential', '') }],
       redact,
     );
-    expect(decide([rejected], known, circumstances).deliveries).toEqual([]);
-    expect(decide([rejected], nothing, circumstances).deliveries).toHaveLength(1);
+    expect(decide([rejected], known, context).deliveries).toEqual([]);
+    expect(decide([rejected], nothing, context).deliveries).toHaveLength(1);
   });
 
   it('names the leads of which repeats beyond those that are kept are dropped', () => {
     const text = '{"id":"a"}';
     const known = { ...nothing, leads: new Map([['a', stored(text, 101)]]) };
-    expect(decide([item(lead('a'))], known, circumstances).trimmed).toEqual([{ id: 'a', differs: false }]);
+    expect(decide([item(lead('a'))], known, context).trimmed).toEqual([{ id: 'a', differs: false }]);
     const fewer = { ...nothing, leads: new Map([['a', stored(text, 100)]]) };
-    expect(decide([item(lead('a'))], fewer, circumstances).trimmed).toEqual([]);
+    expect(decide([item(lead('a'))], fewer, context).trimmed).toEqual([]);
   });
 });

@@ -75,10 +75,10 @@ async function start(target: Target, options: StartOptions = {}) {
     ...shared,
     verifier,
     random: () => 0,
-    onAttempt: (attempt) => void attempts.push(attempt) as undefined,
-    ending: ending.signal,
-    stopping: stopping.signal,
-    cut: cut.signal,
+    onAttempt: (attempt) => void attempts.push(attempt),
+    shutdownRequested: ending.signal,
+    claimingStopped: stopping.signal,
+    attemptsAborted: cut.signal,
   };
   const worker = new ForwardWorker(target, workerOptions);
   const policy = { path: undefined, scheme: verifier.scheme, leadAt: 'auto' as const };

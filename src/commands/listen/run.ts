@@ -170,7 +170,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
       new ForwardWorker(target, {
         ...{ inbox, verifier, clock, note, sentenceOf, random: context.random },
         onAttempt: (attempt) => forwards.emit(attempt),
-        ...{ ending: stop.stopping, stopping: signal, cut: abort.signal },
+        ...{ shutdownRequested: stop.stopping, claimingStopped: signal, attemptsAborted: abort.signal },
       }),
   );
   const receiver = receiverFor(session, settings, workers);

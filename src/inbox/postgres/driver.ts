@@ -91,7 +91,7 @@ const beginning: readonly Query[] = [
   `SELECT ${databaseTime} AS now`,
 ].map((text) => new Query(text));
 
-/** A transaction that meets others is tried so often. */
+/** Retries after a serialization failure or a deadlock (SQLSTATE 40001, 40P01). */
 const maxConflicts = 5;
 
 /** How long a statement may take that reads, and one that removes dead rows, in milliseconds. */

@@ -1,3 +1,5 @@
+// The table `forwards` has one row for each lead and target: its state, and the time until which a receiver holds the claim on it.
+// A claim expires, so that another receiver continues after a crash. `target` is the stored name of a target.
 import type {
   AttemptRecord,
   ClaimedLead,
@@ -27,12 +29,7 @@ import {
   type Work,
 } from './statement.ts';
 
-/**
- * The table `forwards`: where each lead stands at each of its targets, and until when somebody has claimed it. A claim ends by
- * itself, so that another receiver does what one that was killed had not done. `target` is the stored name of a target.
- */
-
-/** In the very words of the index: from then on a row can be claimed. */
+/** The time from which a row can be claimed, in the very words of the index `due`, which is not used otherwise. */
 const freeAt = ({ larger }: Dialect): Query => raw(`${larger}(due_at, claimed_until)`);
 
 interface Claiming {
@@ -40,18 +37,18 @@ interface Claiming {
   readonly claimMs: number;
 }
 
-/** As `Inbox.claim`. `by`: when the leads are due, in milliseconds since the epoch. */
+/** As `Inbox.claim`. `dueBy` in milliseconds since the epoch. */
 export function* claim(
   dialect: Dialect,
-  { target, most, by }: { readonly target: string; readonly most: number; readonly by: number },
+  { target, limit, dueBy }: { readonly target: string; readonly limit: number; readonly dueBy: number },
   claiming: Claiming,
 ): Work<readonly ClaimedLead[]> {
   const waiting = sql`SELECT lead, seq, request, tries, since, ${freeAt(dialect)} AS free_at FROM @forwards
     WHERE target = ${target} AND state = 'waiting'`;
   const rows: Rows = yield* ask(
-    sql`SELECT * FROM (${waiting} AND ${freeAt(dialect)} <= ${by} ORDER BY ${freeAt(dialect)}, request
-      LIMIT ${Math.max(most, mostDueCompared)}) AS earliest
-      ORDER BY CASE WHEN tries > 0 THEN 1 ELSE 0 END, free_at, request LIMIT ${most}`,
+    sql`SELECT * FROM (${waiting} AND ${freeAt(dialect)} <= ${dueBy} ORDER BY ${freeAt(dialect)}, request
+      LIMIT ${Math.max(limit, mostDueCompared)}) AS earliest
+      ORDER BY CASE WHEN tries > 0 THEN 1 ELSE 0 END, free_at, request LIMIT ${limit}`,
   );
   const last = rows.at(-1);
   if (last === undefined) return [];
@@ -113,12 +110,13 @@ function endOfClaim(
   now: number,
 ): Query {
   const row = sql`WHERE lead = ${toColumn(leadId)} AND target = ${insteadOf ?? storedName(target)}`;
-  // A target that has had the lead has had it, whoever claimed it meanwhile.
+  // A success is recorded even if the claim expired and another receiver claimed the lead; any other outcome counts for its own claim.
   if (outcome === 'done') return sql`UPDATE @forwards SET state = 'done', claimed_until = 0 ${row}`;
-  const ended = sql`${row} AND tries = ${tries} AND state <> 'done'`;
-  if (outcome === 'untried') return sql`UPDATE @forwards SET claimed_until = 0, tries = tries - 1 ${ended}`;
-  if (outcome === 'dead') return sql`UPDATE @forwards SET claimed_until = 0, state = 'dead' ${ended}`;
-  return sql`UPDATE @forwards SET claimed_until = 0, due_at = ${now + Math.round(outcome.retryInMs)} ${ended}`;
+  const ownClaim = sql`${row} AND tries = ${tries} AND state <> 'done'`;
+  if (outcome === 'untried')
+    return sql`UPDATE @forwards SET claimed_until = 0, tries = tries - 1 ${ownClaim}`;
+  if (outcome === 'dead') return sql`UPDATE @forwards SET claimed_until = 0, state = 'dead' ${ownClaim}`;
+  return sql`UPDATE @forwards SET claimed_until = 0, due_at = ${now + Math.round(outcome.retryInMs)} ${ownClaim}`;
 }
 
 /** The newest are kept. Nothing is written where the delivery is gone. */
@@ -175,7 +173,7 @@ const pageRows = 1000;
 export const undoneTargets = sql`SELECT name, label FROM @targets
   WHERE EXISTS (SELECT 1 FROM @forwards WHERE target = name AND state <> 'done')`;
 
-/** Some of the leads that the target has not had, behind one of them; the page is the last one where it is not full. */
+/** One page of the leads that the target still lacks, in the order of ids, behind `after`. A page that is not full is the last. */
 export const undonePage = {
   rows: pageRows,
   query: (target: string, after: string): Query =>

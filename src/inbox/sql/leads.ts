@@ -13,7 +13,7 @@ import {
   toColumn,
   type Work,
 } from './statement.ts';
-import { erasedLeads } from './take.ts';
+import { erasedLeads } from './store-batch.ts';
 
 /** Rows of `leads` that are read at once: between two reads other work of this process gets its turn. */
 const pageRows = 10_000;

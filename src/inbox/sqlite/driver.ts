@@ -55,7 +55,7 @@ class SqliteDriver implements Driver {
     return sql`${this.#clock.now()}`;
   }
 
-  /** From now on a transaction does not wait for another process's: it fails at once, and the event loop goes on. */
+  /** Disables SQLite's busy handler, which would block the event loop: a locked write fails, and the store repeats it. */
   failWhereLocked(): void {
     this.#database.prepare('PRAGMA busy_timeout = 0').all([]);
   }

@@ -4,7 +4,7 @@ import {
   type Changes,
   differingSeqs,
   type Keys,
-  type Known,
+  type StoredState,
 } from '../decide.ts';
 import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
 import type { ErasedLead } from '../inbox.ts';
@@ -32,12 +32,13 @@ import {
 /** First payloads that are looked up for one batch at most: others count as not compared. */
 const mostPayloads = 64;
 
-/** What the inbox has of the keys of a batch. `key`: of the inbox. */
-export function* load(
+/** Reads the rows that the decision about a batch depends on. `key`: the key of the inbox, under which erased ids are digested. */
+export function* loadStoredState(
   dialect: Dialect,
   key: Uint8Array,
   { batch, keys }: { readonly batch: readonly BatchItem[]; readonly keys: Keys },
-): Work<Known> {
+): Work<StoredState> {
+  // The nonces come third because a nonce never comes without a lead.
   const [erasedRows = [], leadRows = [], nonceRows = []] = yield [
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
     ...(keys.leads.size === 0 ? [] : [leadsQuery(dialect, [...keys.leads])]),
@@ -130,7 +131,7 @@ function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<Readonl
 }
 
 /** Stores what was decided. `noncesNow`: by the clock of the nonces. */
-export function* save(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
+export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: number): Work<void> {
   const { deliveries, contents, leads, forwards, nonces, repeats, trimmed, untaken } = changes;
   const bound = [...nonces].map(([nonce, { digest, expires }]): Value[] => [nonce, digest, expires]);
   const insertions = [
