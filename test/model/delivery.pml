@@ -4,8 +4,8 @@
  *
  *   delivery     src/receiver/create-receiver.ts: received, stored, answered; what begins at once; and the sender around it
  *   target       src/receiver/forward-worker.ts: claim, deliver, record; targets/append.ts (opened, written)
- *   rows         the table `forwards` of src/inbox/sqlite/forward-rows.ts and src/inbox/postgres/
- *   transaction  of either store; a COMMIT may fail, and it may have happened although its answer is lost or an error
+ *   rows         the table `forwards`: src/inbox/sql/forwards.ts
+ *   transaction  by either driver; a COMMIT may fail, and it may have happened although its answer is lost or an error
  *   init         kills and restarts, claims that end, `inbox erase`, `inbox retry`, rotation of the file
  *
  * One atomic step is one transaction, or one turn of the event loop. At most FAULTS things go wrong, of any kinds and at any
