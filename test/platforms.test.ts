@@ -105,10 +105,10 @@ describe('config edit', () => {
 });
 
 it('an inbox is synced through the cache of a drive, which is a setting where a system has both', async () => {
-  const database = await openDatabase(
-    join(mkdtempSync(join(tmpdir(), 'leads-inbox-')), 'a.db'),
-    { warn: () => undefined, clock: new FakeClock() },
-  );
+  const database = await openDatabase(join(mkdtempSync(join(tmpdir(), 'leads-inbox-')), 'a.db'), {
+    warn: () => undefined,
+    clock: new FakeClock(),
+  });
   expect(database.prepare('PRAGMA fullfsync').all([])).toMatchObject([{ fullfsync: 1 }]);
   database.close();
 });

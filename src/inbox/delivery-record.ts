@@ -120,9 +120,12 @@ function remainingBody(body: Uint8Array, places: readonly Span[]): Uint8Array {
   return remaining;
 }
 
-/** Headers may hold anything of an erased lead; only what the app needs to read the body stays. */
+/** Stands for the value of a header that held a credential: credentials are not stored. */
+export const redacted = '[redacted]';
+
+/** Headers may hold anything of an erased lead; what the app needs to read the body stays, and that there was a credential. */
 const remainingHeaders = (headers: Delivery['rawHeaders']): Delivery['rawHeaders'] =>
-  headers.filter(([name]) => /^content-type$/i.test(name));
+  headers.filter(([name, value]) => value === redacted || /^content-type$/i.test(name));
 
 /** A path without its query. */
 export const remainingPath = (path: string): string => path.replace(/[?#].*$/s, '');

@@ -105,6 +105,8 @@ export interface Forward {
   readonly tries: number;
   /** When it is tried again; undefined where it is not. */
   readonly dueAt: number | undefined;
+  /** A receiver holds the claim on it: an attempt is under way, or was when that receiver was killed. */
+  readonly isClaimed: boolean;
 }
 
 /** Leads that one target has not had. */
@@ -160,11 +162,11 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * Claims leads that the target is due to be tried for: at least one where there is one, about `most`, and leads of one
-   * request together. Of the earliest those come first that were never tried, so that leads which the target does not take
+   * Claims leads that the target is due to be tried for: at least one where there is one, at most `most`, or, with `isWhole`,
+   * all leads of the last request. Of the earliest those come first that were never tried, so that leads which the target does not take
    * hold no other for long. `withinMs`: those that are due so soon as well.
    */
-  claim(target: string, most: number, withinMs?: number): Promise<readonly ClaimedLead[]>;
+  claim(target: string, most: number, withinMs?: number, isWhole?: boolean): Promise<readonly ClaimedLead[]>;
   /**
    * Claims leads for a person, due or not, dead or not: at the target, or, where none is named, at the one forward that each
    * of them waits for. One answer for each, in order.
@@ -176,8 +178,11 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   nextDueIn(target: string): Promise<number | undefined>;
   /** Gives up leads that have waited for the target so long: up to 500 at once. Resolves to their number. */
   giveUp(target: string, afterMs: number): Promise<number>;
-  /** What these leads wait for, or are dead for, is due now, as if they had come now. Resolves to the number of such leads. */
-  makeDue(leadIds: readonly string[]): Promise<number>;
+  /**
+   * What these leads wait for, or are dead for, is due now, as if they had come now. Leads that several calls with one `dueAt`
+   * (ms since the epoch) name are due at the same time, so that those of one request stay together. Resolves to their number.
+   */
+  makeDue(leadIds: readonly string[], dueAt?: number): Promise<number>;
   /** Leads that this target has not had, dead or not; left out: any target, and a lead once for each. */
   waiting(target?: string): AsyncIterable<StoredRef>;
   /** Labels of the receiver's targets that this inbox did not know, where it had leads already: they get new leads only. */

@@ -74,7 +74,7 @@ export function readerOf(driver: Driver, key: Uint8Array, own: readonly string[]
     checkReadable: answered(() => driver.checkReadable()),
     targetCounts: answered(async () => targetCountsIn(await driver.read(targetCountsQuery), own)),
     forwards: answered(async (leadIds: readonly string[]) =>
-      forwardsIn(await driver.read(forwardsQuery(dialect, leadIds))),
+      forwardsIn(await driver.read(forwardsQuery(dialect, leadIds, driver.now()))),
     ),
     droppedRepeats: answered(async (leadId: string): Promise<DroppedRepeats> => {
       const [row] = await driver.read(

@@ -79,14 +79,11 @@ class Store {
     return {
       take: (arrivals) => this.#addItem<readonly TakeResult[]>(() => takeItem(arrivals, redact)),
       reject: (rejected) => this.#reject(rejected),
-      claim: (target, most, withinMs = 0) =>
-        this.#add(({ now }) =>
-          claim(
-            dialect,
-            { target: storedName(target), limit: most, dueBy: now + Math.round(withinMs) },
-            { now, claimMs },
-          ),
-        ),
+      claim: (target, limit, withinMs = 0, isWhole = false) =>
+        this.#add(({ now }) => {
+          const dueBy = now + Math.round(withinMs);
+          return claim(dialect, { target: storedName(target), limit, dueBy, isWhole }, { now, claimMs });
+        }),
       claimLeads: (leadIds, target) =>
         this.#add(function* ({ now }) {
           const stored = target === undefined ? undefined : storedName(target);
@@ -102,7 +99,8 @@ class Store {
         }),
       giveUp: (target, afterMs) =>
         this.#add(({ now }) => giveUp(storedName(target), now - Math.round(afterMs), now)),
-      makeDue: (leadIds) => this.#add(({ now }) => makeDue(dialect, leadIds, now)),
+      makeDue: (leadIds, dueAt = Infinity) =>
+        this.#add(({ now }) => makeDue(dialect, leadIds, { now, dueAt })),
       waiting: (target) => this.#waiting(target),
       checkWritable: () => this.#checkWritable(),
       backlog: () => this.#read(() => this.#backlog()),

@@ -28,7 +28,8 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
   'former-secret-unused': ({ number, secrets, hours }) =>
     `no delivery used secret ${number} of ${secrets} for ${hours}h: it can be removed`,
   'rejected-not-kept': ({ why }) => `${why}; rejected deliveries are not kept`,
-  'forward-unsigned': ({ scheme }) => `leads are forwarded without a signature: '${scheme}' has no key here that signs`,
+  'forward-unsigned': ({ scheme }) =>
+    `leads are forwarded without a signature: '${scheme}' has no key here that signs`,
   'given-up': ({ target, leads }) =>
     `${counted(leads, 'lead is', 'leads are')} dead for ${target}, which did not take ` +
     `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`,

@@ -3,7 +3,7 @@ import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type Key, type Scheme, unverified, type Verifier } from '../webhook/scheme.ts';
-import { redacted } from './stored-request.ts';
+import { redacted } from '../inbox/delivery-record.ts';
 
 /** Of the secrets that were replaced, how many are still taken out of what is stored: each costs every delivery a search. */
 const mostFormer = 20;

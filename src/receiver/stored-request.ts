@@ -1,12 +1,10 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
+import { redacted } from '../inbox/delivery-record.ts';
 import type { ClaimedLead, Inbox, StoredDelivery } from '../inbox/inbox.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
 import { readStoredLead } from '../lead/read-leads.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { ReceiverProblem } from './problems.ts';
-
-/** Credentials are not stored: a header that held one is left out. */
-export const redacted = '[redacted]';
 
 /** Why one lead cannot be sent as it is stored, which is no reason to leave the others. */
 export type Unreadable = DataError | LeadNotFoundError;

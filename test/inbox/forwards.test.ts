@@ -135,17 +135,33 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
     expect(idsOf(await inbox.claim(app, 9, 301 * minute))).toEqual(['a']);
   });
 
-  it('takes the leads of one request together, whatever the limit is', async () => {
+  it('takes the leads of one request together, whatever the limit is, or no more than the limit', async () => {
     const inbox = await open(newLocation(), options);
     const delivery = deliveryOf('[{"id":"a"},{"id":"b"},{"id":"c"}]');
     const leads = ['a', 'b', 'c'].map((id, i) =>
       arrivalOf({ id }, { delivery, place: { start: 1 + 11 * i, end: 11 + 11 * i } }),
     );
     await inbox.take([arrivalOf({ id: 'x' }), ...leads, arrivalOf({ id: 'y' })]);
-    const first = await inbox.claim(app, 2);
+    expect(await claimed(inbox, 2, mail)).toEqual(['x', 'a']);
+    const first = await inbox.claim(app, 2, 0, true);
     expect(idsOf(first)).toEqual(['x', 'a', 'b', 'c']);
     expect(new Set(first.slice(1).map(({ request }) => request)).size).toBe(1);
     expect(await claimed(inbox)).toEqual(['y']);
+  });
+
+  it('takes a request as one where its leads were made due one after another', async () => {
+    const inbox = await open(newLocation(), options);
+    const delivery = deliveryOf('[{"id":"b"},{"id":"a"}]');
+    const leads = ['b', 'a'].map((id, i) =>
+      arrivalOf({ id }, { delivery, place: { start: 1 + 11 * i, end: 11 + 11 * i } }),
+    );
+    await inbox.take(leads);
+    const dueAt = clock.now() - 1;
+    for (const id of ['a', 'b']) {
+      await inbox.makeDue([id], dueAt);
+      clock.advance(1);
+    }
+    expect(idsOf(await inbox.claim(app, 1, 0, true))).toEqual(['b', 'a']);
   });
 
   it('ends by itself, and counts as an attempt', async () => {

@@ -183,7 +183,9 @@ describe('a delivery', () => {
     expect((await asked<WireDelivery>(page, 'deliveries/1')).results).toEqual([
       { ...result, target: 'forward http://localhost:1', address: 'http://localhost:1/' },
     ]);
-    await inbox.record([{ leadId: 'a', seq: 1, tries: 0, target, outcome: 'done', result: { ...result, ok: true } }]);
+    await inbox.record([
+      { leadId: 'a', seq: 1, tries: 0, target, outcome: 'done', result: { ...result, ok: true } },
+    ]);
     const { rows } = await asked<WirePage>(page, 'deliveries');
     expect(rows.map(({ seq, verdict, done, waiting }) => [seq, verdict, done, waiting])).toEqual([
       [2, 'duplicate', 0, 0],

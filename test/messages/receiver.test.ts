@@ -10,10 +10,7 @@ it.each<[ReceiverProblem | ReceiverNote, string]>([
     { kind: 'rejected-not-kept', why: 'the disk is full' },
     'the disk is full; rejected deliveries are not kept',
   ],
-  [
-    { kind: 'lead-not-sent', leadId: 'a', why: 'it holds no lead' },
-    "it holds no lead; 'a' is not forwarded",
-  ],
+  [{ kind: 'lead-not-sent', leadId: 'a', why: 'it holds no lead' }, "it holds no lead; 'a' is not forwarded"],
   [
     { kind: 'pulled-without-id', leads: 1 },
     '1 lead of the service has no id: the backfill cannot take it in',

@@ -25,7 +25,8 @@ async function stored(delivery: Delivery, verifier: Verifier): Promise<StoredDel
 }
 
 /** The same as an app gets it a day later. */
-const forwarded = (from: StoredDelivery, verifier: Verifier): Delivery => fresh(from, verifier).checked.delivery;
+const forwarded = (from: StoredDelivery, verifier: Verifier): Delivery =>
+  fresh(from, verifier).checked.delivery;
 
 function fresh(from: StoredDelivery, verifier: Verifier) {
   const checked = asReceived(from, []);

@@ -292,6 +292,22 @@ describe('a target', () => {
     expect(await run.states('a')).toEqual(['done 2']);
   });
 
+  it('that takes leads one by one never has more than it has places for, also of one request', async () => {
+    const { target, mostAtOnce } = app(
+      async () => {
+        await turn();
+        return ok;
+      },
+      { isWhole: undefined, concurrency: 2 },
+    );
+    const run = await start(target);
+    const ids = Array.from({ length: 20 }, (_, i) => `l${i}`);
+    await run.push(...ids);
+    await run.wait(60 * second);
+    for (const id of ids) expect(await run.states(id)).toEqual(['done 1']);
+    expect(mostAtOnce()).toBe(2);
+  });
+
   it('that refuses one lead takes the others meanwhile', async () => {
     const { target, attempts } = app((id) => (id === 'bad' ? { answer: '422', status: 422 } : ok));
     const run = await start(target);

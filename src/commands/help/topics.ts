@@ -76,9 +76,9 @@ function describe(preset: (typeof presets)[number]): string {
 /** `leads help targets`. */
 const targetsTopic = {
   about:
-    'What listen hands each lead to: --forward-to URL, --exec COMMAND, --output FILE, each as often as needed, and --target ' +
-    'with JSON, or a file that holds such an object or an array of them, where more is meant. Targets are tried side by ' +
-    'side: one that fails holds no other, and a lead is accepted when all have it.',
+    'What listen forwards each lead to: --forward-to URL, --exec COMMAND, --output FILE, each as often as needed, and --target ' +
+    'with JSON, or a file that holds such an object or an array of them, where more is meant. A lead is accepted once ' +
+    'it is stored; each target follows on its own, and one that fails holds no other.',
   rows: (): readonly Row[] => [
     [
       'forward',

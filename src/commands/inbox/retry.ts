@@ -65,7 +65,9 @@ async function makeDue(
   const result = await withInbox(options, context, async (inbox) => {
     const ids = await leadIdsOf(options, inbox);
     let due = 0;
-    for (let i = 0; i < ids.length; i += leadsAtOnce) due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce));
+    const dueAt = context.clock.now();
+    for (let i = 0; i < ids.length; i += leadsAtOnce)
+      due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce), dueAt);
     return { due, ...(await untilTried(due === 0 ? [] : ids, inbox, printer, context)) };
   });
   if (result === undefined) return 'done';
@@ -98,6 +100,8 @@ async function untilTried(
     const at = clock.now();
     for (const leadId of some) {
       const forwards = found.get(leadId) ?? [];
+      // An app may take longer than nobody is waited for.
+      if (forwards.some(({ isClaimed }) => isClaimed)) idleSince = clock.steady();
       const isUntried = forwards.some(
         ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= at),
       );
@@ -107,7 +111,9 @@ async function untilTried(
       const missing = forwards.filter(({ state }) => state !== 'done');
       if (missing.length > 0) failed += 1;
       const answer =
-        missing.length === 0 ? 'done' : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
+        missing.length === 0
+          ? 'done'
+          : missing.map(({ target, state }) => `${state} for ${target}`).join(', ');
       await printer.write({ ...untried(leadId, answer, at), ok: missing.length === 0, isTried: true });
     }
     if (left.size > 0 && !(await slept(clock, lookEveryMs, signal))) break;

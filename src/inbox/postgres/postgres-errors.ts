@@ -23,8 +23,16 @@ export function sqlState(error: unknown): string {
 /** A transaction that met another one, and that works when it is tried again. */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(sqlState(error));
 
-/** The database did not take some of the data: a smaller batch may work. XX is a damaged page. */
-export const isOfData = (error: unknown): boolean => /^(22|23|54|XX)/.test(sqlState(error));
+/** What a smaller batch meets as well: connections, rights and tables, resources, locks, an end of the server. */
+const ofWholeDatabase = /^(08|25|40|42|53|55P03|57|58)/;
+
+/** The database, or this program, did not take some of the data: a smaller batch may work. */
+export function isOfData(error: unknown): boolean {
+  if (error instanceof LeadsError || error instanceof LostAnswerError) return false;
+  const { code } = error as { readonly code?: unknown };
+  const isOfSocket = typeof code === 'string' && sqlState(error) === '';
+  return !isOfSocket && !ofWholeDatabase.test(sqlState(error));
+}
 
 /** Whether the transaction was committed is not known. */
 export class LostAnswerError extends Error {}

@@ -37,10 +37,18 @@ interface Claiming {
   readonly claimMs: number;
 }
 
-/** As `Inbox.claim`. `dueBy` in milliseconds since the epoch. */
+/** Which leads are claimed, as `Inbox.claim` says. `dueBy` in milliseconds since the epoch. */
+interface ClaimQuery {
+  readonly target: string;
+  readonly limit: number;
+  readonly dueBy: number;
+  readonly isWhole: boolean;
+}
+
+/** As `Inbox.claim`. */
 export function* claim(
   dialect: Dialect,
-  { target, limit, dueBy }: { readonly target: string; readonly limit: number; readonly dueBy: number },
+  { target, limit, dueBy, isWhole }: ClaimQuery,
   claiming: Claiming,
 ): Work<readonly ClaimedLead[]> {
   const waiting = sql`SELECT lead, seq, request, tries, since, ${freeAt(dialect)} AS free_at FROM @forwards
@@ -48,17 +56,9 @@ export function* claim(
   const rows: Rows = yield* ask(
     sql`SELECT * FROM (${waiting} AND ${freeAt(dialect)} <= ${dueBy} ORDER BY ${freeAt(dialect)}, request
       LIMIT ${Math.max(limit, mostDueCompared)}) AS earliest
-      ORDER BY CASE WHEN tries > 0 THEN 1 ELSE 0 END, free_at, request LIMIT ${limit}`,
+      ORDER BY CASE WHEN tries > 0 THEN 1 ELSE 0 END, free_at, request, seq LIMIT ${limit}`,
   );
-  const last = rows.at(-1);
-  if (last === undefined) return [];
-  const isOfLast = (row: Row): boolean =>
-    row['free_at'] === last['free_at'] && row['request'] === last['request'];
-  // The limit may have cut the last request in two.
-  const whole: Rows = yield* ask(
-    sql`${waiting} AND ${freeAt(dialect)} = ${numberOf(last['free_at'])} AND request = ${numberOf(last['request'])}`,
-  );
-  const claimed = [...rows.filter((row) => !isOfLast(row)), ...whole];
+  const claimed = isWhole ? yield* withWholeRequest(rows, waiting, dialect) : rows;
   yield claimed.map((row) => claimRow(textOf(row['lead']), target, claiming));
   return claimed.map((row) => ({
     leadId: fromColumn(textOf(row['lead'])),
@@ -67,6 +67,17 @@ export function* claim(
     tries: numberOf(row['tries']) + 1,
     since: numberOf(row['since']),
   }));
+}
+
+/** The limit may have cut the last request in two. */
+function* withWholeRequest(rows: Rows, waiting: Query, dialect: Dialect): Work<Rows> {
+  const last = rows.at(-1);
+  if (last === undefined) return rows;
+  const [at, request] = [numberOf(last['free_at']), numberOf(last['request'])];
+  const whole: Rows = yield* ask(
+    sql`${waiting} AND ${freeAt(dialect)} = ${at} AND request = ${request} ORDER BY seq`,
+  );
+  return [...rows.filter((row) => row['free_at'] !== at || row['request'] !== request), ...whole];
 }
 
 const claimRow = (lead: string, target: string, { now, claimMs }: Claiming): Query =>
@@ -151,12 +162,16 @@ export function* giveUp(target: string, since: number, now: number): Work<number
   return rows.length;
 }
 
-/** As `Inbox.makeDue`. */
-export function* makeDue(dialect: Dialect, leadIds: readonly string[], now: number): Work<number> {
+/** As `Inbox.makeDue`. What comes of an attempt under way does not count, unless it is a success: a person began anew. */
+export function* makeDue(
+  dialect: Dialect,
+  leadIds: readonly string[],
+  { now, dueAt }: { readonly now: number; readonly dueAt: number },
+): Work<number> {
   const undone = sql`state <> 'done' AND lead IN (SELECT value FROM ${dialect.each(leadIds.map(toColumn))})`;
   const [row] = yield* ask(sql`SELECT COUNT(DISTINCT lead) AS leads FROM @forwards WHERE ${undone}`);
   yield [
-    sql`UPDATE @forwards SET state = 'waiting', tries = 0, since = ${now}, due_at = ${now} WHERE ${undone}`,
+    sql`UPDATE @forwards SET state = 'waiting', tries = 0, since = ${now}, due_at = ${Math.min(now, dueAt)} WHERE ${undone}`,
   ];
   return numberOf(row?.['leads']);
 }
@@ -222,8 +237,8 @@ export function targetCountsIn(rows: Rows, own: readonly string[]): TargetCount[
   return counts.sort((a, b) => (a.target < b.target ? -1 : 1));
 }
 
-export const forwardsQuery = (dialect: Dialect, leadIds: readonly string[]): Query =>
-  sql`SELECT lead, label, state, tries, due_at FROM ${dialect.each(leadIds.map(toColumn))} ${dialect.searched} @forwards
+export const forwardsQuery = (dialect: Dialect, leadIds: readonly string[], now: Query): Query =>
+  sql`SELECT lead, label, state, tries, due_at, CASE WHEN claimed_until > ${now} THEN 1 ELSE 0 END AS is_claimed FROM ${dialect.each(leadIds.map(toColumn))} ${dialect.searched} @forwards
     ON lead = asked.value LEFT JOIN @targets ON name = target ORDER BY label`;
 
 export function forwardsIn(rows: Rows): ReadonlyMap<string, readonly Forward[]> {
@@ -234,7 +249,8 @@ export function forwardsIn(rows: Rows): ReadonlyMap<string, readonly Forward[]> 
     const dueAt = state === 'waiting' ? numberOf(row['due_at']) : undefined;
     const target = fromColumn(textOf(row['label']));
     const all = byLead.get(leadId) ?? [];
-    byLead.set(leadId, [...all, { target, state, tries: numberOf(row['tries']), dueAt }]);
+    const isClaimed = state === 'waiting' && numberOf(row['is_claimed']) === 1;
+    byLead.set(leadId, [...all, { target, state, tries: numberOf(row['tries']), dueAt, isClaimed }]);
   }
   return byLead;
 }

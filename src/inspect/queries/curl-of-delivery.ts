@@ -1,6 +1,6 @@
 import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { curlCommand } from '../../output/curl-command.ts';
-import { redacted } from '../../receiver/stored-request.ts';
+import { redacted } from '../../inbox/delivery-record.ts';
 import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
 import type { WireCurl } from '../wire.ts';

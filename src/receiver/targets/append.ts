@@ -286,7 +286,8 @@ async function beginsLead(
   for (const { seq } of leads) {
     try {
       const stored = await storedDelivery(inbox, seq);
-      if (stored !== undefined && part.equals(leadOf(stored).lead.bytes.subarray(0, part.length))) return true;
+      if (stored !== undefined && part.equals(leadOf(stored).lead.bytes.subarray(0, part.length)))
+        return true;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
     }

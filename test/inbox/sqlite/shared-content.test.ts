@@ -5,9 +5,7 @@ import { deliveryOf, doneAt, freshFile } from '../support.ts';
 
 const counted = (path: string): unknown => {
   const database = new Libsql(path);
-  const row = database
-    .prepare('SELECT COUNT(*) AS contents, SUM(LENGTH(body)) AS bytes FROM contents')
-    .get();
+  const row = database.prepare('SELECT COUNT(*) AS contents, SUM(LENGTH(body)) AS bytes FROM contents').get();
   database.close();
   return row;
 };

@@ -19,7 +19,9 @@ it('knows the leads of a file by the field that is their id, and those from befo
     },
     list({ seq = 0 }) {
       const leadId = ['a', 'b', 'c'][seq];
-      return each([{ seq, leadId, body: Buffer.from(bodies[seq] ?? ''), headers: [] } as object as StoredDelivery]);
+      return each([
+        { seq, leadId, body: Buffer.from(bodies[seq] ?? ''), headers: [] } as object as StoredDelivery,
+      ]);
     },
   };
   await repairOutputFile(path, inbox, { name: 'uuid' });
