@@ -124,6 +124,14 @@ class DatabaseFiles {
     this.#unsynced.set(path, { image: before?.image ?? readImage(path), isOrdered });
   }
 
+  /** A step has ended that syncs only when it copies the log: the log is then durable before the file, and both are in the end. */
+  mayHaveCopied(path: string): void {
+    const before = this.#unsynced.get(path);
+    if (before?.isOrdered !== true) return;
+    const image = readImage(path);
+    if (!image.database.equals(before.image.database)) this.#unsynced.set(path, { image, isOrdered: true });
+  }
+
   /** What was not synced is lost, or a part of it. */
   losePower(random: Random): void {
     for (const [path, { image, isOrdered }] of this.#unsynced) {
@@ -259,6 +267,7 @@ export function databaseModule(process: SimProcess, rules: DatabaseRules): unkno
       const before = fault?.when === 'during' ? readImage(this.#path) : undefined;
       const result = disk.effect(process, run);
       files.changes += 1;
+      if (synced === 'checkpoints') files.mayHaveCopied(this.#path);
       process.block(disk.rules.delay('commit', this.#seen));
       if (synced === 'always' && !this.#database.inTransaction) files.synced(this.#path);
       if (before !== undefined && fault?.kind === 'crash') this.#crashDuring(before, fault.how);
