@@ -114,6 +114,16 @@ export function checkClaimsEnd({ forwards }: StoredLeads, now: number, ahead: nu
     throw new Violation('claims-end', `claimed for too long: ${some(endless.map(({ id }) => id))}`);
 }
 
+/** Only the end of an attempt ends its claim: another one would begin beside it. `underWay`: pairs of a lead and a target. */
+export function checkStillClaimed({ forwards }: StoredLeads, underWay: ReadonlySet<string>): void {
+  const ended = forwards.filter(
+    ({ id, target, state, claimedUntil }) =>
+      state === 'waiting' && claimedUntil === 0 && underWay.has(pairOf(id, target)),
+  );
+  if (ended.length > 0)
+    throw new Violation('one-attempt-at-a-time', `sent, and not claimed: ${some(ended.map(({ id }) => id))}`);
+}
+
 /** No claim of a lead lasts longer. */
 export const claimMs = 40_000;
 

@@ -29,6 +29,7 @@ import {
   checkSaidDead,
   checkSecrets,
   checkSigned,
+  checkStillClaimed,
   checkStored,
   checkTaken,
   checkUnclaimed,
@@ -527,6 +528,13 @@ class World {
       throw new Violation('one-attempt-at-a-time', `${target} is handed ${id} by two attempts at a time`);
   }
 
+  #underWay(): ReadonlySet<string> {
+    const attempts = [...this.#attempts].filter(
+      ([, { at, isUnderWay }]) => at > this.#calmSince && isUnderWay(),
+    );
+    return new Set(attempts.map(([pair]) => pair));
+  }
+
   /** What an application says of when to come again holds, as long as nobody loses what it said. */
   #checkPutOff(id: string): void {
     const putOff = this.#putOff.get(id);
@@ -638,6 +646,7 @@ class World {
     checkDone(this.#truth, stored, this.#receivers.linesInFiles());
     checkGivenUp(this.#plan, stored, this.#scheduler.now, this.#noteAhead());
     checkClaimsEnd(stored, this.#scheduler.now, this.#noteAhead());
+    checkStillClaimed(stored, this.#underWay());
   }
 
   #atStatement(process: SimProcess, sql: string): StatementFault | undefined {
@@ -774,6 +783,7 @@ class World {
     if (code === 2) throw new Violation('is-asked-what-it-knows', process.stderr);
     if (this.#service.tooEarly > 0)
       throw new Violation('waits-as-told', `a request came before its Retry-After`);
+    if (action === 'retry') this.#checkInbox();
     this.#sends.ended(run, code);
     if (code === 0 && (action === 'export' || action === 'bookmark'))
       checkExport(disk, this.#truth, run, now);
