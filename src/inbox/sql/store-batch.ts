@@ -21,6 +21,7 @@ import {
   ask,
   bytesOf,
   numberOf,
+  numbersIn,
   type Query,
   type Rows,
   sql,
@@ -163,35 +164,31 @@ function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now
 /** More rows than any inbox has. */
 const allRows = 1_000_000_000;
 
+/** Drops the oldest deliveries of those, beyond the newest that are kept. Gives their number. */
+function* dropOldest(dialect: Dialect, those: Query, kept: number): Work<number> {
+  const rows: Rows = yield* ask(
+    sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${those}
+      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${kept}) AS old`,
+  );
+  const seqs = numbersIn(rows[0]?.['seqs']);
+  if (seqs.length > 0) yield* dropDeliveries(dialect, seqs);
+  return seqs.length;
+}
+
 /** Keeps the newest repeats of a lead, and counts the others. */
 function* trimRepeats(dialect: Dialect, id: string, differs: boolean): Work<void> {
-  const rows: Rows = yield* ask(
-    sql`SELECT seq FROM @deliveries WHERE lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}
-      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${maxRepeatsKept}`,
-  );
-  if (rows.length === 0) return;
-  yield* dropDeliveries(
-    dialect,
-    rows.map((row) => numberOf(row['seq'])),
-  );
-  const [differing, same] = differs ? [rows.length, 0] : [0, rows.length];
+  const those = sql`lead = ${id} AND attempt > 1 AND (differs IS NULL) = ${dialect.truth(!differs)}`;
+  const dropped = yield* dropOldest(dialect, those, maxRepeatsKept);
+  if (dropped === 0) return;
+  const [differing, same] = differs ? [dropped, 0] : [0, dropped];
   yield [
     sql`INSERT INTO @dropped_repeats VALUES (${id}, ${differing}, ${same}) ON CONFLICT (lead) DO UPDATE
       SET differing = dropped_repeats.differing + excluded.differing, same = dropped_repeats.same + excluded.same`,
   ];
 }
 
-/** Drops the oldest rejected deliveries beyond those that are kept, or the oldest other events: neither makes room for the other. */
+/** Rejected deliveries and other events are trimmed apart: neither makes room for the other. */
 function* trimRejected(dialect: Dialect, kind: 'rejected' | 'other'): Work<void> {
-  const rows: Rows = yield* ask(
-    sql`SELECT seq FROM @deliveries WHERE verdict = 'rejected'
-      AND (COALESCE(reason, '') = ${otherEvent}) = ${dialect.truth(kind === 'other')}
-      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${maxRejectedKept}`,
-  );
-  if (rows.length > 0) {
-    yield* dropDeliveries(
-      dialect,
-      rows.map((row) => numberOf(row['seq'])),
-    );
-  }
+  const isOther = sql`(COALESCE(reason, '') = ${otherEvent}) = ${dialect.truth(kind === 'other')}`;
+  yield* dropOldest(dialect, sql`verdict = 'rejected' AND ${isOther}`, maxRejectedKept);
 }
