@@ -100,7 +100,7 @@ async function untilTried(
     const at = clock.now();
     for (const leadId of some) {
       const forwards = found.get(leadId) ?? [];
-      // An app may take longer than nobody is waited for.
+      // The app may be slow: an attempt that is under way is waited for.
       if (forwards.some(({ isClaimed }) => isClaimed)) idleSince = clock.steady();
       const isUntried = forwards.some(
         ({ state, tries, dueAt = 0 }) => state === 'waiting' && (tries === 0 || dueAt <= at),

@@ -23,7 +23,7 @@ export function sqlState(error: unknown): string {
 /** A transaction that met another one, and that works when it is tried again. */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(sqlState(error));
 
-/** What a smaller batch meets as well: connections, rights and tables, resources, locks, an end of the server. */
+/** A smaller batch fails for these as well: connections, rights and tables, resources, locks, an end of the server. */
 const ofWholeDatabase = /^(08|25|40|42|53|55P03|57|58)/;
 
 /** The database, or this program, did not take some of the data: a smaller batch may work. */

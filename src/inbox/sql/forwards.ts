@@ -37,7 +37,7 @@ interface Claiming {
   readonly claimMs: number;
 }
 
-/** Which leads are claimed, as `Inbox.claim` says. `dueBy` in milliseconds since the epoch. */
+/** The leads that a claim asks for, as `Inbox.claim` says. `dueBy` is in milliseconds since the epoch. */
 interface ClaimQuery {
   readonly target: string;
   readonly limit: number;
@@ -73,11 +73,11 @@ export function* claim(
 function* withWholeRequest(rows: Rows, waiting: Query, dialect: Dialect): Work<Rows> {
   const last = rows.at(-1);
   if (last === undefined) return rows;
-  const [at, request] = [numberOf(last['free_at']), numberOf(last['request'])];
+  const [freeSince, request] = [numberOf(last['free_at']), numberOf(last['request'])];
   const whole: Rows = yield* ask(
-    sql`${waiting} AND ${freeAt(dialect)} = ${at} AND request = ${request} ORDER BY seq`,
+    sql`${waiting} AND ${freeAt(dialect)} = ${freeSince} AND request = ${request} ORDER BY seq`,
   );
-  return [...rows.filter((row) => row['free_at'] !== at || row['request'] !== request), ...whole];
+  return [...rows.filter((row) => row['free_at'] !== freeSince || row['request'] !== request), ...whole];
 }
 
 const claimRow = (lead: string, target: string, { now, claimMs }: Claiming): Query =>

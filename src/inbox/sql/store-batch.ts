@@ -71,7 +71,7 @@ export function* loadStoredState(
   return { leads, nonces, erased, payloads, unpushed };
 }
 
-/** Those of the leads that were fetched for no target, as an audit does, and never pushed. */
+/** Finds the leads that were fetched for no target, as an audit does, and never pushed. */
 function* unpushedLeads(dialect: Dialect, ids: readonly string[]): Work<ReadonlySet<string>> {
   const rows: Rows = yield* ask(
     sql`SELECT id FROM ${dialect.each(ids)} ${dialect.searched} @leads ON id = asked.value
@@ -94,7 +94,7 @@ const noncesQuery = (dialect: Dialect, nonces: readonly string[]): Query =>
 /** Digests that one query asks for. */
 const digestsAtOnce = 500;
 
-/** Those of the ids whose leads were erased. */
+/** Finds what stays of the leads that were erased. */
 export function* erasedLeads(
   dialect: Dialect,
   key: Uint8Array,
@@ -165,10 +165,10 @@ function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now
 const allRows = 1_000_000_000;
 
 /** Drops the oldest deliveries of those, beyond the newest that are kept. Gives their number. */
-function* dropOldest(dialect: Dialect, those: Query, kept: number): Work<number> {
+function* dropOldest(dialect: Dialect, those: Query, newest: number): Work<number> {
   const rows: Rows = yield* ask(
     sql`SELECT ${dialect.joined('seq')} AS seqs FROM (SELECT seq FROM @deliveries WHERE ${those}
-      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${kept}) AS old`,
+      ORDER BY seq DESC LIMIT ${allRows} OFFSET ${newest}) AS old`,
   );
   const seqs = numbersIn(rows[0]?.['seqs']);
   if (seqs.length > 0) yield* dropDeliveries(dialect, seqs);
