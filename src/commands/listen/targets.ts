@@ -19,6 +19,7 @@ import { proxyFor } from '../../http/client/http-client.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
+import { defaultGiveUpMs } from '../../receiver/target-health.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
@@ -46,7 +47,7 @@ export interface TargetDefinition {
 
 const usual = {
   when: [],
-  giveUpMs: 3 * 86_400_000,
+  giveUpMs: defaultGiveUpMs,
   keepPath: false,
   insecure: false,
 };
