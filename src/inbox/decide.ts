@@ -15,7 +15,6 @@ import {
   groupByDelivery,
   keptVerdict,
   memberIds,
-  rejectedContentOf,
   remainingContent,
   summaryOf,
 } from './delivery-record.ts';
@@ -36,7 +35,7 @@ interface ArrivingLead {
 interface ArrivingDelivery {
   readonly content: DeliveryContent;
   readonly leads: readonly ArrivingLead[];
-  /** As a column has it, with the SHA-256 of the whole body. */
+  /** `key` is the text in the column; `digest` is the SHA-256 of the whole body. */
   readonly nonce: { readonly key: string; readonly digest: Uint8Array } | undefined;
 }
 
@@ -66,7 +65,7 @@ export const takeItem = (arrivals: readonly Arrival[], redact: RedactDelivery): 
 
 export const rejectItem = (rejected: readonly RejectedDelivery[], redact: RedactDelivery): BatchItem => ({
   deliveries: [],
-  rejected: rejected.map((one) => ({ ...one, content: rejectedContentOf(one.delivery, redact) })),
+  rejected: rejected.map((one) => ({ ...one, content: contentOf(one.delivery, redact) })),
 });
 
 function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): ArrivingLead {
@@ -76,7 +75,7 @@ function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): Arr
   return { arrival, id: toColumn(leadId), payload, digest };
 }
 
-/** What is to be looked up for a batch. */
+/** A batch is decided about once these are looked up. */
 export interface Keys {
   /** As columns have them. */
   readonly leads: ReadonlySet<string>;
@@ -115,14 +114,14 @@ interface StoredLeadRow {
   readonly digest: Uint8Array;
 }
 
-/** What a nonce is bound to. */
+/** A nonce belongs to the body with this digest until it expires. */
 export interface BoundNonce {
   readonly digest: Uint8Array;
   /** By the clock of the nonces. */
   readonly expires: number;
 }
 
-/** What an inbox has of the keys of a batch. */
+/** These are the rows that the inbox has for the keys of a batch. */
 export interface StoredState {
   /** By ids as columns have them. */
   readonly leads: ReadonlyMap<string, StoredLeadRow>;
@@ -149,7 +148,7 @@ export function differingSeqs(batch: readonly BatchItem[], leads: StoredState['l
   return [...seqs];
 }
 
-/** What a decision depends on beside the batch and what is known. Times in milliseconds. */
+/** A decision depends on this beside the batch and the stored state. Times are in milliseconds. */
 export interface BatchContext {
   /** The last number that a delivery has. */
   readonly seq: number;
@@ -162,7 +161,7 @@ export interface BatchContext {
   readonly storedName: (target: string) => string;
 }
 
-/** What a batch changes, as rows of the tables. */
+/** These rows of the tables change by a batch. */
 export interface Changes {
   /** Of each item of the batch, in order. */
   readonly results: readonly (readonly TakeResult[])[];
@@ -348,6 +347,7 @@ class Decision {
     this.#addRejected({ delivery: one.delivery, leadId: one.leadId }, one.rejection, one.content);
   }
 
+  /** Only the start of its body is kept. */
   #addRejected(
     rejected: Parameters<typeof summaryOf>[0] | undefined,
     verdict: Rejection | OtherDelivery,

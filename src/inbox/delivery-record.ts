@@ -3,7 +3,7 @@ import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery } from '../webhook/delivery-answer.ts';
 import type { Verdict, VerdictKind } from './decide-verdict.ts';
 import type { Arrival, AttemptKind, Source, StoredDelivery } from './inbox.ts';
-import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
+import type { RedactDelivery } from './store-options.ts';
 import { utf8 } from '../json/bytes.ts';
 import type { Span } from '../json/members.ts';
 
@@ -25,12 +25,6 @@ export const contentOf = (delivery: Delivery, redact: RedactDelivery): DeliveryC
   headers: redact.headers(delivery),
   body: delivery.body,
 });
-
-/** The same of a rejected delivery: only the start of its body. */
-export function rejectedContentOf(delivery: Delivery, redact: RedactDelivery): DeliveryContent {
-  const content = contentOf(delivery, redact);
-  return { ...content, body: content.body.subarray(0, maxRejectedBody) };
-}
 
 /** A store keeps what is `other` as rejected, told apart by its reason, so that it has the index of those. */
 export const keptVerdict = (verdict: VerdictKind): string => (verdict === 'other' ? 'rejected' : verdict);
