@@ -101,19 +101,20 @@ describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL'
     const seen = async () => (await all(other.leads({}))).map(({ leadId }) => leadId);
     const late = await inbox.client.begin(async (blocking) => {
       await blocking.unsafe(`SELECT FROM "${inbox.name}".leads WHERE id = 'known' FOR UPDATE`);
-      const works = [
-        held.take(['late', 'known'].map((id) => arrivalOf({ id }))),
-        other.take([arrivalOf({ id: 'later' })]),
-      ];
-      await until(
-        async () =>
-          (
-            await inbox.client`SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')`
-          ).length > 1,
-        'the writers that wait',
-      );
+      const waiting = (writers: number) =>
+        until(
+          async () =>
+            (
+              await inbox.client`SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')`
+            ).length >= writers,
+          `${writers} writers that wait`,
+        );
+      const first = held.take(['late', 'known'].map((id) => arrivalOf({ id })));
+      await waiting(1);
+      const second = other.take([arrivalOf({ id: 'later' })]);
+      await waiting(2);
       expect(await seen()).toEqual(['known']);
-      return { works };
+      return { works: [first, second] };
     });
     await Promise.all(late.works);
     expect(await seen()).toEqual(['known', 'late', 'later']);
