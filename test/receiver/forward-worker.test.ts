@@ -275,6 +275,17 @@ describe('a target', () => {
     expect(await run.states('good')).toEqual(['done 1']);
   });
 
+  it('that fails at a dozen leads in a row gets the good one behind them within half a minute', async () => {
+    const { target } = app((id) =>
+      id.startsWith('bad') ? { answer: '500', status: 500, isDown: true } : ok,
+    );
+    const run = await start(target);
+    for (let i = 0; i < 12; i += 1) await run.push(`bad${i}`);
+    for (const id of ['good', 'better', 'best']) await run.push(id);
+    await run.wait(30 * second);
+    for (const id of ['good', 'better', 'best']) expect(await run.states(id)).toEqual(['done 1']);
+  });
+
   it('that throws failed at that lead alone, which is tried again', async () => {
     let isBroken = true;
     const { target } = app((id) => {

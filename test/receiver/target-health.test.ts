@@ -37,6 +37,15 @@ it('is down once two leads have failed, and not for one that fails again and aga
   expect(health.isDown).toBe(true);
 });
 
+it('is down once eight leads in a row got a 500, and is asked again every few seconds', () => {
+  const health = new TargetHealth();
+  const broken = { ...down, status: 500 };
+  expect(afterFailures(health, ['a', 'b', 'c', 'd', 'e', 'f', 'g'], 0, broken)).toBe(0);
+  expect(afterFailures(health, ['h'], 0, broken)).toBe(5 * second);
+  expect(afterFailures(health, ['i'], 5 * second, broken)).toBe(5 * second);
+  expect(afterFailures(health, ['j'], 10 * second, broken)).toBe(5 * second);
+});
+
 it('is down at once where it answers 429, as long as it asks for', () => {
   const health = new TargetHealth();
   expect(afterFailures(health, ['a'], 0, { ...down, status: 429, retryAfterMs: 60 * second })).toBe(
