@@ -77,7 +77,7 @@ export default commandGroup({
       arguments: retryArgs,
       flags: retryFlags,
       everyday: ['pending', 'to', 'json'],
-      exits: { 6: '', 7: 'the address did not take a lead' },
+      exits: { 6: '', 7: 'a lead was not taken, or still waits' },
       output: [
         {
           what: 'one for each lead',

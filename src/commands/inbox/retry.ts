@@ -68,17 +68,30 @@ async function makeDue(
     const dueAt = context.clock.now();
     for (let i = 0; i < ids.length; i += leadsAtOnce)
       due += await inbox.makeDue(ids.slice(i, i + leadsAtOnce), dueAt);
-    return { due, ...(await untilTried(due === 0 ? [] : ids, inbox, printer, context)) };
+    const { failed, left } = await untilTried(due === 0 ? [] : ids, inbox, printer, context);
+    return { due, failed, left, why: left === 0 ? '' : await whyWaiting(ids, inbox) };
   });
   if (result === undefined) return 'done';
-  const { due, failed, left } = result;
+  const { due, failed, left, why } = result;
   if (due === 0) messages.say('no lead waits for a target');
-  else if (left === 0) messages.say(`${counted(due, 'lead', 'leads')} sent by receivers, ${failed} failed`);
   else {
-    const what = counted(left, 'lead is', 'leads are');
-    messages.say(`${what} due now, and tried when a receiver that has the target runs`);
+    const sent = due - left;
+    if (sent > 0) messages.say(`${counted(sent, 'lead', 'leads')} sent by receivers, ${failed} failed`);
+    if (left > 0) messages.say(`${counted(left, 'lead still waits', 'leads still wait')}: ${why}`);
   }
-  return failed > 0 ? 'problems' : 'done';
+  return failed + left > 0 ? 'problems' : 'done';
+}
+
+/** Why receivers have not tried all of the leads: the oldest one that was ever tried tells what its target last answered. */
+async function whyWaiting(leadIds: readonly string[], inbox: Pick<Inbox, 'list'>): Promise<string> {
+  for (const leadId of leadIds.slice(0, readAtOnce)) {
+    for await (const { results } of inbox.list({ leadId })) {
+      const last = results.at(-1);
+      if (last?.ok !== false) continue;
+      return `the last answer of ${last.target} was '${last.answer}', and a receiver that has it tries again after a pause`;
+    }
+  }
+  return 'no receiver that has their target has tried them';
 }
 
 /** Between two looks, and until nothing more is expected of receivers, in milliseconds. */

@@ -297,18 +297,31 @@ describe('leads inbox retry', () => {
     ]);
   });
 
-  it('without a receiver that has the target says that the leads are due', async () => {
-    const { home } = await refusedOnce();
+  it('says that a lead still waits, and what its target last answered, where no receiver tries it: exit 7', async () => {
+    const { home, port } = await refusedOnce();
     const run = await leads(['inbox', 'retry', '--pending'], { home });
     expect(run).toMatchObject({
-      exitCode: 0,
+      exitCode: 7,
       stdout: '',
-      stderr: '1 lead is due now, and tried when a receiver that has the target runs\n',
+      stderr:
+        `1 lead still waits: the last answer of forward http://127.0.0.1:${port} was '400', and a receiver that has it ` +
+        'tries again after a pause\n',
     });
     expect(await leads(['inbox', 'retry', 'taken'], { home })).toMatchObject({
       exitCode: 0,
       stderr: 'no lead waits for a target\n',
     });
+  });
+
+  it('says the same while a receiver leaves a target alone that is down', async () => {
+    const broken = await startApp(answering(503));
+    const clock = new FakeClock(Date.now());
+    const listener = await start(['--forward-to', broken.url, '--format', 'events'], { clock });
+    for (const id of ['a', 'b', 'c']) expect((await listener.post(`{"id":"${id}"}`)).status).toBe(200);
+    await until(() => listener.forwards().length >= 2);
+    const run = await leads(['inbox', 'retry', '--pending'], { home: listener.home, clock: systemClock });
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toMatch(/^3 leads still wait: the last answer of forward \S+ was '503'/);
   });
 
   it.each([
