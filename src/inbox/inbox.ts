@@ -69,6 +69,15 @@ export interface ClaimedLead extends StoredRef {
   readonly since: number;
 }
 
+export interface ClaimOptions {
+  /** Leads that are due so soon count as due; in milliseconds. */
+  readonly withinMs?: number | undefined;
+  /** All leads of the last request are claimed. */
+  readonly isWhole?: boolean | undefined;
+  /** The latest that was never tried is claimed, to find out whether a target is back: it may fail at the earliest alone. */
+  readonly isProbe?: boolean | undefined;
+}
+
 /** What came of an attempt. */
 export interface AttemptRecord extends StoredRef {
   /** The name of the target that was tried. */
@@ -162,11 +171,10 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * Claims leads that the target is due to be tried for: at least one where there is one, at most `most`, or, with `isWhole`,
-   * all leads of the last request. Of the earliest those come first that were never tried, so that leads which the target does not take
-   * hold no other for long. `withinMs`: those that are due so soon as well.
+   * Claims leads that the target is due to be tried for: at least one where there is one, at most `most`. Of the earliest those
+   * come first that were never tried, so that leads which the target does not take hold no other for long.
    */
-  claim(target: string, most: number, withinMs?: number, isWhole?: boolean): Promise<readonly ClaimedLead[]>;
+  claim(target: string, most: number, options?: ClaimOptions): Promise<readonly ClaimedLead[]>;
   /**
    * Claims leads for a person, due or not, dead or not: at the target, or, where none is named, at the one forward that each
    * of them waits for. One answer for each, in order.

@@ -47,5 +47,5 @@ export const maxResultsKept = 100;
 /** Payloads that are compared field by field in one transaction, in bytes: others wait for it to end. */
 export const maxComparedBytes = 256 * 1024;
 
-/** Of the leads that are due for a target, the earliest: among these, the ones that were never tried are claimed first. */
+/** Of the leads that are due for a target, the earliest or the latest: of these, those that were never tried are claimed first. */
 export const mostDueCompared = 256;

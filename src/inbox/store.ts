@@ -79,10 +79,14 @@ class Store {
     return {
       take: (arrivals) => this.#addItem<readonly TakeResult[]>(() => takeItem(arrivals, redact)),
       reject: (rejected) => this.#reject(rejected),
-      claim: (target, limit, withinMs = 0, isWhole = false) =>
+      claim: (target, limit, { withinMs = 0, isWhole = false, isProbe = false } = {}) =>
         this.#add(({ now }) => {
           const dueBy = now + Math.round(withinMs);
-          return claim(dialect, { target: storedName(target), limit, dueBy, isWhole }, { now, claimMs });
+          return claim(
+            dialect,
+            { target: storedName(target), limit, dueBy, isWhole, isProbe },
+            { now, claimMs },
+          );
         }),
       claimLeads: (leadIds, target) =>
         this.#add(function* ({ now }) {

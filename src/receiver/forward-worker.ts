@@ -153,7 +153,11 @@ export class ForwardWorker {
     }
     this.#hasBacklog = true;
     const claimedAt = clock.steady();
-    const claimed = await inbox.claim(name, places, Math.max(0, dueInMs), this.target.isWhole === true);
+    const claimed = await inbox.claim(name, places, {
+      withinMs: Math.max(0, dueInMs),
+      isWhole: this.target.isWhole,
+      isProbe: this.#health.isDown,
+    });
     const requests = new Map<number, ClaimedLead[]>();
     for (const claim of claimed) requests.set(claim.request, [...(requests.get(claim.request) ?? []), claim]);
     for (const claims of requests.values()) await this.#sendStored(claims, claimedAt);

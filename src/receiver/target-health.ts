@@ -24,18 +24,19 @@ export const retryInMs = ({ retryAfterMs = 0 }: TargetResult, tries: number, cha
 /** A target that is down is asked this often at least, in milliseconds: leads that wait must not wait long once it is back. */
 const longestOutagePauseMs = 60_000;
 
-/** A 500 is as a rule the fault of one lead: only so many in a row, of different leads, are an outage. */
-const leadsOfOutageBy500 = 8;
+/** A target that took the lead before is down after so many of 500 in a row: each may be the fault of its lead. */
+const leadsAfterSuccess = 8;
 
 /**
  * Whether a target takes leads now. One lead at which it fails again and again says nothing of the others, so that it takes
- * several leads that fail one after another, or a 429, to make the target count as down. Then it is left alone for a while, and
- * one lead after the other, those first that were never tried, shows whether it is back. The pause grows to a minute unless the
- * target answers 500: it works then, and may take the next lead. Times are of the monotonic clock, in milliseconds.
+ * several leads that fail one after another, or a 429, to make the target count as down. Then it is left alone for a while, which
+ * grows to a minute, and one lead after the other shows whether it is back: the latest that was never tried, since the first ones
+ * may be what it fails at. Times are of the monotonic clock, in milliseconds.
  */
 export class TargetHealth {
   /** Ids of leads that failed since the target last took or refused one. */
   readonly #failedLeads = new Set<string>();
+  #hasAnswered = false;
   #outages = 0;
   #pausedUntil = 0;
 
@@ -50,20 +51,22 @@ export class TargetHealth {
 
   /** `now`: when the attempt ended. */
   ended(leadId: string, result: TargetResult, now: number, chance: number): void {
+    const { status, retryAfterMs = 0 } = result;
     if (result.ok || result.isDown !== true) {
       this.#failedLeads.clear();
+      this.#hasAnswered = true;
       this.#outages = 0;
       return;
     }
-    const { status, retryAfterMs = 0 } = result;
-    if (this.#failedLeads.size < leadsOfOutageBy500) this.#failedLeads.add(leadId);
-    const leadsOfOutage = status === 429 ? 1 : status === 500 ? leadsOfOutageBy500 : 2;
+    if (this.#failedLeads.size < leadsAfterSuccess) this.#failedLeads.add(leadId);
+    const leadsOfOutage = status === 429 ? 1 : status === 500 && this.#hasAnswered ? leadsAfterSuccess : 2;
     if (!this.isDown && this.#failedLeads.size < leadsOfOutage) return;
+    this.#hasAnswered = false;
     const askedUntil = now + Math.min(retryAfterMs, longestPauseMs);
     // Attempts that were in flight when the outage began meet the same one.
     if (this.pausedMs(now) > 0) this.#pausedUntil = Math.max(this.#pausedUntil, askedUntil);
     else {
-      this.#outages = status === 500 ? 1 : this.#outages + 1;
+      this.#outages += 1;
       const pause = Math.min(pauseMs(this.#outages, chance), longestOutagePauseMs);
       this.#pausedUntil = Math.max(now + pause, askedUntil);
     }

@@ -132,7 +132,22 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
     if (a === undefined) throw new Error('not claimed');
     await inbox.record([recordOf(a, { retryInMs: 300 * minute })]);
     expect(await claimed(inbox)).toEqual([]);
-    expect(idsOf(await inbox.claim(app, 9, 301 * minute))).toEqual(['a']);
+    expect(idsOf(await inbox.claim(app, 9, { withinMs: 301 * minute }))).toEqual(['a']);
+    // A due time that is far away does not outlast the claim.
+    expect(await inbox.nextDueIn(app)).toBeLessThan(2 * minute);
+  });
+
+  it('that probes a target takes the latest that was never tried, and then what failed, earliest first', async () => {
+    const inbox = await open(newLocation(), options);
+    for (const id of ['a', 'b']) await takeOne(inbox, arrivalOf({ id }));
+    for (const claim of await inbox.claim(app, 9)) {
+      clock.advance(1);
+      await inbox.record([recordOf(claim, { retryInMs: 0 })]);
+    }
+    for (const id of ['c', 'd']) await takeOne(inbox, arrivalOf({ id }));
+    const claims: string[] = [];
+    for (let i = 0; i < 4; i += 1) claims.push(...idsOf(await inbox.claim(app, 1, { isProbe: true })));
+    expect(claims).toEqual(['d', 'c', 'a', 'b']);
   });
 
   it('takes the leads of one request together, whatever the limit is, or no more than the limit', async () => {
@@ -143,7 +158,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
     );
     await inbox.take([arrivalOf({ id: 'x' }), ...leads, arrivalOf({ id: 'y' })]);
     expect(await claimed(inbox, 2, mail)).toEqual(['x', 'a']);
-    const first = await inbox.claim(app, 2, 0, true);
+    const first = await inbox.claim(app, 2, { isWhole: true });
     expect(idsOf(first)).toEqual(['x', 'a', 'b', 'c']);
     expect(new Set(first.slice(1).map(({ request }) => request)).size).toBe(1);
     expect(await claimed(inbox)).toEqual(['y']);
@@ -161,7 +176,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
       await inbox.makeDue([id], dueAt);
       clock.advance(1);
     }
-    expect(idsOf(await inbox.claim(app, 1, 0, true))).toEqual(['b', 'a']);
+    expect(idsOf(await inbox.claim(app, 1, { isWhole: true }))).toEqual(['b', 'a']);
   });
 
   it('ends by itself, and counts as an attempt', async () => {

@@ -43,20 +43,24 @@ interface ClaimQuery {
   readonly limit: number;
   readonly dueBy: number;
   readonly isWhole: boolean;
+  readonly isProbe: boolean;
 }
 
 /** As `Inbox.claim`. */
 export function* claim(
   dialect: Dialect,
-  { target, limit, dueBy, isWhole }: ClaimQuery,
+  { target, limit, dueBy, isWhole, isProbe }: ClaimQuery,
   claiming: Claiming,
 ): Work<readonly ClaimedLead[]> {
   const waiting = sql`SELECT lead, seq, request, tries, since, ${freeAt(dialect)} AS free_at FROM @forwards
     WHERE target = ${target} AND state = 'waiting'`;
+  const direction = raw(isProbe ? 'DESC' : 'ASC');
+  const inOrder = (column: string): Query =>
+    raw(isProbe ? `CASE WHEN tries > 0 THEN ${column} ELSE -${column} END` : column);
   const rows: Rows = yield* ask(
-    sql`SELECT * FROM (${waiting} AND ${freeAt(dialect)} <= ${dueBy} ORDER BY ${freeAt(dialect)}, request
-      LIMIT ${Math.max(limit, mostDueCompared)}) AS earliest
-      ORDER BY CASE WHEN tries > 0 THEN 1 ELSE 0 END, free_at, request, seq LIMIT ${limit}`,
+    sql`SELECT * FROM (${waiting} AND ${freeAt(dialect)} <= ${dueBy}
+      ORDER BY ${freeAt(dialect)} ${direction}, request ${direction} LIMIT ${Math.max(limit, mostDueCompared)}) AS compared
+      ORDER BY CASE WHEN tries > 0 THEN 1 ELSE 0 END, ${inOrder('free_at')}, ${inOrder('request')}, seq LIMIT ${limit}`,
   );
   const claimed = isWhole ? yield* withWholeRequest(rows, waiting, dialect) : rows;
   yield claimed.map((row) => claimRow(textOf(row['lead']), target, claiming));
@@ -80,8 +84,10 @@ function* withWholeRequest(rows: Rows, waiting: Query, dialect: Dialect): Work<R
   return [...rows.filter((row) => row['free_at'] !== freeSince || row['request'] !== request), ...whole];
 }
 
+/** A due time that was written before the system's clock was set back must not make the lead due while it is claimed. */
 const claimRow = (lead: string, target: string, { now, claimMs }: Claiming): Query =>
-  sql`UPDATE @forwards SET tries = tries + 1, claimed_until = ${now + Math.round(claimMs)}
+  sql`UPDATE @forwards SET tries = tries + 1, claimed_until = ${now + Math.round(claimMs)},
+    due_at = CASE WHEN due_at > ${now} THEN ${now} ELSE due_at END
     WHERE lead = ${lead} AND target = ${target}`;
 
 /** As `Inbox.claimLeads`, for one lead. */
