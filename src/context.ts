@@ -60,7 +60,7 @@ export async function withContext<T>(
     const options = { env, dataDir: paths.dataDir, timeoutMs };
     return (client = asksOnce
       ? (await import('./http/client/quick-client.ts')).createQuickClient(options)
-      : await (await import('./http/client/agent.ts')).createAgent(options));
+      : (await import('./http/client/agent.ts')).createAgent(options));
   });
   // Getters stay getters: a command that never reads stdin must not open it.
   const context = Object.defineProperties(

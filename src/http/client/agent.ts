@@ -2,57 +2,30 @@ import type { Duplex } from 'node:stream';
 import type { buildConnector as Connect } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
-import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { isLoopback } from '../../config/base-url.ts';
-import { addressAttempts } from './limit-time.ts';
+import { ExchangeError, TunnelError } from '../problems.ts';
 import {
   answerHeaders,
   type HttpAnswer,
   type HttpClient,
   type HttpClientOptions,
+  type HttpRequest,
   proxyFor,
 } from './http-client.ts';
+import { addressAttempts } from './limit-time.ts';
 import { loopbackAuthorities, nameOtherHost } from './trust.ts';
+import { openTunnel } from './tunnel.ts';
 
 /**
- * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two
- * pieces of a body, through the proxy that the environment names. The certificate of an https loopback address may also
- * be issued by our own local authority; `NODE_EXTRA_CA_CERTS` counts for loopback here, and for other hosts in node.
+ * The client of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two pieces of a
+ * body, through the proxy that the environment names. The certificate of an https loopback address may also be issued by our
+ * own local authority; `NODE_EXTRA_CA_CERTS` counts for loopback here, and for other hosts in node.
  */
-export async function createAgent(options: HttpClientOptions): Promise<HttpClient> {
-  const { env, timeoutMs } = options;
-  const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-  const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
-  const throughProxy = proxied ? (await import('./proxy-agent.ts')).throughProxy : undefined;
-  const sockets = new OpenSockets();
-  const connector = (options: Connect.BuildOptions): Connect.connector =>
-    sockets.of(buildConnector({ ...addressAttempts, timeout: timeoutMs, ...options }));
-  const direct = connector({});
-  const agent = new Agent({
-    ...timeouts,
-    factory: (origin) => {
-      const url = new URL(origin);
-      const proxy = proxyFor(url, env);
-      if (proxy !== undefined && throughProxy !== undefined) {
-        return throughProxy(proxy, {
-          timeoutMs,
-          onTunnel: (socket) => sockets.add(socket),
-          tracked: (connect) => sockets.of(connect),
-        });
-      }
-      const isLocal = url.protocol === 'https:' && isLoopback(url.hostname);
-      const connect = isLocal ? loopbackConnector(url, options, connector) : direct;
-      return new Pool(origin, { ...timeouts, connect });
-    },
-  });
+export function createAgent(options: HttpClientOptions): HttpClient {
+  const pools = new OriginPools(options);
   return {
-    request: ({ body = null, signal, ...rest }) =>
-      unlessAborted(send(agent, { ...rest, body, signal, responseHeaders: 'raw', highWaterMark }), signal),
-    async destroy() {
-      sockets.destroy();
-      await agent.destroy();
-    },
+    request: (sent) => unlessAborted(send(pools, sent), sent.signal),
+    destroy: () => pools.destroy(),
   };
 }
 
@@ -60,16 +33,23 @@ export async function createAgent(options: HttpClientOptions): Promise<HttpClien
 const highWaterMark = 512 * 1024;
 
 /** undici adds `request` to its dispatchers in its index, which is not loaded. */
-async function send(agent: Agent, options: Parameters<typeof request>[0]): Promise<HttpAnswer> {
-  const { statusCode: status, statusText, headers, body } = await request.call(agent, options);
-  // What undici calls raw is one list, which its types do not say.
+async function send(pools: OriginPools, sent: HttpRequest): Promise<HttpAnswer> {
+  const { origin, body = null } = sent;
+  const options = { ...sent, body, responseHeaders: 'raw', highWaterMark } as const;
+  const {
+    statusCode: status,
+    statusText,
+    headers,
+    body: stream,
+  } = await request.call(pools.of(origin), options);
+  // undici's types do not say that its raw headers are one list.
   const named = answerHeaders(headers as unknown as readonly string[]);
   return {
     status,
     statusText,
     ...named,
-    body: body as AsyncIterable<Uint8Array>,
-    discard: () => body.dump(),
+    body: stream as AsyncIterable<Uint8Array>,
+    discard: () => stream.dump(),
   };
 }
 
@@ -89,48 +69,78 @@ async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefi
   }
 }
 
-/** Connects to one https loopback address; our authority is read for the first connection. */
-function loopbackConnector(
-  url: URL,
-  options: HttpClientOptions,
-  connector: (options: Connect.BuildOptions) => Connect.connector,
-): Connect.connector {
-  let ready: Promise<Connect.connector> | undefined;
-  return (target, callback) => {
-    ready ??= loopbackAuthorities(url, options).then((ca) => connector(ca.length === 0 ? {} : { ca }));
-    ready.then(
-      (connect) => connect(target, callback),
-      (error: unknown) => callback(error as Error, null),
-    );
-  };
-}
+/** The connections of one run by HTTP/1.1 with keep-alive, one pool for each origin. */
+class OriginPools {
+  readonly #options: HttpClientOptions;
+  readonly #pools = new Map<string, Pool>();
+  /** undici ends those that are connected; one that still connects would keep the process until its time is up. */
+  readonly #sockets = new Set<{ destroy(): unknown }>();
 
-/**
- * The sockets of one agent. undici ends those that are connected; one that still connects, or speaks TLS through a tunnel,
- * would keep the process until its time is up.
- */
-class OpenSockets {
-  readonly #sockets = new Set<Duplex>();
-
-  add(socket: Duplex): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
   }
 
-  /** The same connector; undici's own returns its socket, which its types do not say. */
-  of(connect: Connect.connector): Connect.connector {
-    return (options, callback) => {
-      const socket = (connect as (...values: Parameters<typeof connect>) => Duplex | undefined)(
-        options,
-        callback,
+  of(origin: string): Pool {
+    const existing = this.#pools.get(origin);
+    if (existing !== undefined) return existing;
+    const { timeoutMs } = this.#options;
+    const pool = new Pool(origin, {
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connect: this.#connectorTo(new URL(origin)),
+    });
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+
+  async destroy(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  #connectorTo(origin: URL): Connect.connector {
+    const timeouts = { ...addressAttempts, timeout: this.#options.timeoutMs };
+    const proxy = proxyFor(origin, this.#options.env);
+    if (origin.protocol !== 'https:') {
+      const direct = this.#tracked(buildConnector(timeouts));
+      return proxy === undefined ? direct : this.#tunnelled(origin, proxy);
+    }
+    let ready: Promise<Connect.connector> | undefined;
+    return (target, callback) => {
+      ready ??= loopbackAuthorities(origin, this.#options).then((ca) => {
+        const secure = this.#tracked(buildConnector({ ...timeouts, ...(ca.length === 0 ? {} : { ca }) }));
+        return proxy === undefined ? secure : this.#tunnelled(origin, proxy, secure);
+      });
+      ready.then(
+        (connect) => connect(target, callback),
+        (error: unknown) => callback(error as Error, null),
       );
-      if (socket === undefined) return;
-      this.add(socket);
-      nameOtherHost(socket, options.hostname.replace(/^\[|\]$/g, ''));
     };
   }
 
-  destroy(): void {
-    for (const socket of this.#sockets) socket.destroy();
+  /** undici's own proxy agent drops repeated headers, and fails on passwords with a percent sign. */
+  #tunnelled({ protocol, hostname, port }: URL, proxy: URL, secure?: Connect.connector): Connect.connector {
+    const authority = `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
+    return (target, callback) => {
+      const opening = openTunnel(proxy, authority, this.#options.timeoutMs, (error, socket) => {
+        this.#sockets.delete(opening);
+        if (socket === undefined) {
+          const isRefused = error instanceof ExchangeError && error.problem.kind === 'tunnel-refused';
+          callback(isRefused ? error : new TunnelError(proxy.host, error as Error), null);
+        } else if (secure === undefined) callback(null, socket);
+        else secure({ ...target, httpSocket: socket }, callback);
+      });
+      this.#sockets.add(opening);
+    };
+  }
+
+  /** The same connector; undici's own returns its socket, which its types do not say. */
+  #tracked(connect: Connect.connector): Connect.connector {
+    return (target, callback) => {
+      const socket = (connect as (...values: Parameters<typeof connect>) => Duplex)(target, callback);
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      nameOtherHost(socket, target.hostname.replace(/^\[|\]$/g, ''));
+    };
   }
 }

@@ -4,7 +4,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import { addressAttempts } from './limit-time.ts';
 import { AnswerParser } from './answer-parser.ts';
 import { type TlsTrust, trustOptions } from './trust.ts';
-import { openTunnel } from './tunnel.ts';
+import { openTunnel, tunnelMs } from './tunnel.ts';
 
 /** The answer, or why there is none. */
 export type ExchangeEnd = AnswerParser | NodeJS.ErrnoException;
@@ -141,7 +141,7 @@ function socketOpener(
   };
   if (!isTunnelled) return (onSocket) => opened(secure({}), onSocket);
   return (onSocket) =>
-    openTunnel(proxy, `${hostname}:${options.port}`, (error, socket) =>
+    openTunnel(proxy, `${hostname}:${options.port}`, tunnelMs, (error, socket) =>
       onSocket(error, socket && secure({ socket })),
     );
 }

@@ -9,11 +9,13 @@ import { addressAttempts } from './limit-time.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
 
-/** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
-const connectMs = 30_000;
-
-/** Opens a tunnel to `HOST:PORT` through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). */
-export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): ClientRequest {
+/** Opens a tunnel to `HOST:PORT` in so many ms through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). */
+export function openTunnel(
+  proxy: URL,
+  authority: string,
+  timeoutMs: number,
+  onSocket: OnSocket,
+): ClientRequest {
   const isSecure = proxy.protocol === 'https:';
   const hostname = proxy.hostname.replace(/^\[|\]$/g, '');
   const opening = (isSecure ? requestSecure : requestPlain)({
@@ -30,8 +32,8 @@ export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): C
   });
   // A time-out of the request would begin when it is connected, and anew with each byte.
   const timer = setTimeout(() => {
-    opening.destroy(new ExchangeError({ kind: 'tunnel-too-slow' }));
-  }, connectMs);
+    opening.destroy(new ExchangeError({ kind: 'tunnel-too-slow' }, 'UND_ERR_HEADERS_TIMEOUT'));
+  }, timeoutMs);
   opening.once('close', () => clearTimeout(timer));
   opening.once('error', onSocket);
   opening.once('connect', ({ statusCode }, socket) => {
@@ -47,11 +49,14 @@ export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): C
   return opening;
 }
 
+/** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
+export const tunnelMs = 30_000;
+
 /** For node's client: opens a tunnel through the proxy for each of its connections. */
 export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
   const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {
     const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');
-    openTunnel(proxy, `${host}:${target.port ?? 443}`, (error, socket) => {
+    openTunnel(proxy, `${host}:${target.port ?? 443}`, tunnelMs, (error, socket) => {
       onSocket(error, socket && connect({ ...target, socket }));
     });
   };

@@ -266,7 +266,7 @@ async function openClientService(
   signal?.throwIfAborted();
   const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;
   const key = await keyFrom(account.apiKey);
-  const http = await createAgent({ env, dataDir: undefined, timeoutMs });
+  const http = createAgent({ env, dataDir: undefined, timeoutMs });
   const service: Service = {
     account: { baseUrl, apiKey: new Secret(key) },
     dialect,

@@ -3,7 +3,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { answerError, serviceError, type ServiceProblem, type TlsCause } from '../problems.ts';
 import type { Service } from './service.ts';
 import { isLoopback } from '../../config/base-url.ts';
-import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
+import { ExchangeError, isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
 
 /** A failure that another attempt may not meet. */
 export class TransientError extends Error {
@@ -142,10 +142,10 @@ export function networkFailure(error: unknown, origin: string): Error {
   const isCut = failed.name === 'HTTPParserError' && why.endsWith('(Invalid EOF state)');
   const code = isCut ? 'HPE_INVALID_EOF_STATE' : codeOf(failed);
   const details = { cause: error };
-  const proxied = /^Proxy response \((\d+)\)/.exec(why)?.[1];
-  if (proxied !== undefined) {
-    const failure = serviceError({ kind: 'proxy-refuses', origin, status: proxied }, details);
-    return passes(Number(proxied)) ? new TransientError(failure) : failure;
+  if (error instanceof ExchangeError && error.problem.kind === 'tunnel-refused') {
+    const { status } = error.problem;
+    const failure = serviceError({ kind: 'proxy-refuses', origin, status: String(status) }, details);
+    return passes(status) ? new TransientError(failure) : failure;
   }
   if (passing.has(code)) {
     const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);
@@ -169,7 +169,8 @@ export function networkFailure(error: unknown, origin: string): Error {
 /** The proxy cannot be reached, or gives no answer. */
 function tunnelFailure(error: TunnelError): Error {
   const { proxy, cause } = error;
-  const code = codeOf(cause);
+  // node says no more of a proxy that closes the connection.
+  const code = cause.message === 'socket hang up' ? 'UND_ERR_SOCKET' : codeOf(cause);
   const failure = serviceError(
     { kind: 'proxy-unreachable', proxy, code, why: cause.message },
     { cause: error },

@@ -25,7 +25,7 @@ async function secureService(dataDir: string): Promise<number> {
 }
 
 async function get(dataDir: string, origin: string): Promise<string> {
-  const agent = await createAgent({ env: {}, dataDir, timeoutMs: 5000 });
+  const agent = createAgent({ env: {}, dataDir, timeoutMs: 5000 });
   open.push(() => agent.destroy());
   const answer = await agent.request({ origin, path: '/', method: 'GET' });
   return text(answer.body);

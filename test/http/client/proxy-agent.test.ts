@@ -30,10 +30,10 @@ async function proxyThat(answer: (socket: Socket) => unknown) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-async function agentThrough(port: number, timeoutMs = 300, user = ''): Promise<HttpClient> {
+function agentThrough(port: number, timeoutMs = 300, user = ''): HttpClient {
   const proxy = `http://${user}127.0.0.1:${port}`;
   const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
-  const agent = await createAgent({ env, dataDir: undefined, timeoutMs });
+  const agent = createAgent({ env, dataDir: undefined, timeoutMs });
   open.push(() => agent.destroy());
   return agent;
 }
@@ -50,7 +50,7 @@ it.each([
       socket.end('HTTP/1.1 407 No\r\n\r\n');
     }),
   );
-  const agent = await agentThrough(port, 5000, user);
+  const agent = agentThrough(port, 5000, user);
   await agent.request({ origin: 'https://service.example', path: '/', method: 'GET' }).catch(() => undefined);
   const sent = /proxy-authorization: Basic (\S+)/i.exec(heard)?.[1] ?? '';
   expect(Buffer.from(sent, 'base64').toString()).toBe(told);
@@ -72,7 +72,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
     ['it never answers', () => undefined, 'no answer came in time'],
   ])('%s', async (_, answer, reason) => {
     const { port, sockets } = await proxyThat(answer);
-    const agent = await agentThrough(port);
+    const agent = agentThrough(port);
     for (const origin of ['https://service.example', 'http://service.example']) {
       const before = sockets.length;
       const error = await agent.request({ origin, path: '/', method: 'GET' }).catch((e: unknown) => e);
@@ -88,7 +88,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
 
   it('it speaks no HTTP, which is not tried again', async () => {
     const { port, sockets } = await proxyThat(afterRequest((socket) => socket.end('no\r\n\r\n')));
-    const agent = await agentThrough(port);
+    const agent = agentThrough(port);
     const asked = agent.request({ origin: 'https://service.example', path: '/', method: 'GET' });
     const failure = networkFailure(await asked.catch((e: unknown) => e), 'https://service.example');
     expect(failure).toMatchObject({ code: 'service_unavailable' });
@@ -109,7 +109,7 @@ it.each<[string, (socket: Socket) => unknown]>([
       else socket.once('data', () => heard(socket));
     });
   });
-  const agent = await agentThrough(port, 600_000);
+  const agent = agentThrough(port, 600_000);
   const stop = new AbortController();
   const asked = agent.request({
     origin: 'https://service.example',
