@@ -1,9 +1,16 @@
+import { application, type Hint, hintFor } from './front.ts';
+
 /**
- * What was found, as data: its kind and its facts, which can be cloned and hold no secret. A front makes the sentence and
- * the hint of it, from the catalogue in src/messages/.
+ * A failure, a warning or a reason, as a value. The functions in the `errors.ts` of each room make them; `kind` is a stable
+ * name for tests and comparisons. No member holds a secret.
  */
 export interface Problem {
   readonly kind: string;
+  /** A sentence without a full stop, which names no flag and no option. */
+  readonly message?: string;
+  /** The option of the run that the sentence is about. The command line writes its name before the sentence. */
+  readonly option?: string | undefined;
+  readonly hint?: Hint | undefined;
   readonly [fact: string]: unknown;
 }
 
@@ -13,7 +20,7 @@ export type KindsOf<Facts> = {
 }[keyof Facts];
 
 export interface ErrorDetails {
-  /** What the user can do about it, one sentence; only beside a sentence. */
+  /** What the user can do about it, in one sentence; a problem has its own. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
   /** HTTP status of the answer that caused it. */
@@ -26,8 +33,8 @@ export interface ErrorDetails {
 const brands = Symbol.for('leads-cli/errors');
 
 /**
- * An expected failure, whose code says of which class: a sentence and a hint, where a front throws it, else a problem, whose kind is
- * then the message. Anything else that is thrown is a bug.
+ * An expected failure, whose code says of which class. Its hint names options of the library; the command line makes its own
+ * from the problem. Anything else that is thrown is a bug.
  */
 export abstract class LeadsError extends Error {
   /**
@@ -48,7 +55,7 @@ export abstract class LeadsError extends Error {
 
   constructor(found: Problem | string, details: ErrorDetails = {}) {
     const cause = details.cause === undefined ? undefined : { cause: details.cause };
-    super(typeof found === 'string' ? found : found.kind, cause);
+    super(typeof found === 'string' ? found : (found.message ?? found.kind), cause);
     // Not enumerable: an application that prints the error's members gets texts, not what they were made of.
     const problem = typeof found === 'string' ? undefined : found;
     Object.defineProperty(this, 'problem', { value: problem });
@@ -56,7 +63,7 @@ export abstract class LeadsError extends Error {
     for (let of = new.target; of.brand; of = Object.getPrototypeOf(of) as typeof of) own.push(of.brand);
     Object.defineProperty(this, brands, { value: own });
     this.name = isBranded(new.target) ? new.target.brand : new.target.name;
-    this.hint = details.hint;
+    this.hint = problem === undefined ? details.hint : hintFor(problem.hint, application);
     this.status = details.status;
     this.requestId = details.requestId;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type HandshakeProblem, invalidProxy, listenError } from '../../src/http/problems.ts';
-import { applicationWords } from '../../src/messages/application.ts';
+import { application } from '../../src/front.ts';
 import { hintOf, messageFor, sentenceOf } from '../../src/messages/find-message.ts';
 import { describe } from '../../src/messages/command-line.ts';
 
@@ -31,8 +31,8 @@ test.each([
 
 test('an application reads the names of its options', () => {
   const error = failed('EADDRINUSE');
-  expect(hintOf(error, applicationWords)).toBe('give another port, or port: 0 for any that is free');
-  expect(sentenceOf(failed('EINVAL'), applicationWords)).toMatch(/^host: '192/);
+  expect(hintOf(error, application)).toBe('give another port, or port: 0 for any that is free');
+  expect(sentenceOf(failed('EINVAL'), application)).toMatch(/^host: '192/);
   expect(sentenceOf(failed('EINVAL'))).toMatch(/^'192/);
 });
 

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
-import { loginCommand } from '../../messages/message.ts';
+import { loginCommand } from '../../front.ts';
 import { secretFromPerson } from '../../config/prompt.ts';
 import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { applicationWords, forApplication } from '../../messages/application.ts';
+import { application } from '../../front.ts';
+import { forApplication } from '../../messages/application.ts';
 import { type FilterWords, noteFilters } from '../../messages/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
@@ -301,7 +302,7 @@ const filterOptionWords: FilterWords = {
 
 const texts: Texts = {
   sentenceOf: (thrown) => sentenceOf(thrown),
-  noteOf: (found) => warningOf(found, applicationWords),
+  noteOf: (found) => warningOf(found, application),
 };
 
 /** A shorter wait is not worth a note; ms. */

@@ -1,0 +1,90 @@
+/** The names that a front has for what the user sets: the command line has commands and flags, the library has options. */
+export interface Front {
+  /** How to give a setting a value: `leads config set api.items data`, or `dialect.items: 'data'`; `…` without a value. */
+  set(setting: string, value?: string): string;
+  /** Where a setting's value is seen: `'leads config get base-url'`, or `baseUrl`. */
+  get(setting: string): string;
+  /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
+  option(name: string, value?: string): string;
+  /** How to give a private key. */
+  readonly privateKey: string;
+  /** Where the password of a database may be given, beside its URL. */
+  readonly databasePassword: string;
+  /** A setting in a sentence: `api.path`, or `dialect.path`. */
+  name(setting: string): string;
+  /** A variable of the environment that node reads. */
+  environment(name: string): string;
+  /** How to give another API key, or another base URL; `login` is the command for it. */
+  otherKey(login: string): string;
+  otherBaseUrl(url: string, login: string): string;
+  /** A name or a command inside a sentence: in quotes on the command line. */
+  quoted(text: string): string;
+  /** The command that finds out how a service pages and keeps it where this front reads it; undefined: there is none. */
+  readonly learning: string | undefined;
+  /** A command that mends it: `'leads inbox migrate'`. */
+  command(line: string): string;
+}
+
+/** What the user can do about a failure, in one sentence; a function where the fronts say it differently. */
+export type Hint = string | ((front: Front) => string | undefined);
+
+export const hintFor = (hint: Hint | undefined, front: Front): string | undefined =>
+  typeof hint === 'function' ? hint(front) : hint;
+
+/** Commands and flags. */
+export const commandLine: Front = {
+  set: (setting, value = '…') => `leads config set ${setting} ${value}`,
+  get: (setting) => `leads config get ${setting}`,
+  option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
+  privateKey: 'give its file with --secret-file',
+  databasePassword: 'PGPASSWORD, and PGPASSFILE or ~/.pgpass',
+  name: (setting) => setting,
+  environment: (name) => name,
+  otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
+  otherBaseUrl: (_, login) => login,
+  quoted: (text) => `'${text}'`,
+  learning: "'leads doctor --learn' looks for a proof, or for how the service pages",
+  command: (line) => `leads ${line}`,
+};
+
+const camelCase = (name: string): string =>
+  name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const libraryOption = (setting: string): string => camelCase(setting.replace(/^api\./, 'dialect.'));
+
+const literal = (value: string): string => (/^(\d+|null|…|'.*')$/.test(value) ? value : `'${value}'`);
+
+/** Options of a run on the command line that are members of the dialect in the library. */
+const dialectOptions: readonly string[] = ['page-size'];
+const runOption = (name: string): string =>
+  libraryOption(dialectOptions.includes(name) ? `api.${name}` : name);
+
+/** Options of the package's entries. */
+export const application: Front = {
+  set: (setting, value = '…') => `${libraryOption(setting)}: ${literal(value)}`,
+  get: libraryOption,
+  option: (name, value) => (value === undefined ? runOption(name) : `${runOption(name)}: ${literal(value)}`),
+  privateKey: 'give it in webhook.secrets',
+  databasePassword: 'password and passwordFile',
+  name: libraryOption,
+  environment: (name) => `${name} before node starts`,
+  otherKey: () => 'see apiKey',
+  otherBaseUrl: (url) => `baseUrl: '${url}'`,
+  quoted: (text) => text,
+  learning: undefined,
+  command: (line) => `leads ${line}`,
+};
+
+/** The hint of what reads a file of a newer release. */
+export const updateLeads =
+  "update leads: 'npm install leads-cli@latest', with --global where it was installed so";
+
+/** The command that stores a key in a profile, for hints: `leads login --profile big`. */
+export function loginCommand(profile: string | undefined, baseUrl?: string): string {
+  const words = ['leads login'];
+  if (baseUrl !== undefined) words.push(`--base-url ${baseUrl}`);
+  if (profile !== undefined && profile !== 'default') words.push(`--profile ${shellWord(profile)}`);
+  return words.join(' ');
+}
+
+const shellWord = (text: string): string =>
+  /^[\w.@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
