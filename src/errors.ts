@@ -1,10 +1,11 @@
 import { application, type Hint, hintFor } from './front.ts';
 
 /**
- * A failure, a warning or a reason, as a value. The functions in the `errors.ts` of each room make them; `kind` is a stable
- * name for tests and comparisons. No member holds a secret.
+ * A warning, a reason or another thing that was found and is not thrown, as a value. The functions in the `errors.ts` of each
+ * room make them.
  */
 export interface Problem {
+  /** A stable name, for comparisons and tests. */
   readonly kind: string;
   /** A sentence without a full stop, which names no flag and no option. */
   readonly message?: string;
@@ -20,8 +21,20 @@ export type KindsOf<Facts> = {
 }[keyof Facts];
 
 export interface ErrorDetails {
-  /** What the user can do about it, in one sentence; a problem has its own. */
-  readonly hint?: string | undefined;
+  /** What the user can do about it, in one sentence. */
+  readonly hint?: Hint | undefined;
+  /**
+   * The option of the run that the error is about. The command line writes its name before the sentence.
+   *
+   * @internal
+   */
+  readonly option?: string | undefined;
+  /**
+   * A stable name, where code tells this failure from others of its class.
+   *
+   * @internal
+   */
+  readonly kind?: string | undefined;
   readonly cause?: unknown;
   /** HTTP status of the answer that caused it. */
   readonly status?: number | undefined;
@@ -33,8 +46,8 @@ export interface ErrorDetails {
 const brands = Symbol.for('leads-cli/errors');
 
 /**
- * An expected failure, whose code says of which class. Its hint names options of the library; the command line makes its own
- * from the problem. Anything else that is thrown is a bug.
+ * An expected failure, whose code says of which class. Its hint names options of the library; `describe` gives the hint of the
+ * command line. Anything else that is thrown is a bug.
  */
 export abstract class LeadsError extends Error {
   /**
@@ -47,6 +60,12 @@ export abstract class LeadsError extends Error {
 
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
+  /**
+   * What it was made of, for an error that is made from this one.
+   *
+   * @internal
+   */
+  declare readonly details: ErrorDetails;
   /** @internal */
   declare readonly problem: Problem | undefined;
   readonly hint: string | undefined;
@@ -56,16 +75,22 @@ export abstract class LeadsError extends Error {
   constructor(found: Problem | string, details: ErrorDetails = {}) {
     const cause = details.cause === undefined ? undefined : { cause: details.cause };
     super(typeof found === 'string' ? found : (found.message ?? found.kind), cause);
+    const problem =
+      typeof found === 'string' ? { kind: details.kind ?? 'error', message: found, ...details } : found;
     // Not enumerable: an application that prints the error's members gets texts, not what they were made of.
-    const problem = typeof found === 'string' ? undefined : found;
-    Object.defineProperty(this, 'problem', { value: problem });
+    Object.defineProperties(this, { details: { value: details }, problem: { value: problem } });
     const own: string[] = [];
     for (let of = new.target; of.brand; of = Object.getPrototypeOf(of) as typeof of) own.push(of.brand);
     Object.defineProperty(this, brands, { value: own });
     this.name = isBranded(new.target) ? new.target.brand : new.target.name;
-    this.hint = problem === undefined ? details.hint : hintFor(problem.hint, application);
+    this.hint = hintFor(details.hint, application);
     this.status = details.status;
     this.requestId = details.requestId;
+  }
+
+  /** @internal */
+  get kind(): string | undefined {
+    return this.problem?.kind;
   }
 
   /** @internal */

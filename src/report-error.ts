@@ -1,9 +1,8 @@
+import { describe, type Description } from './describe.ts';
 import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { bugHint, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
 import { escapeJson, sanitize } from './output/terminal/terminal.ts';
-
-type Texts = Pick<LeadsError, 'message' | 'hint'>;
 
 /** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
 export async function report(
@@ -45,18 +44,18 @@ function asMemoryError(thrown: unknown): unknown {
   });
 }
 
-/** The sentences of problems load where there is one: an error may be that there is no memory, or no more open file, to load any. */
-async function textsOf(failure: LeadsError): Promise<Texts> {
-  if (failure.problem === undefined) return failure;
+/** The catalogue loads where it is needed: an error may be that there is no memory, or no more open file, to load it. */
+async function textsOf(failure: LeadsError): Promise<Description> {
+  if (failure.problem?.message !== undefined) return describe(failure);
   try {
-    const { describe } = await import('./messages/command-line.ts');
-    return describe(failure);
+    const { describe: describeKind } = await import('./messages/command-line.ts');
+    return describeKind(failure);
   } catch {
     return { message: messageOf(failure.cause ?? failure), hint: undefined };
   }
 }
 
-const bug = (thrown: unknown): Texts => ({
+const bug = (thrown: unknown): Description => ({
   message: `a bug in leads: ${messageOf(thrown)}`,
   hint: bugHint,
 });

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { DataError } from '../errors.ts';
 import { readJsonState } from '../files/json-state.ts';
-import type { CheckProblem } from './problems.ts';
 import type { ProbeReport } from './run-probes.ts';
 
 const baselineSchema = z.object({
@@ -19,7 +18,11 @@ export interface Baseline {
 /** Throws a `DataError` for a file that is missing or was not written by this program. */
 export async function readBaseline(path: string): Promise<Baseline> {
   const stored = await readJsonState(path, baselineSchema, 'baseline');
-  if (stored === undefined) throw new DataError({ kind: 'baseline-missing', path } satisfies CheckProblem);
+  if (stored === undefined) {
+    throw new DataError(`there is no baseline in ${path}`, {
+      hint: `write it with --write-baseline ${path}`,
+    });
+  }
   return { failing: new Set(stored.failing) };
 }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { SignedRequest } from '../sender/sign-request.ts';
-import type { CheckProblem } from './problems.ts';
 import type { CheckRequest, CheckSession } from './session.ts';
 
 type Headers = SignedRequest['headers'];
@@ -86,11 +85,11 @@ export function credentialTexts(session: CheckSession, headers: Headers): string
 /** Whether the credential depends on the body: a token does not. */
 export const signs = ({ signer: { scheme } }: CheckSession): boolean => scheme.ignoresBody !== true;
 
-export const noCredential = ({ signer }: CheckSession): CheckProblem | undefined =>
-  signer.key === undefined ? { kind: 'no-credential-sent' } : undefined;
+export const noCredential = ({ signer }: CheckSession): string | undefined =>
+  signer.key === undefined ? 'no credential is sent (--no-verify)' : undefined;
 
 /** Why a probe of signatures does not apply; undefined: it does. */
-export const unsigned = (session: CheckSession): string | CheckProblem | undefined =>
+export const unsigned = (session: CheckSession): string | undefined =>
   noCredential(session) ??
   (signs(session) ? undefined : `the scheme '${session.signer.scheme.name}' signs nothing`);
 

@@ -1,6 +1,5 @@
 import { formatDuration } from '../time/time-text.ts';
 import { type Answer, isCutOff } from './raw-request.ts';
-import type { CheckProblem } from './problems.ts';
 import type { CheckRequest, CheckSession, Exchange } from './session.ts';
 
 /**
@@ -17,13 +16,13 @@ export type Result = 'pass' | 'fail' | 'warn' | 'skip';
 export interface Finding {
   readonly result: Result;
   /** What was seen, as a sentence without a full stop; why, where the probe was skipped. */
-  readonly seen: string | CheckProblem;
+  readonly seen: string;
   /** What shows it: of several requests, the one that decided. */
   readonly exchange?: Exchange | undefined;
   /** The receiver did not say whether the rule holds. */
   readonly isUnproven?: true;
   /** Instead of the probe's own hint. */
-  readonly hint?: string | CheckProblem | undefined;
+  readonly hint?: string | undefined;
 }
 
 /**
@@ -54,7 +53,7 @@ export interface Probe {
   /** It takes seconds by its nature: it begins before the others of its stage. */
   readonly isSlow?: true;
   /** Why it does not apply here; undefined: it does. */
-  readonly inapplicable?: (session: CheckSession) => string | CheckProblem | undefined;
+  readonly inapplicable?: (session: CheckSession) => string | undefined;
   readonly run: (session: CheckSession) => Promise<Finding>;
 }
 
@@ -67,7 +66,7 @@ export const probeGroup = (group: string, common: Common, rows: readonly Row[]):
 
 export const groupOf = ({ name }: Pick<Probe, 'name'>): string => name.slice(0, name.indexOf('.'));
 
-export const skipped = (reason: string | CheckProblem): Finding => ({ result: 'skip', seen: reason });
+export const skipped = (reason: string): Finding => ({ result: 'skip', seen: reason });
 
 /** What is not proved may be a reason for exit 7, as a failure is, and a warning is none. */
 const severity = ({ result, isUnproven }: Finding): number =>
@@ -101,7 +100,7 @@ const limited = (exchange: Exchange): Judgement => ({
   isUnproven: true,
   seen: 'it answered 429, so nothing is proved',
   exchange,
-  hint: { kind: 'rate-limited-probe' },
+  hint: 'raise the rate limit for this run, or run fewer probes with --only',
 });
 
 /** Whether the receiver has acknowledged the request. */

@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.ts';
 import { limitTime } from '../http/client/limit-time.ts';
 import { slept } from '../time/clock.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { withoutCredential } from './credential.ts';
 import { type Finding, groupOf, isAcknowledged, type Probe, skipped, type Stage } from './probe.ts';
-import type { CheckProblem } from './problems.ts';
 import type { CheckSession } from './session.ts';
 import { answerProbes } from './probes/answers.ts';
 import { bodyProbes } from './probes/body.ts';
@@ -27,7 +27,7 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
   const ofStage = (stage: Stage): Probe[] => probes.filter((probe) => (probe.stage ?? 'together') === stage);
   let firstMs = 0;
   /** Why a probe that needs a receiver which takes genuine leads says nothing. */
-  let unacknowledged: CheckProblem | undefined;
+  let unacknowledged: string | undefined;
 
   const run = (probe: Probe): Promise<ProbeReport> => {
     const reason = reasonToSkip(probe, options, unacknowledged);
@@ -39,7 +39,7 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
     const { exchange } = report.finding;
     firstMs = report.ms;
     if (exchange !== undefined && !isAcknowledged(exchange))
-      unacknowledged = { kind: 'nothing-acknowledged', probe: probe.name };
+      unacknowledged = `no genuine delivery is acknowledged (${probe.name})`;
   }
   const together = ofStage('together').sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false));
   const width = firstMs > slowMs ? together.length : usualWidth;
@@ -52,8 +52,7 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
     (probe) => reasonToSkip(probe, options, unacknowledged) === undefined,
   );
   const before = mayStop ? await health() : undefined;
-  let death: CheckProblem | undefined =
-    before === 'dead' || before === 'failing' ? diagnosis(before) : undefined;
+  let death: string | undefined = before === 'dead' || before === 'failing' ? diagnosis(before) : undefined;
   for (const probe of ofStage('alone')) {
     const report = death === undefined ? await run(probe) : withReason(probe, death);
     const after = report.finding.result === 'skip' ? 'alive' : ((await health()) ?? 'alive');
@@ -71,9 +70,11 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
 /** How a receiver is after a request that may have stopped it; `failing`: a genuine lead is answered with 5xx. */
 type Health = 'alive' | 'restarted' | 'failing' | 'dead';
 
-const diagnosis = (after: Exclude<Health, 'alive'>, since?: string): CheckProblem => ({
-  ...{ kind: `receiver-${after}`, since },
-});
+function diagnosis(after: Exclude<Health, 'alive'>, since?: string): string {
+  if (after === 'restarted') return 'the receiver was away, and came back';
+  const what = after === 'dead' ? 'no longer answers' : 'answers a genuine lead with an error';
+  return `the receiver ${what}${since === undefined ? '' : ` since ${since}`}`;
+}
 
 /** For a supervisor to restart a receiver that crashed, in milliseconds. */
 const patienceMs = 3000;
@@ -105,15 +106,16 @@ async function healthOf(session: CheckSession, withLead: boolean): Promise<Healt
 function reasonToSkip(
   probe: Probe,
   { session, mayWrite }: RunOptions,
-  unacknowledged: CheckProblem | undefined,
-): string | CheckProblem | undefined {
+  unacknowledged: string | undefined,
+): string | undefined {
   const reason = probe.inapplicable?.(session);
   if (reason !== undefined) return reason;
-  if (!mayWrite && probe.isHarmless !== true) return { kind: 'writes-not-allowed' };
+  if (!mayWrite && probe.isHarmless !== true)
+    return 'it stores leads, or may stop a weak receiver: --allow-writes';
   return probe.needsAcknowledgement === true ? unacknowledged : undefined;
 }
 
-const withReason = (probe: Probe, reason: string | CheckProblem): ProbeReport => ({
+const withReason = (probe: Probe, reason: string): ProbeReport => ({
   probe,
   finding: skipped(reason),
   ms: 0,
@@ -162,7 +164,7 @@ async function runOne(probe: Probe, options: RunOptions): Promise<ProbeReport> {
   const finding = await withinTime(options, (session) => findingOf(probe, session));
   const ms = Math.round(clock.steady() - startedAt);
   if (finding === undefined) {
-    return { probe, finding: skipped({ kind: 'run-over' }), ms: 0, isCut: true };
+    return { probe, finding: skipped('the time of the whole run was up'), ms: 0, isCut: true };
   }
   // A probe of level `info` never counts as a failure.
   const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
@@ -175,9 +177,9 @@ async function findingOf(probe: Probe, session: CheckSession): Promise<Finding> 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (session.wire.signal.aborted)
-      return { result: 'fail', seen: { kind: 'probe-too-slow', ms: session.wire.timeoutMs } };
+      return { result: 'fail', seen: `it took longer than ${formatDuration(session.wire.timeoutMs)}` };
     if (code === undefined || !/^(E[A-Z]+$|ERR_SSL|ERR_TLS|CERT_|UNABLE_)/.test(code)) throw error;
-    return { result: 'fail', seen: { kind: 'probe-connection-failed', code } };
+    return { result: 'fail', seen: `the connection failed (${code})` };
   }
 }
 
@@ -212,7 +214,9 @@ export function selectProbes(
       const matches = globMatcher(pattern);
       const isMatch = (probe: Probe): boolean => matches(probe.name) || matches(groupOf(probe));
       if (all.some(isMatch)) return isMatch;
-      throw new UsageError({ kind: 'pattern-without-probe', option, pattern } satisfies CheckProblem);
+      throw new UsageError(`--${option} '${pattern}' matches no probe`, {
+        hint: "'leads check --list' shows their names",
+      });
     });
   const wanted = matchers('only', only);
   const unwanted = matchers('skip', skip);
@@ -222,7 +226,7 @@ export function selectProbes(
       !unwanted.some((matches) => matches(probe)),
   );
   if (selected.length > 0) return selected;
-  throw new UsageError({ kind: 'no-probe-left' } satisfies CheckProblem);
+  throw new UsageError('--only and --skip leave no probe');
 }
 
 function globMatcher(pattern: string): (text: string) => boolean {

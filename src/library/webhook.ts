@@ -20,7 +20,7 @@ import type {
 } from './webhook/options.ts';
 import { readDelivery } from './webhook/read-body.ts';
 import type { WebhookRequest } from './webhook/request.ts';
-import { inOptionWords, leadPlace, makeVerifier } from './webhook/verifier.ts';
+import { leadPlace, makeVerifier } from './webhook/verifier.ts';
 
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/delivery-answer.ts';
@@ -124,7 +124,7 @@ export async function sign(lead: SignedLead, options: SignOptions): Promise<Sign
   }
   const body = bytesOf(lead);
   const target = new URL(url ?? 'https://localhost/').href;
-  const signed = inOptionWords(() => signRequest({ scheme, key: keys[0] }, { id, target, body }, now));
+  const signed = signRequest({ scheme, key: keys[0] }, { id, target, body }, now);
   const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   return { method: 'POST', headers: Object.fromEntries(headers), body };
 }

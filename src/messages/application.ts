@@ -10,9 +10,10 @@ export function forApplication(thrown: unknown, find: (problem: Problem) => Mess
   if (!(thrown instanceof LeadsError)) return thrown;
   forApplication(thrown.cause, find);
   const found = thrown.problem && find(thrown.problem);
-  if (thrown.problem === undefined || found === undefined) return thrown;
+  if (thrown.problem?.message !== undefined || found === undefined) return thrown;
+
   const message = sentenceIn(found, application);
-  const stack = thrown.stack?.replace(thrown.problem.kind, () => message);
+  const stack = thrown.stack?.replace(thrown.message, () => message);
   const hidden = { configurable: true, writable: true };
   return Object.defineProperties(thrown, {
     message: { value: message, ...hidden },

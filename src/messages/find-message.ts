@@ -1,6 +1,5 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { captureMessages } from './capture.ts';
-import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
 import { fileMessages } from './files.ts';
 import { httpMessages } from './http.ts';
@@ -8,24 +7,17 @@ import { inboxMessages } from './inbox.ts';
 import { jsonMessages } from './json.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
-import { sandboxMessages } from './sandbox.ts';
-import { senderMessages } from './sender.ts';
 import { serviceMessages } from './service.ts';
 import { tlsMessages } from './tls.ts';
-import { webhookMessages } from './webhook.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
   ...captureMessages,
-  ...checkMessages,
   ...configMessages,
   ...fileMessages,
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,
-  ...sandboxMessages,
-  ...webhookMessages,
-  ...senderMessages,
   ...tlsMessages,
   ...jsonMessages,
   ...serviceMessages,

@@ -2,7 +2,6 @@ import { UsageError } from '../errors.ts';
 import { forgeryKinds } from '../sender/forge-request.ts';
 import { formatDuration, parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
-import type { SandboxProblem } from './problems.ts';
 
 /** What can go wrong with an answer of the list operation. */
 export const apiFaults = [
@@ -45,15 +44,11 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
   for (const [key, value] of Object.entries(shares)) {
     const name = names.find((known) => known === key);
     if (name === undefined) {
-      throw new UsageError({ kind: 'unknown-fault', name: key, known: names } satisfies SandboxProblem);
+      throw new UsageError(`there is no fault '${key}'`, { hint: `one of ${names.join(', ')}` });
     }
     const fault = parseShare(String(value));
     if (fault === undefined) {
-      throw new UsageError({
-        kind: 'fault-without-share',
-        name,
-        share: String(value),
-      } satisfies SandboxProblem);
+      throw new UsageError(`the fault ${name}=${String(value)} is not a share such as 5%, or 5%:200ms`);
     }
     faults[name] = fault;
   }

@@ -13,7 +13,6 @@ import { LeadSet, type PostedLead, readPostedLead, type SandboxLead } from './da
 import { hashText } from './data/seeded-random.ts';
 import { type RecordedAttempt, rejectImpossibleForgeries, TargetQueue } from './target-queue.ts';
 import { type ApiFault, FaultInjector, type DeliveryFault, type Faults } from './faults.ts';
-import type { SandboxProblem } from './problems.ts';
 import { createSender, fixedWaits } from '../sender/sender.ts';
 
 export interface SandboxDependencies {
@@ -107,8 +106,7 @@ export class SandboxState {
     for (const [i, bytes] of records.entries()) {
       const posted = this.#readNewLead(bytes);
       if ('problem' in posted) {
-        const why = posted.problem;
-        throw new DataError({ kind: 'not-servable', number: i + 1, why } satisfies SandboxProblem);
+        throw new DataError(`lead ${i + 1} cannot be served: ${posted.problem}`);
       }
       this.leads.add(posted);
     }

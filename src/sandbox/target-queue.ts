@@ -8,7 +8,6 @@ import { type Clock, slept } from '../time/clock.ts';
 import type { SandboxLead } from './data/lead-set.ts';
 import { hashText } from './data/seeded-random.ts';
 import type { DeliveryFault, FaultInjector, Faults } from './faults.ts';
-import type { SandboxProblem } from './problems.ts';
 
 export interface TargetQueueOptions {
   /** URL. */
@@ -264,12 +263,10 @@ function drawForgery(
 export function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>): void {
   const impossible = forgeryKinds.find((kind) => faults[kind] !== undefined && !canForge(signer, kind));
   if (impossible === undefined) return;
-  const { name } = signer.scheme;
-  throw new ConfigError({
-    kind: 'fault-not-of-scheme',
-    scheme: name,
-    fault: impossible,
-  } satisfies SandboxProblem);
+  throw new ConfigError(`the scheme '${signer.scheme.name}' cannot show the fault ${impossible}`, {
+    hint: (front) =>
+      `it does not sign what that fault forges; use another ${front.option('scheme')}, or leave the fault out`,
+  });
 }
 
 /** The same for the same seed, lead and place among the targets. */

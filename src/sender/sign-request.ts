@@ -54,12 +54,15 @@ export interface OutgoingDelivery {
   readonly body: Uint8Array;
 }
 
-export type SenderProblem = { readonly kind: 'public-key-signs-nothing'; readonly scheme: string };
-
 /** Throws at the start what would fail at every delivery: a public key, a component that is not sent. */
 export function rejectUnableToSign(scheme: Scheme, key: Key): void {
   if (key.material.type === 'public') {
-    throw new ConfigError({ kind: 'public-key-signs-nothing', scheme: scheme.name } satisfies SenderProblem);
+    throw new ConfigError(
+      `a public key cannot sign: the scheme '${scheme.name}' needs the private one here`,
+      {
+        hint: (front) => front.privateKey,
+      },
+    );
   }
   scheme.sign({ method: 'POST', url: 'https://localhost/', id: '1', body: Buffer.from('{}') }, key, 0);
 }

@@ -1,4 +1,4 @@
-import { configError } from './problems.ts';
+import { invalidHeaderName } from './errors.ts';
 import { type Rejected, rejected } from './delivery-answer.ts';
 
 /** One HTTP request that pushes a lead to a receiver: complete, and not yet parsed. */
@@ -74,5 +74,5 @@ const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || cod
 /** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */
 export function fieldName(name: string): string {
   if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();
-  throw configError({ kind: 'not-a-header-name', name });
+  throw invalidHeaderName(name);
 }

@@ -1,5 +1,16 @@
 import { Secret } from '../secret.ts';
-import { configError } from './problems.ts';
+import {
+  customWithoutHeader,
+  formatWithoutTime,
+  headersNotApart,
+  prefixesOverlap,
+  schemeIsNoObject,
+  schemeOfNewerVersion,
+  straySchemePart,
+  unknownScheme,
+  unknownSchemePart,
+  wrongSchemePart,
+} from './errors.ts';
 import { presets, schemeNames } from './presets.ts';
 import type { Scheme } from './scheme.ts';
 import { type Rejected, rejected } from './delivery-answer.ts';
@@ -31,7 +42,7 @@ function make(name: string, options: SchemeOptions): Scheme {
     const plain = token(options.tokenHeader);
     const { timestampHeader, timestampFormat, nonceHeader } = options;
     if (timestampHeader === undefined && timestampFormat !== undefined) {
-      throw configError({ kind: 'format-without-time' });
+      throw formatWithoutTime();
     }
     return timestampHeader === undefined && nonceHeader === undefined
       ? plain
@@ -44,21 +55,20 @@ function make(name: string, options: SchemeOptions): Scheme {
     const scheme = presetScheme(preset, options);
     return verifyToken === undefined ? scheme : { ...scheme, verifyToken: new Secret(verifyToken) };
   }
-  throw configError({ kind: 'unknown-scheme', name, known: schemeNames });
+  throw unknownScheme(name, schemeNames);
 }
 
 /** Throws a `ConfigError` for options that are incomplete or would check less than they seem to. */
 function custom(options: CustomOptions, toleranceMs: number): Scheme {
   const { timestampPrefix, prefix = '' } = options;
-  if (options.signatureHeader === undefined) throw configError({ kind: 'custom-without-header' });
+  if (options.signatureHeader === undefined) throw customWithoutHeader();
   const signatureHeader = fieldName(options.signatureHeader);
   const timestampHeader = nameOf(options.timestampHeader);
   const nonceHeader = nameOf(options.nonceHeader);
   const headers = [signatureHeader, timestampHeader, nonceHeader].filter((name) => name !== undefined);
-  if (new Set(headers).size < headers.length)
-    throw configError({ kind: 'headers-not-apart', scheme: 'custom' });
+  if (new Set(headers).size < headers.length) throw headersNotApart('custom');
   if (timestampPrefix !== undefined && overlap(timestampPrefix, prefix)) {
-    throw configError({ kind: 'prefixes-overlap' });
+    throw prefixesOverlap();
   }
   const isTimed = timestampHeader !== undefined || timestampPrefix !== undefined;
   const template = {
@@ -95,7 +105,7 @@ function timedToken(
   const nonceName = nameOf(nonceHeader);
   const plainHeaders = [timeName, nonceName].filter((name) => name !== undefined);
   const names = [...base.credentialHeaders, ...plainHeaders];
-  if (new Set(names).size < names.length) throw configError({ kind: 'headers-not-apart', scheme: 'token' });
+  if (new Set(names).size < names.length) throw headersNotApart('token');
   return {
     ...base,
     plainHeaders,
@@ -177,18 +187,18 @@ const optionKeys = ['tolerance', 'publicUrl'] as const;
  */
 export function readSchemeDefinition(json: unknown): SchemeDefinition {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw configError({ kind: 'scheme-is-no-object' });
+    throw schemeIsNoObject();
   }
   const { version = 1, scheme: name = 'custom', tolerance, publicUrl, ...parts } = json as Members;
-  if (version !== 1) throw configError({ kind: 'scheme-of-newer-version', version: String(version) });
+  if (version !== 1) throw schemeOfNewerVersion(String(version));
   if (typeof name !== 'string' || !schemeNames.includes(name)) {
-    throw configError({ kind: 'unknown-scheme', name: String(name), known: schemeNames });
+    throw unknownScheme(String(name), schemeNames);
   }
   const toleranceMs = typeof tolerance === 'string' ? parseDuration(tolerance) : undefined;
   if (tolerance !== undefined && toleranceMs === undefined)
-    throw wrongPart('tolerance', 'a duration such as 5m');
+    throw wrongSchemePart('tolerance', 'a duration such as 5m');
   const isUrl = typeof publicUrl === 'string' && URL.canParse(publicUrl);
-  if (publicUrl !== undefined && !isUrl) throw wrongPart('publicUrl', 'a URL');
+  if (publicUrl !== undefined && !isUrl) throw wrongSchemePart('publicUrl', 'a URL');
   return {
     name,
     options: {
@@ -209,23 +219,20 @@ export function schemePartsOf(
     Object.entries(members).flatMap(([key, value]) => {
       const part = schemePartKeys.find((known) => known === key);
       if (part === undefined) {
-        throw configError({ kind: 'unknown-scheme-part', part: key, known: [...others, ...schemePartKeys] });
+        throw unknownSchemePart(key, [...others, ...schemePartKeys]);
       }
       return value === undefined ? [] : [[part, partValue(part, value)] as const];
     }),
   );
   const stray = strayPart(parts, name);
   if (stray === undefined) return parts;
-  throw configError({ kind: 'stray-scheme-part', part: stray, of: schemeParts[stray].of, scheme: name });
+  throw straySchemePart(stray, schemeParts[stray].of, name);
 }
 
 function partValue(part: PartKey, value: unknown): unknown {
   const { values } = schemeParts[part];
-  if (typeof value !== 'string' || (value === '' && part !== 'prefix')) throw wrongPart(part, 'a text');
+  if (typeof value !== 'string' || (value === '' && part !== 'prefix')) throw wrongSchemePart(part, 'a text');
   if (values?.includes(value) === false)
-    throw wrongPart(part, values.join(', ').replace(/^(.*), /, '$1 or '));
+    throw wrongSchemePart(part, values.join(', ').replace(/^(.*), /, '$1 or '));
   return value;
 }
-
-const wrongPart = (part: string, expected: string): Error =>
-  configError({ kind: 'wrong-scheme-part', part, expected });

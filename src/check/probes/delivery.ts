@@ -2,7 +2,6 @@ import { alterCredential, noCredential, otherText } from '../credential.ts';
 import { canForge } from '../../sender/forge-request.ts';
 import { isCutOff } from '../raw-request.ts';
 import { expectAccepted, expectRefused, type Finding, type Probe, probeGroup, worstOf } from '../probe.ts';
-import type { CheckProblem } from '../problems.ts';
 import {
   type CheckRequest,
   type CheckSession,
@@ -58,10 +57,10 @@ const stored = probeGroup('delivery', { rule: '4.2 rule 2', level: 'must' }, [
 const otherProtocol = ({ endpoint: { url } }: CheckSession): string | undefined =>
   url.protocol === 'http:' ? 'does it speak HTTPS? Then the URL begins with https://' : undefined;
 
-function adviceFor(status: number, { signer }: CheckSession): string | CheckProblem | undefined {
+function adviceFor(status: number, { signer }: CheckSession): string | undefined {
   if (status === 401 || status === 403) {
     return signer.key === undefined
-      ? { kind: 'credential-needed' }
+      ? 'this delivery carries no credential: give --token, or --scheme and --secret'
       : 'check that both sides use the same scheme and secret, and that the clocks agree';
   }
   if (status === 404 || status === 405) return 'check the path of the URL';
@@ -96,11 +95,11 @@ const uncounted = (why: string | undefined, exchange: Exchange | undefined): Fin
   result: why === undefined ? 'warn' : 'fail',
   seen: why ?? 'acknowledged each time; what is stored cannot be seen from outside',
   exchange,
-  hint: { kind: 'oracle-says-nothing' },
+  hint: 'give --oracle CMD: it gets LEAD_ID and prints how many such leads are stored',
 });
 
-const needsOracle = ({ oracle }: CheckSession): CheckProblem | undefined =>
-  oracle === undefined ? { kind: 'oracle-needed' } : undefined;
+const needsOracle = ({ oracle }: CheckSession): string | undefined =>
+  oracle === undefined ? 'it needs --oracle' : undefined;
 
 const replays = probeGroup(
   'replay',

@@ -1,11 +1,9 @@
 import { type Baseline, healedOf } from '../../check/baseline.ts';
 import { withoutSensitive } from '../../check/credential.ts';
 import { curlLine, type CurlTrust } from '../../check/curl-line.ts';
-import type { CheckProblem } from '../../check/problems.ts';
 import { groupOf, type Result } from '../../check/probe.ts';
 import type { ProbeReport } from '../../check/run-probes.ts';
 import type { CheckSession } from '../../check/session.ts';
-import { messageFor } from '../../messages/find-message.ts';
 
 /** Of an answer that is shown, in characters. */
 const shownAnswer = 1000;
@@ -41,16 +39,13 @@ export function describeReport(
             answer: answer?.answered === true ? answerText(session, answer.body) : null,
           },
     /** What was seen, or why the probe was skipped, as a sentence. */
-    detail: withoutSensitive(session, textOf(finding.seen)),
-    hint: isOdd ? textOf(finding.hint ?? probe.hint) : null,
+    detail: withoutSensitive(session, finding.seen),
+    hint: isOdd ? (finding.hint ?? probe.hint) : null,
     curl: result === 'fail' && exchange !== undefined ? curlLine(session, exchange.request, trust) : null,
     /** It fails, and the baseline says so. */
     ...(isKnown && result === 'fail' ? { known: true as const } : {}),
   };
 }
-
-const textOf = (found: string | CheckProblem): string =>
-  typeof found === 'string' ? found : (messageFor(found)?.message ?? found.kind);
 
 /** The beginning of the body, decoded; a text that is cut inside a secret would show a part of it. */
 function answerText(session: CheckSession, body: Buffer): string {

@@ -11,7 +11,7 @@ import { ServiceError } from '../../errors.ts';
 import { limitTime } from '../../http/client/limit-time.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../files/replace.ts';
-import { explainFailure } from '../../messages/sender.ts';
+import { explainFailure } from '../../sender/explain-failure.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';

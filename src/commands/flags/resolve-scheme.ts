@@ -7,7 +7,6 @@ import type { LeadAtNames } from '../../lead/refusals.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import type { WebhookProblem } from '../../webhook/problems.ts';
 import { schemeNamed, readSchemeDefinition, type SchemeDefinition } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { isJson, jsonOrFile } from './json-or-file.ts';
@@ -98,13 +97,13 @@ export async function storableScheme(typed: string): Promise<string> {
 
 /** What is wrong with the value of a flag, and would be a `ConfigError` in a profile: a file of a newer release is one anyway. */
 export const asUsageError = (error: unknown): unknown =>
-  error instanceof ConfigError && error.problem?.kind !== 'scheme-of-newer-version'
-    ? new UsageError(error.problem ?? error.message, { hint: error.hint, cause: error })
+  error instanceof ConfigError && error.kind !== 'scheme-of-newer-version'
+    ? new UsageError(error.message, { ...error.details, cause: error })
     : error;
 
 function rejectUselessTolerance(scheme: Scheme, { options }: SchemeDefinition): void {
   if (options.toleranceMs === undefined || scheme.toleranceMs !== undefined) return;
-  throw new UsageError({ kind: 'scheme-signs-no-time', scheme: scheme.name } satisfies WebhookProblem);
+  throw new UsageError(`tolerance: the scheme '${scheme.name}' signs no time`);
 }
 
 /** `webhook.scheme` of the profile, in the same forms. */

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
 import type { PostResult } from '../../http/client/poster.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
-import { explainFailure } from '../../messages/sender.ts';
+import { explainFailure } from '../../sender/explain-failure.ts';
 import { authorityFor, authorityPath } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './delivery-flags.ts';
 

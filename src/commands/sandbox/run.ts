@@ -12,7 +12,7 @@ import { shellWord } from '../../output/curl-command.ts';
 import { injectedIn } from '../../sandbox/faults.ts';
 import type { LoggedRequest } from '../../sandbox/requests.ts';
 import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
-import { explainFailure } from '../../messages/sender.ts';
+import { explainFailure } from '../../sender/explain-failure.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;

@@ -13,7 +13,7 @@ import type { Attempt } from '../../sender/sender.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { Secret } from '../../secret.ts';
 import { parseProblem, problemText } from '../../service/client/problem-text.ts';
-import { explainFailure } from '../../messages/sender.ts';
+import { explainFailure } from '../../sender/explain-failure.ts';
 
 /** Makes the text of stdout, whole lines. */
 interface AttemptPrinter {

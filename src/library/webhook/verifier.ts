@@ -1,8 +1,5 @@
-import { ConfigError, LeadsError } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { forApplication } from '../../messages/application.ts';
-import { messageIn } from '../../messages/message.ts';
-import { webhookMessages } from '../../messages/webhook.ts';
 import { Secret } from '../../secret.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { schemeNamed, schemePartsOf } from '../../webhook/scheme-registry.ts';
@@ -17,24 +14,9 @@ import type { SchemeChoice, VerifyOptions } from './options.ts';
  */
 export function makeVerifier(choice: SchemeChoice): Verifier {
   const { toleranceMs } = choice;
-  return inOptionWords(() => {
-    const scheme = definedScheme(choice.scheme, { toleranceMs, publicUrl: publicUrlOf(choice) });
-    checkTolerance(toleranceMs, scheme);
-    return { scheme, keys: secretsOf(choice.secrets).map((secret) => scheme.key(secret)) };
-  });
-}
-
-/** What is wrong with a scheme or a secret, as a `ConfigError` whose text names options. */
-export function inOptionWords<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (thrown) {
-    if (!(thrown instanceof LeadsError) || thrown.problem === undefined) throw thrown;
-    const { message, hint, cause } = forApplication(thrown, (problem) =>
-      messageIn(webhookMessages, problem),
-    ) as LeadsError;
-    throw new ConfigError(message, { hint, cause });
-  }
+  const scheme = definedScheme(choice.scheme, { toleranceMs, publicUrl: publicUrlOf(choice) });
+  checkTolerance(toleranceMs, scheme);
+  return { scheme, keys: secretsOf(choice.secrets).map((secret) => scheme.key(secret)) };
 }
 
 /** Types say the same as these checks, and JavaScript does not read types. */

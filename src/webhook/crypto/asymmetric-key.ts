@@ -1,7 +1,13 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
-import { configError } from '../problems.ts';
+import {
+  emptySecret,
+  keyForAnotherAlgorithm,
+  keyHalvesDiffer,
+  unreadableKey,
+  unreadableWebhookKey,
+} from '../errors.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 import { decodeRaw, kindOf, takesKey, secretBytes } from './signature.ts';
@@ -13,18 +19,17 @@ import { decodeRaw, kindOf, takesKey, secretBytes } from './signature.ts';
  */
 export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   const text = secret.reveal();
-  if (text.trim() === '') throw configError({ kind: 'empty-secret' });
+  if (text.trim() === '') throw emptySecret();
   const material = namesItsKind(secret) ? readKey(text) : readRaw(secret.revealBytes() ?? decodeRaw(text));
   const kind = kindOf(material);
   if (takesKey(algorithm, kind)) return { secret, material };
   const { asymmetricKeyType, asymmetricKeyDetails } = material;
   const isShortRsa = kind === undefined && asymmetricKeyType?.startsWith('rsa') === true;
-  throw configError({
-    kind: 'key-for-another-algorithm',
+  throw keyForAnotherAlgorithm(
     algorithm,
-    type: asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown',
-    bits: isShortRsa ? (asymmetricKeyDetails?.modulusLength ?? 0) : undefined,
-  });
+    asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown',
+    isShortRsa ? (asymmetricKeyDetails?.modulusLength ?? 0) : undefined,
+  );
 }
 
 function readRaw(raw: Uint8Array): KeyObject {
@@ -80,7 +85,7 @@ function readWebhookKey(text: string): KeyObject {
   const isPublic = text.startsWith('whpk_');
   if (bytes?.length === 32) return isPublic ? ed25519Public(bytes) : ed25519Private(bytes);
   if (bytes?.length === 64 && !isPublic) return ed25519Pair(bytes);
-  throw configError({ kind: 'unreadable-webhook-key' });
+  throw unreadableWebhookKey();
 }
 
 function ed25519Public(bytes: Buffer): KeyObject {
@@ -99,7 +104,7 @@ function ed25519Pair(bytes: Buffer): KeyObject {
   const material = ed25519Private(bytes.subarray(0, 32));
   const derived = createPublicKey(material).export({ format: 'jwk' }).x;
   if (derived === bytes.subarray(32).toString('base64url')) return material;
-  throw configError({ kind: 'key-halves-differ' });
+  throw keyHalvesDiffer();
 }
 
 /** Runs what reads a key, whose own errors may quote it. */
@@ -107,7 +112,6 @@ function attempt<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {
-    const name = cause instanceof Error ? cause.name : undefined;
-    throw configError({ kind: 'unreadable-key' }, { cause: name });
+    throw unreadableKey(cause instanceof Error ? cause.name : undefined);
   }
 }

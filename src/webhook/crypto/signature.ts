@@ -6,7 +6,7 @@ import {
   createSecretKey,
   X509Certificate,
 } from 'node:crypto';
-import { configError } from '../problems.ts';
+import { emptySecret, publicKeyCannotSign, secretNotEncoded, secretOfKeyPair } from '../errors.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm, Encoding, SecretEncoding } from '../scheme-options.ts';
 import { bufferOf, sha256 } from '../../json/bytes.ts';
@@ -140,7 +140,7 @@ export function verifier(
 /** Throws a `ConfigError` for a public key. */
 export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
   if (key.material.type === 'public') {
-    throw configError({ kind: 'public-key-cannot-sign' });
+    throw publicKeyCannotSign();
   }
   if (isHmac(algorithm)) return hmac(algorithm, key, parts);
   return signWithPair(algorithm, key.material, parts);
@@ -176,14 +176,14 @@ const ofKeyPair = /-----BEGIN |^\s*(?:whpk_[\w+/-]{43}=?\s*$|[{[][^]*"kty"\s*:\s
 
 /** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
-  if (secret.reveal().trim() === '') throw configError({ kind: 'empty-secret' });
+  if (secret.reveal().trim() === '') throw emptySecret();
   // A public key is known to everybody: as a shared secret it would prove nothing.
   if (ofKeyPair.test(secret.reveal()) || publicDer(secret) !== undefined) {
-    throw configError({ kind: 'secret-of-key-pair' });
+    throw secretOfKeyPair();
   }
   const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
-  if (bytes === undefined) throw configError({ kind: 'secret-not-encoded', encoding });
-  if (bytes.length === 0) throw configError({ kind: 'empty-secret' });
+  if (bytes === undefined) throw secretNotEncoded(encoding);
+  if (bytes.length === 0) throw emptySecret();
   return { secret, material: createSecretKey(bytes) };
 }
 

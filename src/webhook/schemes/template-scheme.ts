@@ -14,7 +14,14 @@ import {
   decode,
 } from '../crypto/signature.ts';
 import { type Delivery, headerValues, soleHeader, problemOfSole } from '../delivery.ts';
-import { configError } from '../problems.ts';
+import {
+  bodyNotSigned,
+  keyNotOfAlgorithm,
+  sentNotSigned,
+  signedNotSent,
+  twoTimeSources,
+  unknownSlot,
+} from '../errors.ts';
 import type { Key, Scheme } from '../scheme.ts';
 import { type Rejected, rejected } from '../delivery-answer.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
@@ -125,7 +132,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     const isOwn = takesKey(algorithm, kindOf(key.material) ?? 'secret');
     if (isOwn) return prefix + sign(algorithm);
     if (options.ed25519Prefix !== undefined) return options.ed25519Prefix + sign('ed25519');
-    throw configError({ kind: 'key-not-of-algorithm', algorithm });
+    throw keyNotOfAlgorithm(algorithm);
   }
 }
 
@@ -156,7 +163,7 @@ export function parseTemplate(text: string): Template {
     .filter((piece) => piece !== '')
     .map(pieceOf);
   const used = new Set(pieces.flatMap((piece) => ('slot' in piece ? [piece.slot] : [])));
-  if (!used.has('body')) throw configError({ kind: 'body-not-signed', content: text });
+  if (!used.has('body')) throw bodyNotSigned(text);
   return {
     slots: used,
     fill: (value) => pieces.map((piece) => ('slot' in piece ? value(piece.slot) : piece.literal)),
@@ -167,7 +174,7 @@ function pieceOf(text: string): Piece {
   if (!text.startsWith('{')) return { literal: Buffer.from(text) };
   const slot = slots.find((name) => `{${name}}` === text);
   if (slot !== undefined) return { slot };
-  throw configError({ kind: 'unknown-slot', slot: text, known: slots });
+  throw unknownSlot(text, slots);
 }
 
 /** The parts of a request that a signature may cover, in addition to a time and an id. */
@@ -194,15 +201,15 @@ const decodeDelimiters = (url: string): string =>
 function rejectUnsigned(options: TemplateSchemeOptions, slots: ReadonlySet<Slot>): void {
   const { timestampHeader, timestampPrefix, nonceHeader } = options;
   if (timestampHeader !== undefined && timestampPrefix !== undefined) {
-    throw configError({ kind: 'two-time-sources' });
+    throw twoTimeSources();
   }
   requireBoth('timestamp', slots.has('timestamp'), timestampHeader ?? timestampPrefix);
   requireBoth('nonce', slots.has('nonce') || slots.has('id'), nonceHeader);
 }
 
 function requireBoth(part: 'timestamp' | 'nonce', isSigned: boolean, source: string | undefined): void {
-  if (isSigned && source === undefined) throw configError({ kind: 'signed-not-sent', part });
-  if (!isSigned && source !== undefined) throw configError({ kind: 'sent-not-signed', part });
+  if (isSigned && source === undefined) throw signedNotSent(part);
+  if (!isSigned && source !== undefined) throw sentNotSigned(part);
 }
 
 /** How one header, or several of one name, hold signatures and perhaps the signed time. */

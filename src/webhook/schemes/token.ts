@@ -1,6 +1,6 @@
 import { equalsKey, symmetricKey } from '../crypto/signature.ts';
 import { fieldName, soleHeader } from '../delivery.ts';
-import { configError } from '../problems.ts';
+import { emptyToken, unsendableToken } from '../errors.ts';
 import type { Scheme } from '../scheme.ts';
 import { rejected } from '../delivery-answer.ts';
 
@@ -21,10 +21,10 @@ export function token(name = defaultTokenHeader): Scheme {
 
     key(secret) {
       const text = secret.reveal();
-      if (text === '') throw configError({ kind: 'empty-token' });
+      if (text === '') throw emptyToken();
       // A header loses spaces at its ends and cannot hold control characters: such a token would never match.
       if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) {
-        throw configError({ kind: 'unsendable-token' });
+        throw unsendableToken();
       }
       return symmetricKey(secret, 'utf8');
     },

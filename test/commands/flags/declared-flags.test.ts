@@ -64,7 +64,7 @@ describe('declared flags', () => {
       { flags: checkFlags, words: ['--write-baseline', '-'] },
       { flags: listenFlags, words: ['--output', '-'] },
     ].map((wrong) => ({ ...wrong, message: "'-' is not the path of a file; stdout carries the results" })),
-    { flags: sandboxFlags, words: ['--faults', 'fire=5%'], message: 'unknown-fault' },
+    { flags: sandboxFlags, words: ['--faults', 'fire=5%'], message: "there is no fault 'fire'" },
   ])('reject $words and name the flag', async ({ flags, words, message }) => {
     await expect(optionsOf(flags, words)).rejects.toThrow(message);
   });

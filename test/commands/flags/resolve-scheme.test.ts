@@ -173,7 +173,10 @@ test.each([
 
 test('a secret in a scheme is told where it belongs', async () => {
   const wrong = resolve(['--scheme', json({ signatureHeader: 'X-Sig', secret: 's3cret' })]);
-  await expect(wrong).rejects.toMatchObject({ problem: { kind: 'unknown-scheme-part', part: 'secret' } });
+  await expect(wrong).rejects.toMatchObject({
+    message: "'secret' is no part of a scheme",
+    hint: 'a secret is given by itself: it is no part of the scheme',
+  });
 });
 
 test.each([

@@ -1,13 +1,3 @@
-import type { SenderProblem } from '../sender/sign-request.ts';
-import type { Messages } from './message.ts';
-
-export const senderMessages: Messages<SenderProblem> = {
-  'public-key-signs-nothing': ({ scheme }) => ({
-    message: `a public key cannot sign: the scheme '${scheme}' needs the private one here`,
-    hint: (words) => words.privateKey,
-  }),
-};
-
 /** Why an attempt was not acknowledged: the status of the answer, or the code of what happened instead of one. */
 export interface FailureCause {
   readonly status?: number | undefined;

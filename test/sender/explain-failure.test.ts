@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainFailure, type FailureCause } from '../../src/messages/sender.ts';
+import { explainFailure, type FailureCause } from '../../src/sender/explain-failure.ts';
 
 test.each<{ cause: FailureCause; said: string }>([
   { cause: { error: 'ECONNREFUSED' }, said: 'connection refused' },

@@ -1,0 +1,23 @@
+import { LeadsError, messageOf, type Problem } from './errors.ts';
+import { commandLine, hintFor } from './front.ts';
+
+/** The sentence and the hint that a person at the command line reads. */
+export interface Description {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+export const describe = (thrown: unknown): Description =>
+  describeProblem(
+    (thrown instanceof LeadsError ? thrown.problem : undefined) ?? {
+      kind: 'bug',
+      message: messageOf(thrown),
+    },
+  );
+
+function describeProblem({ kind, message = kind, option, hint }: Problem): Description {
+  return {
+    message: option === undefined ? message : `${commandLine.option(option)}: ${message}`,
+    hint: hintFor(hint, commandLine),
+  };
+}
