@@ -1,27 +1,27 @@
 import { DataError, KeyRejectedError, ServiceError } from '../errors.ts';
-import { IdSet, Unidentified } from '../lead/id-set.ts';
+import { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
 import { Doubts } from './doubts.ts';
 import { fetchPage, pageUrl, type PageSource } from './fetch-page.ts';
 import { IncompleteError } from './listing-types.ts';
 import type { Batch, Completion, Listing, ListingOptions, ListingStats } from './listing-types.ts';
-import { PageReader, PageSizes } from './page-reader.ts';
+import { PageReader, PageSizes, type WalkParts } from './page-reader.ts';
 import { pagerFrom } from './pagers/choose-pager.ts';
-import { overBudget, probe, unproven } from './pagers/pager.ts';
-import type { Answer, PageAnswer, Pager, PageRequest, Step } from './pagers/pager.ts';
+import { probe, unproven } from './pagers/pager.ts';
+import type { Pager, PageRequest, PagerAnswer, PagerStep } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
 import { Readings } from './readings.ts';
 
 /**
- * Whether a walk that goes on where an earlier one had stopped may fail for that alone: its position has expired or was never
- * one, or what proves the list is in front of it. Where no request was answered, by `unanswered`, services say that in more
+ * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
+ * one, or what proves the list is before it. Where no request was answered, by `unanswered`, services say that in more
  * ways: by an answer that is no page, a refused key, or a failure of their own.
  */
 export function mayHelpFromFront(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
   if (error instanceof IncompleteError) return true;
-  // One that asks to wait is asked for no other page meanwhile.
+  // A service that asks to wait is asked for no other page meanwhile.
   if (unanswered !== undefined && unanswered.rateGate.waitMs <= 0) {
     const isFailure = error instanceof ServiceError && (error.status === 500 || error.status === 501);
     return isFailure || error instanceof DataError || error instanceof KeyRejectedError;
@@ -79,68 +79,63 @@ export function listPages(
   };
 }
 
-/** One walk: asks for the page that its pager names, hands out the leads, and shows the pager the answer, until it names an end. */
+/** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
+const spareRequests = 50;
+
+/** One walk: asks for the page that its pager names, gives the leads, and shows the pager the answer, until it names an end. */
 class Walk {
-  readonly #stats: ListingStats;
-  readonly #readings: Readings;
-  readonly #sizes: PageSizes;
+  readonly #parts: WalkParts;
   readonly #reader: PageReader;
-  readonly #doubts: Doubts;
-  readonly #readsOnce: boolean;
   #pager: Pager;
-  /** What is asked for after a look at the start of the list. */
-  #held: Step | undefined;
-  #moves = 0;
+  /** The pager's step, which waits for a look at the start of the list. */
+  #waiting: PagerStep | undefined;
+  /** Pages that did not join the one before them. */
+  #skips = 0;
+  /** Answers that brought a new lead. */
   #fruitful = 0;
   /** Empty pages of a list that only the service can count. */
-  #passedOver = 0;
+  #emptyPages = 0;
 
   constructor(source: PageSource, options: ListingOptions, stats: ListingStats) {
     const { params, service } = source;
     const { from = start, seen = new IdSet() } = options;
-    this.#readsOnce = options.readsOnce === true;
-    this.#stats = stats;
-    this.#readings = new Readings(seen, new Unidentified(), from.style !== 'start', from.totals);
-    this.#sizes = new PageSizes({
+    const readings = new Readings(seen, from);
+    const sizes = new PageSizes({
       fixed: options.pageSize ?? params.pageSize ?? from.size,
       preferred: options.preferredSize,
-      // A walk that goes on stays with the size that it had: positions mean something with that only.
-      isFree: params.limit !== undefined && from.style === 'start' && !this.#readsOnce,
+      // A walk that is resumed stays with the size that it had: positions mean something with that only.
+      isFree: params.limit !== undefined && from.style === 'start' && options.readsOnce !== true,
       isGuess: params.isLimitGuessed,
     });
-    const isListed = (isOne: (lead: RawLead) => boolean): Promise<boolean> =>
-      listsOne(service, options, isOne);
-    this.#doubts = new Doubts(source, { ...options, seen }, this.#readings, isListed);
-    this.#reader = new PageReader(source, options, {
-      ...{ stats, sizes: this.#sizes, readings: this.#readings },
-      onLeads: (leads, isStart) => this.#doubts.meet(leads, isStart),
-    });
-    this.#pager = pagerFrom(params, this.#doubts.facts, from);
+    const doubts = new Doubts(source, { ...options, seen }, readings, (isWanted) =>
+      listsSome(service, options, isWanted),
+    );
+    this.#parts = { source, options, stats, sizes, readings, doubts };
+    this.#reader = new PageReader(this.#parts);
+    this.#pager = pagerFrom(params, doubts.facts, from);
   }
 
   async *pages(): AsyncGenerator<Batch, Completion, undefined> {
+    const { stats, readings } = this.#parts;
     let request = this.#pager.first();
     for (;;) {
       const page = yield* this.#reader.read(request, this.#pager);
-      if (page === 'again') continue;
-      const { answer, leads } = page;
-      if (page.bringsNew) this.#fruitful += 1;
-      if (answer.kind === 'answer' && answer.facts.count === 0 && isOpaque(answer.request))
-        this.#passedOver += 1;
-      if (answer.kind === 'answer') this.#doubts.note(answer);
-      this.#stats.leads += leads.length;
-      let step: Step;
+      if (page === 'retry') continue;
+      const { answer, leads, bringsNew } = page;
+      if (bringsNew) this.#fruitful += 1;
+      stats.leads += leads.length;
+      let step: PageRequest | Completion;
       try {
-        step = await this.#following(page);
+        step = await this.#stepBehind(answer);
       } catch (error) {
-        // Its leads are known from here on: a caller that polls on with the same ids would never get them.
+        // Its leads are known from here on: a caller that polls with the same ids would never get them.
         yield { leads, next: undefined, last: false };
         throw error;
       }
-      this.#stats.restarts = this.#moves + this.#readings.restarts;
+      stats.restarts = this.#skips + readings.restarts;
       if (step.kind !== 'page') {
         yield { leads, next: undefined, last: true };
-        return step as Completion;
+        return step;
       }
       this.#reader.requestAhead(step, this.#pager);
       yield { leads, next: this.#checkpointOf(step), last: false };
@@ -148,74 +143,78 @@ class Walk {
     }
   }
 
-  /** The next request, or the end with what speaks against it. */
-  async #following({ answer }: { readonly answer: Parameters<Pager['next']>[0] }): Promise<Step> {
-    let step = this.#held ?? this.#pager.next(answer);
-    if (step.kind === 'turn') {
-      this.#pager = step.pager;
-      step = step.step;
-    }
+  /** The next request, or the end with the reasons against it. */
+  async #stepBehind(answer: PagerAnswer): Promise<PageRequest | Completion> {
+    const { options, readings, doubts } = this.#parts;
+    let step = this.#waiting ?? this.#pager.next(answer);
+    if (step.kind === 'switch') ({ pager: this.#pager, step } = step);
     this.#note(answer);
-    if (this.#readings.isLookDue && step.kind !== 'reread' && !this.#readsOnce) {
-      this.#held = step;
-      return probe(start, undefined);
+    this.#waiting = undefined;
+    if (options.readsOnce !== true) {
+      if (readings.isLookDue && step.kind !== 'reread') {
+        this.#waiting = step;
+        return probe(start, undefined);
+      }
+      const judged = readings.judge(step, this.#pager.movement);
+      step = judged === 'reread' ? this.#reread(this.#pager.restarted(), false, true) : judged;
     }
-    this.#held = undefined;
-    let judged = this.#readsOnce ? step : this.#readings.judge(step, this.#pager.movement);
-    if (judged === 'again')
-      judged = this.#reread({ kind: 'reread', pager: this.#pager.again(), isRestart: false }, true);
-    else if (judged.kind === 'reread') judged = this.#reread(judged, false);
-    if (judged.kind === 'page') return overBudget(this.#requests, this.#fruitful) ?? judged;
-    return this.#doubts.against(judged as Completion, answer);
+    if (step.kind === 'reread') step = this.#reread(step.pager, step.isRestart === true, false);
+    return step.kind === 'page' ? (this.#overBudget() ?? step) : doubts.against(step as Completion, answer);
   }
 
-  #note(answer: Answer): void {
+  #note(answer: PagerAnswer): void {
+    const { readings, doubts, stats } = this.#parts;
     if (answer.kind === 'rejected') {
-      this.#readings.noteRejection();
+      readings.noteRejection();
       return;
     }
-    if (this.#held !== undefined) this.#readings.endLook(answer);
-    else if (answer.isLeft) this.#leave(answer);
-    else this.#stats.duplicates += this.#readings.endPage(answer, this.#pager.movement);
-    this.#stats.total = answer.hints.total ?? this.#stats.total;
+    const { request, facts, hints, isSkipped } = answer;
+    doubts.note(answer);
+    if (facts.count === 0 && isOpaque(request.position)) this.#emptyPages += 1;
+    if (this.#waiting !== undefined) readings.endLook(answer);
+    else if (!isSkipped) stats.duplicates += readings.endPage(answer, this.#pager.movement);
+    else {
+      readings.noteTotal(answer);
+      if (this.#pager.movement === 'overlapped') this.#skips += 1;
+    }
+    stats.total = hints.total ?? stats.total;
   }
 
-  /** The page does not join the one before it. */
-  #leave(answer: PageAnswer): void {
-    this.#readings.noteTotal(answer);
-    if (this.#pager.movement === 'overlapped') this.#moves += 1;
-  }
-
-  #reread({ pager, isRestart }: Extract<Step, { readonly kind: 'reread' }>, isWhole: boolean): Step {
-    if (!this.#readings.begin(isRestart, isWhole)) return unproven({ kind: 'list-kept-moving' });
+  #reread(pager: Pager, isRestart: boolean, isFinished: boolean): PagerStep {
+    if (!this.#parts.readings.begin(isRestart, isFinished)) return unproven({ kind: 'list-kept-moving' });
     this.#reader.readAlone();
     this.#pager = pager;
     return pager.first();
   }
 
-  get #requests(): number {
-    return this.#stats.requests - this.#stats.retries - this.#passedOver;
+  #overBudget(): Completion | undefined {
+    const { stats } = this.#parts;
+    const requests = stats.requests - stats.retries - this.#emptyPages;
+    const fruitful = this.#fruitful;
+    const isOver = requests + 1 > 3 * fruitful + spareRequests;
+    return isOver ? unproven({ kind: 'too-many-requests', requests, fruitful }) : undefined;
   }
 
-  /** Where a run that is resumed goes on: behind leads that were read once. */
-  #checkpointOf({ position, isProbe }: Extract<Step, { readonly kind: 'page' }>): Position | undefined {
-    if (isProbe === true || !this.#readings.isFirst || position.style === 'start') return undefined;
-    const next = { ...position, size: this.#sizes.current, totals: this.#readings.totals };
-    return this.#doubts.storedWith(next, this.#stats.withoutId);
+  /** Where a run that is resumed continues: behind leads that were read once. */
+  #checkpointOf({ position, isProbe }: PageRequest): Position | undefined {
+    const { readings, sizes, stats, doubts } = this.#parts;
+    if (isProbe === true || !readings.isFirst || position.style === 'start') return undefined;
+    const next = { ...position, size: sizes.current, totals: readings.totals };
+    return doubts.storable(next, stats.withoutId);
   }
 }
 
-const isOpaque = ({ position }: PageRequest): boolean =>
+const isOpaque = (position: Position): boolean =>
   (position.style === 'url' || position.style === 'cursor') && !isCounting(position);
 
 /** Whether the service lists one of these leads where it is not asked for a status or a category. */
-async function listsOne(
+async function listsSome(
   service: Service,
   { query: { since, until }, pageSize }: ListingOptions,
-  isOne: (lead: RawLead) => boolean,
+  isWanted: (lead: RawLead) => boolean,
 ): Promise<boolean> {
   const acceptUnproven = (): void => undefined;
   for await (const { leads } of listLeads(service, { query: { since, until }, pageSize, acceptUnproven }))
-    if (leads.some(isOne)) return true;
+    if (leads.some(isWanted)) return true;
   return false;
 }

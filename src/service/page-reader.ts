@@ -1,48 +1,42 @@
 import { DataError, ServiceError, type LeadsError } from '../errors.ts';
 import type { ScannedRecord } from '../json/scanner.ts';
-import { isOverload, type PagePart, type PageParts, type PageSource } from './fetch-page.ts';
+import type { Doubts } from './doubts.ts';
+import { isOverload, type PageParts, type PageSource } from './fetch-page.ts';
 import type { Batch, ListingOptions, ListingStats } from './listing-types.ts';
 import { rejectsPosition } from './pagers/pager.ts';
-import type { Answer, PageAnswer, Pager, PageRequest } from './pagers/pager.ts';
-import { hintsOf } from './pagers/hints.ts';
+import type { Pager, PageRequest, PagerAnswer } from './pagers/pager.ts';
+import { hintsOf, type PageFacts } from './pagers/hints.ts';
 import type { PageTally, Readings } from './readings.ts';
 import { noteOtherStatus } from './status-fields.ts';
 import { positionKey } from './pagers/position.ts';
 
-/** An answer, with the leads of its last part that are to be handed out. */
-export interface ReadPage {
-  readonly answer: Answer;
+/** The parts of one walk, which share its state. */
+export interface WalkParts {
+  readonly source: PageSource;
+  readonly options: ListingOptions;
+  readonly stats: ListingStats;
+  readonly sizes: PageSizes;
+  readonly readings: Readings;
+  readonly doubts: Doubts;
+}
+
+/** An answer, with the leads of its last part that are still to be given. */
+interface ReadPage {
+  readonly answer: PagerAnswer;
   readonly leads: readonly ScannedRecord[];
   readonly bringsNew: boolean;
 }
 
-interface ReaderParts {
-  readonly stats: ListingStats;
-  readonly sizes: PageSizes;
-  readonly readings: Readings;
-  /** Is shown the leads before they count as met. */
-  readonly onLeads: (leads: readonly ScannedRecord[], isStart: boolean) => void;
-}
-
-/** Reads the pages of one walk, and takes their records. */
+/** Reads the pages of one walk, and adds their records to the reading. */
 export class PageReader {
-  readonly #source: PageSource;
-  readonly #options: ListingOptions;
-  readonly #stats: ListingStats;
-  readonly #sizes: PageSizes;
-  readonly #readings: Readings;
+  readonly #walk: WalkParts;
   readonly #prefetch: Prefetch;
-  readonly #onLeads: ReaderParts['onLeads'];
   #concurrency: number;
   #pages = 0;
 
-  constructor(source: PageSource, options: ListingOptions, { stats, sizes, readings, onLeads }: ReaderParts) {
-    this.#source = source;
-    this.#options = options;
-    this.#stats = stats;
-    this.#sizes = sizes;
-    this.#readings = readings;
-    this.#onLeads = onLeads;
+  constructor(walk: WalkParts) {
+    const { source, options } = walk;
+    this.#walk = walk;
     this.#concurrency = options.concurrency ?? 1;
     this.#prefetch = new Prefetch((request) => source.open(source, request, this.#mayFail(request)));
   }
@@ -50,172 +44,163 @@ export class PageReader {
   /** Requests what saves time: the next page, and those after it whose places can be computed. */
   requestAhead(next: PageRequest, pager: Pager): void {
     if (next.isProbe === true) return;
+    const { options, readings } = this.#walk;
     const request = this.#sized(next);
-    if (this.#options.prefetch === true || this.#concurrency > 1) this.#prefetch.request(request);
+    if (options.prefetch === true || this.#concurrency > 1) this.#prefetch.request(request);
     if (this.#concurrency < 2) return;
     const following = pager.ahead?.(request, this.#concurrency - 1) ?? [];
-    if (following.length > 0 && pager.movement === 'counted') this.#readings.noteParallel();
+    if (following.length > 0 && pager.movement === 'counted') readings.noteParallel();
     for (const early of following) this.#prefetch.request(early, true);
   }
 
-  /** One page; `again`: it is to be read anew, with another size or because it was requested too early. */
-  async *read(asked: PageRequest, pager: Pager): AsyncGenerator<Batch, ReadPage | 'again', undefined> {
+  /** One page; `retry`: it is to be requested once more, with another size or because it was requested too early. */
+  async *read(asked: PageRequest, pager: Pager): AsyncGenerator<Batch, ReadPage | 'retry', undefined> {
+    const { source, options, stats, sizes, readings, doubts } = this.#walk;
     const request = this.#sized(asked);
-    const { status: wanted } = this.#options.query;
-    const isEarly = this.#prefetch.isEarly(request);
     const isStart = request.position.style === 'start';
-    let head: readonly ScannedRecord[] = [];
-    let isLeft = false;
-    let [isBeginning, handedOut] = [true, 0];
-    let tally: PageTally | undefined;
-    this.#readings.beginPage();
+    const isEarly = this.#prefetch.isEarly(request);
+    const tally = readings.beginPage();
+    let head: readonly ScannedRecord[] | undefined;
+    let isSkipped = false;
+    let given = 0;
     try {
-      for await (const part of this.#prefetch.take(request)) {
-        if (isBeginning) {
-          head = part.leads;
-          const [first] = head;
-          isLeft = first !== undefined && pager.takes?.(request, first, isEarly) === false;
-          if (isLeft && isEarly) return this.#dropEarly();
+      for await (const { leads: tail, isRetried, facts } of this.#prefetch.read(request)) {
+        if (head === undefined) {
+          const [first] = (head = tail);
+          isSkipped = first !== undefined && pager.accepts?.(request, first, isEarly) === false;
+          if (isSkipped && isEarly) return this.#dropEarly();
         }
-        isBeginning = false;
-        if (!isLeft) {
-          this.#onLeads(part.leads, isStart);
-          tally = this.#readings.add(part.leads, part.again);
+        if (!isSkipped) {
+          doubts.meet(tail, isStart);
+          readings.add(tail, isRetried);
         }
-        const leads = tally?.kept.slice(handedOut) ?? [];
-        handedOut += leads.length;
-        if (wanted !== undefined) await noteOtherStatus(this.#source.service, wanted, leads);
-        const { facts } = part;
+        const leads = tally.kept.slice(given);
+        given += leads.length;
+        const { status } = options.query;
+        if (status !== undefined) await noteOtherStatus(source.service, status, leads);
         if (facts === undefined) {
-          this.#stats.leads += leads.length;
+          stats.leads += leads.length;
           yield { leads, next: undefined, last: false };
           continue;
         }
-        if (isStart && facts.count === 0 && this.#sizes.dropGuess()) return 'again';
-        return this.#whole({ request, part, head, isLeft }, tally, leads);
+        if (isStart && facts.count === 0 && sizes.dropGuess()) return 'retry';
+        this.#count(request, tally);
+        const answer = this.#answer(request, facts, isSkipped, tally);
+        return { answer: { ...answer, head, tail }, leads, bringsNew: tally.bringsNew };
       }
     } catch (error) {
-      return this.#failed(request, error, isBeginning);
+      return this.#failed(request, error, head === undefined);
     }
     throw new Error('a page ended without an end');
   }
 
-  #whole(
-    {
-      request,
-      part,
-      head,
-      isLeft,
-    }: { request: PageRequest; part: PagePart; head: PageAnswer['head']; isLeft: boolean },
-    tally: PageTally | undefined,
-    leads: readonly ScannedRecord[],
-  ): ReadPage {
-    const { facts } = part;
-    if (facts === undefined) throw new Error('a page without facts is no whole one');
+  #count({ isProbe }: PageRequest, { withoutId }: PageTally): void {
+    const { stats } = this.#walk;
     this.#pages += 1;
-    if (request.isProbe !== true) this.#stats.pages += 1;
-    this.#stats.withoutId += tally?.withoutId ?? 0;
-    const { leadingFresh = 0, leadingKnown = 0, hash = 0, bringsNew = false } = tally ?? {};
-    const isAgain = tally !== undefined && this.#readings.isSamePage(tally);
-    const fresh = isAgain ? 0 : (tally?.fresh ?? 0);
-    const answer: PageAnswer = {
-      ...{ kind: 'answer', request, facts, hints: hintsOf(this.#source.params, facts), head },
-      ...{ tail: part.leads, fresh, leadingFresh, leadingKnown, hash, isLeft },
-    };
-    return { answer, leads, bringsNew };
+    if (isProbe !== true) stats.pages += 1;
+    stats.withoutId += withoutId;
   }
 
-  /** Whether a failure is no reason to try again for long. */
+  #answer(request: PageRequest, facts: PageFacts, isSkipped: boolean, tally: PageTally) {
+    const { source, readings } = this.#walk;
+    const isRepeated = !isSkipped && readings.isSamePage(tally);
+    const { fresh, leadingFresh, hash } = tally;
+    return {
+      ...{ kind: 'answer' as const, request, facts, hints: hintsOf(source.params, facts) },
+      ...{ fresh: isRepeated ? 0 : fresh, leadingFresh, hash, isSkipped },
+    };
+  }
+
+  /** Whether a failure is no reason to retry for long. */
   #mayFail({ position, isProbe }: PageRequest): boolean {
-    return isProbe === true || (position.style === 'start' && this.#sizes.mayShrink);
+    return isProbe === true || (position.style === 'start' && this.#walk.sizes.mayShrink);
   }
 
   #sized(request: PageRequest): PageRequest {
     const isStart = request.position.style === 'start';
-    return isStart ? { ...request, limit: this.#sizes.current } : request;
+    return isStart ? { ...request, limit: this.#walk.sizes.current } : request;
   }
 
-  #dropEarly(): 'again' {
-    this.#readings.noteDropped();
-    return this.readAlone();
+  #dropEarly(): 'retry' {
+    this.#walk.readings.noteDropped();
+    this.readAlone();
+    return 'retry';
   }
 
   /** Pages that were requested together have no order: from here on one follows the other. */
-  readAlone(): 'again' {
+  readAlone(): void {
     this.#prefetch.clear();
     this.#concurrency = 1;
-    return 'again';
   }
 
-  #failed(request: PageRequest, error: unknown, isBeginning: boolean): ReadPage | 'again' {
+  #failed(request: PageRequest, error: unknown, isBeginning: boolean): ReadPage | 'retry' {
     const isExpected = error instanceof DataError || error instanceof ServiceError;
     if (!isExpected || !isBeginning) throw error;
-    if (request.position.style === 'start' && this.#sizes.fallBack(error)) {
+    const { style } = request.position;
+    if (style === 'start' && this.#walk.sizes.fallBack(error)) {
       // It is no page more that is asked for.
-      this.#stats.retries += 1;
-      return 'again';
+      this.#walk.stats.retries += 1;
+      return 'retry';
     }
     if (this.#prefetch.isEarly(request)) return this.#dropEarly();
-    const isNumber = ['page', 'offset'].includes(request.position.style);
-    if ((this.#pages === 0 && !isNumber) || !isRejection(request, error)) throw error;
+    const mayReject = this.#pages > 0 || style === 'page' || style === 'offset';
+    if (!mayReject || !isRejection(request, error)) throw error;
     return { answer: { kind: 'rejected', request, error }, leads: [], bringsNew: false };
   }
 }
 
-/** Some services fail over a parameter that they do not expect. */
+/** Some services fail over a parameter that they do not expect, or answer with something else than a page of leads. */
 const isRejection = ({ isProbe }: PageRequest, error: LeadsError): boolean =>
   rejectsPosition(error.status) ||
-  (isProbe === true && (error.status === 500 || error.status === 501 || isOtherAnswer(error)));
+  (isProbe === true &&
+    (error.status === 500 ||
+      error.status === 501 ||
+      (error instanceof DataError && !badRecords.includes(error.problem?.kind ?? ''))));
 
-/** Something else than a page of leads. */
-const isOtherAnswer = (error: LeadsError): boolean =>
-  error instanceof DataError &&
-  !['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'].includes(error.problem?.kind ?? '');
+const badRecords = ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'];
 
 const keyOf = ({ position, limit }: PageRequest): string => `${positionKey(position)} ${limit ?? ''}`;
 
 /** Pages that were requested before they are needed; they arrive at once and are used in order. */
-export class Prefetch {
+class Prefetch {
   readonly #open: (request: PageRequest) => PageParts;
   readonly #underway = new Map<
     string,
-    { readonly pages: PageParts; readonly first: ReturnType<PageParts['next']> }
+    { readonly parts: PageParts; readonly first: ReturnType<PageParts['next']> }
   >();
-  /** Pages that were requested before the one in front of them was read. */
+  /** Pages that were requested before the page before them was read. */
   readonly #early = new Set<string>();
 
   constructor(open: (request: PageRequest) => PageParts) {
     this.#open = open;
   }
 
-  /** Requests a page, unless that was done. Its failure shows only when it is taken. */
+  /** Requests a page, unless that was done. Its failure shows only when it is read. */
   request(request: PageRequest, isEarly = false): void {
     const key = keyOf(request);
     if (this.#underway.has(key)) return;
-    const pages = this.#open(request);
-    const first = pages.next();
+    const parts = this.#open(request);
+    const first = parts.next();
     first.catch(() => undefined);
-    this.#underway.set(key, { pages, first });
+    this.#underway.set(key, { parts, first });
     if (isEarly) this.#early.add(key);
   }
 
-  /** Whether a page may be older than the one in front of it. */
+  /** Whether a page may be older than the one before it. */
   isEarly(request: PageRequest): boolean {
     return this.#early.has(keyOf(request));
   }
 
-  /** The parts of the page. */
-  async *take(request: PageRequest): PageParts {
+  async *read(request: PageRequest): PageParts {
     this.request(request);
     const key = keyOf(request);
-    const taken = this.#underway.get(key);
+    const page = this.#underway.get(key);
     this.#underway.delete(key);
-    if (taken === undefined) return;
+    if (page === undefined) return;
     try {
-      for (let part = await taken.first; part.done !== true; part = await taken.pages.next())
-        yield part.value;
+      for (let part = await page.first; part.done !== true; part = await page.parts.next()) yield part.value;
     } finally {
-      await taken.pages.return();
+      await page.parts.return();
     }
   }
 
@@ -226,13 +211,13 @@ export class Prefetch {
   }
 }
 
-/** Sent when the user named no size, the next one when the service rejects one; undefined: the service's default. */
+/** The sizes that are sent when the user named none, the next one when the service rejects one; undefined: its default. */
 const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
 
 interface SizeWishes {
-  /** What the user or the dialect says: that stands. */
+  /** The user or the dialect names it: it is not changed. */
   readonly fixed: number | undefined;
-  /** What would suit the caller. */
+  /** It would suit the caller. */
   readonly preferred: number | undefined;
   /** The service has a parameter for it, and another size may be tried. */
   readonly isFree: boolean;
@@ -245,11 +230,11 @@ export class PageSizes {
   #candidates: readonly (number | undefined)[];
   readonly #isGuess: boolean;
 
-  constructor({ fixed, preferred, isFree, isGuess }: SizeWishes) {
+  constructor({ fixed, preferred = Infinity, isFree, isGuess }: SizeWishes) {
     this.#isGuess = isGuess;
-    const usual = usualSizes.filter((one) => one === undefined || preferred === undefined || one < preferred);
-    if (fixed !== undefined || !isFree) this.#candidates = [fixed];
-    else this.#candidates = preferred === undefined ? usual : [preferred, ...usual];
+    const smaller = usualSizes.filter((size = 0) => size < preferred);
+    const free = preferred === Infinity ? smaller : [preferred, ...smaller];
+    this.#candidates = fixed !== undefined || !isFree ? [fixed] : free;
   }
 
   get current(): number | undefined {
@@ -269,7 +254,7 @@ export class PageSizes {
     return true;
   }
 
-  /** Whether the first page is to be read again without a size: it was empty with one, which may have been a filter. */
+  /** Whether the first page is to be read without a size: it was empty with one, which may have been a filter. */
   dropGuess(): boolean {
     if (!this.#isGuess || this.current === undefined) return false;
     this.#candidates = [undefined];

@@ -1,11 +1,113 @@
-import { rawCall, type RawAnswer } from './client/raw-call.ts';
-import { TransientError } from './client/retry.ts';
+import { DataError, LeadsError } from '../errors.ts';
+import { beginningOf, errorAnswer } from './client/failures.ts';
+import { networkFailure, Retries, TransientError } from './client/retry.ts';
+import { exchange, type Call, type ServiceResponse } from './client/send-request.ts';
 import type { Service } from './client/service.ts';
 import { pageUrl, partsOf, type PagePart, type PageSource } from './fetch-page.ts';
 import { listPages } from './listing.ts';
 import type { Completion } from './listing-types.ts';
 import { rejectsPosition, unproven, type PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
+import { answerError, type ServiceProblem } from './problems.ts';
+
+/** An answer as it came, of any status. */
+export interface RawAnswer extends Omit<ServiceResponse, 'discard' | 'body'> {
+  readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Why this answer is not a success: its body is the service's, and this ends the run. */
+  readonly failure: LeadsError | undefined;
+}
+
+/** A shorter body is read whole before it is given, so that an answer that breaks off leaves no trace; in bytes. */
+const longestWhole = 2 * 1024 * 1024;
+
+/** A page that is longer is not read, since it would be held whole: a small answer may unfold to any size. In bytes. */
+const longestPage = 256 * 1024 * 1024;
+
+/**
+ * One call with all its retries, which only GET and HEAD have. `isWhole` reads every body before it is given; without it, one
+ * whose length is not known streams. Throws a `ServiceError` where no answer came, or no whole one.
+ */
+export async function rawCall(
+  service: Service,
+  call: Call,
+  signal: AbortSignal,
+  isWhole = false,
+): Promise<RawAnswer> {
+  const retries = new Retries(service);
+  const mayRepeat = call.method === 'GET' || call.method === 'HEAD';
+  for (;;) {
+    let answer: Omit<RawAnswer, 'failure'> | undefined;
+    let reason: Error;
+    try {
+      const response = await exchange(service, call, signal);
+      if (response.status < 300) return await succeeded(response, isWhole, signal);
+      const body = await beginningOf(response.body, longestPage);
+      // A service that refuses a request may quote the key.
+      answer = { ...response, body: response.redactBody([body]) };
+      reason = await failureOf(service, response, body);
+    } catch (error) {
+      signal.throwIfAborted();
+      reason = networkFailure(error, call.url.origin);
+    }
+    const failure = !(reason instanceof TransientError)
+      ? reason
+      : mayRepeat
+        ? await retries.wait(reason, signal)
+        : reason.failure;
+    if (failure === undefined) continue;
+    if (answer === undefined || !(failure instanceof LeadsError)) throw failure;
+    return { ...answer, failure };
+  }
+}
+
+async function succeeded(
+  response: ServiceResponse,
+  isWhole: boolean,
+  signal: AbortSignal,
+): Promise<RawAnswer> {
+  const length = Number(response.headers['content-length'] ?? Number.NaN);
+  const body = unbroken(response, signal);
+  if (!isWhole && !(length <= longestWhole)) return { ...response, body, failure: undefined };
+  const chunks: Uint8Array[] = [];
+  let read = 0;
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+    read += chunk.length;
+    if (read > longestPage) throw answerError({ kind: 'answer-too-long', mostBytes: longestPage });
+  }
+  return { ...response, body: chunks, failure: undefined };
+}
+
+/** The same bytes; where they break off, the error says so. */
+async function* unbroken(
+  { body, url }: Pick<ServiceResponse, 'body' | 'url'>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body;
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = networkFailure(error, url.origin);
+    throw failure instanceof TransientError ? failure.failure : failure;
+  }
+}
+
+/** A redirect is not followed: nobody asked for a request to another place, and the key is for one origin. */
+async function failureOf(
+  service: Service,
+  response: ServiceResponse,
+  body: Uint8Array,
+): Promise<LeadsError | TransientError> {
+  const { status, headers, redact } = response;
+  const location = headers['location'];
+  if (status < 400 && location !== undefined)
+    return answerError({ kind: 'redirect-not-followed', location: redact(location), status }, { status });
+  const failure = await errorAnswer(service, response, [body]);
+  const problem = failure instanceof DataError ? (failure.problem as ServiceProblem | undefined) : undefined;
+  if (failure instanceof TransientError || problem?.kind !== 'service-answered') return failure;
+  // The hint of that is about the list operation.
+  return answerError({ ...problem, kind: 'call-answered' }, { status, requestId: failure.requestId });
+}
 
 /** A page as it came. */
 export interface RawPage {
@@ -14,9 +116,9 @@ export interface RawPage {
 }
 
 /**
- * The pages of a list in the service's own bytes, each asked for once: where the next one begins is found as for
- * `listLeads`, and so is what its end proves. What moves between two pages while they are read is not looked for. An
- * answer with a `failure`, and one that holds no list, is the last page: the failure is thrown behind it.
+ * The pages of a list in the service's own bytes, each asked for once: the next one is found as for `listLeads`, and so is the
+ * evidence of its end. A list that moves between two pages is not noticed. An answer with a `failure`, and one that holds no
+ * list, is the last page: the failure is thrown behind it.
  */
 export async function* rawPages(
   service: Service,
@@ -24,7 +126,7 @@ export async function* rawPages(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): AsyncGenerator<RawPage, Completion, undefined> {
-  const came: RawPage[] = [];
+  const received: RawPage[] = [];
   let isFirst = true;
   async function* open(
     { counters }: PageSource,
@@ -39,7 +141,7 @@ export async function* rawPages(
     const body = Buffer.concat(chunks);
     const isPage = request.isProbe !== true && (isFirst || !rejectsPosition(answer.status));
     isFirst = false;
-    if (isPage) came.push({ answer, body });
+    if (isPage) received.push({ answer, body });
     if (answer.failure !== undefined) throw answer.failure;
     const whole = { ...answer, body: [body], requestId: undefined, failureIn: () => undefined };
     try {
@@ -52,9 +154,9 @@ export async function* rawPages(
   const source = { open, params: { ...params, pageSize: undefined } };
   const pages = listPages({ ...service, signal }, { query: {}, acceptUnproven, readsOnce: true }, source);
   try {
-    for await (const { last } of pages) if (came.length > 0 || last) yield* came.splice(0);
+    for await (const { last } of pages) if (received.length > 0 || last) yield* received.splice(0);
   } catch (error) {
-    yield* came;
+    yield* received;
     throw error;
   }
   return pages.completion ?? unproven({ kind: 'nothing-new' });

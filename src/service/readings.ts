@@ -1,58 +1,75 @@
 import type { ScannedRecord } from '../json/scanner.ts';
-import type { AddResult, IdSet, Unidentified } from '../lead/id-set.ts';
+import type { AddResult, IdSet } from '../lead/id-set.ts';
+import { Unidentified } from '../lead/id-set.ts';
 import { complete, isSame, unproven } from './pagers/pager.ts';
-import type { Complete, Movement, PageAnswer, Step, Unproven } from './pagers/pager.ts';
+import type { Complete, Movement, PageAnswer, PagerStep, Unproven } from './pagers/pager.ts';
+import type { Position } from './pagers/position.ts';
 
-/** A list that moves in each of them is given up. */
+/** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
 
-/** What the records of one page turned out to be. */
+/** The records of one page, counted. */
 export interface PageTally {
-  /** Not met by this walk, nor known before it. */
+  /** Records that this walk had not met, and that were not known before it. */
   readonly kept: ScannedRecord[];
   count: number;
-  /** Not met in this reading. */
+  /** Records that this reading had not met. */
   fresh: number;
   leadingFresh: number;
   leadingKnown: number;
-  /** Met in this reading before. */
+  /** Records that this reading had met before. */
   repeated: number;
   /** New ones that have no id. */
   withoutId: number;
-  /** A lead that this walk had not met. */
+  /** It brought a lead that this walk had not met. */
   bringsNew: boolean;
   identified: number;
   hash: number;
 }
 
 /** One reading of the list from its start to its end. */
-interface Reading {
+class Reading {
+  /** The pass of the ids that it meets. */
   readonly pass: number;
-  /** It goes on where an earlier run has stopped. */
+  /** It continues where an earlier run has stopped. */
   readonly isResumed: boolean;
-  pages: number;
+  pages = 0;
   /** Answers, those without a lead among them. */
-  answers: number;
+  answers = 0;
   /** Different leads. */
-  met: number;
-  /** Of them, those that were not known before the walk. */
-  added: number;
-  /** Of them, those that came again in later readings. */
-  metAgain: number;
+  met = 0;
+  /** Leads of these that were not known before the walk. */
+  added = 0;
+  /** Leads of these that came once more in later readings. */
+  metAgain = 0;
   /** Records that each page brought which was not the last one; undefined: they differ. */
   pageLength: number | undefined;
   /** Records that came once more in another place than one that was only pushed there. */
-  repeats: number;
-  /** Of them, those that a page brought beside all records of its places. */
-  repeatsBeside: number;
+  repeats = 0;
+  /** Repeats that a page brought beside all records of its places. */
+  repeatsBeside = 0;
   /** Records that were inserted before what was read: they push those of the page before to the next one. */
-  inserted: number;
-  /** Of them, those that stand at the start of the list, as far as that was looked at. */
-  shown: number;
+  inserted = 0;
+  /** Inserted records that stand at the start of the list, as far as that was looked at. */
+  shown = 0;
   /** The start of the list did not show what was inserted: pages repeat leads by themselves, or they moved. */
-  isLookUseless: boolean;
-  hash: number;
-  isParallel: boolean;
+  isLookUseless = false;
+  hash = 0;
+  isParallel = false;
+
+  constructor(pass: number, isResumed: boolean) {
+    this.pass = pass;
+    this.isResumed = isResumed;
+  }
+
+  /**
+   * Whether all that this reading met was met after it, and no record came twice in it: then none had gone from what was read,
+   * and none was inserted there but those that stand at the start of the list.
+   */
+  get isProven(): boolean {
+    const isOnce = this.repeats === this.repeatsBeside && this.inserted <= this.shown;
+    return !this.isParallel && isOnce && this.metAgain === this.met;
+  }
 }
 
 interface Totals {
@@ -61,69 +78,59 @@ interface Totals {
   readonly isStable: boolean;
 }
 
-/** Readings of one list, and what they prove of each other. */
+/** The readings of one list, and what they prove of each other. */
 export class Readings {
   readonly #seen: IdSet;
-  readonly #unidentified: Unidentified;
-  readonly #firstPass: number;
+  readonly #unidentified = new Unidentified();
+  /** The pass of `seen` with which the walk began. */
+  readonly firstPass: number;
   /** Different leads of all readings. */
-  #union = 0;
+  #metInAll = 0;
   #firstTotal: number | undefined;
-  readonly #metBefore: number;
-  readonly #hasTotalsBefore: boolean;
-  #now: Reading;
-  /** Those before it that came to an end. */
-  readonly #whole: Reading[] = [];
+  /** The totals up to where an earlier run has stopped. */
+  readonly #resumed: Position['totals'];
+  #current: Reading;
+  /** The readings before it that came to an end. */
+  #finished: Reading[] = [];
   #count = 1;
   #totals: Totals | undefined;
   #lastHash: number | undefined;
   #tail: readonly ScannedRecord[] = [];
-  #front: ScannedRecord | undefined;
+  #firstRecord: ScannedRecord | undefined;
   #page: PageTally = newTally();
   #evidence: Complete = complete('nothing-behind');
 
-  /** `resumed`: the totals up to where an earlier run has stopped. */
-  constructor(
-    seen: IdSet,
-    unidentified: Unidentified,
-    isResumed: boolean,
-    resumed: { readonly met: number; readonly first: number; readonly last: number } | undefined,
-  ) {
-    this.#seen = seen;
-    this.#unidentified = unidentified;
+  constructor(seen: IdSet, { style, totals }: Position) {
     seen.nextPass();
-    this.#firstPass = seen.pass;
-    this.#metBefore = resumed?.met ?? 0;
-    this.#hasTotalsBefore = resumed !== undefined;
-    if (resumed !== undefined)
-      this.#totals = { first: resumed.first, last: resumed.last, isStable: resumed.first === resumed.last };
-    this.#now = newReading(seen.pass, isResumed);
-  }
-
-  /** The pass of `seen` with which the walk began. */
-  get firstPass(): number {
-    return this.#firstPass;
+    this.#seen = seen;
+    this.firstPass = seen.pass;
+    this.#resumed = totals;
+    if (totals !== undefined) this.#totals = { ...totals, isStable: totals.first === totals.last };
+    this.#current = new Reading(seen.pass, style !== 'start');
   }
 
   get isFirst(): boolean {
-    return this.#whole.length === 0 && this.#count === 1;
+    return this.#finished.length === 0 && this.#count === 1;
   }
 
-  /** Of this reading, as far as it goes. */
-  get totals(): { readonly met: number; readonly first: number; readonly last: number } | undefined {
-    if (this.#totals === undefined) return undefined;
-    const { first, last } = this.#totals;
-    return { met: this.#different, first, last };
+  get #metBefore(): number {
+    return this.#resumed?.met ?? 0;
   }
 
-  /** Different leads up to here. Those that a resumed walk knows may have come before it, and come again because they moved. */
+  /** The totals of this reading, as far as it goes. */
+  get totals(): Position['totals'] {
+    return this.#totals && { met: this.#different, first: this.#totals.first, last: this.#totals.last };
+  }
+
+  /** Different leads up to here. Those that a resumed walk knows may have come before it, and come once more because they moved. */
   get #different(): number {
-    const { isResumed, added, met } = this.#now;
+    const { isResumed, added, met } = this.#current;
     return isResumed ? this.#metBefore + added : met;
   }
 
-  get #met(): number {
-    return this.#now.met + (this.#now.isResumed ? this.#metBefore : 0);
+  /** Leads of this reading that were not known before the walk. */
+  get added(): number {
+    return this.#current.added;
   }
 
   /** Readings beyond the second, which an unmoved list needs as well. */
@@ -131,41 +138,43 @@ export class Readings {
     return Math.max(0, this.#count - 2);
   }
 
-  /** A page that was requested early was no good any more: the list has moved, whatever a later answer counts. */
+  /** A page that was requested early did not fit any more: the list has moved, whatever a later answer counts. */
   noteDropped(): void {
-    this.#now.isParallel = true;
-    if (this.#totals !== undefined) this.#totals = { ...this.#totals, isStable: false };
+    this.noteParallel();
+    this.#totals &&= { ...this.#totals, isStable: false };
   }
 
   noteParallel(): void {
-    this.#now.isParallel = true;
+    this.#current.isParallel = true;
   }
 
-  /** An answer without a page. */
+  /** An answer came without a page. */
   noteRejection(): void {
-    this.#now.answers += 1;
+    this.#current.answers += 1;
   }
 
-  beginPage(): void {
+  beginPage(): PageTally {
     this.#page = newTally();
+    return this.#page;
   }
 
   /**
-   * Adds records of a page, and counts. A record without an id is kept unless the list is read again. `isRetry`: some of them
-   * may have come in an answer that broke off.
+   * Adds records of a page, and counts. A record without an id is kept unless the list is read once more. `isRetried`: some of
+   * them may have come in an answer that broke off.
    */
-  add(leads: readonly ScannedRecord[], isRetry = false): PageTally {
+  add(leads: readonly ScannedRecord[], isRetried = false): void {
     const tally = this.#page;
     const { isFirst } = this;
     const hashes = this.#seen.hashes(leads);
     const unidentified = this.#unidentified.size;
     for (let i = 0; i < leads.length; i += 1) {
       const lead = leads[i] as ScannedRecord;
-      const before = this.#whole.length === 0 ? undefined : this.#readingOf(lead);
+      const before = this.#finished.length === 0 ? undefined : this.#readingOf(lead);
       const result = this.#meet(lead, hashes[i] as number);
       tally.hash = (Math.imul(tally.hash, 31) + ((hashes[i] as number) || textHash(lead))) | 0;
       tally.count += 1;
-      if (result === 'repeat' && isRetry) continue;
+      if (lead.hasId) tally.identified += 1;
+      if (result === 'repeat' && isRetried) continue;
       if (result === 'repeat') {
         tally.repeated += 1;
         if (tally.leadingKnown === tally.count - 1) tally.leadingKnown += 1;
@@ -174,21 +183,19 @@ export class Readings {
       if (tally.leadingFresh === tally.count - 1) tally.leadingFresh += 1;
       tally.fresh += 1;
       if (before !== undefined) before.metAgain += 1;
-      if (result === 'new' || this.#now.pass === this.#firstPass) this.#union += 1;
+      if (result === 'new' || this.#current.pass === this.firstPass) this.#metInAll += 1;
       if (lead.hasId && (result === 'new' || isFirst)) tally.bringsNew = true;
       if (result !== 'new') continue;
       tally.kept.push(lead);
       if (!lead.hasId) tally.withoutId += 1;
     }
     if (this.#unidentified.size > unidentified) tally.bringsNew = true;
-    tally.identified += leads.reduce((count, lead) => count + (lead.hasId ? 1 : 0), 0);
-    return tally;
   }
 
-  /** The reading before this one that met a lead last. */
-  #readingOf({ hasId, id }: ScannedRecord): Reading | undefined {
-    const pass = hasId ? this.#seen.passOf(id ?? '') : undefined;
-    return this.#whole.find((reading) => reading.pass === pass);
+  /** The finished reading that met a lead last. */
+  #readingOf({ hasId, id = '' }: ScannedRecord): Reading | undefined {
+    const pass = hasId ? this.#seen.passOf(id) : undefined;
+    return this.#finished.find((reading) => reading.pass === pass);
   }
 
   #meet(lead: ScannedRecord, hash: number): AddResult {
@@ -199,196 +206,154 @@ export class Readings {
 
   /** Whether records without an id are those of the page before, in order. */
   isSamePage({ identified, count, hash }: PageTally): boolean {
-    const isSame = count > 0 && identified === 0 && hash === this.#lastHash;
+    const isRepeated = count > 0 && identified === 0 && hash === this.#lastHash;
     this.#lastHash = hash;
-    return isSame;
+    return isRepeated;
   }
 
   /** Whether this reading has met a lead. */
   isMet({ id }: { readonly id: string | undefined }): boolean {
-    return id !== undefined && this.#seen.isMetSince(id, this.#now.pass);
+    return id !== undefined && this.#seen.isMetSince(id, this.#current.pass);
   }
 
-  /** What an answer counts, also where its records are not taken. */
+  /** An answer counts also where its records are not read. */
   noteTotal({ hints: { total }, facts: { count } }: PageAnswer): void {
     if (total !== undefined) {
       this.#firstTotal ??= total;
       const { first, isStable } = this.#totals ?? { first: total, isStable: true };
       this.#totals = { first, last: total, isStable: isStable && first === total };
-    } else if (count > 0 && this.#totals !== undefined) this.#totals = { ...this.#totals, isStable: false };
+    } else if (count > 0) this.#totals &&= { ...this.#totals, isStable: false };
   }
 
   /** Records were inserted before what was read, and it is not known which: the start of the list may show them. */
   get isLookDue(): boolean {
-    const { inserted, shown, isResumed } = this.#now;
-    return inserted > shown && !isResumed && this.#front !== undefined;
+    const { inserted, shown, isResumed } = this.#current;
+    return inserted > shown && !isResumed && this.#firstRecord !== undefined;
   }
 
-  /** The start of the list was read again: what was inserted stands there, and the list goes on as it did, or it is not known. */
+  /** The start of the list was read once more: what was inserted stands there, and the list continues as it did, or it is not known. */
   endLook(answer: PageAnswer): void {
     const { head, leadingFresh, fresh } = answer;
-    const now = this.#now;
+    const current = this.#current;
     this.noteTotal(answer);
-    now.shown += leadingFresh;
-    now.met += fresh;
-    const isExplained = now.shown >= now.inserted && isSame(head[leadingFresh], this.#front);
-    this.#front = head[0];
+    current.shown += leadingFresh;
+    current.met += fresh;
+    const isExplained = current.shown >= current.inserted && isSame(head[leadingFresh], this.#firstRecord);
+    this.#firstRecord = head[0];
     if (isExplained) return;
-    now.repeats += now.inserted;
-    now.isLookUseless = true;
-    now.inserted = 0;
+    current.repeats += current.inserted;
+    current.isLookUseless = true;
+    current.inserted = 0;
   }
 
-  /** The page is whole. Gives how many of its records the service sent again. */
+  /** The page is whole. Gives how many of its records the service sent once more. */
   endPage(answer: PageAnswer, movement: Movement): number {
-    const now = this.#now;
+    const current = this.#current;
     this.noteTotal(answer);
     const { fresh, leadingKnown, repeated, count, hash } = this.#page;
-    now.answers += 1;
+    const { head, request } = answer;
+    current.answers += 1;
     // The first page may be asked for once more, by its number.
-    if (count === 0 || (answer.request.isProbe === true && fresh === 0)) return 0;
-    if (now.pages === 0) this.#front = answer.head[0];
-    now.pages += 1;
-    now.met += fresh;
-    now.added += this.#page.kept.length;
-    now.hash = (Math.imul(now.hash, 31) + Math.imul(hash, 2 * now.answers + 1)) | 0;
+    if (count === 0 || (request.isProbe === true && fresh === 0)) return 0;
+    if (current.pages === 0) this.#firstRecord = head[0];
+    current.pages += 1;
+    current.met += fresh;
+    current.added += this.#page.kept.length;
+    current.hash = (Math.imul(current.hash, 31) + Math.imul(hash, 2 * current.answers + 1)) | 0;
     // A page of fixed places that brings as many others as each page before repeats records beside them: none was pushed.
-    const isBeside = now.pages > 1 && fresh === now.pageLength && count > fresh;
-    if (now.pages === 1) now.pageLength = count;
-    else if (!isBeside && count !== now.pageLength) now.pageLength = undefined;
+    const isBeside = current.pages > 1 && fresh === current.pageLength && count > fresh;
+    if (current.pages === 1) current.pageLength = count;
+    else if (!isBeside && count !== current.pageLength) current.pageLength = undefined;
     const isPushed =
       leadingKnown > 0 &&
       !isBeside &&
-      isSame(answer.head[leadingKnown - 1], this.#tail.at(-1)) &&
-      isSame(answer.head[0], this.#tail.at(-leadingKnown));
-    if (isPushed && movement === 'counted' && !now.isLookUseless) now.inserted += leadingKnown;
+      !current.isLookUseless &&
+      isSame(head[leadingKnown - 1], this.#tail.at(-1)) &&
+      isSame(head[0], this.#tail.at(-leadingKnown));
+    if (isPushed && movement === 'counted') current.inserted += leadingKnown;
     // Pages that overlap bring known records by themselves.
-    const isOverlap = movement === 'overlapped' || answer.request.position.style === 'before';
-    const isExpected = isOverlap || (isPushed && !now.isLookUseless);
-    const repeats = repeated - (isExpected ? leadingKnown : 0);
-    now.repeats += repeats;
-    if (isBeside) now.repeatsBeside += repeats;
+    const isOverlap = movement === 'overlapped' || request.position.style === 'before';
+    const repeats = repeated - (isOverlap || isPushed ? leadingKnown : 0);
+    current.repeats += repeats;
+    if (isBeside) current.repeatsBeside += repeats;
     this.#tail = answer.tail;
     return isOverlap ? repeats : repeated;
   }
 
-  /** What follows from a step of the pager, of which a reading that the one before confirms has no need. */
-  judge(step: Step, movement: Movement): Step | 'again' {
-    const [now, before] = [this.#now, this.#whole.at(-1)];
-    if (step.kind === 'page' && before !== undefined && movement === 'counted' && this.#isSame(now, before))
-      return this.#evidence;
-    if (step.kind !== 'complete' || movement !== 'counted') return step;
-    if (now.answers < 2 && before === undefined && !now.isResumed) return step;
+  /** The step that follows from one of the pager: it may be the end, or another reading, of which a confirmed one has no need. */
+  judge(step: PagerStep, movement: Movement): PagerStep | 'reread' {
+    if (movement !== 'counted') return step;
+    const current = this.#current;
+    const before = this.#finished.at(-1);
+    const isConfirmed = before !== undefined && this.#isSameReading(current, before);
+    if (step.kind === 'page') return isConfirmed ? this.#evidence : step;
+    if (step.kind !== 'complete') return step;
+    if (current.answers < 2 && before === undefined && !current.isResumed) return step;
     if (this.#isTotalMet || this.contraryTotal(false) !== undefined) return step;
-    if (
-      before !== undefined &&
-      !this.#isCountedMore &&
-      (this.#isSame(now, before) || this.#whole.some(isProven))
-    )
-      return step;
+    // The first total was larger than all leads that the readings met: one may have been passed over in each of them.
+    const isCountedMore = (this.#firstTotal ?? 0) > this.#metBefore + this.#metInAll;
+    if (!isCountedMore && (isConfirmed || this.#finished.some(({ isProven }) => isProven))) return step;
     this.#evidence = step;
-    return 'again';
+    return 'reread';
   }
 
   /** Readings before this one met leads that it has not met: these are elsewhere in the list, or gone. */
   get isShortOfOthers(): boolean {
-    return this.#union > this.#now.met;
+    return this.#metInAll > this.#current.met;
   }
 
-  /** The first total was larger than all leads that the readings met: one may have been passed over in each of them. */
-  get #isCountedMore(): boolean {
-    return (this.#firstTotal ?? 0) > this.#metBefore + this.#union;
-  }
-
-  #isSame(now: Reading, before: Reading): boolean {
+  #isSameReading(a: Reading, b: Reading): boolean {
     // A count that changes in both shows that the list did, too.
-    const isUnmoved = this.#totals?.isStable !== false;
-    return isUnmoved && now.pages === before.pages && now.hash === before.hash;
+    return this.#totals?.isStable !== false && a.pages === b.pages && a.hash === b.hash;
   }
 
   get #isTotalMet(): boolean {
     return this.#totals?.isStable === true && this.#totals.first === this.#different;
   }
 
-  /** Leads of this reading that were not known before the walk. */
-  get added(): number {
-    return this.#now.added;
-  }
-
   /** The service counts more leads than it gave. */
   contraryTotal(isFinal: boolean): Unproven | undefined {
-    if (this.#totals === undefined || (this.#now.isResumed && (!isFinal || !this.#hasTotalsBefore)))
+    const { isResumed, repeats, inserted, met: metHere } = this.#current;
+    if (this.#totals === undefined || (isResumed && (!isFinal || this.#resumed === undefined)))
       return undefined;
     const { first, last, isStable } = this.#totals;
-    const met = Math.max(this.#met, isFinal ? this.#metBefore : 0);
+    const metInRun = metHere + (isResumed ? this.#metBefore : 0);
+    const met = Math.max(metInRun, isFinal ? this.#metBefore : 0);
     if (last === 0 && met < first) return unproven({ kind: 'total-vanished' });
     const total = Math.min(first, last);
     // Some count a record as often as they give it.
-    if (met + this.#now.repeats >= total) return undefined;
-    // Where leads came again, others may be missing because the list moved.
-    if (!isFinal && (!isStable || this.#now.repeats + this.#now.inserted > 0)) return undefined;
+    if (met + repeats >= total) return undefined;
+    // Where leads came once more, others may be missing because the list moved.
+    if (!isFinal && (!isStable || repeats + inserted > 0)) return undefined;
     return unproven({ kind: 'total-not-met', total, met });
   }
 
   /**
-   * Begins another reading; false where the list moved in all of them. `isRestart`: the reading so far was none; `isWhole`:
-   * it came to its end.
+   * Begins another reading; false where the list moved in all of them. `isRestart`: the reading so far does not count as one;
+   * `isFinished`: it came to its end.
    */
-  begin(isRestart: boolean, isWhole: boolean): boolean {
-    const wasResumed = this.#now.isResumed;
-    if (!isRestart && !wasResumed && this.#count >= mostReadings) return false;
-    if (!isRestart && !wasResumed) this.#count += 1;
-    if (isRestart || wasResumed) this.#whole.length = 0;
-    else if (isWhole) this.#whole.push(this.#now);
+  begin(isRestart: boolean, isFinished: boolean): boolean {
+    const isDiscarded = isRestart || this.#current.isResumed;
+    if (!isDiscarded && this.#count >= mostReadings) return false;
+    if (isDiscarded) this.#finished = [];
+    else if (isFinished) this.#finished.push(this.#current);
+    if (!isDiscarded) this.#count += 1;
     this.#seen.nextPass();
     this.#unidentified.nextPass();
-    this.#now = newReading(this.#seen.pass, false);
+    this.#current = new Reading(this.#seen.pass, false);
     this.#totals = undefined;
     this.#tail = [];
-    this.#front = undefined;
+    this.#firstRecord = undefined;
     return true;
   }
 }
 
 const newTally = (): PageTally => ({
-  kept: [],
-  count: 0,
-  fresh: 0,
-  leadingFresh: 0,
-  leadingKnown: 0,
-  repeated: 0,
-  withoutId: 0,
-  bringsNew: false,
-  identified: 0,
-  hash: 0,
+  ...{ kept: [], count: 0, fresh: 0, leadingFresh: 0, leadingKnown: 0, repeated: 0 },
+  ...{ withoutId: 0, bringsNew: false, identified: 0, hash: 0 },
 });
 
-const newReading = (pass: number, isResumed: boolean): Reading => ({
-  pass,
-  isResumed,
-  pages: 0,
-  answers: 0,
-  met: 0,
-  added: 0,
-  metAgain: 0,
-  pageLength: 0,
-  repeats: 0,
-  repeatsBeside: 0,
-  inserted: 0,
-  shown: 0,
-  isLookUseless: false,
-  hash: 0,
-  isParallel: false,
-});
-
-/**
- * Whether all that a reading met was met after it, and no record came twice in it: then none had gone from what was read,
- * and none was inserted there but those that stand at the start of the list.
- */
-const isProven = ({ isParallel, repeats, repeatsBeside, inserted, shown, metAgain, met }: Reading): boolean =>
-  !isParallel && repeats === repeatsBeside && inserted <= shown && metAgain === met;
-
-/** Of a record whose id is no plain text, or that has none. */
+/** The hash of a record whose id is no plain text, or that has none. */
 function textHash(lead: ScannedRecord): number {
   const text = lead.hasId ? (lead.id ?? '') : Buffer.from(lead.bytes).toString('latin1');
   let hash = 7;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { windowAfter } from '../../src/service/pagers/numbered.ts';
+import { windowAfter } from '../../src/service/pagers/overlap.ts';
 
 it('begins page 2 of 999 at record 999, and page 3 of 998 at 1,996', () => {
   expect(windowAfter(1000, 1000)).toEqual({ page: 1, limit: 999, begin: 999 });

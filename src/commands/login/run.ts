@@ -51,7 +51,7 @@ async function askBaseUrl(context: Context): Promise<URL> {
 
 /** One real call: throws what the service, or the way to it, objects to. */
 async function tryKey(account: Account, context: Context): Promise<void> {
-  const service = await openService(context, { asksOnce: true, other: account });
+  const service = await openService(context, { asksOnce: true, triedAccount: account });
   for await (const batch of listLeads(service, { query: {}, pageSize: 1 })) {
     context.messages.verbose(`the service answered with ${batch.leads.length} leads`);
     break;

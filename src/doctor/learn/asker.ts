@@ -111,7 +111,7 @@ export class Asker {
     let facts: PageFacts | undefined;
     try {
       for await (const part of fetchPage(source, url)) {
-        if (!part.again) leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
+        if (!part.isRetried) leads.push(...part.leads.slice(0, mostCompared - leads.length).map(seenLead));
         facts = part.facts;
         if (facts === undefined && leads.length >= mostCompared) break;
       }

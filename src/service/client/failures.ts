@@ -2,16 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { KeyRejectedError, type LeadsError } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/client/http-client.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { isObject, type Json } from '../../json/exact.ts';
+import type { Json } from '../../json/exact.ts';
+import { membersOf, type Member } from '../members.ts';
 import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
 import { parseProblem, problemText } from './problem-text.ts';
 import { askedWaitMs } from './rate-limit.ts';
 import { passes, TransientError } from './retry.ts';
 import type { Service } from './service.ts';
 
-interface FailedAnswer extends Pick<HttpAnswer, 'status' | 'headers'> {
+interface FailedResponse extends Pick<HttpAnswer, 'status' | 'headers'> {
   /** The URL of the request. */
-  readonly url?: URL;
+  readonly url: URL;
   /** Takes secrets out of a text of the answer. */
   readonly redact: (text: string) => string;
 }
@@ -19,59 +20,79 @@ interface FailedAnswer extends Pick<HttpAnswer, 'status' | 'headers'> {
 /** More of the body of a failure is not read, in bytes. */
 const longestBody = 64 * 1024;
 
-/** The failure that an error status means: a `TransientError` where another try may help. Reads `body` only. */
+/** The failure that an error status means: a `TransientError` where another request may help. Reads `body` only. */
 export async function errorAnswer(
   service: Service,
-  answer: FailedAnswer,
-  body: AsyncIterable<Uint8Array>,
+  response: FailedResponse,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<LeadsError | TransientError> {
-  const text = await beginningOf(body);
+  const bytes = await beginningOf(body, longestBody);
+  const text = isUtf8(bytes) ? utf8(bytes) : bytes.toString('latin1');
   const problem = parseProblem(text);
-  const reason = problemText(problem, answer.redact);
-  return failureOf(service, answer, { kind: kindOfAnswer(answer, reason, text), reason, body: problem });
+  const reason = problemText(problem, response.redact);
+  const kind = kindOfAnswer(response, reason, text);
+  return failureOf(service, response, { kind, reason, body: problem, isInBody: false });
+}
+
+/** The beginning of a body; one that breaks off says no more than the status does. */
+export async function beginningOf(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  mostBytes: number,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > mostBytes) break;
+    }
+  } catch {
+    // The status counts.
+  }
+  return Buffer.concat(chunks);
 }
 
 /**
  * The failure that an answer without leads tells in its body although its status is a success; undefined where it tells
- * none. `body`: parsed, or its bytes, which may be anything.
+ * none. `body`: parsed, or its bytes, which may be anything. `first`: the answer that brought the first leads.
  */
 export function failureInAnswer(
   service: Service,
-  answer: FailedAnswer,
+  response: FailedResponse,
   body: Json | Uint8Array,
   first?: Json,
 ): LeadsError | TransientError | undefined {
+  const { redact, url: asked } = response;
+  let parsed = body as Json;
   if (body instanceof Uint8Array) {
     const text = utf8(body);
-    if (isGatewayAnswer(answer, text))
-      return failureOf(service, answer, {
-        kind: 'gateway',
-        reason: problemText(text, answer.redact),
-        body: null,
-      });
+    const reason = problemText(text, redact);
+    if (isGatewayAnswer(response, text))
+      return failureOf(service, response, { kind: 'gateway', reason, body: null, isInBody: true });
     const json = parseProblem(text);
-    return failureInAnswer(service, answer, typeof json === 'string' ? { message: json } : json, first);
+    parsed = typeof json === 'string' ? { message: json } : json;
   }
-  const failure = failureIn(body, { isEmpty: true, first, asked: answer.url, redact: answer.redact });
-  return (
-    failure && failureOf(service, answer, { kind: failure.kind, reason: failure.text, body, isInBody: true })
-  );
+  const failure = failureIn(parsed, { isEmpty: true, first, asked, redact });
+  if (failure === undefined) return undefined;
+  const { kind, text: reason } = failure;
+  return failureOf(service, response, { kind, reason, body: parsed, isInBody: true });
 }
 
 interface FailureFacts {
-  /** The status is a success. */
-  readonly isInBody?: boolean;
   readonly kind: FailureKind;
   readonly reason: string | undefined;
   readonly body: Json;
+  /** The status is a success. */
+  readonly isInBody: boolean;
 }
 
 function failureOf(
   { account, clock }: Service,
-  { status, headers, redact }: FailedAnswer,
-  { kind, reason, body, isInBody = false }: FailureFacts,
+  { status, headers, redact }: FailedResponse,
+  { kind, reason, body, isInBody }: FailureFacts,
 ): LeadsError | TransientError {
-  const details = { status, requestId: requestIdIn({ headers, redact }) };
+  const details = { status, requestId: requestIdIn(headers, redact) };
   if (kind === 'gateway') return serviceError({ kind: 'gateway-refuses', status, reason }, details);
   if (kind === 'key') {
     const { profile, keyIsFromCommand = false } = account;
@@ -79,11 +100,9 @@ function failureOf(
   }
   const mayReset = kind === 'rate-limit' || status === 503;
   const { 'retry-after': retryAfter, date } = headers;
-  const waitMs = askedWaitMs(
-    mayReset ? headers : { 'retry-after': retryAfter, date },
-    mayReset ? body : undefined,
-    clock.now(),
-  );
+  const waitMs = mayReset
+    ? askedWaitMs(headers, body, clock.now())
+    : askedWaitMs({ 'retry-after': retryAfter, date }, undefined, clock.now());
   if (kind === 'rate-limit')
     return new TransientError(serviceError({ kind: 'rate-limited', status, reason }, details), waitMs);
   const problem: ServiceProblem = isInBody
@@ -103,33 +122,16 @@ const idHeaders = [
 ];
 
 /** The service's name for a request, unless it repeats the key in it. */
-export function requestIdIn({
-  headers,
-  redact,
-}: Pick<FailedAnswer, 'headers' | 'redact'>): string | undefined {
+export function requestIdIn(
+  headers: FailedResponse['headers'],
+  redact: FailedResponse['redact'],
+): string | undefined {
   const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
   return id === undefined ? undefined : redact(id);
 }
 
-/** The beginning of a body as text; a body that breaks off says no more than the status does. */
-async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > longestBody) break;
-    }
-    const bytes = Buffer.concat(chunks);
-    return isUtf8(bytes) ? utf8(bytes) : bytes.toString('latin1');
-  } catch {
-    return '';
-  }
-}
-
 /** A failure that a service tells in the body of a success. */
-export interface FailureInBody {
+interface FailureInBody {
   readonly kind: FailureKind;
   /** The text of the service, or the member that says that it failed. */
   readonly text: string;
@@ -142,60 +144,39 @@ interface Circumstances {
   readonly first?: Json | undefined;
   /** The request: a service may repeat its parameters. */
   readonly asked?: URL | undefined;
-  readonly redact?: ((text: string) => string) | undefined;
+  readonly redact?: (text: string) => string;
 }
 
 /** The failure that an answer tells, its leads left out; undefined where it tells none. */
-export function failureIn(body: Json, circumstances: Circumstances): FailureInBody | undefined {
-  const { isEmpty, first, asked, redact = (text: string) => text } = circumstances;
-  const usualValues = new Map(
-    first === undefined ? [] : membersOf(first).map(({ place, value }) => [place, value]),
+export function failureIn(
+  body: Json,
+  { isEmpty, first, asked, redact = (text) => text }: Circumstances,
+): FailureInBody | undefined {
+  const usual = new Map(outerMembers(first).map(({ place, value }) => [place, value]));
+  const echoes = new Set<Json>(asked?.searchParams.values());
+  const members = outerMembers(body).filter(
+    ({ place, value }) => usual.get(place) !== value && !echoes.has(value),
   );
-  const echoes = new Set(asked?.searchParams.values());
-  const members = membersOf(body).filter(
-    ({ place, value }) =>
-      usualValues.get(place) !== value && !(typeof value === 'string' && echoes.has(value)),
-  );
-  const text = problemText(body, redact);
+  const words = (): string | undefined => problemText(body, redact);
   const rows = isEmpty ? [...flags, ...besideNothing] : flags;
-  const sign = rows.flatMap(([, isSign]) => members.find((member) => isSign(member, text ?? '')) ?? [])[0];
+  const signs = rows.map(([, isSign]) => members.find((member) => isSign(member, words)));
+  const sign = signs.find((member) => member !== undefined);
   if (sign === undefined) return undefined;
-  const code = members
-    .filter(({ name }) => codeName.test(name) || name === 'status')
-    .map(({ value }) => Number(value))
-    .find((number) => number >= 400 && number < 600);
-  const inWords = text ?? redact(`'${sign.place}' is ${JSON.stringify(sign.value).slice(0, 100)}`);
-  return { kind: kindOfText(text, code), text: inWords };
-}
-
-interface Member {
-  /** Without its case, dashes and underscores. */
-  readonly name: string;
-  readonly place: string;
-  readonly value: Json;
-  /** In an object of the answer. */
-  readonly isInner: boolean;
-  readonly parent: string;
+  const codes = members.filter(({ plain }) => codeName.test(plain) || plain === 'status');
+  const code = codes.map(({ value }) => Number(value)).find((number) => number >= 400 && number < 600);
+  const text = words();
+  const sentence = text ?? redact(`'${sign.place}' is ${JSON.stringify(sign.value).slice(0, 100)}`);
+  return { kind: kindOfText(text, code), text: sentence };
 }
 
 /** Members that repeat the request. */
 const echo = /^(filters?|query|params|parameters|request|criteria|sort|search|where)$/;
 
-function membersOf(body: Json): Member[] {
-  if (!isObject(body)) return [];
-  const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return Object.entries(body).flatMap(([name, value]): Member[] => {
-    const outer = { name: plain(name), place: name, value, isInner: false, parent: '' };
-    if (!isObject(value) || echo.test(outer.name)) return [outer];
-    const inner = Object.entries(value).map(([key, innerValue]): Member => {
-      const place = `${name}.${key}`;
-      return { name: plain(key), place, value: innerValue, isInner: true, parent: outer.name };
-    });
-    return [outer, ...inner];
-  });
-}
+/** The members of an answer, and of the objects in it. */
+const outerMembers = (body: Json | undefined): Member[] =>
+  membersOf(body, ({ plain, depth, value }) => (depth < 1 && !echo.test(plain) ? value : undefined));
 
-type Row = readonly [source: string, isSign: (member: Member, text: string) => boolean];
+type Row = readonly [source: string, isSign: (member: Member, words: () => string | undefined) => boolean];
 
 const isFalse = (value: Json): boolean => value === false || value === 'false';
 const isTrue = (value: Json): boolean => value === true || value === 'true';
@@ -214,16 +195,17 @@ const emptyText =
   /\b(no|0|zero)( \w+){0,2} (results?|leads?|records?|data|items?|entries|content|match(es)?)\b|\b(not?|0) .*(found|match)|not find|is empty/i;
 
 function isErrorText(text: string): boolean {
-  const plain = text.replace(/[_-]/g, ' ');
-  return errorText.test(plain) && !successText.test(plain) && !emptyText.test(plain);
+  const words = text.replace(/[_-]/g, ' ');
+  return errorText.test(words) && !successText.test(words) && !emptyText.test(words);
 }
 
-/** A code that means success somewhere: 0, 1 where nothing says otherwise, `00000` and all of 200 to 299. */
-function isErrorCode({ name, value, isInner, parent }: Member, text: string): boolean {
-  if (!codeName.test(name) || (isInner && !envelope.test(parent))) return false;
-  if (typeof value !== 'number' && typeof value !== 'string') return false;
+/** Some codes mean success somewhere: 0, 1 where nothing says otherwise, `00000` and all of 200 to 299. */
+function isErrorCode({ plain, value, parent }: Member, words: () => string | undefined): boolean {
+  if (!codeName.test(plain) || !envelope.test(parent)) return false;
+  if ((typeof value !== 'number' && typeof value !== 'string') || value === '') return false;
   const number = Number(value);
-  if (value === '' || successText.test(text)) return false;
+  const text = words() ?? '';
+  if (successText.test(text)) return false;
   if (Number.isNaN(number)) return isErrorText(value as string);
   const isUsual = number === 0 || (number >= 200 && number < 300) || (number === 1 && !isErrorText(text));
   return !isUsual;
@@ -233,13 +215,13 @@ function isErrorCode({ name, value, isInner, parent }: Member, text: string): bo
 const flags: readonly Row[] = [
   [
     'Marketo, Pipedrive, Slack, Telegram, Cloudflare',
-    ({ name, value }) =>
-      /^(is)?(success(ful)?|succeeded|ok)$/.test(name) && (isFalse(value) || value === 0 || value === '0'),
+    ({ plain, value }) =>
+      /^(is)?(success(ful)?|succeeded|ok)$/.test(plain) && (isFalse(value) || value === 0 || value === '0'),
   ],
   [
     'HubSpot, Zoho, Kubernetes, Flickr, eBay, PHP',
-    ({ name, value }) =>
-      /^(response|result|return)?(status|result|stat|state|ack|outcome)$/.test(name) &&
+    ({ plain, value }) =>
+      /^(response|result|return)?(status|result|stat|state|ack|outcome)$/.test(plain) &&
       (isFalse(value) ||
         (typeof value === 'string' && failed.test(value)) ||
         (Number(value) >= 400 && Number(value) < 600)),
@@ -247,8 +229,8 @@ const flags: readonly Row[] = [
   ['TikTok, WeChat, DingTalk, Feishu, LinkedIn', isErrorCode],
   [
     'Salesforce, Bitrix24, gateways',
-    ({ name, value }) =>
-      /^(is|has)?(errors?|errored|failed|failure|fault|exception)$/.test(name) && isTrue(value),
+    ({ plain, value }) =>
+      /^(is|has)?(errors?|errored|failed|failure|fault|exception)$/.test(plain) && isTrue(value),
   ],
 ];
 
@@ -263,21 +245,21 @@ function isFilled(value: Json): boolean {
 const besideNothing: readonly Row[] = [
   [
     'the specification, section 7; GraphQL, Google APIs, Microsoft Graph',
-    ({ name, value }) =>
+    ({ plain, value }) =>
       /^(odata)?(errs?|errors?|faults?|faultcode|exceptions?|problems?|failures|errormessages?|errormsg|errmsg|errordescription)$/.test(
-        name,
+        plain,
       ) && isFilled(value),
   ],
   [
     'Google Maps',
-    ({ name, value }) =>
-      /^(status|result|state)$/.test(name) && typeof value === 'string' && isErrorText(value),
+    ({ plain, value }) =>
+      /^(status|result|state)$/.test(plain) && typeof value === 'string' && isErrorText(value),
   ],
   [
     'gateways that answer 200 in the place of 429 or 503',
-    ({ name, value }) =>
+    ({ plain, value }) =>
       /^(message|msg|messages|detail|details|reason|info|warnings?|statustext|statusmessage|statusdescription)$/.test(
-        name,
+        plain,
       ) && isErrorText(problemText({ message: value }, (text) => text) ?? ''),
   ],
 ];
@@ -292,14 +274,9 @@ export type FailureKind =
   | 'passing'
   | 'other';
 
-interface FailedResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-}
-
 /** The kind of an answer whose status says that it failed. `text`: what the service says; `body`: its first bytes as text. */
 export function kindOfAnswer(
-  { status, headers }: FailedResponse,
+  { status, headers }: Pick<FailedResponse, 'status' | 'headers'>,
   text: string | undefined,
   body: string,
 ): FailureKind {
@@ -314,13 +291,14 @@ export function kindOfAnswer(
 /** The kind of a failure that is told in the body of a 200. `code` is a number in the body, which may be a status of HTTP. */
 export function kindOfText(text: string | undefined, code?: number): FailureKind {
   if (code === 429 || isLimitText(text)) return 'rate-limit';
-  if (code === 401 || code === 403 || (text !== undefined && isKeyText(plain(text)))) return 'key';
-  const isPassing = (code !== undefined && code < 600 && passes(code)) || passingText.test(plain(text ?? ''));
+  if (code === 401 || code === 403 || (text !== undefined && isKeyText(asWords(text)))) return 'key';
+  const isPassing =
+    (code !== undefined && code < 600 && passes(code)) || passingText.test(asWords(text ?? ''));
   return isPassing ? 'passing' : 'other';
 }
 
 /** `RATE_LIMIT` and `RateLimit` as `rate limit`. */
-const plain = (text: string): string =>
+const asWords = (text: string): string =>
   text
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/[_-]+/g, ' ')
@@ -334,10 +312,10 @@ const likelyLimit =
 const pageSize =
   /page ?size|per ?page|page limit|limit (must|should|cannot|may not|exceeds)|max(imum)? (page|limit)/;
 
-const isCertainLimitText = (text: string | undefined): boolean => certainLimit.test(plain(text ?? ''));
+const isCertainLimitText = (text: string | undefined): boolean => certainLimit.test(asWords(text ?? ''));
 
 const isLimitText = (text: string | undefined): boolean =>
-  isCertainLimitText(text) || (likelyLimit.test(plain(text ?? '')) && !pageSize.test(plain(text ?? '')));
+  isCertainLimitText(text) || (likelyLimit.test(asWords(text ?? '')) && !pageSize.test(asWords(text ?? '')));
 
 const hasNoRequestsLeft = (headers: FailedResponse['headers']): boolean =>
   headers['retry-after'] !== undefined ||
@@ -367,7 +345,10 @@ const passingText =
  * Pages by which gateways, firewalls and bot checks refuse a client: Cloudflare, Akamai, Imperva, AWS, Vercel, Sucuri, DataDome,
  * HUMAN, F5 and FortiWeb. A JSON interface refuses a key in JSON, so that any page for people counts, too.
  */
-function isGatewayAnswer({ status, headers }: FailedResponse, body: string): boolean {
+function isGatewayAnswer(
+  { status, headers }: Pick<FailedResponse, 'status' | 'headers'>,
+  body: string,
+): boolean {
   if (gatewayHeaders.some((name) => headers[name] !== undefined)) return true;
   // PHP declares JSON as HTML unless the application sets the type.
   const isHtml = /html/i.test(headers['content-type'] ?? '') && /^\s*[^\s{["]/.test(body);

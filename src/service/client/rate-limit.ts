@@ -17,7 +17,7 @@ interface Clocks {
  */
 export function askedWaitMs(headers: Headers, body: Json | undefined, now: number): number | undefined {
   const clocks = clocksOf(headers, now);
-  // Also one of 0, which allows the next try at once.
+  // One of 0 counts, too: the next request may be sent at once.
   const retryAfter = retryAfterMs(headers['retry-after'], now, headers['date']);
   if (retryAfter !== undefined) return retryAfter;
   const waits = [
@@ -52,12 +52,12 @@ function waitIn(value: string | undefined, clocks: Clocks): number | undefined {
   if (/^\d{13}$/.test(text)) return untilMs(Number(text), clocks);
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
   // A bare Date.parse would take "-5" for the month of May.
-  const at = /[a-z]{3}|\d-\d\d-\d\d/i.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? parseDuration(text) : untilMs(at, clocks);
+  const end = /[a-z]{3}|\d-\d\d-\d\d/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(end) ? parseDuration(text) : untilMs(end, clocks);
 }
 
-const untilMs = (at: number, { now, serviceNow }: Clocks): number =>
-  Math.ceil(Math.max(0, at - now, serviceNow === undefined ? 0 : at - serviceNow));
+const untilMs = (end: number, { now, serviceNow = now }: Clocks): number =>
+  Math.ceil(Math.max(0, end - now, end - serviceNow));
 
 const milliseconds = (value: string | undefined): number | undefined =>
   value !== undefined && /^\d+$/.test(value.trim()) ? Number(value) : undefined;
@@ -85,8 +85,8 @@ function resetMs(headers: Headers, clocks: Clocks): number | undefined {
 }
 
 const longest = (waits: readonly (number | undefined)[]): number | undefined => {
-  const known = waits.filter((wait) => wait !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+  const asked = waits.filter((wait) => wait !== undefined);
+  return asked.length === 0 ? undefined : Math.max(...asked);
 };
 
 /** Discord, Telegram, Google's RetryInfo and others say it in a member, some in a sentence: `available in 25 seconds`. */

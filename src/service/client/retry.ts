@@ -5,10 +5,10 @@ import type { Service } from './service.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { ExchangeError, isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
 
-/** A failure that another attempt may not meet. */
+/** A failure that the same request may not meet once more. */
 export class TransientError extends Error {
   readonly failure: LeadsError;
-  /** What the service asked to wait, in milliseconds. */
+  /** The service asked to wait so long, in milliseconds. */
   readonly waitMs: number | undefined;
 
   constructor(failure: LeadsError, waitMs?: number) {
@@ -42,56 +42,56 @@ export function rateLimitDelay(retry: number, retries: number, random: () => num
 /** A short time-out does not cut the wait for a rate limit shorter than this, ms. */
 const longestLimit = 120_000;
 
-/** The attempts at one page: counts them, waits between them, and says when no other is made. */
-export class Attempts {
+/** The retries of one request: counts them, waits before each, and says when no other is made. */
+export class Retries {
   readonly #service: Service;
   readonly #onRetry: () => void;
   readonly #startedAt: number;
-  #failed = 0;
+  #count = 0;
 
-  constructor(service: Service, onRetry: () => void) {
+  constructor(service: Service, onRetry: () => void = () => undefined) {
     this.#service = service;
     this.#onRetry = onRetry;
     this.#startedAt = service.clock.steady();
   }
 
-  /** Milliseconds until the deadline: all attempts have ten time-outs, five minutes by default; negative behind it. */
-  get left(): number {
-    return this.#startedAt + this.#allowedMs - this.#service.clock.steady();
-  }
-
-  get #allowedMs(): number {
-    return this.#service.timeoutMs * 10;
+  /** Milliseconds until the deadline: all tries have ten time-outs, five minutes by default; negative behind it. */
+  get leftMs(): number {
+    const { timeoutMs, clock } = this.#service;
+    return this.#startedAt + timeoutMs * 10 - clock.steady();
   }
 
   /**
-   * Waits until another attempt is due. Throws the failure when nothing is left to try, and a `ServiceError` that says
+   * Waits until the request may be sent once more. Gives the failure when nothing is left to try, and a `ServiceError` that says
    * when to come back when the wait asked for would end behind the deadline.
    */
-  async next(reason: TransientError, signal: AbortSignal): Promise<void> {
-    const { retries, messages, clock, random, texts } = this.#service;
-    // Also when this run gives up: one that polls comes back by itself, and not earlier.
-    if (reason.waitMs !== undefined) this.#service.rateGate.hold(reason.waitMs);
-    if (this.#failed >= retries) throw this.#final(reason);
-    const isLimit = reason.failure.problem?.kind === 'rate-limited';
+  async wait(reason: TransientError, signal: AbortSignal): Promise<LeadsError | undefined> {
+    const { retries, timeoutMs, messages, clock, random, texts, rateGate } = this.#service;
+    const { waitMs, failure } = reason;
+    // It counts also when this run gives up: one that polls comes back by itself, and not earlier.
+    if (waitMs !== undefined) rateGate.hold(waitMs);
+    if (this.#count >= retries) return this.#gaveUp(failure);
+    const isLimit = failure.problem?.kind === 'rate-limited';
     const delay =
-      isLimit && reason.waitMs === undefined
-        ? rateLimitDelay(this.#failed, retries, random)
-        : retryDelay(this.#failed, random, reason.waitMs);
-    const left = isLimit ? Math.max(this.left, this.left + longestLimit - this.#allowedMs) : this.left;
-    const isTooLong = delay > left;
-    if (isTooLong && (reason.waitMs === undefined || reason.waitMs <= left)) throw this.#final(reason);
-    if (isTooLong) throw this.#tooLong(reason.failure, reason.waitMs ?? delay);
-    this.#failed += 1;
+      isLimit && waitMs === undefined
+        ? rateLimitDelay(this.#count, retries, random)
+        : retryDelay(this.#count, random, waitMs);
+    const leftMs = this.leftMs + (isLimit ? Math.max(0, longestLimit - timeoutMs * 10) : 0);
+    if (delay > leftMs)
+      return waitMs !== undefined && waitMs > leftMs
+        ? this.#comeBack(failure, waitMs)
+        : this.#gaveUp(failure);
+    this.#count += 1;
     this.#onRetry();
-    const detail = `retry ${this.#failed} of ${retries}`;
-    const why = (await texts()).sentenceOf(reason.failure);
+    const detail = `retry ${this.#count} of ${retries}`;
+    const why = (await texts()).sentenceOf(failure);
     messages.verbose(`${detail} in ${formatDuration(delay)}: ${why}`);
-    const wait = { ms: delay, why: isLimit ? rateLimited : why, detail };
-    await messages.waiting(wait, () => clock.sleep(delay, signal));
+    const pause = { ms: delay, why: isLimit ? rateLimited : why, detail };
+    await messages.waiting(pause, () => clock.sleep(delay, signal));
+    return undefined;
   }
 
-  #tooLong(failure: LeadsError, waitMs: number): LeadsError {
+  #comeBack(failure: LeadsError, waitMs: number): LeadsError {
     const { problem, status, requestId } = failure;
     if (problem === undefined) return failure;
     const at = this.#service.clock.now() + waitMs;
@@ -99,10 +99,10 @@ export class Attempts {
     return serviceError({ kind: 'asked-to-come-back', of: problem, waitMs, at }, details);
   }
 
-  #final({ failure }: TransientError): LeadsError {
+  #gaveUp(failure: LeadsError): LeadsError {
     const { problem, status, requestId } = failure;
-    if (this.#failed === 0 || problem === undefined) return failure;
-    const gaveUp: ServiceProblem = { kind: 'gave-up', of: problem, tries: this.#failed + 1 };
+    if (this.#count === 0 || problem === undefined) return failure;
+    const gaveUp: ServiceProblem = { kind: 'gave-up', of: problem, tries: this.#count + 1 };
     const details = { cause: failure, status, requestId };
     return failure instanceof DataError ? answerError(gaveUp, details) : serviceError(gaveUp, details);
   }

@@ -11,7 +11,7 @@ import type { Service } from './service.ts';
 import type { LeadsError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
 
-/** One request to the account's origin. */
+/** A request to the account's origin. */
 export interface Call {
   readonly method: HttpRequest['method'];
   readonly url: URL;
@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** An answer of any status, whose body is still to come: as it was sent, a `Content-Encoding` undone. */
-export interface Response extends HttpAnswer {
+export interface ServiceResponse extends HttpAnswer {
   readonly url: URL;
   /** Takes the API key that was sent, and other secrets, out of a text of the answer. */
   readonly redact: (text: string) => string;
@@ -31,18 +31,18 @@ export interface Response extends HttpAnswer {
 
 /**
  * Sends a request once the rate limit allows it, with the account's key. Follows no redirect. Throws a `TransientError` where
- * another attempt may get an answer.
+ * the same request may get an answer later.
  */
-export async function exchange(service: Service, call: Call, signal: AbortSignal): Promise<Response> {
-  await passGate(service, signal);
-  const { messages, clock } = service;
-  const { apiKey: key } = service.account;
-  const startedAt = clock.steady();
+export async function exchange(service: Service, call: Call, signal: AbortSignal): Promise<ServiceResponse> {
+  const { messages, clock, rateGate, account } = service;
   const { method, url } = call;
-  const answer = await send(service, call, key, signal);
+  const { waitMs: ms } = rateGate;
+  if (ms > 0) await messages.waiting({ ms, why: rateLimited }, () => rateGate.pass(signal));
+  const startedAt = clock.steady();
+  const answer = await send(service, call, signal);
   const { status, headers, body } = answer;
   const took = formatDuration(clock.steady() - startedAt);
-  const secrets = [key, ...secretsIn(extraHeadersOf(service.dialect))];
+  const secrets = [account.apiKey, ...secretsIn(extraHeadersOf(service.dialect))];
   messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, secrets));
   return {
     ...answer,
@@ -53,28 +53,22 @@ export async function exchange(service: Service, call: Call, signal: AbortSignal
   };
 }
 
-async function passGate({ rateGate, messages }: Service, signal: AbortSignal): Promise<void> {
-  const { waitMs: ms } = rateGate;
-  if (ms > 0) await messages.waiting({ ms, why: rateLimited }, () => rateGate.pass(signal));
-}
-
 async function send(
-  service: Service,
+  { messages, http, dialect, account }: Service,
   { method, url, headers, body }: Call,
-  key: Secret,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const heard = service.messages.asking();
+  const endWaiting = messages.asking();
   try {
-    return await service.http.request({
+    return await http.request({
       origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers: {
         accept: 'application/json',
-        ...extraHeadersOf(service.dialect),
+        ...extraHeadersOf(dialect),
         ...headers,
-        authorization: `Bearer ${key.reveal()}`,
+        authorization: `Bearer ${account.apiKey.reveal()}`,
         'user-agent': `leads/${LEADS_VERSION}`,
       },
       body,
@@ -84,7 +78,7 @@ async function send(
     signal.throwIfAborted();
     throw networkFailure(error, url.origin);
   } finally {
-    heard();
+    endWaiting();
   }
 }
 
@@ -93,15 +87,15 @@ async function* awaited(
   body: AsyncIterable<Uint8Array>,
   messages: Service['messages'],
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let heard = messages.asking();
+  let endWaiting = messages.asking();
   try {
     for await (const chunk of body) {
-      heard();
+      endWaiting();
       yield chunk;
-      heard = messages.asking();
+      endWaiting = messages.asking();
     }
   } finally {
-    heard();
+    endWaiting();
   }
 }
 
@@ -113,13 +107,13 @@ function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnsw
     throw answerError({ kind: 'unknown-encoding', name });
   }
   const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
-  // Whoever reads gets the error.
+  // The reader of the decoded bytes gets the error.
   return pipeline(body, decoder, () => undefined);
 }
 
 /** Text from the service without the key and what else is secret: a service may quote the key that it rejects. */
 const redact = (text: string, secrets: readonly Secret[]): string =>
-  secrets.reduce((rest, secret) => withoutSecrets(rest, [secret], secret.toString()), text);
+  secrets.reduce((safe, secret) => withoutSecrets(safe, [secret], secret.toString()), text);
 
 /** A body of the service without them, whatever its chunks; every other byte stays. */
 async function* redactBody(
@@ -128,55 +122,55 @@ async function* redactBody(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   // Part of a key may stand at the end of a chunk, percent-encoded in the longest case.
   const longestPart = Math.max(...secrets.map((secret) => secret.reveal().length)) * 3 - 1;
-  let held = '';
+  let end = '';
   for await (const chunk of body) {
-    const text = redact(held + Buffer.from(chunk).toString('latin1'), secrets);
-    held = text.slice(-longestPart);
+    const text = redact(end + Buffer.from(chunk).toString('latin1'), secrets);
+    end = text.slice(-longestPart);
     yield asBytes(text.slice(0, -longestPart));
   }
-  yield asBytes(held);
+  yield asBytes(end);
 }
 
-/** One character a byte, but for the ellipsis that stands for a key: no byte is decoded to that. */
+/** Each character is one byte, but for the ellipsis that stands for a key: no byte is decoded to that. */
 const asBytes = (text: string): Uint8Array =>
   Buffer.from(text.replaceAll('…', Buffer.from('…').toString('latin1')), 'latin1');
 
 /** A success whose body is still to come: 200, 206 for a range of the list, or 204 for an empty page. */
-export interface Answer extends Pick<Response, 'url' | 'status' | 'headers' | 'body'> {
+export interface ListResponse extends Pick<ServiceResponse, 'url' | 'status' | 'headers' | 'body'> {
   readonly requestId: string | undefined;
-  /**
-   * The failure that its body tells where it holds no lead: parsed, or its bytes, which may be anything. What the `first` answer
-   * with leads says, too, is none.
-   */
+  /** The failure that its body tells where it holds no lead, as `failureInAnswer` finds it. */
   readonly failureIn: (body: Json | Uint8Array, first?: Json) => LeadsError | TransientError | undefined;
 }
 
 const mostRedirects = 5;
 
 /**
- * One GET with the key, redirects within the origin followed. Throws a `TransientError` for what another attempt may repair,
- * a `KeyRefusedError`, `ServiceError` or `DataError` for what it will not.
+ * Sends a GET with the key, and follows redirects within the origin. Throws a `TransientError` for what the same request may not
+ * meet later, a `KeyRefusedError`, `ServiceError` or `DataError` for what it will.
  */
-export async function request(service: Service, url: URL, signal: AbortSignal): Promise<Answer> {
+export async function request(service: Service, url: URL, signal: AbortSignal): Promise<ListResponse> {
   let target = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
     const response = await exchange(service, { method: 'GET', url: target, headers: {} }, signal);
-    const { status } = response;
-    if ([200, 204, 206].includes(status)) {
-      const failureIn: Answer['failureIn'] = (body, first) => failureInAnswer(service, response, body, first);
-      return { ...response, requestId: requestIdIn(response), failureIn };
-    }
-    const location = status >= 300 && status < 400 ? response.headers['location'] : undefined;
+    const { status, headers, redact } = response;
+    if ([200, 204, 206].includes(status))
+      return {
+        ...response,
+        requestId: requestIdIn(headers, redact),
+        failureIn: (body, first) => failureInAnswer(service, response, body, first),
+      };
+    const location = status >= 300 && status < 400 ? headers['location'] : undefined;
     if (location === undefined) throw await errorAnswer(service, response, response.body);
     await response.discard();
-    target = redirected(target, location, service.account.profile);
+    const to = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
+    // The key is for one origin (promise: never to another origin).
+    if (to?.origin !== target.origin)
+      throw answerError({
+        kind: 'redirects-elsewhere',
+        origin: to?.origin,
+        profile: service.account.profile,
+      });
+    target = to;
   }
   throw answerError({ kind: 'too-many-redirects', most: mostRedirects });
-}
-
-/** The key is for one origin: a redirect to another one is not followed (promise: never to another origin). */
-function redirected(from: URL, location: string, profile: string | undefined): URL {
-  const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (to?.origin === from.origin) return to;
-  throw answerError({ kind: 'redirects-elsewhere', origin: to?.origin, profile });
 }

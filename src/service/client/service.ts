@@ -8,11 +8,11 @@ import type { Problem } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Clock } from '../../time/clock.ts';
 
-/** What a front makes of errors and problems, for what is said while the work goes on. */
+/** The sentences of a command line or a library for errors and problems that are said during the work. */
 export interface Texts {
   readonly sentenceOf: (thrown: unknown) => string;
-  /** With what the user can do about it. */
-  readonly noteOf: (found: Problem) => string;
+  /** The sentence, and what the user can do about it. */
+  readonly noteOf: (problem: Problem) => string;
 }
 
 /** One account at one service, and the means to ask it. */
@@ -32,7 +32,7 @@ export interface Service {
   readonly retries: number;
 }
 
-/** What a service is opened with, of what a run has. */
+/** The parts of a run that a service is opened with. */
 interface ServiceContext extends Pick<Host, 'clock' | 'random' | 'env' | 'signal'> {
   readonly messages: Messages;
   settings(): Promise<Settings>;
@@ -46,13 +46,13 @@ interface ServiceContext extends Pick<Host, 'clock' | 'random' | 'env' | 'signal
  */
 export async function openService(
   context: ServiceContext,
-  { asksOnce, other }: { readonly asksOnce?: boolean; readonly other?: Account } = {},
+  { asksOnce, triedAccount }: { readonly asksOnce?: boolean; readonly triedAccount?: Account } = {},
 ): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;
   // The account first: without a key there is no need to load an HTTP client.
-  const stored = other ?? settings.account();
+  const stored = triedAccount ?? settings.account();
   const account = 'apiKey' in stored ? stored : await withPrintedKey(stored, context);
   rejectForeignHeaders(settings, account.baseUrl);
   return {
@@ -81,7 +81,7 @@ async function withPrintedKey(
 /** Longer than that no `Retry-After` holds requests back, ms: what is beyond a day is as a rule no number of seconds. */
 export const longestHoldMs = 24 * 3_600_000;
 
-/** Holds every request to one origin back while a `Retry-After` of one of them runs; whoever sets the time changes nothing. */
+/** Holds every request to one origin back while a `Retry-After` of one of them runs; it counts by the monotonic clock. */
 export class RateGate {
   readonly #clock: Clock;
   #until = -Infinity;
@@ -113,11 +113,11 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
  * between these two by the clock here: a machine may sleep meanwhile, or wait for its turn. Undefined without a `Date`.
  */
 export function driftOf(headers: Headers, askedAt: number, receivedAt: number): number | undefined {
-  const theirs = Date.parse(String(headers['date']));
+  const serviceTime = Date.parse(String(headers['date']));
   // A cache passes on the `Date` of the service with the time since then (RFC 9111, section 5.1), in seconds.
   const age = /^\d{1,9}$/.exec(String(headers['age']))?.[0] ?? '0';
-  if (Number.isNaN(theirs)) return undefined;
-  // In the middle of the second that it names.
-  const answeredAt = theirs + Number(age) * 1000 + 500;
+  if (Number.isNaN(serviceTime)) return undefined;
+  // The middle of the second that it names is the likeliest time.
+  const answeredAt = serviceTime + Number(age) * 1000 + 500;
   return Math.min(0, answeredAt - askedAt) + Math.max(0, answeredAt - receivedAt);
 }

@@ -1,7 +1,7 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
 import { readCreatedAt } from '../../lead/raw-lead.ts';
-import { endOf, ask, complete, isSame, unproven } from './pager.ts';
-import type { Answer, PageAnswer, Pager, PageRequest, Step } from './pager.ts';
+import { endOf, ask, complete, isSame, rejectedBehind, unproven } from './pager.ts';
+import type { PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { start, type Position } from './position.ts';
 
 /** Names under which the id of a lead, or its time, leads to those that come after it in the list. */
@@ -14,7 +14,7 @@ type BeforePosition = Extract<Position, { readonly style: 'before' }>;
 
 /**
  * The leads that follow one of a page, counted from its end: the one before its last, or an earlier one where that has gone.
- * The records after it come again and show that none was passed over.
+ * The records after it come once more and show that none was passed over.
  */
 export function positionBehind(
   { ids, times }: BeforeNames,
@@ -28,79 +28,68 @@ export function positionBehind(
   return { style: 'before', ids: [...ids], id, times: time === undefined ? [] : [...times], time };
 }
 
-/** The leads that follow another one do not hold it: the parameter is ignored. A time is that of several leads. */
+/** The leads that follow another one do not hold it: the parameter is ignored. Several leads may have one time. */
 export const namesItself = ({ times, id }: BeforePosition, { head }: PageAnswer): boolean =>
   times.length === 0 && head.some((record) => record.id === id);
 
-/** By the id or the time of the last leads of each page. */
+/** Asks by the id or the time of the last leads of each page. */
 export class BeforePager implements Pager {
   readonly movement = 'anchored';
   readonly #names: BeforeNames;
-  readonly #from: Position;
+  /** The last lead of a page comes once more. */
   readonly #overlaps: boolean;
+  readonly #from: Position;
   #tail: readonly ScannedRecord[] = [];
   #back = 2;
   #longest = 0;
 
-  /** With `overlaps`, the last lead of a page comes again. */
-  constructor(
-    names: BeforeNames,
-    { from = start, overlaps = true }: { from?: Position; overlaps?: boolean } = {},
-  ) {
+  constructor(names: BeforeNames, overlaps: boolean, from: Position = start) {
     this.#names = names;
-    this.#from = from;
     this.#overlaps = overlaps;
+    this.#from = from;
   }
 
   first(): PageRequest {
     return ask(this.#from, this.#from.size);
   }
 
-  again(): Pager {
-    return new BeforePager(this.#names, { overlaps: this.#overlaps });
+  restarted(): Pager {
+    return new BeforePager(this.#names, this.#overlaps);
   }
 
-  takes(_: PageRequest, first: ScannedRecord): boolean {
+  accepts(_: PageRequest, first: ScannedRecord): boolean {
     return this.#tail.length < 2 || !this.#overlaps || this.#tail.some((record) => isSame(record, first));
   }
 
-  next(answer: Answer): Step {
-    if (answer.kind === 'rejected')
-      return (
-        this.#goBack(answer.request.limit) ??
-        unproven({ kind: 'rejected-behind', of: answer.error.problem ?? { kind: 'rejected' } })
-      );
-    const { facts, request, fresh } = answer;
-    const isStart = this.#tail.length === 0;
-    if (isStart && facts.count === 0)
-      return complete(request.position.style === 'start' ? 'empty' : 'nothing-behind');
-    if (!isStart && (answer.isLeft || facts.count === 0))
-      return this.#goBack(request.limit) ?? unproven({ kind: 'window-apart', param: this.#param() });
-    const { position } = request;
+  next(answer: PagerAnswer): PagerStep {
+    if (answer.kind === 'rejected') return this.#goBack(answer.request.limit) ?? rejectedBehind(answer);
+    const { facts, request, fresh, isSkipped, hints } = answer;
+    const { position, limit } = request;
+    const isFirst = this.#tail.length === 0;
+    const [param = ''] = [...this.#names.ids, ...this.#names.times];
+    if (isFirst && facts.count === 0)
+      return complete(position.style === 'start' ? 'empty' : 'nothing-behind');
+    if (!isFirst && (isSkipped || facts.count === 0))
+      return this.#goBack(limit) ?? unproven({ kind: 'window-apart', param });
     if (position.style === 'before' && fresh === 0 && namesItself(position, answer))
       return unproven({ kind: 'nothing-new' });
     const isFull = facts.count >= this.#longest;
     this.#longest = Math.max(this.#longest, facts.count);
     const evidence = endOf(answer, -1);
     if (evidence !== undefined) return complete(evidence);
-    if (!isStart && fresh === 0) {
-      if (answer.hints.hasMore === true) return unproven({ kind: 'more-without-leads' });
-      return isFull && position.style === 'before' && position.times.length > 0
-        ? unproven({ kind: 'window-of-one-time', param: this.#param() })
-        : complete('nothing-behind');
+    if (!isFirst && fresh === 0) {
+      if (hints.hasMore === true) return unproven({ kind: 'more-without-leads' });
+      const isOneTime = isFull && position.style === 'before' && position.times.length > 0;
+      return isOneTime ? unproven({ kind: 'window-of-one-time', param }) : complete('nothing-behind');
     }
     this.#tail = answer.tail;
     this.#back = this.#overlaps ? 2 : 1;
-    return this.#askNext(request.limit) ?? unproven({ kind: 'more-without-position' });
-  }
-
-  #param(): string {
-    return [...this.#names.ids, ...this.#names.times][0] ?? '';
+    return this.#askNext(limit) ?? unproven({ kind: 'more-without-position' });
   }
 
   #askNext(limit: number | undefined): PageRequest | undefined {
     const position = positionBehind(this.#names, this.#tail, this.#back);
-    return position === undefined ? undefined : ask(position, limit);
+    return position && ask(position, limit);
   }
 
   /** The lead that was named may have gone: another one leads to the same place. */

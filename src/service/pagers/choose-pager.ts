@@ -1,108 +1,124 @@
-import { BeforePager, type BeforeNames } from './before.ts';
-import { endOf, ask, complete, turn, unproven } from './pager.ts';
-import type { Answer, PageAnswer, Pager, PageRequest, Step, ListFacts } from './pager.ts';
+import { BeforePager } from './before.ts';
+import { endOf, ask, complete, continueWith, rejectedBehind, unproven } from './pager.ts';
+import type { ListFacts, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { linksIn, isNamedNext, type Links } from './hints.ts';
 import { NamedPager, namedPosition } from './named.ts';
 import { untilNames } from './names.ts';
-import { offsetsBehind, offsetsFrom, pagesBehind, pagesFrom } from './numbered.ts';
+import type { Numbering } from './numbered.ts';
+import { pagesBehind, pagesFrom } from './overlap.ts';
 import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
-import { SinglePager, type Way } from './single.ts';
+import { probing, SinglePager, type Probe } from './single.ts';
 
-/** What a setting says, or else what the first answer shows, decides how the list is read. */
+/** The pager of a walk that begins at a position. */
+export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
+  if (from.style === 'start') return new AutoPager(params, facts);
+  if (from.style === 'before') return new BeforePager(from, true, from);
+  if (from.style === 'url' || from.style === 'cursor' || from.isNamed === true)
+    return new NamedPager(params, from);
+  return pagesFrom(from, params.firstPage);
+}
+
+/** A setting, or else the first answer, decides how the list is read. */
 class AutoPager implements Pager {
   readonly movement = 'anchored';
   readonly #params: RequestParams;
-  readonly #single: ListFacts;
+  readonly #facts: ListFacts;
 
-  constructor(params: RequestParams, single: ListFacts) {
+  constructor(params: RequestParams, facts: ListFacts) {
     this.#params = params;
-    this.#single = single;
+    this.#facts = facts;
   }
 
   first(): PageRequest {
     return ask(start, undefined);
   }
 
-  again(): Pager {
-    return new AutoPager(this.#params, this.#single);
+  restarted(): Pager {
+    return new AutoPager(this.#params, this.#facts);
   }
 
-  next(answer: Answer): Step {
-    if (answer.kind === 'rejected')
-      return unproven({ kind: 'rejected-behind', of: answer.error.problem ?? { kind: 'rejected' } });
-    const choice = choosePager(this.#params, answer, this.#single);
-    return 'kind' in choice ? choice : turn(choice, choice.next(answer));
+  next(answer: PagerAnswer): PagerStep {
+    return answer.kind === 'rejected'
+      ? rejectedBehind(answer)
+      : stepBehind(this.#params, answer, this.#facts);
   }
 }
 
-/** A pager that is given the first answer, or the end that this one is. */
-function choosePager(
-  params: RequestParams,
-  first: PageAnswer,
-  facts: ListFacts,
-): Pager | Exclude<Step, PageRequest> {
+/** The step of the pager that the first answer needs, or the end that this one is. */
+function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts): PagerStep {
   const { hints } = first;
   const { pagination } = params;
-  if (pagination === 'none') return affirmed(first);
-  // A list of one page may be a service's answer to each number.
-  const ignored = (...ways: readonly Way[]) => ({
-    ignored(page: PageAnswer): Step {
-      const single = new SinglePager(params, facts, ways);
-      return turn(single, single.next(page));
-    },
-  });
-  if (pagination === 'page')
-    return pagesBehind({ ...pageParam(params, first), ...ignored('page') }, first, facts.overlaps);
-  if (pagination === 'offset')
-    return offsetsBehind({ ...offsetParam(params, first), ...ignored('offset') }, first, facts.overlaps);
-  if (pagination === 'before') return new BeforePager(beforeNames(params), facts);
-  // What a person set comes first: an answer may name a next page that cannot be followed.
-  const following = namedPosition(params, first, { records: first.facts.count, pages: 1 });
-  if (pagination === 'link' || pagination === 'cursor') return named(params, first, facts, following);
   const isEmpty = first.facts.count === 0;
+  const numbered = (style: Numbering['style'], ...probes: readonly Probe[]): PagerStep => {
+    // A list of one page may be a service's answer to each number.
+    const numbering = { ...numberingOf(style, params, first), ignored: probing(params, facts, probes) };
+    return continueWith(pagesBehind(numbering, first, facts.overlaps), first);
+  };
+  if (pagination === 'none') return affirmed(first);
+  if (pagination === 'page' || pagination === 'offset') return numbered(pagination, pagination);
+  if (pagination === 'before') return continueWith(beforePager(params, facts), first);
+  // A person's setting comes first: an answer may name a next page that cannot be followed.
+  const following = namedPosition(params, first, first.facts.count, 1);
+  const named = new NamedPager(params);
+  if (pagination === 'link' || pagination === 'cursor') {
+    // An answer that names no next page is an end only where that was learnt.
+    const isEnd = hints.next === null || endOf(first, -1) !== undefined || params.nextSeen;
+    const isSilent = following === undefined && !isEnd && !isEmpty;
+    return continueWith(isSilent ? new SinglePager(params, facts, []) : named, first);
+  }
   if (endOf(first, -1) === 'explicit-end' || endsByLinks(params, first))
     return complete(isEmpty ? 'empty' : 'explicit-end');
-  if (following !== undefined) return new NamedPager(params);
+  if (following !== undefined) return continueWith(named, first);
   const isMore = hints.hasMore === true || countsMore(first, facts.isFiltered);
   if (hints.next === null && !isMore) return complete(isEmpty ? 'empty' : 'explicit-end');
   if (params.nextSeen && hints.next === undefined && !isMore)
     return isEmpty ? complete('empty') : { ...complete('explicit-end'), isNextMissing: true };
-  if (isEmpty) return hints.hasMore === true ? new NamedPager(params) : emptyList(first, facts);
+  if (isEmpty) return hints.hasMore === true ? continueWith(named, first) : emptyList(first, facts);
   if (hints.page !== undefined || hints.pages !== undefined)
-    return pagesBehind(
-      { ...pageParam(params, first), ...ignored('offset', 'older', 'behind') },
-      first,
-      facts.overlaps,
-    );
-  if (hints.offset !== undefined)
-    return offsetsBehind(
-      { ...offsetParam(params, first), ...ignored('page', 'older', 'behind') },
-      first,
-      facts.overlaps,
-    );
-  return new SinglePager(params, facts);
+    return numbered('page', 'offset', 'older', 'behind');
+  if (hints.offset !== undefined) return numbered('offset', 'page', 'older', 'behind');
+  return continueWith(new SinglePager(params, facts), first);
 }
 
-/** Of a setting that says that the next page is named, an answer that names none is an end only where that was learnt. */
-function named(
-  params: RequestParams,
-  first: PageAnswer,
-  facts: ListFacts,
-  following: Position | undefined,
-): Pager {
-  const { hints } = first;
-  const isEnd = hints.next === null || endOf(first, -1) !== undefined || params.nextSeen;
-  const isSilent = following === undefined && !isEnd && first.facts.count > 0;
-  return isSilent ? new SinglePager(params, facts, []) : new NamedPager(params);
-}
-
-function emptyList(
-  { facts: { envelope }, hints }: PageAnswer,
-  { isKnownList }: ListFacts,
-): Exclude<Step, PageRequest> {
+function emptyList({ facts: { envelope }, hints }: PageAnswer, { isKnownList }: ListFacts): PagerStep {
   const isWithoutList = envelope.isWithoutList === true && !isKnownList && hints.total === undefined;
   return isWithoutList ? unproven({ kind: 'no-list' }) : complete('empty');
+}
+
+/** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
+function affirmed({ facts: { count, headers }, hints: { hasMore, total = 0, next } }: PageAnswer): PagerStep {
+  const isNamed = linksIn(headers['link'])?.has('next') === true || /^next/i.test(next?.field ?? '');
+  if (hasMore === true || isNamed) return unproven({ kind: 'more-than-one-page' });
+  return total > count ? unproven({ kind: 'total-beyond-one-page', total, count }) : complete('affirmed');
+}
+
+function numberingOf(
+  style: Numbering['style'],
+  { page, offset, firstPage, url }: RequestParams,
+  { hints }: PageAnswer,
+): Numbering {
+  if (style === 'offset')
+    return { style, param: offset ?? hints.offsetField ?? 'offset', base: hints.offset ?? 0 };
+  const isBaseUnseen = hints.page === undefined && !url.searchParams.has(page);
+  return { style, param: page, base: hints.page ?? firstPage, isBaseUnseen };
+}
+
+/** The dialect names a parameter that takes an id, or one that takes a time. */
+function beforePager({ before = 'before', until }: RequestParams, { overlaps }: ListFacts): Pager {
+  const isTime = before === until || untilNames.includes(before);
+  return new BeforePager(isTime ? { ids: [], times: [before] } : { ids: [before], times: [] }, overlaps);
+}
+
+/** Whether the numbers of the first answer say that leads follow. */
+function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean): boolean {
+  const { page, pages, offset, total } = hints;
+  // Where pages are counted from 0, the first is one page, too.
+  if (pages !== undefined) return (page || 1) < pages;
+  if (total === undefined || count === 0) return false;
+  if (offset !== undefined) return offset + count < total;
+  // Without a page number it is unknown whether the total counts what a filter leaves out.
+  return (page !== undefined || !isFiltered) && count < total;
 }
 
 /** A `Link` header with other pages and no next one is an end, unless the answer says otherwise. */
@@ -113,88 +129,22 @@ function endsByLinks(params: RequestParams, first: PageAnswer): boolean {
   return isPlaced && !saysMoreThanLinks(params, first, links);
 }
 
-/** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
-function affirmed({
-  facts: { count, headers },
-  hints: { hasMore, total, next },
-}: PageAnswer): Exclude<Step, PageRequest> {
-  const isNamed = linksIn(headers['link'])?.has('next') === true || /^next/i.test(next?.field ?? '');
-  if (hasMore === true || isNamed) return unproven({ kind: 'more-than-one-page' });
-  if (total !== undefined && total > count) return unproven({ kind: 'total-beyond-one-page', total, count });
-  return complete('affirmed');
-}
-
-const pageParam = ({ page, firstPage, url }: RequestParams, { hints }: PageAnswer) => ({
-  param: page,
-  base: hints.page ?? firstPage,
-  isBaseUnseen: hints.page === undefined && !url.searchParams.has(page),
-});
-
-const offsetParam = ({ offset }: RequestParams, { hints }: PageAnswer) => ({
-  param: offset ?? hints.offsetField ?? 'offset',
-  base: hints.offset ?? 0,
-});
-
-/** The names of the dialect: of an id, unless it is one of a time. */
-function beforeNames({ before = 'before', until }: RequestParams): BeforeNames {
-  const isTime = before === until || untilNames.includes(before);
-  return isTime ? { ids: [], times: [before] } : { ids: [before], times: [] };
-}
-
-/** The pager of a walk that is resumed. */
-export function pagerFrom(params: RequestParams, single: ListFacts, from: Position): Pager {
-  switch (from.style) {
-    case 'start':
-      return new AutoPager(params, single);
-    case 'url':
-    case 'cursor':
-      return new NamedPager(params, from);
-    case 'before':
-      return new BeforePager(from, { from });
-    case 'page':
-      return from.isNamed === true
-        ? new NamedPager(params, from)
-        : pagesFrom(from, { base: from.base ?? params.firstPage });
-    case 'offset':
-      return from.isNamed === true
-        ? new NamedPager(params, from)
-        : offsetsFrom(from, { base: from.base ?? 0 });
-  }
-}
-
-/** Whether the numbers of the first answer say that leads follow. */
-function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean): boolean {
-  const { page, pages, offset, total } = hints;
-  // Of pages that are counted from 0, the first is one page, too.
-  if (pages !== undefined) return (page || 1) < pages;
-  if (total === undefined || count === 0) return false;
-  if (offset !== undefined) return offset + count < total;
-  // Of an answer without a page number it is unknown whether its total counts what a filter leaves out.
-  return (page !== undefined || !isFiltered) && count < total;
-}
-
 /** Whether the body, or the place of the last page, speaks against a `Link` header that names no next page. */
-function saysMoreThanLinks(
-  params: RequestParams,
-  { hints, facts, request }: PageAnswer,
-  links: Links,
-): boolean {
+function saysMoreThanLinks(params: RequestParams, { hints, facts }: PageAnswer, links: Links): boolean {
   if (hints.hasMore === true || isNamedNext(hints.next)) return true;
   const urlOf = (name: string): URL | undefined => {
     const target = links.get(name);
-    return target !== undefined && URL.canParse(target, facts.url.href)
-      ? new URL(target, facts.url)
-      : undefined;
+    const isUrl = target !== undefined && URL.canParse(target, facts.url.href);
+    return isUrl ? new URL(target, facts.url) : undefined;
   };
   const [first, last] = [urlOf('first'), urlOf('last')];
   if (last === undefined || hints.hasMore === false) return false;
-  const number = countInUrl(last)?.number;
-  if (number === undefined) {
-    // What only the service understands says no more than that the first page is not the last one.
-    const isFirst = request.position.style === 'start' && last.href !== facts.url.href;
-    return isFirst && first !== undefined && first.href !== last.href;
+  const lastCount = countInUrl(last);
+  if (lastCount === undefined) {
+    // A token that only the service understands says no more than that the first page is not the last one.
+    return last.href !== facts.url.href && first !== undefined && first.href !== last.href;
   }
-  const numbers = [facts.url, first].map((url) => url && countInUrl(url)?.number);
-  const here = numbers.find((one) => one?.kind === number.kind)?.value;
-  return number.value > (here ?? (number.kind === 'page' ? params.firstPage : 0));
+  const counts = [facts.url, first].map((url) => url && countInUrl(url));
+  const here = counts.find((count) => count?.kind === lastCount.kind)?.value;
+  return lastCount.value > (here ?? (lastCount.kind === 'page' ? params.firstPage : 0));
 }

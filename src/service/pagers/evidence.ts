@@ -1,30 +1,40 @@
 import { isObject, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
 import { failureIn } from '../client/failures.ts';
+import { membersOf, plainName, type Member } from '../members.ts';
 import type { PartialReason, UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
 import { fewest } from './pager.ts';
 import type { RequestParams } from './request-params.ts';
-import { nextNames, plainName } from './names.ts';
+import { nextNames } from './names.ts';
 
-/** A page with what its answer says beside the leads. */
-interface ReadPage {
+/** A page whose signs are looked for beside its leads. */
+interface ExaminedPage {
   readonly params: RequestParams;
   readonly facts: PageFacts;
   /** Different leads met; undefined where a total may count others, too. */
   readonly met: number | undefined;
   /** The service was seen to name a next page where there is one: only what is no mark of the page itself counts. */
-  readonly isNextMissing?: boolean;
+  readonly isNextMissing: boolean;
 }
 
 /** A sign that leads may be missing, and where it was seen. */
-type Row<Reason = UnprovenReason> = readonly [source: string, read: (page: ReadPage) => Reason | undefined];
+type Row<Page, Reason> = readonly [source: string, read: (page: Page) => Reason | undefined];
+
+function firstSign<Page, Reason>(rows: readonly Row<Page, Reason>[], page: Page): Reason | undefined {
+  for (const [, read] of rows) {
+    const reason = read(page);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
 
 /** The first sign of an answer that is not all of what was asked for, as the answer says itself; on any page. */
-export const partialAnswer = (page: ReadPage): PartialReason | undefined => firstOf(saidToBePartial, page);
+export const partialAnswer = (facts: PageFacts): PartialReason | undefined => firstSign(partialSigns, facts);
 
 /** The first sign that leads are behind a page that names no next page which the walk could read. */
-export const unreadEvidence = (page: ReadPage): UnprovenReason | undefined => firstOf(unreadOfLonePage, page);
+export const unreadEvidence = (page: ExaminedPage): UnprovenReason | undefined =>
+  firstSign(unreadSigns, page);
 
 /**
  * A failure that an answer tells beside leads. What the first answer says as well is none, but for the flags that mean nothing
@@ -34,50 +44,45 @@ export function failedAnswer(
   { envelope, asked, count }: PageFacts,
   first: PageFacts,
 ): UnprovenReason | undefined {
+  const { root } = first.envelope;
   const isFirst = first.envelope === envelope;
-  const usual = isFirst && isObject(envelope.root) ? withoutFlags(envelope.root) : first.envelope.root;
-  const failure = failureIn(envelope.root, { isEmpty: count === 0, first: usual, asked });
+  const usual =
+    isFirst && isObject(root) ? Object.entries(root).filter(([name]) => !isFlag(name)) : undefined;
+  const failure = failureIn(envelope.root, {
+    isEmpty: count === 0,
+    first: usual === undefined ? root : Object.fromEntries(usual),
+    asked,
+  });
   return failure && { kind: 'failed-answer', text: failure.text };
 }
 
-const withoutFlags = (root: { readonly [key: string]: Json }): Json =>
-  Object.fromEntries(
-    Object.entries(root).filter(([name]) => !/^(success|succeeded|ok|iserror)$/.test(plainName(name))),
-  );
+const isFlag = (name: string): boolean => /^(success|succeeded|ok|iserror)$/.test(plainName(name));
 
-function firstOf<Reason>(rows: readonly Row<Reason>[], page: ReadPage): Reason | undefined {
-  for (const [, read] of rows) {
-    const reason = read(page);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
-}
-
-const isFlagged = (value: Json): boolean => value === true || value === 'true';
+const isTrue = (value: Json): boolean => value === true || value === 'true';
 const isFilled = (value: Json): boolean =>
   Array.isArray(value) ? value.length > 0 : isObject(value) && Object.keys(value).length > 0;
 
 const partial =
   (name: RegExp, holds: (value: Json) => boolean) =>
-  ({ facts }: ReadPage): PartialReason | undefined => {
-    const found = membersOf(facts).find((member) => name.test(member.plain) && holds(member.value));
-    return found && { kind: 'partial-answer', sign: found.place };
+  (facts: PageFacts): PartialReason | undefined => {
+    const member = membersBeside(facts).find(({ plain, value }) => name.test(plain) && holds(value));
+    return member && { kind: 'partial-answer', sign: member.place };
   };
 
-const saidToBePartial: readonly Row<PartialReason>[] = [
-  ['GitHub: search', partial(/^incompleteresults?$/, isFlagged)],
+const partialSigns: readonly Row<PageFacts, PartialReason>[] = [
+  ['GitHub: search', partial(/^incompleteresults?$/, isTrue)],
   ['Elasticsearch: shards', partial(/^shards$/, (value) => isObject(value) && Number(value['failed']) > 0)],
-  ['Elasticsearch: time-out', partial(/^(timedout|terminatedearly)$/, isFlagged)],
+  ['Elasticsearch: time-out', partial(/^(timedout|terminatedearly)$/, isTrue)],
   ['GraphQL: errors beside data', partial(/^errors$/, isFilled)],
   [
     'Google APIs: partial success',
-    partial(/^unreachable$/, (value) => Array.isArray(value) && value.length > 0),
+    partial(/^unreachable$/, (value) => Array.isArray(value) && isFilled(value)),
   ],
-  ['OpenSearch, gateways', partial(/^(ispartial|partial|partialresults?)$/, isFlagged)],
-  ['S3 and others', partial(/^(truncated|resultstruncated|limitreached|limitexceeded)$/, isFlagged)],
+  ['OpenSearch, gateways', partial(/^(ispartial|partial|partialresults?)$/, isTrue)],
+  ['S3 and others', partial(/^(truncated|resultstruncated|limitreached|limitexceeded)$/, isTrue)],
   [
     'RFC 9110, section 15.3.7: 206',
-    ({ facts: { status, headers, count } }) => {
+    ({ status, headers, count }) => {
       if (status !== 206) return undefined;
       const range = contentRange(headers);
       const isFitting = range?.end !== undefined && range.count === count;
@@ -91,34 +96,16 @@ const descriptive =
   /meta|pag|link|cursor|scroll|response|result|search|list|hits|total|info|nav|next|range|data|query/;
 const deepest = 4;
 
-interface Member {
-  readonly name: string;
-  readonly plain: string;
-  readonly place: string;
-  readonly value: Json;
-}
-
 /** Every sign is looked for in the same members. */
 const membersRead = new WeakMap<Envelope, readonly Member[]>();
 
-/** What an answer says beside its leads, whose array is empty here. */
-function membersOf({ envelope }: PageFacts): readonly Member[] {
-  const known = membersRead.get(envelope);
-  if (known !== undefined) return known;
-  const found: Member[] = [];
-  const collect = (object: Json, above: string, depth: number): void => {
-    if (!isObject(object)) return;
-    for (const [name, value] of Object.entries(object)) {
-      const place = above === '' ? name : `${above}.${name}`;
-      const plain = plainName(name);
-      found.push({ name, plain, place, value });
-      const isAround = envelope.path[depth] === name;
-      if (depth < deepest && (isAround || descriptive.test(plain))) collect(value, place, depth + 1);
-    }
-  };
-  collect(envelope.root, '', 0);
-  membersRead.set(envelope, found);
-  return found;
+/** The members of an answer beside its leads, whose array is empty here. */
+function membersBeside({ envelope }: PageFacts): readonly Member[] {
+  const enter = ({ name, plain, depth, value }: Member): Json | undefined =>
+    depth < deepest && (envelope.path[depth] === name || descriptive.test(plain)) ? value : undefined;
+  const members = membersRead.get(envelope) ?? membersOf(envelope.root, enter);
+  membersRead.set(envelope, members);
+  return members;
 }
 
 /** Names of members and headers that lead on. */
@@ -130,30 +117,29 @@ const leadingOn = new RegExp(
     '^next(url|uri|href|link|path|request|maxid)$|nextlink$|nextpage$|^more(url|link|results?|href)?$|^loadmore$',
   ].join('|'),
 );
-/** Of these, what stands in front of the page, or is about something else. */
+/** Some of these names stand for what is before the page, or is about something else. */
 const notLeadingOn =
   /prev|before|start(cursor|marker)$|first|(csrf|xsrf|access|refresh|session|request|sync|delta)token/;
-/** True where there are more. */
+/** Members with these names are true where there are more. */
 const saysMore =
   /^(has|is|are)?(more|next|truncated)(results?|items|pages?|records|leads|available|data)?(available)?$/;
 /** Names of a number of leads, beside those that are read as a total. */
 const counting =
   /^(records(total|filtered)|total(leads|hits|found|available|entries|rows|elements|objects|matches|size)|(lead|leads|record|result|results|item|hit|match|total)count|nbhits|numfound|found|matched|matches|numresults|estimatedtotal)$/;
 
-/** A cursor, token or id by another name may describe each page, the last one, too (Meta, Elasticsearch, CouchDB). */
-const namesNext = (name: string): boolean => /next|more/.test(name) || nextNames.includes(name);
-
-const isLeadingOn = (name: string, { isNextMissing }: ReadPage): boolean =>
-  leadingOn.test(name) && !notLeadingOn.test(name) && (isNextMissing !== true || namesNext(name));
-
-/** Whether a member that leads on does so: it holds no mark of an end, and nothing that was asked for. */
-function leadsOn(name: string, value: Json, { facts, params }: ReadPage): boolean {
+/** Whether a member or header says that the list continues. */
+function leadsOn(plain: string, value: Json, { facts, params, isNextMissing }: ExaminedPage): boolean {
+  // A cursor, token or id by another name may describe each page, the last one, too (Meta, Elasticsearch, CouchDB).
+  const namesNext = !isNextMissing || /next|more/.test(plain) || nextNames.includes(plain);
+  if (!leadingOn.test(plain) || notLeadingOn.test(plain) || !namesNext)
+    return saysMore.test(plain) && isTrue(value);
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value))
     return (
-      nextHintOf(name, value) !== null &&
+      nextHintOf(plain, value) !== null &&
       Object.values(value).some((inner) => isMark(inner) || isFilled(inner))
     );
+  // The answer may repeat what was asked for.
   const asked = [...facts.asked.searchParams.values(), ...params.url.searchParams.values()];
   return isMark(value) && !asked.some((text) => text === value || Number(text) === value);
 }
@@ -162,26 +148,18 @@ function leadsOn(name: string, value: Json, { facts, params }: ReadPage): boolea
 const isMark = (value: Json): boolean =>
   (typeof value === 'string' || typeof value === 'number') && nextHintOf('next', value) !== null;
 
-/** Counts that are larger than what came, in members or in headers. */
-function largerCount(
-  entries: readonly (readonly [string, Json])[],
-  met: number | undefined,
-): number | undefined {
-  if (met === undefined) return undefined;
-  const counts = entries.filter(([name]) => counting.test(name)).map(([, value]) => Number(value));
-  return counts.find((count) => Number.isSafeInteger(count) && count > met);
-}
-
-const plainHeaders = ({ headers }: PageFacts): readonly (readonly [name: string, value: string])[] =>
+const plainHeaders = ({ headers }: PageFacts): Pick<Member, 'plain' | 'value'>[] =>
   Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[plainName(name.replace(/^x-(ms-|wp-|pagination-)?/, '')), value.trim()]],
+    value === undefined
+      ? []
+      : [{ plain: plainName(name.replace(/^x-(ms-|wp-|pagination-)?/, '')), value: value.trim() }],
   );
 
-const unreadOfLonePage: readonly Row[] = [
+const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
   [
     'settings that say where the next page is named',
     ({ params: { next, pagination }, facts: { count }, isNextMissing }) => {
-      if (count < fewest || isNextMissing === true) return undefined;
+      if (count < fewest || isNextMissing) return undefined;
       if (next !== 'auto') return { kind: 'setting-without-effect', setting: 'api.next' };
       const isStyle = pagination === 'cursor' || pagination === 'link';
       return isStyle ? { kind: 'setting-without-effect', setting: 'api.pagination' } : undefined;
@@ -190,54 +168,52 @@ const unreadOfLonePage: readonly Row[] = [
   [
     'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter and others, and their like',
     (page) => {
-      const found = membersOf(page.facts).find(({ plain, value }) =>
-        isLeadingOn(plain, page) ? leadsOn(plain, value, page) : saysMore.test(plain) && isFlagged(value),
-      );
-      return found && { kind: 'unread-member', name: found.place };
+      const member = membersBeside(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
+      return member && { kind: 'unread-member', name: member.place };
     },
   ],
   [
     'Elasticsearch: a total that was given up',
     ({ facts }) => {
-      const found = membersOf(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
-      return found && { kind: 'unread-member', name: found.place };
+      const member = membersBeside(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
+      return member && { kind: 'unread-member', name: member.place };
     },
   ],
   [
     'the same in headers',
     (page) => {
-      const found = plainHeaders(page.facts).find(([name, value]) =>
-        isLeadingOn(name, page) ? leadsOn(name, value, page) : saysMore.test(name) && isFlagged(value),
-      );
-      return found && { kind: 'unread-header', name: found[0] };
+      const header = plainHeaders(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
+      return header && { kind: 'unread-header', name: header.plain };
     },
   ],
   [
     'RFC 8288: a Link with another relation than those that are read',
     ({ facts: { headers } }) => {
-      const { link } = headers;
-      if (link === undefined || !/next|more/i.test(link)) return undefined;
-      const isRead = [...(linksIn(link)?.keys() ?? [])].every((relation) => !/next|more/.test(relation));
-      return isRead && !/rel\s*=[^,]*(next|more)/i.test(link)
-        ? undefined
-        : { kind: 'unread-header', name: 'link' };
+      const { link = '' } = headers;
+      const relations = [...(linksIn(link)?.keys() ?? [])];
+      const isUnread = relations.some((relation) => /next|more/.test(relation));
+      const isUnparsed = /rel\s*=[^,]*(next|more)/i.test(link);
+      return isUnread || isUnparsed ? { kind: 'unread-header', name: 'link' } : undefined;
     },
   ],
   [
     'DataTables, Algolia, Spring and others: counts under other names',
     ({ facts, met }) => {
-      const members = membersOf(facts).map(({ plain, value }) => [plain, value] as const);
-      const total = largerCount([...members, ...plainHeaders(facts)], met);
-      return total === undefined || met === undefined
-        ? undefined
-        : { kind: 'total-out-of-reach', total, met };
+      if (met === undefined) return undefined;
+      const counts = [...membersBeside(facts), ...plainHeaders(facts)].filter(({ plain }) =>
+        counting.test(plain),
+      );
+      const total = counts
+        .map(({ value }) => Number(value))
+        .find((count) => Number.isSafeInteger(count) && count > met);
+      return total === undefined ? undefined : { kind: 'total-out-of-reach', total, met };
     },
   ],
   [
     'redirects that drop the query',
     ({ facts: { asked, url }, isNextMissing }) => {
-      // Of a service that was seen to page all the same.
-      if (isNextMissing === true) return undefined;
+      // The service was seen to page all the same.
+      if (isNextMissing) return undefined;
       const dropped = [...asked.searchParams.keys()].find((name) => !url.searchParams.has(name));
       return dropped === undefined ? undefined : { kind: 'redirect-drops', param: dropped };
     },

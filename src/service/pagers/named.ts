@@ -1,9 +1,9 @@
 import { answerError } from '../problems.ts';
-import { endOf, ask, complete, mostIdlePages, turn, unproven } from './pager.ts';
-import type { Answer, Movement, PageAnswer, Pager, PageRequest, Step } from './pager.ts';
+import { endOf, ask, complete, mostIdlePages, rejectedBehind, switchTo, unproven } from './pager.ts';
+import type { Movement, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { linksIn, type NextHint, type PageFacts } from './hints.ts';
 import { cursorParamOf } from './names.ts';
-import { fixedPages } from './numbered.ts';
+import { NumberedPager } from './numbered.ts';
 import { isCounting, positionKey, start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
@@ -21,7 +21,7 @@ export class NamedPager implements Pager {
   #met = 0;
   #pages = 0;
   #isFromZero = false;
-  #isAskedAgain = false;
+  #isAskedTwice = false;
   #empty = 0;
   #idle = 0;
   #hash: number | undefined;
@@ -40,36 +40,35 @@ export class NamedPager implements Pager {
     return ask(this.#from, this.#from.size);
   }
 
-  again(): Pager {
+  restarted(): Pager {
     return new NamedPager(this.#params);
   }
 
-  next(answer: Answer): Step {
+  next(answer: PagerAnswer): PagerStep {
     if (answer.kind === 'rejected') {
       // A numbered list that has become shorter ends before a page that was named.
       const isEnd = answer.error.status === 404 && this.#isCounting && this.#pages > 0;
-      if (isEnd) return complete('nothing-behind');
-      return unproven({ kind: 'rejected-behind', of: answer.error.problem ?? { kind: 'rejected' } });
+      return isEnd ? complete('nothing-behind') : rejectedBehind(answer);
     }
     if (answer.facts.count === 0) return this.#afterEmpty(answer);
     this.#empty = 0;
-    this.#isAskedAgain = false;
+    this.#isAskedTwice = false;
     this.#pages += 1;
     this.#records += answer.facts.count;
     if (this.#pages === 1) this.#isFromZero = answer.hints.page === 0;
     const following = this.#following(answer);
     if (following === undefined) return this.#end(answer);
-    const isSame = answer.hash === this.#hash;
+    const isRepeated = answer.hash === this.#hash;
     this.#hash = answer.hash;
     this.#idle = answer.fresh === 0 ? this.#idle + 1 : 0;
     this.#met += answer.fresh;
-    // A scroll, among others, is no parameter of this address, and gives the first page again.
-    if (answer.fresh === 0 && (isSame || !isCounting(following) || this.#idle > mostIdlePages))
+    // A scroll, among others, is no parameter of this address, and gives the first page once more.
+    if (answer.fresh === 0 && (isRepeated || !isCounting(following) || this.#idle > mostIdlePages))
       return answer.hints.total === this.#met ? complete('total') : unproven({ kind: 'nothing-new' });
     return this.#follow(following, answer);
   }
 
-  #follow(position: Position, { request: { limit } }: PageAnswer): Step {
+  #follow(position: Position, { request: { limit } }: PageAnswer): PagerStep {
     const key = positionKey(position);
     if (this.#asked.has(key)) throw answerError({ kind: 'position-read-before' });
     this.#asked.add(key);
@@ -77,76 +76,63 @@ export class NamedPager implements Pager {
     return ask(position, limit);
   }
 
-  #end(answer: PageAnswer): Step {
-    const { hints, facts } = answer;
-    const { page, pages } = hints;
-    const first = this.#isFromZero ? 0 : 1;
+  #end(answer: PageAnswer): PagerStep {
+    const { next, hasMore, page, pages = 0 } = answer.hints;
+    const base = this.#isFromZero ? 0 : 1;
     // The numbers of its answers say that pages follow, which are not named any more.
-    if (
-      hints.next === undefined &&
-      page === first + this.#pages - 1 &&
-      pages !== undefined &&
-      page < pages - 1 + first
-    ) {
-      const pager = fixedPages({ param: this.#params.page, base: first });
-      return turn(pager, pager.goOn(answer, this.#pages));
+    if (next === undefined && page === base + this.#pages - 1 && page < pages - 1 + base) {
+      const pager = new NumberedPager({ style: 'page', param: this.#params.page, base }, 1);
+      return switchTo(pager, pager.continueAt(this.#pages, answer));
     }
-    if (hints.hasMore === true) return unproven({ kind: 'more-without-position' });
-    if (facts.count === 0 && this.#pages === 0) return complete('empty');
-    // Of a walk that is resumed, another answer, of another day, has named the page.
+    if (hasMore === true) return unproven({ kind: 'more-without-position' });
+    // When a walk is resumed, another answer, of another day, has named the page.
     const isNamedElsewhere = this.#from.style !== 'start' || this.#params.nextSeen;
-    const isNextMissing = this.#pages === 1 && isNamedElsewhere && hints.next === undefined;
-    return isNextMissing && hints.hasMore === undefined
+    const isNextMissing = this.#pages === 1 && isNamedElsewhere && next === undefined;
+    return isNextMissing && hasMore === undefined
       ? { ...complete('explicit-end'), isNextMissing }
       : complete('explicit-end');
   }
 
   /** An empty page that was named is asked for once more: the service may have been about to fill it. */
-  #afterEmpty(answer: PageAnswer): Step {
+  #afterEmpty(answer: PageAnswer): PagerStep {
     const { request, hints, facts } = answer;
-    if (request.position.style === 'start' && !hints.next && hints.hasMore !== true) return complete('empty');
+    const hasMore = hints.hasMore === true;
+    if (request.position.style === 'start' && !hints.next && !hasMore) return complete('empty');
     const following = this.#following(answer);
-    const isSelf = following !== undefined && positionKey(following) === positionKey(request.position);
-    const isOpaque = following !== undefined && !isSelf && !isCounting(following);
-    if (!isOpaque && !this.#isAskedAgain) {
-      this.#isAskedAgain = true;
+    const key = following && positionKey(following);
+    const isSelf = key === positionKey(request.position);
+    const isOpaque = following !== undefined && !isCounting(following);
+    if (!this.#isAskedTwice && (isSelf || !isOpaque)) {
+      this.#isAskedTwice = true;
       return request;
     }
-    this.#isAskedAgain = false;
+    this.#isAskedTwice = false;
     this.#empty += 1;
+    const more = unproven({ kind: 'more-without-leads' });
+    const end = hasMore ? more : complete('nothing-behind');
     // An answer without any list is no empty page, unless it says that it has no content.
-    if (facts.envelope.isWithoutList === true && facts.status !== 204)
-      return unproven({ kind: 'more-without-leads' });
-    if (following === undefined)
-      return hints.hasMore === true ? unproven({ kind: 'more-without-leads' }) : complete('nothing-behind');
-    if (isSelf && following.style === 'cursor' && !isCounting(following) && hints.hasMore !== true)
-      return complete('nothing-behind');
-    if (isSelf || this.#asked.has(positionKey(following))) return unproven({ kind: 'more-without-leads' });
-    if (isCounting(following) && this.#empty >= mostEmptyNumbers)
-      return hints.hasMore === true ? unproven({ kind: 'more-without-leads' }) : complete('nothing-behind');
+    if (facts.envelope.isWithoutList === true && facts.status !== 204) return more;
+    if (following === undefined || (isSelf && isOpaque && following.style === 'cursor')) return end;
+    if (isSelf || this.#asked.has(key ?? '')) return more;
+    if (!isOpaque && this.#empty >= mostEmptyNumbers) return end;
     if (this.#empty >= mostEmptyPages) return unproven({ kind: 'endless-empty-pages', pages: this.#empty });
     return this.#follow(following, answer);
   }
 
   #following(answer: PageAnswer): Position | undefined {
-    return namedPosition(this.#params, answer, { records: this.#records, pages: this.#pages });
+    return namedPosition(this.#params, answer, this.#records, this.#pages);
   }
 }
 
-/** What was read up to an answer, with it. */
-export interface ReadSoFar {
-  readonly records: number;
-  readonly pages: number;
-}
-
 /**
- * Where the next page begins that an answer names: a `Link` header first, then what the body names. Throws a `DataError` for
- * a URL of another origin.
+ * Where the next page begins that an answer names: a `Link` header first, then what the body names. `records` and `pages` were
+ * read up to its end. Throws a `DataError` for a URL of another origin.
  */
 export function namedPosition(
   params: RequestParams,
   answer: PageAnswer,
-  read: ReadSoFar,
+  records: number,
+  pages: number,
 ): Position | undefined {
   const { hints, facts } = answer;
   if (params.pagination === 'auto' || params.pagination === 'link') {
@@ -154,19 +140,7 @@ export function namedPosition(
     if (target !== undefined) return urlPosition(target, facts);
   }
   if (endOf(answer, -1) === 'explicit-end' || !hints.next) return undefined;
-  return positionOfHint(params, hints.next, { facts, hints, read });
-}
-
-interface Read extends Pick<PageAnswer, 'facts' | 'hints'> {
-  readonly read: ReadSoFar;
-}
-
-function positionOfHint(
-  params: RequestParams,
-  { name, field, value, members }: NextHint,
-  page: Read,
-): Position {
-  const { facts } = page;
+  const { name, field, value, members } = hints.next;
   if (members !== undefined && params.cursor === undefined && cursorParamOf[field] === undefined) {
     const url = new URL(facts.url);
     for (const [param, part] of Object.entries(members)) url.searchParams.set(param, String(part));
@@ -175,50 +149,47 @@ function positionOfHint(
   const text = String(value);
   const isToken = /cursor|token/.test(name);
   if (/^https?:\/\//i.test(text) || (!isToken && /^[/?]/.test(text))) return urlPosition(text, facts);
-  if (/^\d{1,15}$/.test(text) && !isToken && params.pagination !== 'cursor') {
-    const kind = kindOfNumber(params, name, Number(text), page);
-    if (kind === 'page') return { style: 'page', param: params.page, page: Number(text), isNamed: true };
-    if (kind === 'offset') {
-      const param = params.offset ?? offsetName(name, field) ?? page.hints.offsetField ?? 'offset';
-      return { style: 'offset', param, offset: Number(text), isNamed: true };
-    }
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  if (number !== undefined && !isToken && params.pagination !== 'cursor') {
+    const kind = kindOfNumber(params, { name, number, records, pages }, answer);
+    if (kind === 'page') return { style: 'page', param: params.page, page: number, isNamed: true };
+    const param = params.offset ?? offsetName(hints.next) ?? hints.offsetField ?? 'offset';
+    if (kind === 'offset') return { style: 'offset', param, offset: number, isNamed: true };
   }
-  return cursorPosition(params, { field, cursor: text }, page);
+  const param = params.cursor ?? cursorParamOf[field] ?? 'cursor';
+  // A cursor that is a plain count of records or of pages means another place when the list moves.
+  const counts = text !== facts.lastId && (number === records || number === pages + 1);
+  return { style: 'cursor', param, cursor: text, ...(counts && { counts }) };
 }
 
-const offsetName = (name: string, field: string): string | undefined =>
+const offsetName = ({ name, field }: NextHint): string | undefined =>
   name === 'nextstart' ? 'start' : field === 'skip' || field === 'start' ? field : undefined;
+
+/** A number that an answer names, and what was read up to its end. */
+interface NamedNumber {
+  readonly name: string;
+  readonly number: number;
+  readonly records: number;
+  readonly pages: number;
+}
 
 /** The field's name says what a number counts; a bare `next` is what fits: the records so far, or the number after this one. */
 function kindOfNumber(
   params: RequestParams,
-  name: string,
-  value: number,
-  { hints, read }: Read,
+  { name, number, records, pages }: NamedNumber,
+  { hints: { page, offset } }: PageAnswer,
 ): 'page' | 'offset' | undefined {
   if (name === 'nextoffset' || name === 'nextstart') return 'offset';
   if (name === 'nextpage') return 'page';
   if (name !== 'next') return undefined;
   if (params.pagination === 'page' || params.pagination === 'offset') return params.pagination;
-  const mayBePage = value === (hints.page ?? params.firstPage + read.pages - 1) + 1;
-  const mayBeOffset = value === (hints.offset ?? 0) + read.records || value === read.records;
-  if (hints.page !== undefined || (params.isPageSet && params.offset === undefined)) return 'page';
-  if (hints.offset !== undefined || (params.offset !== undefined && !params.isPageSet)) return 'offset';
-  if (mayBePage && mayBeOffset) throw answerError({ kind: 'next-number-unclear', value });
+  const mayBePage = number === (page ?? params.firstPage + pages - 1) + 1;
+  const mayBeOffset = number === (offset ?? 0) + records || number === records;
+  if (page !== undefined || (params.isPageSet && params.offset === undefined)) return 'page';
+  if (offset !== undefined || (params.offset !== undefined && !params.isPageSet)) return 'offset';
+  if (mayBePage && mayBeOffset) throw answerError({ kind: 'next-number-unclear', value: number });
   if (mayBePage) return 'page';
   return mayBeOffset ? 'offset' : undefined;
-}
-
-/** A cursor that is a plain count of records or of pages means another place when the list moves. */
-function cursorPosition(
-  params: RequestParams,
-  { field, cursor }: { readonly field: string; readonly cursor: string },
-  { facts, read }: Read,
-): Position {
-  const param = params.cursor ?? cursorParamOf[field] ?? 'cursor';
-  const value = /^\d{1,15}$/.test(cursor) && cursor !== facts.lastId ? Number(cursor) : undefined;
-  const counts = value !== undefined && (value === read.records || value === read.pages + 1);
-  return { style: 'cursor', param, cursor, ...(counts && { counts }) };
 }
 
 /** The key goes to the service's own origin only: scheme, host and port. */

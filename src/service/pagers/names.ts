@@ -4,7 +4,7 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 interface Parameter {
   /** All names that are tried, the more usual ones first. */
   readonly usual: readonly string[];
-  /** Those that count where they stand in the query of an address. */
+  /** The names that count where they stand in the query of an address. */
   readonly inAddress: readonly string[];
 }
 
@@ -12,12 +12,12 @@ interface Parameter {
 const ambiguous = names('first from');
 
 /** Behind the bar stand names that do not count in an address. */
-function parameter(text: string, ...others: readonly string[]): Parameter {
-  const [known = [], rare = []] = text.split('|').map(names);
-  const counting = [...known, ...others].filter((name) => !ambiguous.includes(name));
-  // Beside a name with `_` in front, the plain one is a filter (json-server).
+function parameter(text: string, ...onlyInAddress: readonly string[]): Parameter {
+  const [frequent = [], rare = []] = text.split('|').map(names);
+  const counting = [...frequent, ...onlyInAddress].filter((name) => !ambiguous.includes(name));
+  // Beside a name with `_` before it, the plain one is a filter (json-server).
   const inAddress = counting.toSorted((a, b) => Number(b.startsWith('_')) - Number(a.startsWith('_')));
-  return { usual: [...known, ...rare], inAddress };
+  return { usual: [...frequent, ...rare], inAddress };
 }
 
 /** By number: the size of a page, its number, the leads to skip. */
@@ -41,7 +41,7 @@ export const cursorParams = names(`
 export const idNamesBehind = {
   older: names('before before_id'),
   behind: names('starting_after after after_id last_id'),
-  /** Where an answer says that more follows, an id may also be what its cursor is. */
+  /** Where an answer says that more follows, its cursor may be an id, too. */
   behindForMore: names('starting_after cursor after after_id last_id'),
 };
 
@@ -66,7 +66,7 @@ export const timeParams: readonly (readonly [since: string, until: string])[] = 
   return [since, until];
 });
 
-/** Of the times before which leads are created, those that are tried where nothing else leads further. */
+/** Names of a time before which leads are created; they are tried where nothing else leads further. */
 export const untilNames = names(`
   until created_before createdBefore created_until createdUntil to end created_to createdTo end_date endDate to_date
   toDate`);
@@ -106,17 +106,14 @@ export const cursorParamOf: Readonly<Record<string, string>> = {
   bookmark: 'bookmark',
 };
 
-/** Fields are compared without case, `_` and `-`: `next_cursor`, `nextCursor` and `next-cursor` are one. */
-export const plainName = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
-
 /** Fields that hold the next page's cursor, URL or number, the clearest ones first. */
 export const nextNames = names(`
   nextcursor nextpagetoken nexttoken nextcontinuationtoken continuationtoken nextpageurl nexturl nextlink nextpageuri
-  nexturi nexthref @odata.nextlink nextrecordsurl nextmarker nextmaxid lastevaluatedkey resumptiontoken nextpagestate
+  nexturi nexthref odatanextlink nextrecordsurl nextmarker nextmaxid lastevaluatedkey resumptiontoken nextpagestate
   nextpage nextoffset nextstart next`);
 
 /** Fields that stand on the last page only, in the place of a next one: what has changed since is asked for there. */
-export const deltaNames = names('@odata.deltalink @deltalink');
+export const deltaNames = names('odatadeltalink deltalink');
 
 /** Fields that may also describe the page itself: they count only where no other one says that this was the last. */
 export const vagueNextNames = names(
@@ -150,12 +147,12 @@ export const offsetNames = names('offset skip start startat');
 /** The page size in force; `size` and `count` are the length of the page in some services. */
 export const pageSizeNames = names('pagesize perpage itemsperpage maxresults limit');
 export const totalNames = names(
-  'total totalcount totalitems totalresults totalrecords totalelements totalrows numfound @odata.count',
+  'total totalcount totalitems totalresults totalrecords totalelements totalrows numfound odatacount',
 );
 /** A total in some services, the length of the page in others: only a larger number than that can be the total. */
 export const countNames = names('count items');
 
 /** Objects in which services put these fields, from the array's own neighbours outwards. */
 export const nestingNames = names(
-  'meta pagination paging pageinfo page pages links _links cursor cursors responsemetadata info additionaldata hits',
+  'meta pagination paging pageinfo page pages links cursor cursors responsemetadata info additionaldata hits',
 );

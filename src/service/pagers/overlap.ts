@@ -1,56 +1,97 @@
 import type { ScannedRecord } from '../../json/scanner.ts';
-import { ask, complete, isSame, probe, endOf } from './pager.ts';
-import type { Answer, Evidence, PageAnswer, Pager, PageRequest, Rejection, Step } from './pager.ts';
-import { start, type Position } from './position.ts';
+import { NumberedPager, positionAt, type Numbering } from './numbered.ts';
+import { ask, complete, isSame, probe, endOf, switchTo } from './pager.ts';
+import type { Evidence, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
+import { start, type NumberPosition } from './position.ts';
 
-/** Where windows may begin: at any record, or where a page of some size does. */
-export interface Ruler {
-  /** The window that begins at least `overlap` records before the end of what was read. */
-  windowAfter(read: Covered, overlap: number): Place;
-  /** The pager that goes on where this way of counting is not honoured; the first page was read. */
-  otherwise(first: PageAnswer, answer: Answer): Step;
-}
-
-/** How far the list was read. `isProven`: a window has shown that the service honours them exactly. */
-export interface Covered {
-  readonly places: number;
-  readonly largest: number;
-  readonly isProven: boolean;
-}
-
-export interface Place {
-  readonly position: Extract<Position, { readonly style: 'page' | 'offset' }>;
-  /** Undefined: as the first page. */
+/** A part of the list that one request asks for. */
+interface Window {
+  readonly position: NumberPosition;
+  /** Undefined: as many records as the first page has. */
   readonly limit: number | undefined;
   /** Records of the list before it. */
   readonly begin: number;
 }
 
-/** Records by which a window overlaps the one before it: more where leads were seen to go. */
-const overlaps = [1, 8, 32];
+/** Shorter pages do not overlap: a second reading would cost as much, or most of a page would be known. */
+const fewestToOverlap = { page: 30, offset: 2 };
+
+/**
+ * The way through a counted list that its first page allows: with overlap where its records have ids and a page is long
+ * enough, and page by page where a total counts them.
+ */
+export function pagesBehind(numbering: Numbering, first: PageAnswer, overlaps: boolean): Pager {
+  const { facts, hints, tail } = first;
+  const canOverlap = facts.count >= fewestToOverlap[numbering.style] && tail.at(-1)?.hasId === true;
+  if (!overlaps || !canOverlap) return new NumberedPager(numbering, facts.count);
+  const isCounted = hints.total !== undefined && hints.total >= facts.count;
+  if (numbering.style === 'page' && isCounted)
+    return new NumberedPager(numbering, facts.count, () => new OverlapPager(numbering));
+  return new OverlapPager(numbering);
+}
+
+/** The pager of a walk that is resumed at a number. */
+export function pagesFrom(position: NumberPosition, firstPage: number): Pager {
+  const { style, param, size, window } = position;
+  const base = position.base ?? (style === 'page' ? firstPage : 0);
+  const numbering = { style, param, base };
+  if (window !== undefined) return new OverlapPager(numbering).resumeAt(window, size);
+  const length = position.style === 'offset' ? (position.length ?? 1) : 1;
+  const number = position.style === 'page' ? position.page - base : (position.offset - base) / length;
+  // Whether pages were found to count from 0 is not stored.
+  const isBaseUnseen = style === 'page' && base < 1;
+  const counted = isBaseUnseen ? { ...numbering, base: base + 1, isBaseUnseen } : numbering;
+  return new NumberedPager(counted, length).resumeAt(number, size);
+}
+
+/** A page whose begin lies within what was read: its number from 0, its size, and the places of the list before it. */
+interface PageWindow {
+  readonly page: number;
+  readonly limit: number;
+  readonly begin: number;
+}
+
+/**
+ * The page that begins at least `overlap` records before the end of what was read, and ends furthest after it: of all
+ * sizes up to `largest`. Page numbers count from 0; `leastPage` is the smallest one that may be used.
+ */
+export function windowAfter(covered: number, largest: number, overlap = 1, leastPage = 0): PageWindow {
+  const latest = Math.max(0, covered - overlap);
+  let best: PageWindow = { page: 0, limit: largest, begin: 0 };
+  let end = 0;
+  for (let limit = largest; limit > 0; limit -= 1) {
+    const page = Math.floor(latest / limit);
+    if (page < leastPage || (page + 1) * limit <= end) continue;
+    best = { page, limit, begin: page * limit };
+    end = best.begin + limit;
+  }
+  return best;
+}
+
+/** The numbers of records by which a window overlaps the one before it: more where leads were seen to go. */
+const overlapSizes = [1, 8, 32];
 
 /**
  * Each window begins with the last record of the one before it, so that a list which moves shows it. A record that went
  * puts an unknown one there: the overlap grows. A record that was inserted puts one there that stood further up: where the
  * start of the list does not explain all insertions, an unread lead may have moved up, and the list is read again.
  */
-export class OverlapPager implements Pager {
+class OverlapPager implements Pager {
   readonly movement = 'overlapped';
-  readonly #ruler: Ruler;
-  readonly #makeAgain: () => Pager;
-  #phase: 'walk' | 'front' | 'last' = 'walk';
+  readonly #numbering: Numbering;
+  #phase: 'windows' | 'start' | 'last window' = 'windows';
   #first: PageAnswer | undefined;
-  /** The page size that it was asked with. */
+  #window: Window | undefined;
+  /** The page size of the first request. */
   #limit: number | undefined;
   /** The records of the last window that was joined, and where it begins. */
   #tail: readonly ScannedRecord[] = [];
   #tailBegin = 0;
-  #lastWindow: PageRequest | undefined;
-  #lastHead: ScannedRecord | undefined;
+  #joined: PageAnswer | undefined;
   #places = 0;
   #largest = 0;
+  /** A window has shown that the service honours them exactly. */
   #isProven = false;
-  #place: Place | undefined;
   #widened = 0;
   #isWidening = false;
   #inserted = 0;
@@ -62,38 +103,35 @@ export class OverlapPager implements Pager {
   #met = 0;
   #isCountStable = true;
   #evidence: Evidence = 'nothing-behind';
-  #resumed: { readonly id: string; readonly request: PageRequest } | undefined;
+  /** The id of the last record that the run before has read, until it comes. */
+  #expectedId: string | undefined;
 
-  constructor(ruler: Ruler, makeAgain: () => Pager) {
-    this.#ruler = ruler;
-    this.#makeAgain = makeAgain;
+  constructor(numbering: Numbering) {
+    this.#numbering = numbering;
   }
 
-  /** Goes on at a position that a checkpoint has stored. */
-  resumeAt(position: Place['position'], limit: number | undefined): this {
-    const { window } = position;
-    if (window === undefined) return this;
-    this.#places = window.covered;
-    this.#largest = window.largest;
-    this.#inserted = window.inserted;
+  /** Continues where a checkpoint says that an earlier run has stopped. */
+  resumeAt(stored: NonNullable<NumberPosition['window']>, limit: number | undefined): this {
+    this.#places = stored.covered;
+    this.#largest = stored.largest;
+    this.#inserted = stored.inserted;
     this.#isProven = true;
     this.#isCountStable = false;
     this.#limit = limit;
-    this.#place = this.#ruler.windowAfter(this.#read(), 1);
-    this.#resumed = { id: window.last, request: this.#request(this.#place) };
+    this.#expectedId = stored.last;
     return this;
   }
 
   first(): PageRequest {
-    return this.#resumed?.request ?? ask(start, this.#limit);
+    return this.#expectedId === undefined ? ask(start, this.#limit) : this.#askNext();
   }
 
-  again(): Pager {
-    return this.#makeAgain();
+  restarted(): Pager {
+    return new OverlapPager(this.#numbering);
   }
 
-  takes(_: PageRequest, first: ScannedRecord, isEarly: boolean): boolean {
-    if (this.#phase !== 'walk' || this.#place === undefined || this.#tail.length === 0) return true;
+  accepts(_: PageRequest, first: ScannedRecord, isEarly: boolean): boolean {
+    if (this.#phase !== 'windows' || this.#tail.length === 0) return true;
     const moved = this.#displacement(first);
     // It is asked for again, and what moved may have moved back meanwhile.
     if (isEarly && moved !== 0) this.#isUnclear = true;
@@ -101,40 +139,48 @@ export class OverlapPager implements Pager {
     return moved !== undefined && Math.abs(moved) <= Math.max(32, this.#largest / 2);
   }
 
-  next(answer: Answer): Step {
-    if (answer.kind === 'rejected') return this.#afterRejection(answer);
+  next(answer: PagerAnswer): PagerStep {
+    if (answer.kind === 'rejected') {
+      if (this.#phase !== 'windows') return this.#reread();
+      return this.#isProven ? this.#widen() : this.#withoutOverlap();
+    }
     this.#count(answer);
-    if (this.#phase === 'front') return this.#afterFront(answer);
-    if (this.#phase === 'last') return this.#afterLast(answer);
-    if (this.#place === undefined) return this.#afterStart(answer);
-    return this.#resumed === undefined ? this.#afterWindow(answer) : this.#afterResumption(answer);
+    if (this.#phase === 'start') return this.#afterStart(answer);
+    if (this.#phase === 'last window') return this.#afterLastWindow(answer);
+    if (this.#window === undefined) return this.#afterFirst(answer);
+    return this.#expectedId === undefined ? this.#afterWindow(answer) : this.#afterResumption(answer);
   }
 
-  /** Windows that come next if each one is full, and as long as the longest. */
+  /** The windows that come next if each one is full, and as long as the longest. */
   ahead(_: PageRequest, many: number): PageRequest[] {
     const requests: PageRequest[] = [];
-    if (!this.#isProven || this.#place === undefined || this.#phase !== 'walk') return requests;
+    if (!this.#isProven || this.#window === undefined || this.#phase !== 'windows') return requests;
     this.#isParallel = true;
-    let { begin, limit } = this.#place;
+    let { begin, limit } = this.#window;
     for (let i = 0; i < many; i += 1) {
-      const places = begin + (limit ?? this.#largest);
-      const place = this.#ruler.windowAfter({ ...this.#read(), places }, this.#overlap());
-      if (place.begin <= begin) break;
-      requests.push(this.#request(place));
-      ({ begin, limit } = place);
+      const window = this.#windowBehind(begin + (limit ?? this.#largest));
+      if (window.begin <= begin) break;
+      requests.push(this.#request(window));
+      ({ begin, limit } = window);
     }
     return requests;
   }
 
-  #read(): Covered {
-    return { places: this.#places, largest: this.#largest, isProven: this.#isProven };
-  }
-
   #overlap(): number {
-    return overlaps[this.#widened] ?? Math.max(1, Math.floor(this.#largest / 2));
+    return overlapSizes[this.#widened] ?? Math.max(1, Math.floor(this.#largest / 2));
   }
 
-  #request({ position, limit }: Place): PageRequest {
+  #windowBehind(places: number): Window {
+    if (this.#numbering.style === 'offset') {
+      const begin = Math.max(0, places - this.#overlap());
+      return { position: positionAt(this.#numbering, begin), limit: undefined, begin };
+    }
+    // No service that ignores the size gives such records on its third page.
+    const { page, ...rest } = windowAfter(places, this.#largest, this.#overlap(), this.#isProven ? 0 : 2);
+    return { position: positionAt(this.#numbering, page), ...rest };
+  }
+
+  #request({ position, limit }: Window): PageRequest {
     const last = this.#tail[this.#places - 1 - this.#tailBegin] ?? this.#tail.at(-1);
     const window = {
       covered: this.#places,
@@ -145,33 +191,32 @@ export class OverlapPager implements Pager {
     return ask({ ...position, window }, limit ?? this.#limit);
   }
 
-  #askNext(): Step {
-    this.#place = this.#ruler.windowAfter(this.#read(), this.#overlap());
-    return this.#request(this.#place);
+  #askNext(): PageRequest {
+    this.#window = this.#windowBehind(this.#places);
+    return this.#request(this.#window);
   }
 
-  #afterStart(answer: PageAnswer): Step {
+  #afterFirst(answer: PageAnswer): PagerStep {
     const { count } = answer.facts;
     this.#first = answer;
     this.#limit = answer.request.limit;
     this.#places = count;
     this.#largest = count;
-    this.#keep(answer, 0);
+    this.#join(answer, 0);
     if (count === 0) return complete('empty');
     const evidence = endOf(answer, count);
     return evidence === undefined ? this.#askNext() : complete(evidence);
   }
 
-  #afterWindow(answer: PageAnswer): Step {
+  #afterWindow(answer: PageAnswer): PagerStep {
     const { count } = answer.facts;
-    const begin = this.#place?.begin ?? 0;
+    const { begin = 0, limit } = this.#window ?? {};
     const [head] = answer.head;
-    const moved = head === undefined || answer.isLeft ? undefined : this.#displacement(head);
-    if (!this.#isProven && (moved !== 0 || count > (this.#place?.limit ?? count)))
-      return this.#first === undefined ? this.#reread() : this.#ruler.otherwise(this.#first, answer);
+    const moved = head === undefined || answer.isSkipped ? undefined : this.#displacement(head);
+    if (!this.#isProven && (moved !== 0 || count > (limit ?? count))) return this.#withoutOverlap();
     if (moved === undefined) return this.#widen();
     this.#isProven = true;
-    // A window that was asked for because a record had gone begins with one that stands further up than it did.
+    // A window that was asked for because a record had gone has to begin with one that stands further up than it did.
     if (this.#isWidening && moved >= 0) this.#isUnclear = true;
     // Several changes between pages that were requested together may hide each other.
     if (this.#isParallel && (moved !== 0 || this.#isWidening)) this.#isUnclear = true;
@@ -179,86 +224,76 @@ export class OverlapPager implements Pager {
     this.#inserted += Math.max(0, moved);
     const longest = this.#largest;
     this.#largest = Math.max(longest, count);
-    const known = this.#joined(answer.head, begin - moved - this.#tailBegin);
-    this.#places = begin + known + answer.fresh;
-    this.#keep(answer, begin);
-    const evidence = endOf(answer, begin + count, Math.min(longest, this.#place?.limit ?? longest));
+    this.#places = begin + this.#knownFrom(answer.head, begin - moved - this.#tailBegin) + answer.fresh;
+    this.#join(answer, begin);
+    const evidence = endOf(answer, begin + count, Math.min(longest, limit ?? longest));
     if (evidence !== undefined) return this.#finish(evidence);
     this.#idle = answer.fresh === 0 ? this.#idle + 1 : 0;
-    const isFull = count >= Math.min(this.#place?.limit ?? this.#largest, this.#largest);
-    if (answer.fresh === 0 && (!isFull || this.#idle > 2))
-      return isFull ? this.#reread() : this.#finish('nothing-behind');
-    return this.#askNext();
+    const isFull = count >= Math.min(limit ?? this.#largest, this.#largest);
+    if (answer.fresh > 0 || (isFull && this.#idle <= 2)) return this.#askNext();
+    return isFull ? this.#reread() : this.#finish('nothing-behind');
   }
 
-  #afterResumption(answer: PageAnswer): Step {
-    const begin = this.#place?.begin ?? 0;
-    const at = answer.head.findIndex(({ id }) => id === this.#resumed?.id);
+  #afterResumption(answer: PageAnswer): PagerStep {
+    const begin = this.#window?.begin ?? 0;
+    const at = answer.head.findIndex(({ id }) => id === this.#expectedId);
     if (at < 0) return this.#widen();
-    this.#resumed = undefined;
+    this.#expectedId = undefined;
     this.#isWidening = false;
     this.#inserted += Math.max(0, begin + at - (this.#places - 1));
     this.#places = begin + answer.facts.count;
-    this.#keep(answer, begin);
+    this.#join(answer, begin);
     const evidence = endOf(answer, this.#places);
     if (evidence !== undefined) return this.#finish(evidence);
-    if (answer.facts.count === at + 1) return this.#finish('nothing-behind');
-    return this.#askNext();
+    return answer.facts.count === at + 1 ? this.#finish('nothing-behind') : this.#askNext();
   }
 
   /** By how many places a record has moved since it was read: down where others were inserted before it. */
   #displacement(first: ScannedRecord): number | undefined {
-    const expected = (this.#place?.begin ?? 0) - this.#tailBegin;
+    const expected = (this.#window?.begin ?? 0) - this.#tailBegin;
     if (isSame(this.#tail[expected], first)) return 0;
     const at = this.#tail.findLastIndex((record) => isSame(record, first));
     return at < 0 ? undefined : expected - at;
   }
 
   /** How many records of an answer are those of the window before, from one on. */
-  #joined(head: readonly ScannedRecord[], from: number): number {
-    let known = 0;
-    while (known < head.length && isSame(head[known], this.#tail[from + known])) known += 1;
-    return known;
+  #knownFrom(head: readonly ScannedRecord[], from: number): number {
+    let count = 0;
+    while (count < head.length && isSame(head[count], this.#tail[from + count])) count += 1;
+    return count;
   }
 
-  #keep(answer: PageAnswer, begin: number): void {
+  #join(answer: PageAnswer, begin: number): void {
+    this.#joined = answer;
     this.#tail = answer.tail;
     this.#tailBegin = begin + answer.facts.count - answer.tail.length;
-    this.#lastWindow = answer.request;
-    this.#lastHead = answer.head[0];
   }
 
   /** The window does not join: what was read has become shorter. */
-  #widen(): Step {
+  #widen(): PagerStep {
     this.#isWidening = true;
-    if (this.#widened >= overlaps.length) return this.#reread();
-    const { begin = 0 } = this.#place ?? {};
+    const { begin = 0 } = this.#window ?? {};
+    if (this.#widened >= overlapSizes.length) return this.#reread();
     do this.#widened += 1;
-    while (
-      this.#widened < overlaps.length &&
-      this.#ruler.windowAfter(this.#read(), this.#overlap()).begin >= begin
-    );
+    while (this.#widened < overlapSizes.length && this.#windowBehind(this.#places).begin >= begin);
     return this.#askNext();
   }
 
-  #afterRejection(answer: Rejection): Step {
-    if (this.#phase !== 'walk') return this.#reread();
-    if (this.#isProven) return this.#widen();
-    return this.#first === undefined ? this.#reread() : this.#ruler.otherwise(this.#first, answer);
+  /** The service does not honour such windows: the pages behind the first one are read as it makes them. */
+  #withoutOverlap(): PagerStep {
+    if (this.#first === undefined) return this.#reread();
+    const pager = new NumberedPager(this.#numbering, this.#first.facts.count);
+    return switchTo(pager, pager.continueAt(1, this.#first));
   }
 
-  #finish(evidence: Evidence): Step {
-    if (this.#isTotalMet) return complete('total');
+  #finish(evidence: Evidence): PagerStep {
+    // As many different leads came as each answer counts.
+    if (this.#isCountStable && this.#total === this.#met) return complete('total');
     if (this.#isUnclear) return this.#reread();
     if (this.#inserted === 0) return complete(evidence);
     this.#evidence = evidence;
-    this.#phase = 'front';
+    this.#phase = 'start';
     return probe(start, this.#limit);
-  }
-
-  /** As many different leads came as each answer counts. */
-  get #isTotalMet(): boolean {
-    return this.#isCountStable && this.#total === this.#met;
   }
 
   #count({ hints: { total }, fresh }: PageAnswer): void {
@@ -267,23 +302,22 @@ export class OverlapPager implements Pager {
     this.#met += fresh;
   }
 
-  /** What was inserted is explained where it stands at the start, and the list goes on behind it as it was read. */
-  #afterFront(answer: PageAnswer): Step {
-    const { leadingFresh, head } = answer;
-    if (this.#lastWindow === undefined || !isSame(head[leadingFresh], this.#first?.head[0]))
+  /** The start of the list explains what was inserted where the list continues behind it as it was read. */
+  #afterStart({ leadingFresh, head }: PageAnswer): PagerStep {
+    if (this.#joined === undefined || !isSame(head[leadingFresh], this.#first?.head[0]))
       return this.#reread();
     this.#explained = leadingFresh;
-    this.#phase = 'last';
-    return { ...this.#lastWindow, isProbe: true };
+    this.#phase = 'last window';
+    return { ...this.#joined.request, isProbe: true };
   }
 
   /** More may have been inserted before the start was read: then the last window begins elsewhere. */
-  #afterLast({ head }: PageAnswer): Step {
-    const isExplained = this.#explained === this.#inserted && isSame(head[0], this.#lastHead);
+  #afterLastWindow({ head }: PageAnswer): PagerStep {
+    const isExplained = this.#explained === this.#inserted && isSame(head[0], this.#joined?.head[0]);
     return isExplained ? complete(this.#evidence) : this.#reread();
   }
 
-  #reread(): Step {
-    return { kind: 'reread', pager: this.again(), isRestart: false };
+  #reread(): PagerStep {
+    return { kind: 'reread', pager: this.restarted() };
   }
 }

@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly limit: number | undefined;
   /** All of these take the number of records; otherwise the name that is usual. */
   readonly limitNames?: readonly string[];
-  /** It finds something out: no place where a resumed walk could go on. */
+  /** It only finds something out: a resumed walk cannot continue there. */
   readonly isProbe?: boolean;
 }
 
@@ -28,7 +28,7 @@ export type Evidence =
   | 'empty'
   /** The service ignores or rejects every position, and its one answer is everything. */
   | 'not-paged'
-  /** One page, which holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
+  /** One page holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
   | 'few'
   | 'reaches-back'
   /** The user says so: `api.pagination none`. */
@@ -37,9 +37,9 @@ export type Evidence =
 export interface Complete {
   readonly kind: 'complete';
   readonly evidence: Evidence;
-  /** Of a list that does not page: its one answer was shown to be everything, up to so many leads. */
+  /** The list does not page: its one answer was shown to be everything, up to so many leads. */
   readonly provenUpTo?: number | undefined;
-  /** The answer names no next page, of a service that was seen to name one wherever there is one. */
+  /** The answer names no next page, and the service was seen to name one wherever there is one. */
   readonly isNextMissing?: boolean;
 }
 
@@ -49,21 +49,21 @@ export interface Unproven {
   readonly reason: UnprovenReason;
 }
 
-/** The list is read once more, from its start. `isRestart`: the reading so far was none. */
+/** The list is read once more, from its start. `isRestart`: the reading so far does not count as one. */
 interface Reread {
   readonly kind: 'reread';
   readonly pager: Pager;
-  readonly isRestart: boolean;
+  readonly isRestart?: boolean;
 }
 
-/** Another pager goes on in the same reading. */
-interface Turn {
-  readonly kind: 'turn';
+/** Another pager continues in the same reading. */
+interface Switch {
+  readonly kind: 'switch';
   readonly pager: Pager;
-  readonly step: Exclude<Step, Turn>;
+  readonly step: Exclude<PagerStep, Switch>;
 }
 
-export type Step = PageRequest | Complete | Unproven | Reread | Turn;
+export type PagerStep = PageRequest | Complete | Unproven | Reread | Switch;
 
 /** What the pages of a reading have in common with the list. */
 export type Movement =
@@ -80,18 +80,16 @@ export interface PageAnswer {
   readonly request: PageRequest;
   readonly facts: PageFacts;
   readonly hints: PaginationHints;
-  /** The records of the page; of a very large one, those of its first part and of its last part. */
+  /** The records of the page; a very large one has those of its first part here, and those of its last part in `tail`. */
   readonly head: readonly ScannedRecord[];
   readonly tail: readonly ScannedRecord[];
   /** Records that this reading of the list had not met, and those of them before the first one that it had. */
   readonly fresh: number;
   readonly leadingFresh: number;
-  /** Known records before the first one that is not. */
-  readonly leadingKnown: number;
   /** A digest of its ids in order. */
   readonly hash: number;
-  /** Its records were not taken: it does not join the page before. */
-  readonly isLeft: boolean;
+  /** Its records were not read: it does not join the page before. */
+  readonly isSkipped: boolean;
 }
 
 /** The service rejected a position. */
@@ -101,22 +99,22 @@ export interface Rejection {
   readonly error: Pick<LeadsError, 'status' | 'problem'>;
 }
 
-export type Answer = PageAnswer | Rejection;
+export type PagerAnswer = PageAnswer | Rejection;
 
 /** A way through a list: pure, without requests of its own and without a clock. */
 export interface Pager {
   readonly movement: Movement;
   first(): PageRequest;
-  next(answer: Answer): Step;
+  next(answer: PagerAnswer): PagerStep;
   /**
-   * Whether the page is to be taken that begins with this record; where it is left, `next` decides what to ask for instead.
+   * Whether the page is read that begins with this record; where it is skipped, `next` decides what to ask for instead.
    * `isEarly`: it was requested before the page before it was read.
    */
-  takes?(request: PageRequest, first: ScannedRecord, isEarly: boolean): boolean;
+  accepts?(request: PageRequest, first: ScannedRecord, isEarly: boolean): boolean;
   /** Pages that probably come after this request, for several requests at once. */
   ahead?(request: PageRequest, many: number): PageRequest[];
-  /** The same way once more, from the start of the list. */
-  again(): Pager;
+  /** The same pager at the start of the list. */
+  restarted(): Pager;
 }
 
 export const complete = (evidence: Evidence, provenUpTo?: number): Complete => ({
@@ -126,6 +124,10 @@ export const complete = (evidence: Evidence, provenUpTo?: number): Complete => (
 });
 
 export const unproven = (reason: UnprovenReason): Unproven => ({ kind: 'unproven', reason });
+
+/** The end of a walk whose next position is rejected. */
+export const rejectedBehind = ({ error }: Rejection): Unproven =>
+  unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
 
 export const ask = (position: Position, limit: number | undefined): PageRequest => ({
   kind: 'page',
@@ -140,9 +142,13 @@ export const probe = (position: Position, limit: number | undefined): PageReques
   isProbe: true,
 });
 
-/** Another pager, which has seen the answers so far, goes on with this step of its own. */
-export const turn = (pager: Pager, step: Step): Step =>
-  step.kind === 'turn' ? step : { kind: 'turn', pager, step };
+/** Another pager continues with a step of its own. */
+export const switchTo = (pager: Pager, step: PagerStep): PagerStep =>
+  step.kind === 'switch' ? step : { kind: 'switch', pager, step };
+
+/** Another pager continues behind an answer. */
+export const continueWith = (pager: Pager, answer: PagerAnswer): PagerStep =>
+  switchTo(pager, pager.next(answer));
 
 /** Two records with the same id; those without one are the same where their bytes are. */
 export function isSame(a: ScannedRecord | undefined, b: ScannedRecord | undefined): boolean {
@@ -151,15 +157,6 @@ export function isSame(a: ScannedRecord | undefined, b: ScannedRecord | undefine
     return a.source.compare(b.source, b.idStart, b.idEnd, a.idStart, a.idEnd) === 0;
   return a.hasId || b.hasId ? a.id === b.id : a.bytes.equals(b.bytes);
 }
-
-/** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
-const spareRequests = 50;
-
-/** The end of a walk that would make too many requests for what they bring. */
-export const overBudget = (requests: number, fruitful: number): Unproven | undefined =>
-  requests + 1 > 3 * fruitful + spareRequests
-    ? unproven({ kind: 'too-many-requests', requests, fruitful })
-    : undefined;
 
 /** Pages in a row that bring nothing new because leads arrive faster than pages are read. */
 export const mostIdlePages = 20;
@@ -174,7 +171,7 @@ export const isUsualCap = (count: number): boolean =>
   usualCaps.includes(count) || (count > 0 && count % 1000 === 0);
 
 /**
- * What an answer says of its end beside the next page; `read`: places of the list up to its end. Some totals are cut as
+ * The end that an answer tells beside the next page; `read`: places of the list up to its end. Some totals are cut as
  * well: one that a full page reaches is no end.
  */
 export function endOf(
@@ -194,9 +191,6 @@ export const rejectsPosition = (status: number | undefined): boolean =>
 
 /** Fewer are not cut: no service gives so few at once. */
 export const fewest = 5;
-
-/** Not usual, but as likely a limit as an accident. */
-export const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0;
 
 /** What is known of a list beside its answers. */
 export interface ListFacts {

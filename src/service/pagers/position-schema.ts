@@ -3,16 +3,9 @@ import * as z from 'zod/mini';
 const shared = {
   /** Records requested per page: places counted in pages mean something with the same size only. */
   size: z.optional(z.int()),
-  /** Why an answer up to here was not all of what was asked for, as it said itself. */
-  partial: z.optional(
-    z.discriminatedUnion('kind', [
-      z.object({ kind: z.literal('partial-answer'), sign: z.string() }),
-      z.object({ kind: z.literal('range-does-not-fit'), range: z.optional(z.string()), count: z.int() }),
-    ]),
-  ),
   /** Leads of the run before that are asked for again had not come up to here. */
   lacksRunBefore: z.optional(z.boolean()),
-  /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
+  /** The totals of the pages so far, with which a resumed walk continues to compare. */
   totals: z.optional(
     z.object({
       /** Different leads met up to here. */
@@ -33,7 +26,7 @@ const window = z.optional(
     last: z.string(),
     /** Records on the longest page. */
     largest: z.int(),
-    /** Records were inserted in front of what was read, so many. */
+    /** So many records were inserted before what was read. */
     inserted: z.int(),
   }),
 );
@@ -75,7 +68,7 @@ export const positionSchema = z.discriminatedUnion('style', [
     style: z.literal('offset'),
     param: z.string(),
     offset: z.int(),
-    /** Of all pages, where offsets are multiples of it. */
+    /** The length of all pages, where offsets are multiples of it. */
     length: z.optional(z.int()),
     ...counted,
   }),

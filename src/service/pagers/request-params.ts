@@ -118,7 +118,7 @@ const positionParams = [...pageParam.inAddress, ...offsetParam.inAddress];
 
 /** Whether an address may ask for some of the records only, while a total of the answer counts all of them. */
 export function asksForPart({ url, limit }: RequestParams): boolean {
-  const { kind, value } = countInUrl(url)?.number ?? { kind: 'offset', value: 0 };
+  const { kind, value } = countInUrl(url) ?? { kind: 'offset', value: 0 };
   const names = [...url.searchParams.keys()].filter(
     (name) => name !== limit && !limitParam.inAddress.includes(name),
   );

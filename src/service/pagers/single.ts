@@ -3,69 +3,89 @@ import { oldestOfNewestFirst, readCreatedAt } from '../../lead/raw-lead.ts';
 import { BeforePager, namesItself, positionBehind, type BeforeNames } from './before.ts';
 import { linksIn } from './hints.ts';
 import { idNamesBehind, numberParams } from './names.ts';
-import { offsetsBehind, pagesBehind, type PageParam } from './numbered.ts';
-import { ask, complete, fewest, isRound, isSame, isUsualCap, probe, turn, unproven } from './pager.ts';
-import type { Answer, Complete, ListFacts, PageAnswer, Pager, PageRequest, Step, Unproven } from './pager.ts';
+import type { Numbering } from './numbered.ts';
+import { pagesBehind } from './overlap.ts';
+import { ask, complete, continueWith, fewest, isSame, isUsualCap, probe, unproven } from './pager.ts';
+import type {
+  Complete,
+  ListFacts,
+  PageAnswer,
+  Pager,
+  PageRequest,
+  PagerAnswer,
+  PagerStep,
+  Unproven,
+} from './pager.ts';
 import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 
 /** The ways past a page that names no next one. */
-export type Way = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
+export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
+
+const allProbes: readonly Probe[] = ['page', 'offset', 'older', 'behind', 'limit', 'time'];
 
 /** Requests after a page that names no next one; where the service was seen to react, or says that there is more, a few more. */
 const mostProbes = 6;
 const mostProbesForMore = 10;
 /** Leads on a page that cannot all arrive between two requests. */
 const fewestUnmoved = 3;
-/** Of a list that moved while it was probed. */
+/** A list that moved while it was probed is probed so many times more. */
 const mostRestarts = 2;
 
 /** Some services fail over brackets. */
 const plainLimitNames = numberParams.limit.usual.filter((name) => !name.includes('['));
 
 /** Asks, is given the answers, and gives what follows; undefined: nothing leads further this way. */
-type Search<Result = Step | undefined> = Generator<PageRequest, Result, Answer>;
+type Search<Result = PagerStep | undefined> = Generator<PageRequest, Result, PagerAnswer>;
+
+/** Probes what is behind a page that names no next one by some of the ways alone. */
+export const probing =
+  (params: RequestParams, facts: ListFacts, probes: readonly Probe[]) =>
+  (first: PageAnswer): PagerStep =>
+    continueWith(new SinglePager(params, facts, probes), first);
 
 /** One page that names no next one: tries the usual ways past it, and judges what nothing leads past. */
 export class SinglePager implements Pager {
   readonly movement = 'anchored';
   readonly #params: RequestParams;
   readonly #facts: ListFacts;
-  readonly #ways: Way[];
+  readonly #restarts: number;
+  readonly #shown = new ShownByLimit();
+  #untried: readonly Probe[];
   #first: PageAnswer | undefined;
-  #search: Search<Step> | undefined;
+  #search: Search<PagerStep> | undefined;
   #probes = 0;
   /** Another answer than the first page came for a parameter. */
   #hasReacted = false;
-  /** The first page came again with another lead, or a lead of it stood elsewhere. */
+  /** The first page came once more with another lead, or a lead of it stood elsewhere. */
   #hasMoved = false;
-  #restarts = 0;
-  readonly #shown = new ShownByLimit();
 
-  constructor(params: RequestParams, facts: ListFacts, ways?: readonly Way[]) {
+  constructor(params: RequestParams, facts: ListFacts, probes?: readonly Probe[], restarts = 0) {
     this.#params = params;
     this.#facts = facts;
-    this.#ways = ways === undefined ? waysOf(params) : [...ways];
+    this.#restarts = restarts;
+    const isOffset = params.offset !== undefined && !params.url.searchParams.has(params.page);
+    this.#untried = probes ?? (isOffset ? allProbes.slice(1) : allProbes);
   }
 
   first(): PageRequest {
     return ask(start, undefined);
   }
 
-  again(): Pager {
+  restarted(): Pager {
     return new SinglePager(this.#params, this.#facts);
   }
 
-  takes(): boolean {
+  accepts(): boolean {
     return this.#first === undefined;
   }
 
-  next(answer: Answer): Step {
+  next(answer: PagerAnswer): PagerStep {
     if (this.#first !== undefined) this.#note(answer, this.#first);
     else if (answer.kind === 'rejected') return unproven({ kind: 'nothing-new' });
-    else this.#begin(answer);
-    const first = this.#first as PageAnswer;
-    this.#search ??= this.#allWays(first);
+    else this.#first = answer;
+    const first = this.#first;
+    this.#search ??= this.#tryAll(first);
     const { value, done } = this.#search.next(answer);
     if (done === true) return this.#confirmed(value);
     const isWorthMore = this.#hasReacted || first.hints.hasMore === true;
@@ -75,27 +95,23 @@ export class SinglePager implements Pager {
     return value;
   }
 
-  #begin(first: PageAnswer): void {
-    const { total, hasMore } = first.hints;
-    this.#first = first;
-    this.#shown.total = total;
-    const toFront = (way: Way): Way[] => this.#ways.sort((a, b) => Number(b === way) - Number(a === way));
-    // A smaller size shows whether it counts the leads, or the page.
-    if (total === first.facts.count) toFront('offset');
-    if (hasMore === true) toFront('behind');
-  }
-
-  #note(answer: Answer, first: PageAnswer): void {
-    const isAgain = answer.kind === 'answer' && isPageAgain(answer, first);
-    this.#hasReacted ||= !isAgain;
+  #note(answer: PagerAnswer, first: PageAnswer): void {
+    const isRepeated = answer.kind === 'answer' && isFirstAgain(answer, first);
+    this.#hasReacted ||= !isRepeated;
     if (answer.kind === 'answer') this.#shown.note(answer, first);
-    if (!isAgain) return;
+    if (!isRepeated) return;
     const isShorter = answer.facts.count < Math.min(first.facts.count, answer.request.limit ?? Infinity);
     this.#hasMoved ||= isShorter || !answer.head.every((record) => this.#isMet(record));
   }
 
-  *#allWays(first: PageAnswer): Search<Step> {
-    for (let way = this.#ways.shift(); way !== undefined; way = this.#ways.shift()) {
+  *#tryAll(first: PageAnswer): Search<PagerStep> {
+    const { total, hasMore } = first.hints;
+    this.#shown.total = total;
+    // A smaller size shows whether the total counts the leads, or the page.
+    if (total === first.facts.count) this.#tryFirst('offset');
+    if (hasMore === true) this.#tryFirst('behind');
+    for (let [way, ...others] = this.#untried; way !== undefined; [way, ...others] = this.#untried) {
+      this.#untried = others;
       const step = yield* this.#try(way, first);
       if (step !== undefined) return step;
       if (this.#shown.isTotal && this.#shown.total === first.facts.count) break;
@@ -103,7 +119,11 @@ export class SinglePager implements Pager {
     return judgeLonePage(first, this.#facts, this.#shown);
   }
 
-  #try(way: Way, first: PageAnswer): Search {
+  #tryFirst(way: Probe): void {
+    this.#untried = this.#untried.toSorted((a, b) => Number(b === way) - Number(a === way));
+  }
+
+  #try(way: Probe, first: PageAnswer): Search {
     switch (way) {
       case 'page':
         return this.#tryPage(first);
@@ -111,26 +131,25 @@ export class SinglePager implements Pager {
         return this.#tryOffset(first);
       case 'older':
         return this.#tryIds(first, { ids: idNamesBehind.older, times: this.#times(first) });
+      case 'behind':
+        return this.#tryIds(first, { ids: this.#idNames(first), times: [] });
       case 'limit':
         return this.#tryLimit(first);
       case 'time':
         return this.#tryEarlierTime(first);
-      case 'behind':
-        return this.#tryIds(first, { ids: this.#idNames(first), times: [] });
     }
   }
 
-  /** What probes show of a list that moved meanwhile is no proof. */
-  #confirmed(step: Step): Step {
+  /** Probes of a list that moved meanwhile are no proof. */
+  #confirmed(step: PagerStep): PagerStep {
     if (!this.#hasMoved || step.kind === 'page' || step.kind === 'unproven') return step;
-    if (this.#restarts < mostRestarts) return this.#restart();
-    if (step.kind === 'complete') return unproven({ kind: 'list-kept-moving' });
-    return { kind: 'reread', pager: step.pager.again(), isRestart: true };
+    if (step.kind === 'complete' || this.#restarts < mostRestarts) return this.#restart();
+    return { kind: 'reread', pager: step.pager.restarted(), isRestart: true };
   }
 
-  #restart(): Step {
-    const pager = new SinglePager(this.#params, this.#facts);
-    pager.#restarts = this.#restarts + 1;
+  #restart(): PagerStep {
+    if (this.#restarts >= mostRestarts) return unproven({ kind: 'list-kept-moving' });
+    const pager = new SinglePager(this.#params, this.#facts, undefined, this.#restarts + 1);
     return { kind: 'reread', pager, isRestart: true };
   }
 
@@ -152,86 +171,78 @@ export class SinglePager implements Pager {
     return isSorted ? this.#params.untilNames : [];
   }
 
+  /** Where a parameter is ignored after all, the other ways are left. */
+  #continueBy(numbering: Numbering, first: PageAnswer): PagerStep {
+    const ignored = probing(this.#params, this.#facts, this.#untried);
+    const pager = pagesBehind({ ...numbering, ignored }, first, this.#facts.overlaps);
+    // The list may have moved since its first page was read: where pages overlap, that is read once more.
+    if (pager.movement === 'overlapped') return { kind: 'reread', pager, isRestart: true };
+    return continueWith(pager, first);
+  }
+
   *#tryPage(first: PageAnswer): Search {
     const { page: param, firstPage: base } = this.#params;
+    const pages: Numbering = { style: 'page', param, base, isBaseUnseen: true };
     // As long as the first one: a shorter one could not be told from leads that arrive.
     const numbered = (page: number): PageRequest =>
       probe({ style: 'page', param, page }, first.request.limit);
     const second = yield numbered(base + 1);
     const isRefused = second.kind === 'rejected' && second.error.status !== 404;
-    if (isFilled(second)) return isPageAgain(second, first) ? undefined : this.#goOn(first);
+    if (isFilled(second)) return isFirstAgain(second, first) ? undefined : this.#continueBy(pages, first);
     // Pages may be counted from 0, or an empty page may be what a filter gives.
-    const again = yield numbered(base);
-    if (isFilled(again)) {
-      if (!isPageAgain(again, first)) return this.#goOn(first);
-      return isRefused ? undefined : yield* this.#onlyPage(again, first);
+    const reread = yield numbered(base);
+    if (isFilled(reread)) {
+      if (!isFirstAgain(reread, first)) return this.#continueBy(pages, first);
+      return isRefused ? undefined : yield* this.#onlyPage(reread, first);
     }
     // Only the first of pages that are counted from 0 is not empty; a filter leaves that empty as well.
     const zeroth = yield numbered(base - 1);
-    if (isFilled(zeroth) && isPageAgain(zeroth, first)) return yield* this.#onlyPage(zeroth, first);
+    if (isFilled(zeroth) && isFirstAgain(zeroth, first)) return yield* this.#onlyPage(zeroth, first);
     return yield* this.#tryUnderscore(first);
   }
 
   /** Leads of a second page may have moved up before that was asked for: then the list is another one now. */
-  *#onlyPage(again: PageAnswer, first: PageAnswer): Search {
-    if (!isUnmoved(again, first))
-      return this.#restarts < mostRestarts ? this.#restart() : unproven({ kind: 'list-kept-moving' });
+  *#onlyPage(reread: PageAnswer, first: PageAnswer): Search {
+    if (!isUnmoved(reread, first)) return this.#restart();
     // As many leads as a page of one or two holds may have arrived between two requests.
     if (first.facts.count >= fewestUnmoved) return complete('nothing-behind');
-    const front = yield probe(start, first.request.limit);
-    return isUnmoved(front, first) ? complete('nothing-behind') : unproven({ kind: 'list-kept-moving' });
+    const newest = yield probe(start, first.request.limit);
+    return isUnmoved(newest, first) ? complete('nothing-behind') : unproven({ kind: 'list-kept-moving' });
   }
 
-  /** Where a plain name is taken for a filter, one with `_` in front may take the number (json-server). */
+  /** Where a plain name is taken for a filter, one with `_` before it may take the number (json-server). */
   *#tryUnderscore(first: PageAnswer, limit?: number): Search {
     const param = '_page';
     const answer = yield probe({ style: 'page', param, page: 2 }, limit);
     if (answer.kind === 'rejected' || answer.hints.pages === undefined) return undefined;
     const { pages, total } = answer.hints;
     if (total === first.facts.count) return complete('total');
-    return pages > 1 ? this.#goOn(first, { param, base: 1 }) : complete('nothing-behind');
-  }
-
-  #goOn(first: PageAnswer, of: Partial<PageParam> = { isBaseUnseen: true }): Step {
-    const { page: param, firstPage: base } = this.#params;
-    const pages = { param, base, ignored: this.#others(), ...of };
-    return goOnWith(pagesBehind(pages, first, this.#facts.overlaps), first);
-  }
-
-  /** Where a parameter is ignored after all, the other ways are left. */
-  #others(): (page: PageAnswer) => Step {
-    const ways = [...this.#ways];
-    return (page) => {
-      const pager = new SinglePager(this.#params, this.#facts, ways);
-      return turn(pager, pager.next(page));
-    };
+    return pages > 1
+      ? this.#continueBy({ style: 'page', param, base: 1 }, first)
+      : complete('nothing-behind');
   }
 
   *#tryOffset(first: PageAnswer): Search {
     const { limit, isLimitGuessed, offset: param = 'offset' } = this.#params;
     const { count } = first.facts;
-    const offsets = (): Step =>
-      goOnWith(
-        offsetsBehind({ param, base: 0, ignored: this.#others() }, first, this.#facts.overlaps),
-        first,
-      );
+    const offsets: Numbering = { style: 'offset', param, base: 0 };
     const behind = probe({ style: 'offset', param, offset: count }, limit === undefined ? undefined : 1);
     // With every name that a limit may have: an answer of one lead shows what else is said where there is more.
     let answer = yield isLimitGuessed ? { ...behind, limitNames: plainLimitNames } : behind;
     if (answer.kind === 'rejected' && isLimitGuessed) answer = yield behind;
     const total = answer.kind === 'answer' ? answer.hints.total : undefined;
     if (isFilled(answer)) {
-      if (isPageAgain(answer, first)) return undefined;
+      if (isFirstAgain(answer, first)) return undefined;
       this.#hasMoved ||= this.#isMet(answer.head[0]);
-      return offsets();
+      return this.#continueBy(offsets, first);
     }
     // An answer without leads counts as many, too.
     if (total === count && first.hints.total === count) return complete('total');
     if (count < 2) return undefined;
-    // An offset that is honoured gives the last record again.
+    // An offset that is honoured gives the last record once more.
     const last = yield probe({ style: 'offset', param, offset: count - 1 }, first.request.limit);
     if (last.kind === 'rejected' || !isSame(last.head[0], first.tail.at(-1))) return undefined;
-    return last.facts.count === 1 ? complete('nothing-behind') : offsets();
+    return last.facts.count === 1 ? complete('nothing-behind') : this.#continueBy(offsets, first);
   }
 
   /** All names of one meaning in one request; where that is rejected, the first one alone. */
@@ -248,7 +259,7 @@ export class SinglePager implements Pager {
         : undefined;
     }
     const { count } = answer.facts;
-    if (count === 0 || isPageAgain(answer, first) || namesItself(position, answer)) return undefined;
+    if (count === 0 || isFirstAgain(answer, first) || namesItself(position, answer)) return undefined;
     const isKnown = this.#isMet(answer.head[0]);
     const isLastAgain = answer.head.some((record) => isSame(record, first.tail.at(-1)));
     const isJoined = first.facts.count < 2 ? !isKnown : isLastAgain;
@@ -258,60 +269,48 @@ export class SinglePager implements Pager {
       return answer.hints.hasMore === true
         ? unproven({ kind: 'more-without-leads' })
         : complete('nothing-behind');
-    const pager = new BeforePager(names, { overlaps });
-    return turn(pager, pager.next(first));
+    return continueWith(new BeforePager(names, overlaps), first);
   }
 
-  /** A limit was honoured by some name: whether by the usual one, or beside a page number with `_` in front. */
+  /** A limit was honoured by some name, and not by the usual one: it may stand beside a page number with `_` before it. */
   *#tryLimit(first: PageAnswer): Search {
     const { isHonoured, isHonouredBySome } = this.#shown;
     return isHonoured || !isHonouredBySome ? undefined : yield* this.#tryUnderscore(first, 1);
   }
 
-  /** Of leads that all have one time: whether an earlier one is honoured, which brings none. */
+  /** Where all leads have one time, an earlier one that is honoured brings none. */
   *#tryEarlierTime(first: PageAnswer): Search {
     const times = this.#params.untilNames;
-    const [newest, oldest] = [first.head[0], first.tail.at(-1)].map((lead) => readCreatedAt(lead?.createdAt));
-    const id = first.tail.at(-1)?.id;
     const { count } = first.facts;
+    const last = first.tail.at(-1);
+    const [newest, oldest] = [first.head[0], last].map((lead) => readCreatedAt(lead?.createdAt));
     const mayBeCut = count < fewest || isUsualCap(count) || isRound(count);
-    if (mayBeCut || times.length === 0 || oldest === undefined || newest !== oldest || id === undefined)
-      return undefined;
-    const position: Position = { style: 'before', ids: [], id, times: [...times], time: oldest - 60_000 };
+    const isOneTime = oldest !== undefined && newest === oldest;
+    if (mayBeCut || times.length === 0 || !isOneTime || last?.id === undefined) return undefined;
+    const time = oldest - 60_000;
+    const position: Position = { style: 'before', ids: [], id: last.id, times: [...times], time };
     const answer = yield probe(position, first.request.limit);
     return answer.kind === 'answer' && answer.facts.count === 0 ? complete('nothing-behind') : undefined;
   }
 }
 
-/** The list may have moved since its first page was read: where pages overlap, that is read once more. */
-function goOnWith(pager: Pager, first: PageAnswer): Step {
-  if (pager.movement === 'overlapped') return { kind: 'reread', pager, isRestart: true };
-  return turn(pager, pager.next(first));
-}
-
-const isFilled = (answer: Answer): answer is PageAnswer => answer.kind === 'answer' && answer.facts.count > 0;
+const isFilled = (answer: PagerAnswer): answer is PageAnswer =>
+  answer.kind === 'answer' && answer.facts.count > 0;
 
 /** Whether an answer is the first page, lead by lead. */
-const isUnmoved = (answer: Answer, first: PageAnswer): boolean =>
+const isUnmoved = (answer: PagerAnswer, first: PageAnswer): boolean =>
   answer.kind === 'answer' &&
   answer.facts.count === first.facts.count &&
   answer.head.every((record, at) => isSame(record, first.head[at])) &&
   answer.tail.every((record, at) => isSame(record, first.tail[at]));
 
-function waysOf(params: RequestParams): Way[] {
-  const isOffset = params.offset !== undefined && !params.url.searchParams.has(params.page);
-  return isOffset
-    ? ['offset', 'older', 'behind', 'limit', 'time']
-    : ['page', 'offset', 'older', 'behind', 'limit', 'time'];
-}
-
 /** Whether an answer is the first page, or the beginning of it; leads may have arrived before. */
-function isPageAgain({ head }: PageAnswer, first: PageAnswer): boolean {
+function isFirstAgain({ head }: PageAnswer, first: PageAnswer): boolean {
   const at = head.findIndex((record) => isSame(record, first.head[0]));
   return at === 0 || (at > 0 && (head[at + 1] === undefined || isSame(head[at + 1], first.head[1])));
 }
 
-/** What answers to a smaller size show of the one page of a list. */
+/** The facts that answers to a smaller size show of the one page of a list. */
 class ShownByLimit {
   /** By some name; and by the usual one, by which the first page was asked for. */
   isHonouredBySome = false;
@@ -327,9 +326,9 @@ class ShownByLimit {
   note(answer: PageAnswer, first: PageAnswer): void {
     const { limit, limitNames } = answer.request;
     const { count } = answer.facts;
-    this.isIgnored ||= limit !== undefined && limit < count && count === first.facts.count;
-    const isShortened = limit !== undefined && count === limit && count < first.facts.count;
-    if (!isShortened) return;
+    if (limit === undefined || limit > count || limit >= first.facts.count) return;
+    this.isIgnored ||= count === first.facts.count;
+    if (count !== limit) return;
     const { hasMore, next, total } = answer.hints;
     this.isTotalOfPage ||= total !== undefined && this.total !== undefined && total < this.total;
     this.isTotal ||= total !== undefined && total === this.total;
@@ -342,35 +341,30 @@ class ShownByLimit {
   }
 }
 
-/** As many came as were asked for. */
-const wasAskedFor = ({ facts: { count }, request }: PageAnswer, { isIgnored }: ShownByLimit): boolean =>
-  count === request.limit && (!isIgnored || count === 1);
-
-/** Fewer leads came than were asked for, and not as many as services often give at once: all, where that limit is honoured. */
-function mayProveByLimit(first: PageAnswer, shown: ShownByLimit): boolean {
-  const { count } = first.facts;
-  const isAtCap = wasAskedFor(first, shown) || isUsualCap(count) || count === first.hints.pageSize;
-  return count < (first.request.limit ?? 0) && !isAtCap && !isRound(count);
-}
+/** A count that is not usual, but as likely a limit as an accident. */
+const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0;
 
 /** Nothing leads past the page: it is everything where the service's answers, or the run before, show it. */
 function judgeLonePage(first: PageAnswer, facts: ListFacts, shown: ShownByLimit): Complete | Unproven {
-  const { hints } = first;
+  const { hasMore, pages = 1, pageSize } = first.hints;
   const { count } = first.facts;
+  const { limit = 0 } = first.request;
   const { isFiltered, provenUpTo } = facts;
   const { total = 0 } = shown;
-  if (hints.hasMore === true) return unproven({ kind: 'more-without-parameter' });
-  if ((hints.pages ?? 1) > 1) return unproven({ kind: 'nothing-new' });
+  if (hasMore === true) return unproven({ kind: 'more-without-parameter' });
+  if (pages > 1) return unproven({ kind: 'nothing-new' });
   if (total > count && !isFiltered) return unproven({ kind: 'total-out-of-reach', total, met: count });
-  const isAsAsked = wasAskedFor(first, shown);
-  const upTo = Math.max(count - 1, provenUpTo);
+  const isAsAsked = count === limit && (!shown.isIgnored || count === 1);
   if (count <= provenUpTo && !isAsAsked) return complete('not-paged', provenUpTo);
-  if (total > 0 && total === count && !shown.isTotalOfPage) return complete('not-paged', upTo);
-  if (shown.isHonoured && mayProveByLimit(first, shown)) return complete('not-paged', upTo);
-  if (shown.saysMore && hints.pageSize !== count) return complete('explicit-end');
-  if (hints.pages === 1) return complete('explicit-end');
+  // Fewer leads came than were asked for, and not as many as services often give at once.
+  const isAtCap = isAsAsked || count === pageSize || isUsualCap(count) || isRound(count);
+  const isProvenByLimit = shown.isHonoured && count < limit && !isAtCap;
+  const isProvenByTotal = total > 0 && total === count && !shown.isTotalOfPage;
+  if (isProvenByTotal || isProvenByLimit) return complete('not-paged', Math.max(count - 1, provenUpTo));
+  if (shown.saysMore && pageSize !== count) return complete('explicit-end');
+  if (first.hints.pages === 1) return complete('explicit-end');
   if (reachesBack(first, facts)) return complete('reaches-back');
-  const isFew = count < fewest && !isAsAsked && count !== hints.pageSize;
+  const isFew = count < fewest && !isAsAsked && count !== pageSize;
   if (isFew && (total <= count || isFiltered)) return complete('few');
   return unproven({ kind: 'page-may-be-cut', count });
 }

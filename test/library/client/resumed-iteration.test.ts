@@ -151,15 +151,15 @@ it('reads again what an answer left out, and no record twice that has no id', as
     };
     await expect(take(first)).rejects.toThrow(IncompleteError);
     isPartial = false;
-    const rest = take(client.leads({}, { from: stored(first.checkpoint()) }));
-    // The answer that was not all is not read again.
-    await (isMixed ? expect(rest).rejects.toThrow(IncompleteError) : rest);
+    await take(client.leads({}, { from: stored(first.checkpoint()) }));
     isPartial = true;
     return ids;
   };
   expect(await inTwo()).toEqual(['l0', 'l1', 'l3', 'l4', 'l5', 'l2']);
   isMixed = true;
-  expect((await inTwo()).filter((id) => id === undefined)).toHaveLength(1);
+  const mixed = await inTwo();
+  expect(mixed.filter((id) => id === undefined)).toHaveLength(1);
+  expect(new Set(mixed)).toEqual(new Set([undefined, 'l1', 'l2', 'l3', 'l4', 'l5']));
   await service.close();
 });
 
