@@ -33,6 +33,8 @@ export class Session {
   readonly url: DatabaseUrl;
   readonly #socket: Socket;
   readonly #client: postgres.Sql;
+  /** These functions end the statements that are under way. */
+  readonly #unanswered = new Set<(closed: SocketFault) => void>();
   /** A pooler may run the next statement on another connection, on which nothing was prepared. */
   #isPooled = true;
 
@@ -40,6 +42,10 @@ export class Session {
     this.url = url;
     this.#socket = socket;
     this.#client = clientOn(socket, { url, password });
+    // The library knows why and comes first, but it forgets statements that wait for the description of another one.
+    socket.once('close', () =>
+      setImmediate(() => this.#unanswered.forEach((end) => end(new SocketFault('closed')))),
+    );
     socket.on('timeout', () => socket.destroy(new SocketFault('answer time-out', socket.timeout)));
   }
 
@@ -70,7 +76,7 @@ export class Session {
   async run(statements: readonly Query[], answerMs = usualAnswerMs): Promise<readonly Rows[]> {
     this.#socket.setTimeout(answerMs);
     // In order, so that the first failure is the one that the others follow from.
-    const ends = await Promise.allSettled(statements.map((statement) => this.#ask(statement)));
+    const ends = await Promise.allSettled(statements.map((statement) => this.#answer(statement)));
     this.#socket.setTimeout(0);
     return ends.map((end) => {
       if (end.status === 'fulfilled') return end.value;
@@ -78,6 +84,16 @@ export class Session {
       if (broken === undefined) throw end.reason;
       this.drop();
       throw broken;
+    });
+  }
+
+  /** Rejects also where the library settles nothing once the connection has closed. */
+  #answer(statement: Query): Promise<Rows> {
+    return new Promise((resolve, reject) => {
+      this.#unanswered.add(reject);
+      void this.#ask(statement)
+        .then(resolve, reject)
+        .finally(() => this.#unanswered.delete(reject));
     });
   }
 

@@ -187,6 +187,23 @@ describe.skipIf(address === undefined)('a database', () => {
     expect(opened.numbers()).toMatchObject({ open: 1, busy: 0, waiting: 0 });
   });
 
+  test.each(['reset', 'ended'] as const)(
+    'fails every statement of a pipeline when its connection is %s',
+    async (how) => {
+      const { proxy, url } = await proxied();
+      const opened = await open(url);
+      proxy.hold();
+      // The first is described before it runs, and the others wait for that.
+      const statements = [1, 2, 3, 4].map((n) => new Query(`SELECT $1::text AS t${n}`, ['x']));
+      const running = opened.use((session) => session.run(statements));
+      await expect.poll(() => opened.numbers().busy).toBe(1);
+      proxy.cut(how);
+      await expect(running).rejects.toThrow(DatabaseUnavailableError);
+      proxy.resume();
+      expect(await ask(opened, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    },
+  );
+
   test('stays usable after a statement that fails', async () => {
     const opened = await open(urlOf(address), {}, 1);
     await expect(ask(opened, 'SELECT nothing')).rejects.toMatchObject({ code: '42703' });

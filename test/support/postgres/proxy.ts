@@ -28,10 +28,11 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** Breaks every connection; new ones are taken. */
-  cut(): void {
+  /** Breaks every connection; new ones are taken. `ended`: as a server ends them that stops. */
+  cut(how: 'reset' | 'ended' = 'reset'): void {
     for (const { client, upstream } of this.#pairs) {
-      client.resetAndDestroy();
+      if (how === 'ended') client.end();
+      else client.resetAndDestroy();
       upstream.resetAndDestroy();
     }
   }
