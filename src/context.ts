@@ -49,9 +49,9 @@ export async function withContext<T>(
   const settings = once(async () => {
     const { loadSettings } = await import('./config/load-settings.ts');
     const loaded = loadSettings({ globals, env, paths, allowsNewProfile });
-    const names = loaded.unknown;
-    if (names.length > 0)
-      messages.note('unknown', (await texts()).noteOf({ kind: 'settings-ignored', names }));
+    const ignored = loaded.unknown.join(', ');
+    if (ignored !== '')
+      messages.note('unknown', `the configuration file holds what this release ignores: ${ignored}`);
     return loaded;
   });
   let client: HttpClient | undefined;

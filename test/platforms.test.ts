@@ -32,7 +32,7 @@ it.each([
 it('without a home directory, other places have to be named', () => {
   const nowhere = () => undefined;
   expect(() => findPaths({}, 'linux', nowhere)).toThrow(
-    expect.objectContaining({ problem: { kind: 'no-home-directory' } }),
+    expect.objectContaining({ hint: 'set HOME, or both LEADS_CONFIG_DIR and LEADS_DATA_DIR' }),
   );
   expect(() => findPaths({ LEADS_DATA_DIR: '/data' }, 'linux', nowhere)).toThrow();
   const named = { LEADS_CONFIG_DIR: '/config', LEADS_DATA_DIR: '/data' };

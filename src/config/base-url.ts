@@ -1,4 +1,4 @@
-import { configError } from './problems.ts';
+import { baseUrlInPlainHttp, baseUrlWithPassword, invalidBaseUrl } from './errors.ts';
 
 /** `3000`, `:3000/hook`, `localhost:3000` or `app.example` as a URL: http on this machine, https elsewhere. */
 export function withProtocol(typed: string): string {
@@ -17,10 +17,10 @@ export function withProtocol(typed: string): string {
  */
 export function parseBaseUrl(text: string): URL {
   const url = webAddress(text);
-  if (url === undefined) throw configError({ kind: 'not-a-base-url', shown: withoutPassword(text) });
-  if (hasPassword(url)) throw configError({ kind: 'base-url-with-password' });
+  if (url === undefined) throw invalidBaseUrl(withoutPassword(text));
+  if (hasPassword(url)) throw baseUrlWithPassword();
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw configError({ kind: 'base-url-in-plain-http', origin: url.origin });
+    throw baseUrlInPlainHttp(url.origin);
   }
   return url;
 }

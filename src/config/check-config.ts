@@ -1,6 +1,5 @@
-import type { UsageError } from '../errors.ts';
 import { isObject, type Json } from '../json/exact.ts';
-import { usageError } from './problems.ts';
+import { invalidSetting, twoKeysOfAProfile } from './errors.ts';
 import { camelCase, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
@@ -139,7 +138,7 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
   const changed = setIn({ ...profile }, path, value);
   if (examined(changed as Json).wrong.length === 0) return changed;
-  throw usageError({ kind: 'not-a-setting-value', value: String(value), path: path.map(kebabCase) });
+  throw invalidSetting(String(value), path.map(kebabCase).join('.'));
 }
 
 function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
@@ -150,10 +149,7 @@ function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
   return Object.keys(inner).length === 0 ? others : { ...others, [step]: inner };
 }
 
-/** A profile has its key from one place. */
-export const bothKeys = (): UsageError => usageError({ kind: 'two-keys-of-a-profile' });
-
 /** Throws a `UsageError` for a profile that would have both. */
 export function rejectBothKeys(profile: Profile): void {
-  if (profile.apiKey !== undefined && profile.apiKeyCommand !== undefined) throw bothKeys();
+  if (profile.apiKey !== undefined && profile.apiKeyCommand !== undefined) throw twoKeysOfAProfile();
 }

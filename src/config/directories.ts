@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { homeDirectory } from '../home-directory.ts';
-import { configError } from './problems.ts';
+import { noHomeDirectory } from './errors.ts';
 
 /** Where files are kept. Both directories are made, 0700, when something is first written there. */
 export interface Paths {
@@ -18,7 +18,7 @@ export function findPaths(env: Env, platform: string, homeOf = homeDirectory): P
   const [config, data] = platforms[platform] ?? linux;
   const inHome = (names: readonly string[]): string => {
     const home = homeOf(env);
-    if (home === undefined) throw configError({ kind: 'no-home-directory' });
+    if (home === undefined) throw noHomeDirectory();
     return join(home, ...names);
   };
   const placeOf = ({ variable, inHome: place, names }: UsualPlace): string =>

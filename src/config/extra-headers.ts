@@ -1,7 +1,8 @@
+import { UsageError } from '../errors.ts';
 import { isObject, jsonIn } from '../json/exact.ts';
 import { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import { configError, type HeaderObjection, type HeaderProblem } from './problems.ts';
+import { headersOfAnotherOrigin } from './errors.ts';
 import type { ValueType } from './value-types.ts';
 
 export type ExtraHeaders = Readonly<Record<string, string>>;
@@ -12,28 +13,32 @@ export const ownHeaders: readonly string[] = [
   ...['expect', 'upgrade', 'keep-alive', 'te', 'trailer', 'proxy-authorization'],
 ];
 
-const refused: Readonly<Record<string, HeaderObjection>> = {
-  authorization: 'key',
-  'user-agent': 'own',
-  host: 'own',
+const ownHeader = 'is set by leads itself';
+const framing = 'belongs to the connection or says where a request ends, which leads itself decides';
+const part = 'asks for a part of the answer, and the list would lack the rest';
+
+const refused: Readonly<Record<string, string>> = {
+  authorization: 'holds the API key, which is set as api-key',
+  'user-agent': ownHeader,
+  host: ownHeader,
   // Answers are decoded as the client that sends the request can.
-  'accept-encoding': 'own',
+  'accept-encoding': ownHeader,
   // RFC 9110, 7.6.1 and 10.1, and RFC 9112, 6: they are between this client and the next server, or end a request.
-  connection: 'framing',
-  'content-length': 'framing',
-  expect: 'framing',
-  'keep-alive': 'framing',
-  'proxy-connection': 'framing',
-  te: 'framing',
-  trailer: 'framing',
-  'transfer-encoding': 'framing',
-  upgrade: 'framing',
-  'content-encoding': 'framing',
-  'content-range': 'framing',
-  'proxy-authorization': 'proxy',
-  cookie: 'session',
-  range: 'part',
-  'if-range': 'part',
+  connection: framing,
+  'content-length': framing,
+  expect: framing,
+  'keep-alive': framing,
+  'proxy-connection': framing,
+  te: framing,
+  trailer: framing,
+  'transfer-encoding': framing,
+  upgrade: framing,
+  'content-encoding': framing,
+  'content-range': framing,
+  'proxy-authorization': 'is for the proxy, whose URL holds the user and the password',
+  cookie: 'is refused: a session ends and changes, and the API key says who asks',
+  range: part,
+  'if-range': part,
 };
 
 const namePattern = /^[!#$%&'*+.^_`|~\w-]+$/;
@@ -44,32 +49,35 @@ function objectIn(typed: string): Readonly<Record<string, unknown>> | undefined 
   return isObject(given) ? given : undefined;
 }
 
-/** The first of the headers that cannot be one of a profile. */
-function headerProblemIn(given: Readonly<Record<string, unknown>>): HeaderProblem | undefined {
+/** Names the first of the headers that cannot be one of a profile. */
+function headerErrorIn(given: Readonly<Record<string, unknown>>): UsageError | undefined {
   const met = new Set<string>();
   for (const [typed, value] of Object.entries(given)) {
     const name = typed.toLowerCase();
-    const why = met.has(name) ? 'twice' : objectionTo(name, value);
-    if (why !== undefined) return { kind: 'header-not-settable', name, why };
+    if (!namePattern.test(name))
+      return new UsageError('api.headers: one of the names is no name of a header');
+    const objection = met.has(name) ? 'is given twice' : objectionTo(name, value);
+    if (objection !== undefined) return new UsageError(`api.headers: '${name}' ${objection}`);
     met.add(name);
   }
   return undefined;
 }
 
-function objectionTo(name: string, value: unknown): HeaderObjection | undefined {
-  if (!namePattern.test(name)) return 'name';
+function objectionTo(name: string, value: unknown): string | undefined {
   if (Object.hasOwn(refused, name)) return refused[name];
-  return typeof value === 'string' && valuePattern.test(value) ? undefined : 'value';
+  return typeof value === 'string' && valuePattern.test(value)
+    ? undefined
+    : 'is not a text of printable ASCII characters, as the value of a header is';
 }
 
 /** Names in lower case and values, typed as one JSON object. */
 export const headersType: ValueType<ExtraHeaders> = {
   parse: (typed) => {
     const given = objectIn(typed) ?? {};
-    if (Object.keys(given).length === 0 || headerProblemIn(given) !== undefined) return undefined;
+    if (Object.keys(given).length === 0 || headerErrorIn(given) !== undefined) return undefined;
     return extraHeadersOf({ headers: given as ExtraHeaders });
   },
-  problemIn: (typed) => headerProblemIn(objectIn(typed) ?? {}),
+  errorFor: (typed) => headerErrorIn(objectIn(typed) ?? {}),
   expected: `a JSON object of headers and their values, such as '{"x-api-version":"2"}'`,
   isHidden: true,
 };
@@ -80,11 +88,14 @@ export const extraHeadersOf = ({ headers = {} }: Dialect): ExtraHeaders =>
 
 /** Throws a `ConfigError` where they would go to another origin than they were stored for: they may hold a credential. */
 export function rejectForeignHeaders(
-  { dialect, headersOrigin: of }: { readonly dialect: Dialect; readonly headersOrigin: string | undefined },
+  {
+    dialect,
+    headersOrigin: bound,
+  }: { readonly dialect: Dialect; readonly headersOrigin: string | undefined },
   { origin }: URL,
 ): void {
-  if (dialect.headers === undefined || of === origin) return;
-  throw configError({ kind: 'headers-of-another-origin', of, origin });
+  if (dialect.headers === undefined || bound === origin) return;
+  throw headersOfAnotherOrigin(bound, origin);
 }
 
 const secretName = /auth|token|key|secret|passw|session|credential|signature/i;

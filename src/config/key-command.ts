@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { messageOf } from '../errors.ts';
+import { ConfigError, messageOf } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
-import { configError, type KeyCommandFault } from './problems.ts';
+import { formatDuration } from '../time/time-text.ts';
 
 const runFile = promisify(execFile);
 
@@ -39,19 +39,27 @@ export async function runKeyCommand(
     signal.throwIfAborted();
     const failure = error as ExecFailure;
     const stderr = (failure.stderr ?? '').trim().slice(0, mostShown);
-    throw configError({ kind: 'key-command-failed', program, how: faultOf(failure, timeoutMs), stderr });
+    throw keyCommandFailed(program, faultOf(failure, timeoutMs) + (stderr === '' ? '' : `: ${stderr}`));
   }
   if (/^[\x21-\x7e]+$/.test(printed)) return new Secret(printed);
-  throw configError({ kind: 'key-command-failed', program, how: { kind: 'no-key-printed' }, stderr: '' });
+  throw keyCommandFailed(
+    program,
+    'what it printed is empty, or holds characters that cannot be part of a key',
+  );
 }
 
 /** Of what the program writes to stderr, in characters. */
 const mostShown = 500;
 
-function faultOf(failure: ExecFailure, afterMs: number): KeyCommandFault {
+function faultOf(failure: ExecFailure, timeoutMs: number): string {
   const { code, signal, killed } = failure;
-  if (typeof code === 'number') return { kind: 'exited', status: code };
-  if (killed === true && code === null) return { kind: 'not-ended', afterMs };
-  if (typeof signal === 'string') return { kind: 'killed', by: signal };
-  return { kind: 'not-run', why: code ?? messageOf(failure) };
+  if (typeof code === 'number') return `exit ${code}`;
+  if (killed === true && code === null) return `it did not end within ${formatDuration(timeoutMs)}`;
+  if (typeof signal === 'string') return `ended by ${signal}`;
+  return `it cannot be run: ${code ?? messageOf(failure)}`;
 }
+
+const keyCommandFailed = (program: string, fault: string): ConfigError =>
+  new ConfigError(`api-key-command gave no key: ${fault}`, {
+    hint: `run '${program}' by hand as 'leads config get api-key-command' shows it; it must print the key and nothing else`,
+  });

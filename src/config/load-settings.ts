@@ -4,10 +4,25 @@ import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/time-text.ts';
 import { type Paths, configFile } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
-import { configError, usageError } from './problems.ts';
+import {
+  configInvalid,
+  configNotJson,
+  configOfAnotherUser,
+  configOfNewerVersion,
+  configUnreadable,
+  invalidRetries,
+  invalidTimeout,
+  keyCommandOfAnotherOrigin,
+  keyOfAnotherOrigin,
+  noApiKey,
+  noBaseUrl,
+  twoKeysOfAProfile,
+  unknownProfile,
+  unsendableKey,
+} from './errors.ts';
 import type { Dialect } from './dialect.ts';
 import type { Account, AccountSettings, CommandKey, Config, Globals, Profile } from './settings.ts';
-import { bothKeys, configFrom, configVersion } from './check-config.ts';
+import { configFrom, configVersion } from './check-config.ts';
 import { ConfigError } from '../errors.ts';
 import type { Json } from '../json/exact.ts';
 
@@ -88,22 +103,21 @@ function accountOf(
   const profile = profiles[name];
   if (baseUrl === undefined) {
     rejectUnknownProfile(name, profiles);
-    throw configError({ kind: 'no-base-url', profile: name });
+    throw noBaseUrl(name);
   }
   if (keyFromEnv !== undefined) {
-    return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'environment') };
+    return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'LEADS_API_KEY') };
   }
   if (profile?.apiKeyCommand !== undefined) {
     return { profile: name, baseUrl, apiKeyCommand: commandOf(profile, profile.apiKeyCommand, baseUrl) };
   }
   if (profile?.apiKey === undefined) {
     rejectUnknownProfile(name, profiles);
-    throw configError({ kind: 'no-api-key', profile: name });
+    throw noApiKey(name);
   }
-  const { apiKeyOrigin: of } = profile;
   const { origin } = baseUrl;
-  if (of !== origin) throw configError({ kind: 'key-of-another-origin', profile: name, of, origin });
-  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'profile') };
+  if (profile.apiKeyOrigin !== origin) throw keyOfAnotherOrigin(name, profile.apiKeyOrigin, origin);
+  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
 }
 
 /** The key that it prints is bound to one origin, as a stored key is. */
@@ -112,34 +126,34 @@ function commandOf(
   command: readonly string[],
   { origin }: URL,
 ): readonly string[] {
-  if (apiKey !== undefined) throw bothKeys();
+  if (apiKey !== undefined) throw twoKeysOfAProfile();
   if (apiKeyOrigin === origin) return command;
-  throw configError({ kind: 'key-command-of-another-origin', of: apiKeyOrigin, origin });
+  throw keyCommandOfAnotherOrigin(apiKeyOrigin, origin);
 }
 
 function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {
   const known = Object.keys(profiles);
   if (known.includes(name) || known.length === 0) return;
-  throw configError({ kind: 'unknown-profile', profile: name, known });
+  throw unknownProfile(name, known);
 }
 
 /** A character that no header can hold is a mistake in copying, and the request would fail. */
-function sendable(key: string, from: 'environment' | 'profile'): Secret {
+function sendable(key: string, source: Parameters<typeof unsendableKey>[0]): Secret {
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
-  throw configError({ kind: 'unsendable-key', from });
+  throw unsendableKey(source);
 }
 
 function timeout(flag: string | undefined, stored: string | undefined): number {
   const text = flag ?? stored ?? '30s';
   const value = parseDuration(text);
   if (value !== undefined && value > 0) return Math.min(value, longestTimerMs);
-  throw usageError({ kind: 'no-time-out', text });
+  throw invalidTimeout(text);
 }
 
 function retries(flag: string | undefined, stored: number | undefined): number {
   if (flag === undefined) return stored ?? 5;
   if (/^\d{1,3}$/.test(flag)) return Number(flag);
-  throw usageError({ kind: 'no-retries', text: flag });
+  throw invalidRetries(flag);
 }
 
 const secret = (text: string | undefined): Secret | undefined =>
@@ -166,7 +180,7 @@ export function readConfig(
     if (cause instanceof ConfigError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
-    throw configError({ kind: 'config-unreadable', path, code: code ?? String(cause) }, { cause });
+    throw configUnreadable(path, code ?? String(cause), cause);
   }
 }
 
@@ -190,7 +204,7 @@ function checkOwnFile(path: string, mode: number): void {
     return;
   }
   if (uid !== undefined && ![0, uid].includes(stat.uid)) {
-    throw configError({ kind: 'config-of-another-user', path });
+    throw configOfAnotherUser(path);
   }
   const target = statSync(path, { throwIfNoEntry: false });
   // Others may own what a link leads to, and a directory behind one may have other uses.
@@ -211,20 +225,20 @@ function parseConfig(text: string, path: string, onUnknown: (path: readonly stri
   try {
     json = JSON.parse(withoutMark(text)) as Json;
   } catch (cause) {
-    throw configError({ kind: 'config-not-json', path, ...placeOf(cause, text) }, { cause });
+    throw configNotJson(path, placeOf(cause, text), cause);
   }
   const { config, wrong, unknown } = configFrom(json);
-  if (wrong !== undefined) throw configError({ kind: 'config-invalid', path, at: wrong });
-  if ((config.version ?? 0) > configVersion) throw configError({ kind: 'config-of-newer-version', path });
+  if (wrong !== undefined) throw configInvalid(path, wrong);
+  if ((config.version ?? 0) > configVersion) throw configOfNewerVersion(path);
   unknown.forEach(onUnknown);
   return config;
 }
 
 /** The line that cannot be read, and whether it is because of a comma too many. */
-function placeOf(cause: unknown, text: string): { line: number; isComma: boolean } {
+function placeOf(cause: unknown, text: string): { line: number; hasExtraComma: boolean } {
   const plain = withoutMark(text);
   const at = Number(/at position (\d+)/.exec(String(cause))?.[1] ?? plain.trimEnd().length);
   const before = plain.slice(0, at);
-  const isComma = /^[}\]]/.test(plain.slice(at)) && before.trimEnd().endsWith(',');
-  return { line: (isComma ? before.trimEnd() : before).split('\n').length, isComma };
+  const hasExtraComma = /^[}\]]/.test(plain.slice(at)) && before.trimEnd().endsWith(',');
+  return { line: (hasExtraComma ? before.trimEnd() : before).split('\n').length, hasExtraComma };
 }

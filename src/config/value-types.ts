@@ -2,7 +2,8 @@ import { Secret } from '../secret.ts';
 import { formatPointer, parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { zoneNamed } from '../time/zone.ts';
-import { type ConfigProblem, usageError } from './problems.ts';
+import type { UsageError } from '../errors.ts';
+import { noSecretGiven, secretWithBlanks } from './errors.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
 export interface ValueType<T> {
@@ -10,8 +11,8 @@ export interface ValueType<T> {
   readonly parse: (text: string) => T | undefined;
   /** Completes "'x' is not …". */
   readonly expected: string;
-  /** What is wrong with a text that is no such value, where more can be said than what is expected. */
-  readonly problemIn?: (text: string) => ConfigProblem | undefined;
+  /** The error for a text that is no such value, where more can be said than what is expected. */
+  readonly errorFor?: (text: string) => UsageError | undefined;
   /** The value that a text which is none probably means. */
   readonly meant?: (text: string) => string | undefined;
   /** Every possible text, where these can be listed. */
@@ -133,7 +134,7 @@ export const timeZone: ValueType<string> = {
 /** One word of visible characters: anything else cannot stand in an HTTP header and is a mistake in copying. */
 export function parseSecret(text: string, what: string): Secret {
   const word = text.trim();
-  if (word === '') throw usageError({ kind: 'no-secret-given', what });
-  if (!/^[\x21-\x7e]+$/.test(word)) throw usageError({ kind: 'secret-with-blanks', what });
+  if (word === '') throw noSecretGiven(what);
+  if (!/^[\x21-\x7e]+$/.test(word)) throw secretWithBlanks(what);
   return new Secret(word);
 }

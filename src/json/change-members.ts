@@ -1,6 +1,6 @@
 import { bufferOf, closeBrace, closeBracket, comma, openBrace, openBracket } from './bytes.ts';
 import { membersAt, type Span } from './members.ts';
-import { jsonError } from './problems.ts';
+import { noMembersThere, noSuchElement } from './errors.ts';
 import { scanner } from './scanner.ts';
 
 /** One change to an object: a member gets a value, or goes. */
@@ -22,12 +22,12 @@ export function changeMember(json: Uint8Array, { path, value }: MemberChange): B
   for (const [i, step] of path.entries()) {
     const found = childAt(text, place.start, step);
     if (found === 'no container') {
-      throw jsonError({ kind: 'no-members-there', path: path.slice(0, i), change: path });
+      throw noMembersThere(path.slice(0, i), path);
     }
     if (found === undefined) {
       if (value === undefined) return undefined;
       if (text[place.start] === openBracket) {
-        throw jsonError({ kind: 'no-such-element', path: path.slice(0, i), step });
+        throw noSuchElement(path.slice(0, i), step);
       }
       return inserted(text, place, nested(path.slice(i), value));
     }

@@ -13,7 +13,7 @@ import {
 import { decodeString, idKinds, row, ScannedRecord, scanner } from './scanner.ts';
 import { formatPointer } from './exact.ts';
 import { InvalidRecord } from './invalid-record.ts';
-import { jsonError } from './problems.ts';
+import { memberBesideLead, noLeadInElement } from './errors.ts';
 
 /** The position of a value in a text. */
 export interface Span {
@@ -180,10 +180,7 @@ export class LeadReader {
     if (this.#item === 'auto') return this.#unwrapped(element, nth);
     const lead = spanAt(element, this.#item);
     if (lead === undefined || element[lead.start] !== openBrace) {
-      throw jsonError({
-        ...{ kind: 'no-lead-in-element', nth, isLearnt: false },
-        place: formatPointer(this.#item),
-      });
+      throw noLeadInElement(formatPointer(this.#item), nth, 'dialect');
     }
     return identifiedRecord(element, lead.start, this.#idName);
   }
@@ -195,10 +192,10 @@ export class LeadReader {
     const lead = onlyMember(members, wrapper.member);
     const place = formatPointer([wrapper.member]);
     if (lead === undefined || element[lead.start] !== openBrace) {
-      throw jsonError({ kind: 'no-lead-in-element', nth, isLearnt: true, place });
+      throw noLeadInElement(place, nth, 'elements before');
     }
     const stranger = strangerIn(members, wrapper);
-    if (stranger !== undefined) throw jsonError({ kind: 'member-beside-lead', place, name: stranger, nth });
+    if (stranger !== undefined) throw memberBesideLead(place, stranger, nth);
     // A lead without the id that the dialect names has none.
     const hasOuterId = wrapper.id !== undefined && this.#idName === undefined;
     const outerId = hasOuterId ? onlyMember(members, wrapper.id ?? '') : undefined;

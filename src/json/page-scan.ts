@@ -1,10 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, openBrace, skipSpace, unexpectedAfter } from './bytes.ts';
-import { formatPointer, isObject, type Json, parseExact, valueAt } from './exact.ts';
+import { isObject, type Json, parseExact, valueAt } from './exact.ts';
 import { absentArray, type ArrayPlace, findArray, hasOtherName, isUsualPlace } from './find-array.ts';
 import { endOfInvalid, InvalidRecord, readableId } from './invalid-record.ts';
-import { jsonError } from './problems.ts';
+import {
+  arrayTwice,
+  invalidJson,
+  invalidUtf8,
+  noArray,
+  recordIsNoObject,
+  tooLargeToRead,
+  twoArrays,
+} from './errors.ts';
 import {
   endings,
   type Expects,
@@ -114,7 +122,7 @@ export class PageScan {
     if (rest.length > maxBytes) {
       const isInRecord = this.#expects !== undefined && this.#expects !== expects.nothing;
       const nth = isInRecord ? this.#recordCount + 1 : undefined;
-      throw jsonError({ kind: 'too-large-to-read', maxBytes, nth });
+      throw tooLargeToRead(maxBytes, nth);
     }
   }
 
@@ -159,8 +167,7 @@ export class PageScan {
       found = { ...found, result: endings.rowsFull, done: span.end, expects: expects.separator };
     }
     this.#expects = found.expects;
-    if (found.result === endings.noObject)
-      throw jsonError({ kind: 'record-is-no-object', nth: this.#recordCount + 1 });
+    if (found.result === endings.noObject) throw recordIsNoObject(this.#recordCount + 1);
     const first = records.length;
     for (const part of parts) {
       if (part instanceof Int32Array) {
@@ -213,11 +220,9 @@ export class PageScan {
     if (!isUtf8(whole)) throw invalidUtf8();
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
     const again = valueAt(envelope.root, this.#path);
-    if (Array.isArray(again) && again.length > 0)
-      throw jsonError({ kind: 'array-twice', place: formatPointer(this.#path) });
+    if (Array.isArray(again) && again.length > 0) throw arrayTwice(this.#path);
     const other = this.#target === 'auto' ? otherArray(envelope) : undefined;
-    if (other !== undefined)
-      throw jsonError({ kind: 'two-arrays', place: formatPointer(this.#path), other: formatPointer(other) });
+    if (other !== undefined) throw twoArrays(this.#path, other);
     return envelope;
   }
 
@@ -239,10 +244,7 @@ export class PageScan {
     if (root !== undefined && absent !== undefined)
       return { root, path: absent.path, isWithoutList: !absent.isCertain };
     const only = this.#target === 'auto' ? onlyArray(found.arrays) : undefined;
-    if (only === undefined) {
-      const place = this.#target === 'auto' ? undefined : formatPointer(this.#target);
-      throw jsonError({ kind: 'no-array', place, others: found.arrays.map(formatPointer) });
-    }
+    if (only === undefined) throw noArray(this.#target, found.arrays);
     this.#target = only;
     return this.end(records);
   }
@@ -250,13 +252,9 @@ export class PageScan {
   /** `record`: what is there of the record that it is in. */
   #invalid(buf: Uint8Array, offset: number, record?: Buffer): DataError {
     const isInRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
-    return jsonError({
-      kind: 'invalid-json',
-      byte: buf[offset] ?? 0,
-      offset: this.#scannedBytes + offset,
-      nth: isInRecord ? this.#recordCount + 1 : undefined,
-      id: isInRecord && record !== undefined ? readableId(record, this.#idName) : undefined,
-    });
+    const nth = isInRecord ? this.#recordCount + 1 : undefined;
+    const id = isInRecord && record !== undefined ? readableId(record, this.#idName) : undefined;
+    return invalidJson(buf[offset] ?? 0, this.#scannedBytes + offset, nth, id);
   }
 }
 
@@ -306,5 +304,3 @@ function isOtherArray(place: readonly string[], value: Json, taken: readonly str
     isObject((value as readonly Json[])[0])
   );
 }
-
-const invalidUtf8 = (nth?: number, id?: string): DataError => jsonError({ kind: 'invalid-utf8', nth, id });

@@ -9,7 +9,7 @@ import {
   openBracket,
   quote,
 } from './bytes.ts';
-import { jsonError } from './problems.ts';
+import { endlessObject, jsonEndsEarly, unexpectedByte } from './errors.ts';
 
 /** A longer object is no record: it would have to fit into memory. */
 const longestObject = 64 * 1024 * 1024;
@@ -72,7 +72,7 @@ export class ValueSplitter {
   end(): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (this.#depth === 0 && this.#expected === 'value') return;
-    throw jsonError({ kind: 'json-ends-early', offset: this.#before });
+    throw jsonEndsEarly(this.#before);
   }
 
   #outside(byte: number, offset: number): void {
@@ -86,7 +86,7 @@ export class ValueSplitter {
     else if (byte === closeBracket && (expected === 'comma' || expected === 'first element')) {
       this.#expected = 'value';
     } else {
-      throw jsonError({ kind: 'unexpected-byte', byte, offset });
+      throw unexpectedByte(byte, offset);
     }
   }
 
@@ -128,7 +128,7 @@ export class ValueSplitter {
     this.#held.push(Buffer.from(piece));
     this.#heldLength += piece.length;
     if (this.#heldLength > longestObject) {
-      throw jsonError({ kind: 'endless-object', offset: this.#before });
+      throw endlessObject(this.#before);
     }
   }
 }

@@ -1,8 +1,5 @@
 import { parseBaseUrl } from '../config/base-url.ts';
 import { UsageError } from '../errors.ts';
-import { forApplication } from '../messages/application.ts';
-import { configMessages } from '../messages/config.ts';
-import { messageIn } from '../messages/message.ts';
 import { RateGate } from '../service/client/service.ts';
 import { systemClock } from '../time/clock.ts';
 import {
@@ -55,24 +52,12 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   checkClientOptions(options);
-  const baseUrl = checked(() => parseBaseUrl(String(options.baseUrl)));
+  const baseUrl = parseBaseUrl(String(options.baseUrl));
   // Shared by all iterations: the service limits the account, not one reading of the list.
   const account = { ...options, baseUrl, rateGate: new RateGate(systemClock) };
   return {
-    leads: (filter = {}, leadsOptions = {}) =>
-      checked(() => new LeadIteration(account, filter, leadsOptions)),
+    leads: (filter = {}, leadsOptions = {}) => new LeadIteration(account, filter, leadsOptions),
   };
-}
-
-const messages = configMessages;
-
-/** What options that cannot work throw, in words of options: the messages of what runs later are not loaded for it. */
-function checked<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (thrown) {
-    throw forApplication(thrown, (problem) => messageIn(messages, problem));
-  }
 }
 
 /** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */

@@ -1,10 +1,8 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { captureMessages } from './capture.ts';
-import { configMessages } from './config.ts';
 import { fileMessages } from './files.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
-import { jsonMessages } from './json.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
 import { serviceMessages } from './service.ts';
@@ -13,13 +11,11 @@ import { tlsMessages } from './tls.ts';
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
   ...captureMessages,
-  ...configMessages,
   ...fileMessages,
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,
   ...tlsMessages,
-  ...jsonMessages,
   ...serviceMessages,
 };
 

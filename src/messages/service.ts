@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
 import type { ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/time-text.ts';
-import { jsonMessages, otherPlace } from './json.ts';
+import { otherPlace } from '../json/errors.ts';
 import { tlsCauses, tlsHints } from './tls.ts';
 import { type Message, messageIn, type Messages, type Words, loginCommand } from './message.ts';
 
@@ -264,7 +264,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
 
 /** The message of a problem that another one wraps. */
 const messageOf = (problem: Problem): Message =>
-  messageIn({ ...jsonMessages, ...serviceMessages }, problem) ?? { message: problem.kind };
+  messageIn(serviceMessages, problem) ?? { message: problem.kind };
 
 const sentence = (problem: Problem): string => messageOf(problem).message;
 

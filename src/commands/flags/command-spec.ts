@@ -152,8 +152,8 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   if (value !== undefined) return value;
   if (text === '')
     throw new UsageError(`${label}: the value is empty`, { hint: `it must be ${type.expected}` });
-  const problem = type.problemIn?.(text);
-  if (problem !== undefined) throw new UsageError(problem);
+  const error = type.errorFor?.(text);
+  if (error !== undefined) throw error;
   const shown = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
   const meant = type.meant?.(text);
   throw new UsageError(`${label}: ${shown} is not ${type.expected}`, {

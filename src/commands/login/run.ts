@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/load-settings.ts';
-import { bothKeys } from '../../config/check-config.ts';
+import { twoKeysOfAProfile } from '../../config/errors.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
@@ -22,7 +22,7 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   rejectForeignHeaders(settings, baseUrl);
   const what = 'API key';
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
-  if (stored?.apiKeyCommand !== undefined) throw bothKeys();
+  if (stored?.apiKeyCommand !== undefined) throw twoKeysOfAProfile();
   const apiKey =
     flags.apiKeyFile === undefined
       ? await secretFromPerson(what, context)

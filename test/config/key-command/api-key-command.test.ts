@@ -117,7 +117,8 @@ describe('api-key-command', () => {
     const context = { env: process.env, signal: new AbortController().signal };
     const stubborn = ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'];
     await expect(runKeyCommand(stubborn, context, 100)).rejects.toMatchObject({
-      problem: { kind: 'key-command-failed', how: { kind: 'not-ended', afterMs: 100 } },
+      code: 'config',
+      message: 'api-key-command gave no key: it did not end within 100ms',
     });
   });
 
