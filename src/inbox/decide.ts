@@ -1,28 +1,13 @@
 import { sha256 } from '../json/bytes.ts';
 import { leadBytes } from '../lead/raw-lead.ts';
-import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
-import {
-  ComparisonBudget,
-  decideErased,
-  decideVerdict,
-  replayedNonce,
-  type TakenVerdict,
-} from './decide-verdict.ts';
-import {
-  contentOf,
-  type DeliveryContent,
-  type DeliverySummary,
-  groupByDelivery,
-  keptVerdict,
-  memberIds,
-  remainingContent,
-  summaryOf,
-} from './delivery-record.ts';
-import type { Arrival, ErasedLead, RejectedDelivery, TakeResult } from './inbox.ts';
+import { type OtherDelivery, type Rejection, rejection } from '../webhook/delivery-answer.ts';
+import { type DeliveryContent, memberIds, remainingContent } from './delivery-record.ts';
+import type { Arrival, ErasedLead, RejectedDelivery, TakenVerdict, TakeResult } from './inbox.ts';
+import { payloadDiff } from './payload-diff.ts';
 import { toColumn, type Value } from './sql/statement.ts';
-import { maxRejectedBody, maxRepeatsKept, type RedactDelivery } from './store-options.ts';
+import { maxComparedBytes, maxRejectedBody, maxRepeatsKept, type RedactDelivery } from './store-options.ts';
 
-/** A lead on its way in. `id`: as a column has it. */
+/** A lead on its way in. `id` is the text of its column. */
 interface ArrivingLead {
   readonly arrival: Arrival;
   readonly id: string;
@@ -39,14 +24,14 @@ interface ArrivingDelivery {
   readonly nonce: { readonly key: string; readonly digest: Uint8Array } | undefined;
 }
 
-interface KeptRejection extends RejectedDelivery {
+interface RejectedContent extends RejectedDelivery {
   readonly content: DeliveryContent;
 }
 
 /** The deliveries of one caller: those to store as received, and those to keep as rejected. */
 export interface BatchItem {
   readonly deliveries: readonly ArrivingDelivery[];
-  readonly rejected: readonly KeptRejection[];
+  readonly rejected: readonly RejectedContent[];
 }
 
 export const takeItem = (arrivals: readonly Arrival[], redact: RedactDelivery): BatchItem => ({
@@ -65,8 +50,26 @@ export const takeItem = (arrivals: readonly Arrival[], redact: RedactDelivery): 
 
 export const rejectItem = (rejected: readonly RejectedDelivery[], redact: RedactDelivery): BatchItem => ({
   deliveries: [],
-  rejected: rejected.map((one) => ({ ...one, content: contentOf(one.delivery, redact) })),
+  rejected: rejected.map((delivery) => ({ ...delivery, content: contentOf(delivery.delivery, redact) })),
 });
+
+const contentOf = (delivery: Arrival['delivery'], redact: RedactDelivery): DeliveryContent => ({
+  path: redact.path(delivery),
+  headers: redact.headers(delivery),
+  body: delivery.body,
+});
+
+/** Puts arrivals that follow each other and share a delivery together; a body that is the lead has no other one. */
+function groupByDelivery(arrivals: readonly Arrival[]): readonly (readonly [Arrival, ...Arrival[]])[] {
+  const groups: [Arrival, ...Arrival[]][] = [];
+  for (const arrival of arrivals) {
+    const group = arrival.place === undefined ? undefined : groups.at(-1);
+    const isSame = group?.[0].place !== undefined && group[0].delivery === arrival.delivery;
+    if (group !== undefined && isSame) group.push(arrival);
+    else groups.push([arrival]);
+  }
+  return groups;
+}
 
 function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): ArrivingLead {
   const { delivery, leadId, place } = arrival;
@@ -77,7 +80,7 @@ function arrivingLead(arrival: Arrival, bodyDigest: Uint8Array | undefined): Arr
 
 /** A batch is decided about once these are looked up. */
 export interface Keys {
-  /** As columns have them. */
+  /** Ids of leads, as texts of their column. */
   readonly leads: ReadonlySet<string>;
   readonly nonces: ReadonlySet<string>;
   /** Ids that may have been erased: those of the leads, and those in rejected deliveries. */
@@ -87,30 +90,26 @@ export interface Keys {
 export function keysOf(batch: readonly BatchItem[]): Keys {
   const leads = new Set<string>();
   const nonces = new Set<string>();
-  for (const { deliveries } of batch) {
-    for (const { leads: taken, nonce } of deliveries) {
-      for (const { id } of taken) leads.add(id);
-      if (nonce !== undefined) nonces.add(nonce.key);
-    }
+  for (const delivery of batch.flatMap(({ deliveries }) => deliveries)) {
+    for (const { id } of delivery.leads) leads.add(id);
+    if (delivery.nonce !== undefined) nonces.add(delivery.nonce.key);
   }
   return { leads, nonces, ids: () => new Set(batch.flatMap(idsIn)) };
 }
 
-const idsIn = ({ deliveries, rejected }: BatchItem): readonly string[] => [
-  ...deliveries.flatMap(({ leads }) => leads.map(({ arrival: { leadId } }) => leadId)),
-  ...rejected.flatMap(rejectedIds),
+export const leadsIn = ({ deliveries }: BatchItem) => deliveries.flatMap(({ leads }) => leads);
+
+const idsIn = (item: BatchItem): readonly string[] => [
+  ...leadsIn(item).map(({ arrival: { leadId } }) => leadId),
+  ...item.rejected.flatMap(rejectedIds),
 ];
 
 /** Ids of the leads in a rejected delivery, of which nobody knows whether they are authentic. */
-const rejectedIds = ({ leadId, delivery }: Pick<KeptRejection, 'leadId' | 'delivery'>): readonly string[] =>
+const rejectedIds = ({ leadId, delivery }: RejectedDelivery): readonly string[] =>
   leadId === undefined ? memberIds(delivery.body) : [leadId];
 
-/** A lead that came before this batch. */
-interface StoredLeadRow {
-  /** Of its first delivery. */
-  readonly seq: number;
-  readonly firstAt: number;
-  readonly attempts: number;
+/** A lead that came before this batch: what stays of an erased one, too, and the digest of its first payload. */
+interface StoredLeadRow extends ErasedLead {
   readonly digest: Uint8Array;
 }
 
@@ -123,29 +122,15 @@ export interface BoundNonce {
 
 /** These are the rows that the inbox has for the keys of a batch. */
 export interface StoredState {
-  /** By ids as columns have them. */
+  /** The keys are the texts of the column. */
   readonly leads: ReadonlyMap<string, StoredLeadRow>;
   readonly nonces: ReadonlyMap<string, BoundNonce>;
-  /** By ids as they are. */
+  /** The keys are the ids themselves. */
   readonly erased: ReadonlyMap<string, ErasedLead>;
   /** First payloads with which other ones may be compared, by the numbers of their deliveries. */
   readonly payloads: ReadonlyMap<number, Uint8Array>;
-  /** Ids, as columns have them, of leads that were fetched for no target and never pushed. */
+  /** These leads, named by the texts of their column, were fetched for no target and never pushed. */
   readonly unpushed: ReadonlySet<string>;
-}
-
-/** Numbers of first deliveries whose payload is not the one that comes now. */
-export function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
-  const seqs = new Set<number>();
-  for (const { deliveries } of batch) {
-    for (const { leads: taken } of deliveries) {
-      for (const { id, digest } of taken) {
-        const known = leads.get(id);
-        if (known !== undefined && Buffer.compare(known.digest, digest) !== 0) seqs.add(known.seq);
-      }
-    }
-  }
-  return [...seqs];
 }
 
 /** A decision depends on this beside the batch and the stored state. Times are in milliseconds. */
@@ -163,7 +148,7 @@ export interface BatchContext {
 
 /** These rows of the tables change by a batch. */
 export interface Changes {
-  /** Of each item of the batch, in order. */
+  /** There is one list for each item of the batch, in order. */
   readonly results: readonly (readonly TakeResult[])[];
   readonly seq: number;
   readonly deliveries: readonly (readonly Value[])[];
@@ -176,7 +161,7 @@ export interface Changes {
   /** Leads with more repeats than are kept, of those that have another payload than the first one, or of the others. */
   readonly trimmed: readonly { readonly id: string; readonly differs: boolean }[];
   /** Kinds of deliveries that were not taken and are kept. */
-  readonly untaken: ReadonlySet<RejectedDelivery['rejection']['kind']>;
+  readonly untaken: ReadonlySet<'rejected' | 'other'>;
 }
 
 /**
@@ -188,10 +173,7 @@ export function decide(batch: readonly BatchItem[], stored: StoredState, context
 }
 
 /** A lead as it is after the deliveries of a batch that were decided so far. */
-interface LeadState {
-  readonly seq: number;
-  readonly firstAt: number;
-  readonly digest: Uint8Array;
+interface LeadState extends StoredLeadRow {
   readonly payload: Uint8Array | undefined;
   readonly isNew: boolean;
   attempts: number;
@@ -204,20 +186,28 @@ interface NewForward {
   readonly claimed?: readonly string[] | undefined;
 }
 
+/** `id` is the text of its column; `firstSeq` the number of the first lead in a delivery of several. */
+interface DeliveryRow extends Pick<Arrival, 'delivery' | 'place' | 'source' | 'createdAt'> {
+  readonly id: string | null;
+  readonly firstSeq?: number | undefined;
+}
+
+const noBytes = new Uint8Array();
+
 class Decision {
   readonly #stored: StoredState;
   readonly #context: BatchContext;
-  readonly #comparison = new ComparisonBudget();
   readonly #leads = new Map<string, LeadState>();
   readonly #nonces = new Map<string, BoundNonce>();
   readonly #deliveries: Value[][] = [];
   readonly #contents: Value[][] = [];
   readonly #forwards: Value[][] = [];
-  readonly #trimmed = new Map<string, { readonly id: string; readonly differs: boolean }>();
-  readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
+  readonly #trimmed = new Map<string, Changes['trimmed'][number]>();
+  readonly #untaken = new Set<'rejected' | 'other'>();
   /** Leads that were unpushed before a delivery of this batch. */
   readonly #pushed = new Set<string>();
   #seq: number;
+  #bytesToCompare = maxComparedBytes;
 
   constructor(stored: StoredState, context: BatchContext) {
     this.#stored = stored;
@@ -227,7 +217,7 @@ class Decision {
 
   changes(batch: readonly BatchItem[]): Changes {
     const results = batch.map(({ deliveries, rejected }) => {
-      for (const one of rejected) this.#reject(one);
+      for (const delivery of rejected) this.#reject(delivery);
       return deliveries.flatMap((delivery) => this.#take(delivery));
     });
     const states = [...this.#leads];
@@ -254,20 +244,25 @@ class Decision {
   #take({ content, leads, nonce }: ArrivingDelivery): TakeResult[] {
     const { erased } = this.#stored;
     const isErased = ({ arrival: { leadId } }: ArrivingLead): boolean => erased.has(leadId);
-    const rest = erased.size === 0 ? leads : leads.filter((lead) => !isErased(lead));
+    const remaining = erased.size === 0 ? leads : leads.filter((lead) => !isErased(lead));
     if (nonce !== undefined && !this.#bind(nonce.key, nonce.digest)) {
-      const verdict = replayedNonce();
+      const verdict = rejection('replayed_nonce', 'the nonce came before, with another body');
+      const [first] = leads;
       // Nothing is stored of an erased lead.
-      if (rest.length === leads.length) this.#addRejected(leads[0]?.arrival, verdict, content);
+      if (first !== undefined && remaining.length === leads.length) {
+        this.#addRejected(first.arrival, verdict, content);
+      }
       return leads.map(() => verdict);
     }
-    if (rest.length === leads.length) return this.#takeLeads(leads, content);
-    const places = rest.flatMap(({ arrival: { place } }) => place ?? []);
-    const taken = this.#takeLeads(rest, remainingContent(content, places));
-    return leads.flatMap((lead): TakeResult[] => {
-      const { leadId } = lead.arrival;
-      const stays = erased.get(leadId);
-      return stays === undefined ? taken.splice(0, 1) : [{ ...decideErased(leadId, stays), seq: stays.seq }];
+    if (remaining.length === leads.length) return this.#takeLeads(leads, content);
+    const places = remaining.flatMap(({ arrival: { place } }) => place ?? []);
+    const results = this.#takeLeads(remaining, remainingContent(content, places));
+    return leads.flatMap(({ arrival: { leadId } }): TakeResult[] => {
+      const lead = erased.get(leadId);
+      if (lead === undefined) return results.splice(0, 1);
+      const { seq, firstAt, attempts } = lead;
+      // Deliveries since the erasure are not counted.
+      return [{ kind: 'duplicate', leadId, seq, firstAt, attempt: attempts + 1, isErased: true }];
     });
   }
 
@@ -283,7 +278,7 @@ class Decision {
     const { arrival, id } = lead;
     const seq = (this.#seq += 1);
     const verdict = this.#verdict(lead, seq);
-    this.#addDelivery(seq, id, summaryOf(arrival, verdict, content.path, firstSeq), content);
+    this.#addDelivery({ ...arrival, id, firstSeq }, verdict, content);
     const { claimed } = arrival;
     if (verdict.kind === 'accepted') this.#addForwards(lead, { seq, request: firstSeq ?? seq, claimed });
     else if (this.#isFirstPush(lead)) this.#addForwards(lead, { seq, request: firstSeq ?? seq });
@@ -295,18 +290,18 @@ class Decision {
   }
 
   #verdict({ arrival, id, payload, digest }: ArrivingLead, seq: number): TakenVerdict {
-    const before = this.#leads.get(id) ?? this.#storedLead(id);
-    if (before === undefined) {
+    const { leadId } = arrival;
+    const lead = this.#leads.get(id) ?? this.#storedLead(id);
+    if (lead === undefined) {
       const { receivedAt: firstAt } = arrival.delivery;
       this.#leads.set(id, { seq, firstAt, digest, payload, isNew: true, attempts: 1 });
-      return decideVerdict(undefined, arrival);
+      return { kind: 'accepted', leadId, attempt: 1, firstAt };
     }
-    const isSame = Buffer.compare(before.digest, digest) === 0;
-    const firstBody = isSame ? 'same' : this.#comparison.spend(before.payload, payload);
-    const verdict = decideVerdict({ ...before, firstBody }, arrival);
-    before.attempts = verdict.attempt;
-    this.#leads.set(id, before);
-    return verdict;
+    lead.attempts += 1;
+    this.#leads.set(id, lead);
+    const isSame = Buffer.compare(lead.digest, digest) === 0;
+    const differs = isSame ? undefined : this.#differences(lead.payload, payload);
+    return { kind: 'duplicate', leadId, attempt: lead.attempts, firstAt: lead.firstAt, differs };
   }
 
   #storedLead(id: string): LeadState | undefined {
@@ -314,18 +309,26 @@ class Decision {
     return row && { ...row, payload: this.#stored.payloads.get(row.seq), isNew: false };
   }
 
+  /** Compares payloads with different bytes: `*` where the first one was pruned, or comparing would take too long. */
+  #differences(first: Uint8Array | undefined, payload: Uint8Array): readonly string[] | undefined {
+    const bytes = (first?.length ?? Infinity) + payload.length;
+    if (first === undefined || bytes > this.#bytesToCompare) return ['*'];
+    this.#bytesToCompare -= bytes;
+    const names = payloadDiff(first, payload);
+    return names.length === 0 ? undefined : names;
+  }
+
   /** A new lead is due for its targets at once, or claimed for its first attempt. */
   #addForwards({ arrival, id }: ArrivingLead, { seq, request, claimed = [] }: NewForward): void {
-    const { now, claimMs, targets: usual, storedName } = this.#context;
-    const { targets = usual } = arrival;
-    for (const target of targets) {
+    const { now, claimMs, storedName } = this.#context;
+    for (const target of arrival.targets ?? this.#context.targets) {
       const [tries, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
       // In the order of the columns: …, state, tries, since, due_at, claimed_until.
       this.#forwards.push([id, storedName(target), seq, request, 'waiting', tries, now, now, claimedUntil]);
     }
   }
 
-  /** What a receiver answers 200 its targets get, also where an audit had stored the lead before. */
+  /** The targets get what a receiver answers 200, even if an audit had stored the lead before. */
   #isFirstPush({ arrival: { source }, id }: ArrivingLead): boolean {
     if (source === 'backfill' || !this.#stored.unpushed.has(id) || this.#pushed.has(id)) return false;
     this.#pushed.add(id);
@@ -341,50 +344,54 @@ class Decision {
     return true;
   }
 
-  #reject(one: KeptRejection): void {
+  #reject(rejected: RejectedContent): void {
     const { erased } = this.#stored;
-    if (erased.size > 0 && rejectedIds(one).some((id) => erased.has(id))) return;
-    this.#addRejected({ delivery: one.delivery, leadId: one.leadId }, one.rejection, one.content);
+    if (erased.size > 0 && rejectedIds(rejected).some((id) => erased.has(id))) return;
+    this.#addRejected(rejected, rejected.rejection, rejected.content);
   }
 
   /** Only the start of its body is kept. */
   #addRejected(
-    rejected: Parameters<typeof summaryOf>[0] | undefined,
+    { delivery, leadId }: Pick<RejectedDelivery, 'delivery' | 'leadId'>,
     verdict: Rejection | OtherDelivery,
     content: DeliveryContent,
   ): void {
-    if (rejected === undefined) return;
-    const { leadId } = rejected;
-    const kept = { ...content, body: content.body.subarray(0, maxRejectedBody) };
+    this.#seq += 1;
     this.#untaken.add(verdict.kind);
     const id = leadId === undefined ? null : toColumn(leadId);
-    this.#addDelivery((this.#seq += 1), id, summaryOf(rejected, verdict, content.path), kept);
+    const body = content.body.subarray(0, maxRejectedBody);
+    this.#addDelivery({ delivery, id }, verdict, { ...content, body });
   }
 
-  #addDelivery(seq: number, id: string | null, summary: DeliverySummary, content: DeliveryContent): void {
-    const isShared = summary.firstSeq !== undefined;
+  /** Adds a row under the last number. `other` is kept as rejected, told apart by its reason, for the index of those. */
+  #addDelivery(
+    { delivery, id, place, source = 'push', createdAt, firstSeq }: DeliveryRow,
+    verdict: TakenVerdict | Rejection | OtherDelivery,
+    { path, headers, body }: DeliveryContent,
+  ): void {
+    const isTaken = !('reason' in verdict);
+    const isShared = firstSeq !== undefined;
+    const differs = isTaken ? verdict.differs : undefined;
     this.#deliveries.push([
-      seq,
-      summary.receivedAt,
+      this.#seq,
+      delivery.receivedAt,
       id,
-      keptVerdict(summary.verdict),
-      summary.reason ?? null,
-      summary.detail === undefined ? null : toColumn(summary.detail),
-      summary.status,
-      summary.attempt,
-      summary.source,
-      summary.differs === undefined ? null : JSON.stringify(summary.differs),
-      summary.remote,
-      summary.method,
-      summary.path,
-      isShared ? '[]' : JSON.stringify(content.headers),
-      isShared ? noBytes : content.body,
-      summary.place?.start ?? null,
-      summary.place?.end ?? null,
-      summary.firstSeq ?? null,
-      summary.createdAt ?? null,
+      verdict.kind === 'other' ? 'rejected' : verdict.kind,
+      isTaken ? null : verdict.reason,
+      isTaken ? null : toColumn(verdict.detail),
+      isTaken ? 200 : verdict.status,
+      isTaken ? verdict.attempt : 1,
+      source,
+      differs === undefined ? null : JSON.stringify(differs),
+      delivery.remote,
+      delivery.method,
+      path,
+      isShared ? '[]' : JSON.stringify(headers),
+      isShared ? noBytes : body,
+      place?.start ?? null,
+      place?.end ?? null,
+      firstSeq ?? null,
+      (isTaken && verdict.attempt === 1 ? createdAt : undefined) ?? null,
     ]);
   }
 }
-
-const noBytes = new Uint8Array();

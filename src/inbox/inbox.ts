@@ -2,7 +2,6 @@ import { OutputError } from '../errors.ts';
 import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
-import type { TakenVerdict } from './decide-verdict.ts';
 import type { InboxProblem, NotOverwritten, OutOfReach, StoreFault } from './problems.ts';
 import type {
   AttemptResult,
@@ -52,6 +51,20 @@ export interface RejectedDelivery {
   /** Where the body could be read that far. */
   readonly leadId?: string | undefined;
 }
+
+/** The verdict on a lead that is stored: it came for the first time, or came before. */
+export type TakenVerdict = {
+  readonly kind: 'accepted' | 'duplicate';
+  readonly leadId: string;
+  /** This delivery is the how many-th of its lead, from 1. */
+  readonly attempt: number;
+  /** When the id first came, in milliseconds since the epoch. */
+  readonly firstAt: number;
+  /** Dotted names of fields whose values are not those of the first payload; `*` when they were not compared. */
+  readonly differs?: readonly string[] | undefined;
+  /** The lead was erased: nothing of this delivery of it is stored, printed or forwarded. */
+  readonly isErased?: true;
+};
 
 /** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
 export type TakeResult = Rejection | (TakenVerdict & StoredRef);

@@ -1,5 +1,7 @@
 import type { Span } from '../json/members.ts';
-import type { VerdictKind } from './decide-verdict.ts';
+import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
+
+export type VerdictKind = 'accepted' | 'duplicate' | Rejection['kind'] | OtherDelivery['kind'];
 
 /** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
 export type Source = 'push' | 'backfill';

@@ -1,5 +1,5 @@
 import { BatchQueue } from '../files/group-commit.ts';
-import { type BatchItem, decide, keysOf, rejectItem, takeItem } from './decide.ts';
+import { type BatchItem, decide, rejectItem, takeItem } from './decide.ts';
 import type { Driver, Start } from './driver.ts';
 import type { Backlog, Inbox, InboxReader, RejectedDelivery, TakeResult } from './inbox.ts';
 import { sumBacklog } from './inbox.ts';
@@ -212,7 +212,7 @@ class Store {
     const { dialect } = this.#driver;
     const { claimMs, nonceLifetimeMs, targets } = this.#options;
     const { key, storedName } = this.#opened;
-    const stored = yield* loadStoredState(dialect, key, { batch, keys: keysOf(batch) });
+    const stored = yield* loadStoredState(dialect, key, batch);
     const circumstances = { seq, now, claimMs: Math.round(claimMs), noncesNow, nonceLifetimeMs };
     const changes = decide(batch, stored, { ...circumstances, targets, storedName });
     yield* saveChanges(dialect, changes, noncesNow);

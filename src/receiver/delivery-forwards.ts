@@ -1,6 +1,5 @@
-import type { TakenVerdict } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/delivery-record.ts';
-import type { StoredRef } from '../inbox/inbox.ts';
+import type { StoredRef, TakenVerdict } from '../inbox/inbox.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Claim } from './forward-worker.ts';
 import type { DeliveryWorker } from './receiver.ts';

@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../inbox/decide-verdict.ts';
+import type { VerdictKind } from '../inbox/query-types.ts';
 import type { ForwardState, Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { OtherReason, RejectReason } from '../webhook/delivery-answer.ts';

@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../inbox/decide-verdict.ts';
+import type { VerdictKind } from '../inbox/query-types.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';

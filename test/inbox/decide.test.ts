@@ -3,7 +3,6 @@ import {
   type BatchItem,
   type BatchContext,
   decide,
-  differingSeqs,
   keysOf,
   type StoredState,
   rejectItem,
@@ -69,7 +68,6 @@ describe('a batch', () => {
     };
     const batch = [item(lead('a', { n: 2 })), item(lead('a', { n: 1 }))];
     expect(keysOf(batch).leads).toEqual(new Set(['a']));
-    expect(differingSeqs(batch, known.leads)).toEqual([3]);
     const { results, repeats, leads, forwards } = decide(batch, known, context);
     expect(results).toMatchObject([
       [{ kind: 'duplicate', attempt: 5, firstAt: 7, differs: ['n'] }],
@@ -79,6 +77,21 @@ describe('a batch', () => {
     expect([leads, forwards]).toEqual([[], []]);
     const unread = decide(batch.slice(0, 1), { ...known, payloads: new Map() }, context);
     expect(unread.results).toMatchObject([[{ differs: ['*'] }]]);
+  });
+
+  it('compares payloads by what they mean, and names the fields in the order of their first place', () => {
+    const [before, same] = ['{"n":1,"id":"a","m":0}', '{ "m": 0.0, "n": 1, "id": "\\u0061" }'];
+    const known = {
+      ...nothing,
+      leads: new Map([['a', stored(before)]]),
+      payloads: new Map([[3, bodyOf(before)]]),
+    };
+    const other = { ...lead('a'), delivery: deliveryOf('{"id":"a","n":2}') };
+    const spelled = { ...lead('a'), delivery: deliveryOf(same) };
+    expect(decide([item(other), item(spelled)], known, context).results).toMatchObject([
+      [{ kind: 'duplicate', attempt: 2, differs: ['n', 'm'] }],
+      [{ kind: 'duplicate', attempt: 3, differs: undefined }],
+    ]);
   });
 
   it('has a lead that an audit had stored for no target due at its first push, and not again', () => {

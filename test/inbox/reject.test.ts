@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { VerdictKind } from '../../src/inbox/decide-verdict.ts';
+import type { VerdictKind } from '../../src/inbox/query-types.ts';
 import { otherDelivery, rejection } from '../../src/webhook/delivery-answer.ts';
 import { open, stores, takeOne } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';

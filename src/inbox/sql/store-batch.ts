@@ -2,8 +2,8 @@ import {
   type BatchItem,
   type BoundNonce,
   type Changes,
-  differingSeqs,
-  type Keys,
+  keysOf,
+  leadsIn,
   type StoredState,
 } from '../decide.ts';
 import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
@@ -23,6 +23,7 @@ import {
   numberOf,
   numbersIn,
   type Query,
+  type Row,
   type Rows,
   sql,
   textOf,
@@ -37,8 +38,9 @@ const mostPayloads = 64;
 export function* loadStoredState(
   dialect: Dialect,
   key: Uint8Array,
-  { batch, keys }: { readonly batch: readonly BatchItem[]; readonly keys: Keys },
+  batch: readonly BatchItem[],
 ): Work<StoredState> {
+  const keys = keysOf(batch);
   // The nonces come third because a nonce never comes without a lead.
   const [erasedRows = [], leadRows = [], nonceRows = []] = yield [
     sql`SELECT 1 AS one FROM @erased LIMIT 1`,
@@ -49,9 +51,7 @@ export function* loadStoredState(
     leadRows.map((row) => [
       textOf(row['id']),
       {
-        seq: numberOf(row['seq']),
-        firstAt: numberOf(row['first_at']),
-        attempts: numberOf(row['attempts']),
+        ...leadRowOf(row),
         digest: bytesOf(row['digest']),
       },
     ]),
@@ -69,6 +69,16 @@ export function* loadStoredState(
   const seqs = differingSeqs(batch, leads).slice(0, mostPayloads);
   const payloads = seqs.length === 0 ? new Map<number, never>() : yield* firstPayloads(dialect, seqs);
   return { leads, nonces, erased, payloads, unpushed };
+}
+
+/** Numbers of first deliveries whose payload is not the one that comes now. */
+export function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
+  const seqs = new Set<number>();
+  for (const { id, digest } of batch.flatMap(leadsIn)) {
+    const lead = leads.get(id);
+    if (lead !== undefined && Buffer.compare(lead.digest, digest) !== 0) seqs.add(lead.seq);
+  }
+  return [...seqs];
 }
 
 /** Finds the leads that were fetched for no target, as an audit does, and never pushed. */
@@ -103,7 +113,7 @@ export function* erasedLeads(
   const byDigest = new Map<string, string>();
   for (const id of ids) byDigest.set(erasedIdDigest(key, id).toString('hex'), id);
   const digests = [...byDigest.keys()];
-  const found = new Map<string, ErasedLead>();
+  const erased = new Map<string, ErasedLead>();
   for (let i = 0; i < digests.length; i += digestsAtOnce) {
     const some = digests.slice(i, i + digestsAtOnce);
     const rows: Rows = yield* ask(
@@ -111,15 +121,17 @@ export function* erasedLeads(
         ON digest = ${dialect.unhex('asked.value')}`,
     );
     for (const row of rows) {
-      found.set(byDigest.get(textOf(row['digest'])) ?? '', {
-        seq: numberOf(row['seq']),
-        firstAt: numberOf(row['first_at']),
-        attempts: numberOf(row['attempts']),
-      });
+      erased.set(byDigest.get(textOf(row['digest'])) ?? '', leadRowOf(row));
     }
   }
-  return found;
+  return erased;
 }
+
+const leadRowOf = (row: Row): ErasedLead => ({
+  seq: numberOf(row['seq']),
+  firstAt: numberOf(row['first_at']),
+  attempts: numberOf(row['attempts']),
+});
 
 /** First payloads that are small enough to be compared, by the numbers of their deliveries. */
 function* firstPayloads(dialect: Dialect, seqs: readonly number[]): Work<ReadonlyMap<number, Uint8Array>> {
