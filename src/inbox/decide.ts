@@ -137,6 +137,7 @@ export interface StoredState {
 export interface BatchContext {
   /** The last number that a delivery has. */
   readonly seq: number;
+  /** By the clock of `forwards`. */
   readonly now: number;
   readonly claimMs: number;
   readonly noncesNow: number;
@@ -186,10 +187,10 @@ interface NewForward {
   readonly claimed?: readonly string[] | undefined;
 }
 
-/** `id` is the text of its column; `firstSeq` the number of the first lead in a delivery of several. */
-interface DeliveryRow extends Pick<Arrival, 'delivery' | 'place' | 'source' | 'createdAt'> {
+/** A row of `deliveries` is made of this. `id` is the text of its column. */
+interface KeptDelivery {
+  readonly arrival: Pick<Arrival, 'delivery' | 'place' | 'source' | 'createdAt'>;
   readonly id: string | null;
-  readonly firstSeq?: number | undefined;
 }
 
 const noBytes = new Uint8Array();
@@ -278,7 +279,7 @@ class Decision {
     const { arrival, id } = lead;
     const seq = (this.#seq += 1);
     const verdict = this.#verdict(lead, seq);
-    this.#addDelivery({ ...arrival, id, firstSeq }, verdict, content);
+    this.#addDelivery(lead, verdict, content, firstSeq);
     const { claimed } = arrival;
     if (verdict.kind === 'accepted') this.#addForwards(lead, { seq, request: firstSeq ?? seq, claimed });
     else if (this.#isFirstPush(lead)) this.#addForwards(lead, { seq, request: firstSeq ?? seq });
@@ -322,9 +323,10 @@ class Decision {
   #addForwards({ arrival, id }: ArrivingLead, { seq, request, claimed = [] }: NewForward): void {
     const { now, claimMs, storedName } = this.#context;
     for (const target of arrival.targets ?? this.#context.targets) {
-      const [tries, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
-      // In the order of the columns: …, state, tries, since, due_at, claimed_until.
-      this.#forwards.push([id, storedName(target), seq, request, 'waiting', tries, now, now, claimedUntil]);
+      const name = storedName(target);
+      const [claim, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
+      // In the order of the columns: …, state, claim, tries, since, due_at, claimed_until.
+      this.#forwards.push([id, name, seq, request, 'waiting', claim, claim, now, now, claimedUntil]);
     }
   }
 
@@ -360,14 +362,15 @@ class Decision {
     this.#untaken.add(verdict.kind);
     const id = leadId === undefined ? null : toColumn(leadId);
     const body = content.body.subarray(0, maxRejectedBody);
-    this.#addDelivery({ delivery, id }, verdict, { ...content, body });
+    this.#addDelivery({ arrival: { delivery }, id }, verdict, { ...content, body });
   }
 
   /** Adds a row under the last number. `other` is kept as rejected, told apart by its reason, for the index of those. */
   #addDelivery(
-    { delivery, id, place, source = 'push', createdAt, firstSeq }: DeliveryRow,
+    { arrival: { delivery, place, source = 'push', createdAt }, id }: KeptDelivery,
     verdict: TakenVerdict | Rejection | OtherDelivery,
     { path, headers, body }: DeliveryContent,
+    firstSeq?: number,
   ): void {
     const isTaken = !('reason' in verdict);
     const isShared = firstSeq !== undefined;
@@ -391,7 +394,7 @@ class Decision {
       place?.start ?? null,
       place?.end ?? null,
       firstSeq ?? null,
-      (isTaken && verdict.attempt === 1 ? createdAt : undefined) ?? null,
+      (isTaken && verdict.attempt === 1 ? createdAt : null) ?? null,
     ]);
   }
 }

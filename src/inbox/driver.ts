@@ -1,20 +1,21 @@
 import type { ConnectionPool } from './inbox.ts';
 import type { NotOverwritten, OutOfReach } from './problems.ts';
 import type { Dialect } from './sql/dialect.ts';
-import type { Query, Rows, Work } from './sql/statement.ts';
+import type { Query, Rows, Start, Work } from './sql/statement.ts';
 
-/** What each transaction that writes begins with. */
-export interface Start {
-  /** The last number that a delivery has. */
-  readonly seq: number;
-  /** Milliseconds since the epoch, by the clock that all who share the inbox have in common. */
-  readonly now: number;
+/** A transaction failed with this. */
+export interface WriteFailure {
+  readonly error: Error;
+  /**
+   * `locked`: another process is writing, so that nothing was begun, and nobody waited for it. `data`: a smaller part of the
+   * transaction may be stored. `database`: a smaller part would fail as well.
+   */
+  readonly cause: 'locked' | 'data' | 'database';
+  /** The answer to COMMIT was lost. */
+  readonly mayBeStored?: boolean;
 }
 
-/**
- * A database that holds an inbox. Whatever it throws is the database's own error; `writeError` and `readError` make of it what
- * people are told.
- */
+/** A database that holds an inbox. */
 export interface Driver {
   /** The path of the file, `:memory:`, or the URL of the database as it is shown. */
   readonly location: string;
@@ -23,27 +24,22 @@ export interface Driver {
   now(): Query;
   /**
    * Runs the work in a transaction that no other one that writes overlaps, in any process. Resolves once it is durable. Rejects
-   * when nothing of it is stored, or when nobody knows.
+   * with the database's error when nothing of it is stored, or when nobody knows.
    */
   write<T>(work: (start: Start) => Work<T>): Promise<T>;
-  /** Whether another process is writing, so that nothing was begun, and nobody waited for it. */
-  isLocked(error: unknown): boolean;
-  /** Whether a smaller part of what failed with this may be stored. */
-  isOfData(error: unknown): boolean;
-  /** Whether what failed with this may be stored all the same. Left out by a database that always knows. */
-  mayBeStored?(error: unknown): boolean;
-  /** Rows of one query that only reads, outside of any transaction. */
+  /** Describes what `write` rejected with. */
+  writeFailure(error: unknown): WriteFailure;
+  /** Rows of one query that only reads, outside of any transaction. Rejects with what people are told. */
   read(query: Query): Promise<Rows>;
+  /** What people are told of an inbox that could not be opened because of this. */
   openError(error: unknown): Error;
-  writeError(error: unknown): Error;
-  readError(error: unknown): unknown;
   /** Another text after something was written, by whichever process. */
   changeMark(): Promise<string>;
   /** Rejects where the database cannot be read any more, or is not the one that was opened. */
   checkReadable(): Promise<void>;
-  /** Rejects as `write` does where the largest delivery would not fit. */
-  checkRoom(): Promise<void>;
-  /** Where erased data may be that nothing here reaches. */
+  /** Rejects as `write` does where the next delivery could not be stored though a transaction works: for want of room or rights. */
+  checkWritable(): Promise<void>;
+  /** Erased data may be there, and nothing here reaches it. */
   readonly outOfReach: readonly OutOfReach[];
   /** Called before data is deleted of which no trace may stay. */
   beginErasure(): void;
@@ -62,5 +58,4 @@ export interface Overwritten {
   readonly outOfReach: readonly OutOfReach[];
 }
 
-/** What reading takes of a driver. */
 export type DatabaseReader = Pick<Driver, 'dialect' | 'read'>;

@@ -16,14 +16,7 @@ import type {
   StoredRef,
 } from './query-types.ts';
 
-export type {
-  AttemptKind,
-  AttemptResult,
-  InboxQuery,
-  Source,
-  StoredDelivery,
-  StoredRef,
-} from './query-types.ts';
+export type { AttemptResult, InboxQuery, Source, StoredDelivery, StoredRef } from './query-types.ts';
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
@@ -76,27 +69,27 @@ export type ForwardState = 'waiting' | 'done' | 'dead';
 export interface ClaimedLead extends StoredRef {
   /** The number of the first one of the leads that came in the same request. */
   readonly request: number;
-  /** The how many-th attempt this is, from 1. It is the number of the claim as well, which `record` names. */
+  /** `record` names it. The numbers of claims of a lead only grow. */
+  readonly claim: number;
+  /** The how many-th attempt this is, from 1. */
   readonly tries: number;
   /** When the lead came, or a person began anew; milliseconds since the epoch. */
   readonly since: number;
 }
 
 export interface ClaimOptions {
-  /** Leads that are due so soon count as due; in milliseconds. */
-  readonly withinMs?: number | undefined;
   /** All leads of the last request are claimed. */
   readonly isWhole?: boolean | undefined;
   /** The latest that was never tried is claimed, to find out whether a target is back: it may fail at the earliest alone. */
   readonly isProbe?: boolean | undefined;
 }
 
-/** What came of an attempt. */
+/** The end of an attempt. */
 export interface AttemptRecord extends StoredRef {
   /** The name of the target that was tried. */
   readonly target: string;
-  /** Of the claim. A record other than `done` changes nothing where the lead was claimed again, or begun anew. */
-  readonly tries: number;
+  /** A record other than `done` changes nothing where the lead was claimed after that, or made due by a person. */
+  readonly claim: number;
   /** `untried`: nothing was sent, and the lead is due as before. */
   readonly outcome: 'done' | 'dead' | 'untried' | { readonly retryInMs: number };
   /** Kept with the delivery. */
@@ -112,6 +105,7 @@ export interface LeadClaim {
    * waits for no such target. `several`: it waits for several, and which of them is meant is not known.
    */
   readonly state: 'claimed' | 'busy' | 'done' | 'none' | 'several';
+  readonly claim: number;
   readonly tries: number;
   /** The target of the claim, as it is stored, and its label. */
   readonly stored?: string | undefined;
@@ -133,10 +127,13 @@ export interface Forward {
 
 /** Leads that one target has not had. */
 export interface TargetCount {
-  /** A label that holds no credentials, such as `forward http://localhost:3000`. */
+  /** A label that holds no credentials, such as `forward http://localhost:3000`. Several targets may share it. */
   readonly target: string;
+  /** Without the dead ones. */
   readonly waiting: number;
   readonly dead: number;
+  /** When the first delivery of the oldest of `waiting` came, in milliseconds since the epoch; infinite where there is none. */
+  readonly oldestAt: number;
   /** Whether it is a target of this receiver. */
   readonly isOwn: boolean;
 }
@@ -155,20 +152,27 @@ export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
 }
 
 /** The part of an inbox that only reads. */
-export type InboxReader = ReceivedLeads &
-  InboxChanges &
-  Pick<
-    Inbox,
-    | 'location'
-    | 'list'
-    | 'receipts'
-    | 'leads'
-    | 'has'
-    | 'targetCounts'
-    | 'forwards'
-    | 'droppedRepeats'
-    | 'close'
-  >;
+export interface InboxReader extends ReceivedLeads, InboxChanges {
+  /** Path of the file, `:memory:`, or the URL of the database as it is shown. */
+  readonly location: string;
+  /** Newest first. */
+  list(query: InboxQuery): AsyncIterable<StoredDelivery>;
+  /** What is counted of each delivery, newest first, in batches. */
+  receipts(query: ReceiptQuery): AsyncIterable<readonly StoredReceipt[]>;
+  /** Every lead once, in order of arrival; leads whose body was pruned are left out. */
+  leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
+  /** Those of the ids whose lead ever came, pruned, erased or not. */
+  has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Leads that this target has not had, dead or not; left out: any target, and a lead once for each. */
+  waiting(target?: string): AsyncIterable<StoredRef>;
+  /** Counts the leads that targets have not had, those of earlier runs included, in small steps: no delivery waits for it. */
+  targetCounts(): Promise<readonly TargetCount[]>;
+  /** Where each of the leads stands at its targets, by their labels; a lead without targets is left out. */
+  forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
+  /** Repeats of the lead that are not kept: only the newest are. */
+  droppedRepeats(leadId: string): Promise<DroppedRepeats>;
+  close(): Promise<void>;
+}
 
 /**
  * The durable record of deliveries. Everything may wait for a store on another machine, and what is asked for many
@@ -176,26 +180,27 @@ export type InboxReader = ReceivedLeads &
  * share one transaction. A failure to store is a `CannotStoreError`, of the caller's whole batch and of nobody else's; the
  * next call may work again.
  */
-export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
-  /** Path of the file, `:memory:`, or the URL of the database as it is shown. */
-  readonly location: string;
+export interface Inbox extends InboxReader {
   /** One verdict for each arrival, in order; all are stored in one transaction. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * Claims leads that the target is due to be tried for: at least one where there is one, at most `most`. Of the earliest those
+   * Claims leads that the target is due to be tried for: at least one where there is one, at most `limit`. Of the earliest those
    * come first that were never tried, so that leads which the target does not take hold no other for long.
    */
-  claim(target: string, most: number, options?: ClaimOptions): Promise<readonly ClaimedLead[]>;
+  claim(target: string, limit: number, options?: ClaimOptions): Promise<readonly ClaimedLead[]>;
   /**
    * Claims leads for a person, due or not, dead or not: at the target, or, where none is named, at the one forward that each
    * of them waits for. One answer for each, in order.
    */
   claimLeads(leadIds: readonly string[], target?: string): Promise<readonly LeadClaim[]>;
-  /** Ends claims with what came of them. What was erased meanwhile stays so. */
+  /** Ends claims, and keeps the results of their attempts. What was erased meanwhile stays so. */
   record(records: readonly AttemptRecord[]): Promise<void>;
-  /** From now to when the first lead can be claimed for the target, in milliseconds; undefined where none ever can. */
+  /**
+   * From now to when the first lead can be claimed for the target, in milliseconds; undefined where none ever can. It is 0 after
+   * somebody set the clock back, so that the next claim notes that.
+   */
   nextDueIn(target: string): Promise<number | undefined>;
   /** Gives up leads that have waited for the target so long: up to 500 at once. Resolves to their number. */
   giveUp(target: string, afterMs: number): Promise<number>;
@@ -204,24 +209,8 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * (ms since the epoch) name are due at the same time, so that those of one request stay together. Resolves to their number.
    */
   makeDue(leadIds: readonly string[], dueAt?: number): Promise<number>;
-  /** Leads that this target has not had, dead or not; left out: any target, and a lead once for each. */
-  waiting(target?: string): AsyncIterable<StoredRef>;
   /** Labels of the receiver's targets that this inbox did not know, where it had leads already: they get new leads only. */
   readonly newTargets: readonly string[];
-  /** Leads that targets have not had, those of earlier runs included. */
-  targetCounts(): Promise<readonly TargetCount[]>;
-  /** Where each of the leads stands at its targets, by their labels; a lead without targets is left out. */
-  forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
-  /** Newest first. */
-  list(query: InboxQuery): AsyncIterable<StoredDelivery>;
-  /** What is counted of each delivery, newest first, in batches. */
-  receipts(query: ReceiptQuery): AsyncIterable<readonly StoredReceipt[]>;
-  /** Every lead once, in order of arrival; leads whose body was pruned are left out. */
-  leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
-  /** Repeats of the lead that are not kept: only the newest are. */
-  droppedRepeats(leadId: string): Promise<DroppedRepeats>;
-  /** Those of the ids whose lead ever came, pruned, erased or not. */
-  has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Drops deliveries received before that time, and keeps the ids, and what waits for some target. Resolves to the number of
    * dropped deliveries.
@@ -239,39 +228,13 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * now; undefined when it was.
    */
   compact(): Promise<NotOverwritten | undefined>;
-  close(): Promise<void>;
-}
-
-/** Leads that a target has not had, as an operator watches them; a lead counts once for each target that lacks it. */
-export interface Backlog {
   /**
-   * A label that holds no credentials, such as `forward http://localhost:3000`. Undefined: all targets together that this
-   * receiver hands nothing to, whatever they are called.
+   * Resolves when the next delivery can be made durable: something was written, synced, nothing is forbidden and, after a write
+   * failed for want of room, there is room again. Stores nothing. Rejects with a `CannotStoreError` that says why not.
    */
-  readonly target: string | undefined;
-  /** Without the dead ones. */
-  readonly waiting: number;
-  /** Leads that were given up for the target. */
-  readonly dead: number;
-  /** When the first delivery of the oldest of `waiting` came, in milliseconds since the epoch; infinite where there is none. */
-  readonly oldestAt: number;
-}
-
-/** Sums up what waits by its labels, in their order; those without one last. */
-export function sumBacklog(parts: Iterable<Backlog>): Backlog[] {
-  const found = new Map<string | undefined, Backlog>();
-  for (const { target, waiting, dead, oldestAt } of parts) {
-    const before = found.get(target);
-    found.set(target, {
-      target,
-      waiting: waiting + (before?.waiting ?? 0),
-      dead: dead + (before?.dead ?? 0),
-      oldestAt: Math.min(oldestAt, before?.oldestAt ?? oldestAt),
-    });
-  }
-  return [...found.values()].sort((a, b) =>
-    b.target === undefined || (a.target !== undefined && a.target < b.target) ? -1 : 1,
-  );
+  checkWritable(): Promise<void>;
+  /** Left out by a store that has no connections. */
+  pool?(): ConnectionPool;
 }
 
 /** The connections of this process to a store on another machine. */
@@ -283,19 +246,6 @@ export interface ConnectionPool {
   readonly waiting: number;
   /** Connections and statements that failed since the start. */
   readonly errors: number;
-}
-
-/** What an operator's monitoring asks of an inbox. */
-export interface InboxMonitor {
-  /**
-   * Resolves when the next delivery can be made durable: something was written, synced and, after a write failed for want
-   * of room, there is room again. Stores nothing. Rejects with a `CannotStoreError` that says why not.
-   */
-  checkWritable(): Promise<void>;
-  /** What waits, in the order of the labels, the targets without one last. Read in small steps, so that no delivery waits for it. */
-  backlog(): Promise<readonly Backlog[]>;
-  /** Left out by a store that has no connections. */
-  pool?(): ConnectionPool;
 }
 
 /** What is to be erased. */

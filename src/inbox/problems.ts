@@ -22,7 +22,6 @@ export type InboxProblem =
   | { readonly kind: 'inbox-cannot-store'; readonly inbox: string; readonly fault: StoreFault }
   | { readonly kind: 'inbox-cannot-read'; readonly inbox: string; readonly fault: StoreFault }
   | { readonly kind: 'inbox-cannot-open'; readonly inbox: string; readonly fault: StoreFault }
-  | ({ readonly kind: 'inbox-file-changed'; readonly inbox: string } & FileChange)
   | { readonly kind: 'inbox-of-other-program'; readonly inbox: string }
   | { readonly kind: 'inbox-of-newer-version'; readonly inbox: string }
   | { readonly kind: 'inbox-is-empty-database'; readonly inbox: string }

@@ -17,27 +17,24 @@ function withoutCredentials(name: string): string {
 /** In bytes, of a target's stored name. */
 const storedNameLength = 16;
 
-/** The name under which a target is stored. */
-export type StoredName<T> = (target: string) => T;
+/** Gives the name under which a target is stored. */
+export type StoredName = (target: string) => string;
 
-/**
- * A target is stored under a keyed digest of its name, the same whatever the credentials are. `key`: of the inbox; `form`:
- * in which its store keeps bytes.
- */
-export function storedNames<T>(key: Uint8Array, form: (digest: Buffer) => T): StoredName<T> {
-  const known = new Map<string, T>();
+/** A target is stored under a keyed digest of its name, the same whatever the credentials are. `key`: of the inbox. */
+export function storedNames(key: Uint8Array): StoredName {
+  const names = new Map<string, string>();
   return (target) => {
-    let stored = known.get(target);
+    let stored = names.get(target);
     if (stored === undefined) {
       const digest = createHmac('sha256', key).update(withoutCredentials(target)).digest();
-      stored = form(digest.subarray(0, storedNameLength));
-      known.set(target, stored);
+      stored = digest.subarray(0, storedNameLength).toString('base64url');
+      names.set(target, stored);
     }
     return stored;
   };
 }
 
-/** What may be stored and shown of a name: of a URL the origin, of a command nothing. */
+/** Labels a target by what may be stored and shown of its name: of a URL the origin, of a command nothing. */
 export function targetLabel(name: string): string {
   const url = urlOf(name);
   if (url !== undefined) return `forward ${url.origin}`;
@@ -47,7 +44,7 @@ export function targetLabel(name: string): string {
 /** A part of a path that may be a credential, as in the addresses of incoming webhooks. */
 const secretPart = /(?<=\/)(?=[^/]*\d)(?=[^/]*[a-z])[^/]{20,}/gi;
 
-/** Where a forward goes, without what may be a credential: user, password, query, and long parts of letters and digits. */
+/** Gives the address of a forward without what may be a credential: user, password, query, and long parts of letters and digits. */
 export function targetAddress(name: string): string | undefined {
   const url = urlOf(name);
   const path = url?.pathname.replace(secretPart, (part) => `…${part.slice(-4)}`);

@@ -71,7 +71,10 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   }),
   'postgres-cut': () => 'the connection was cut',
   'store-other-fault': ({ detail }) => detail,
-  'store-file-changed': (found) => `${changeOf(found)} while in use`,
+  'store-file-changed': (found) => ({
+    message: `${changeOf(found)} while in use`,
+    hint: () => 'start leads again to use what is there now',
+  }),
 };
 
 const socketFaults = {
@@ -292,10 +295,6 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
       hint: hint ?? ((words) => `name another place with ${words.option('inbox')} or LEADS_DATA_DIR`),
     };
   },
-  'inbox-file-changed': ({ inbox, ...found }) => ({
-    message: `cannot read the inbox ${inbox}: ${changeOf(found)} while in use`,
-    hint: () => 'start leads again to read what is there now',
-  }),
   'inbox-of-other-program': ({ inbox }) => ({
     message: `${inbox} is the database of another program, not an inbox`,
     hint: otherFile,

@@ -2,7 +2,7 @@ import { isLoopbackAddress } from '../config/base-url.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { HttpServer, Limits } from '../http/server/server-options.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import type { InboxMonitor } from '../inbox/inbox.ts';
+import type { Inbox } from '../inbox/inbox.ts';
 import { type MetricFamily, openMetricsText, openMetricsType } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Delivery, headerValues, pathOf } from '../webhook/delivery.ts';
@@ -107,7 +107,7 @@ const freshMs = 1000;
 const longestMs = 2000;
 
 interface ReadinessOptions {
-  readonly inbox: Pick<InboxMonitor, 'checkWritable'>;
+  readonly inbox: Pick<Inbox, 'checkWritable'>;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
   /** The neutral sentence of an error. */
   readonly sentenceOf: (error: unknown) => string;

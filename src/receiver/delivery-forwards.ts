@@ -55,7 +55,7 @@ export class DeliveryForwards {
     const claims = new Map<CheckedLead, Claim>();
     for (const { lead, verdict } of stored) {
       const { kind, leadId, seq, firstAt } = verdict;
-      if (kind === 'accepted') claims.set(lead, { leadId, seq, tries: 1, since: firstAt });
+      if (kind === 'accepted') claims.set(lead, { leadId, seq, claim: 1, tries: 1, since: firstAt });
     }
     const checked = withoutErased(this.#checked, stored);
     for (const { worker, leads, isReserved } of this.#targets) {

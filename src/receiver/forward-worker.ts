@@ -9,7 +9,7 @@ import { InFlightCount } from './in-flight-count.ts';
 import type { ReceiverNote } from './problems.ts';
 import type { ForwardAttempt } from './receiver-events.ts';
 import { asReceived, isUnreadable, leadOf, notStored, storedRequest } from './stored-request.ts';
-import { defaultGiveUpMs, longestPauseMs, retryInMs, TargetHealth } from './target-health.ts';
+import { defaultGiveUpMs, retryInMs, TargetHealth } from './target-health.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
 export interface WorkerOptions {
@@ -50,7 +50,7 @@ const afterFailureMs = 1_000;
 const afterStopMs = 5_000;
 
 /** A lead that this worker has claimed. */
-export type Claim = Pick<ClaimedLead, 'leadId' | 'seq' | 'tries' | 'since'>;
+export type Claim = Omit<ClaimedLead, 'request'>;
 
 /** Leads of one delivery that are sent in one attempt. `checked` names the leads of the claims, in their order. */
 interface ClaimedRequest {
@@ -145,16 +145,13 @@ export class ForwardWorker {
     // The end of an attempt wakes this.
     if (places <= 0) return pollMs;
     const dueInMs = await inbox.nextDueIn(name);
-    // A due time further away than the longest pause was written before the system's clock was set back: it counts as due.
-    const isLater = dueInMs === undefined || (dueInMs > 0 && dueInMs <= 2 * longestPauseMs);
-    if (isLater) {
+    if (dueInMs === undefined || dueInMs > 0) {
       if (!this.#wakeController.signal.aborted) this.#hasBacklog = false;
       return Math.min(pollMs, dueInMs ?? pollMs);
     }
     this.#hasBacklog = true;
     const claimedAt = clock.steady();
     const claimed = await inbox.claim(name, places, {
-      withinMs: Math.max(0, dueInMs),
       isWhole: this.target.isWhole,
       isProbe: this.#health.isDown,
     });
@@ -257,12 +254,12 @@ export class ForwardWorker {
     const { clock, note, sentenceOf, onAttempt } = this.#options;
     const chance = this.#options.random();
     const at = clock.now();
-    const records = claims.map((claim): AttemptRecord => {
-      const { leadId, seq, tries } = claim;
-      const record = { leadId, seq, tries, target: this.target.name };
-      if (result === undefined) return { ...record, outcome: 'untried' };
+    const records = claims.map((claim) => {
+      const { leadId, seq, claim: number, tries } = claim;
+      const record = { leadId, seq, claim: number, tries, target: this.target.name };
+      if (result === undefined) return { ...record, outcome: 'untried' } as const;
       const { ok, answer, durationMs } = result;
-      const kind = tries > 1 ? 'retry' : 'forward';
+      const kind = tries > 1 ? ('retry' as const) : ('forward' as const);
       return {
         ...record,
         outcome: this.#outcomeOf(claim, result, chance),

@@ -1,5 +1,5 @@
 import type { ResourceUsage } from '../host.ts';
-import type { Backlog, ConnectionPool, InboxMonitor } from '../inbox/inbox.ts';
+import type { ConnectionPool, InboxReader, TargetCount } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { gauge, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import { type Clock, slept } from '../time/clock.ts';
@@ -43,7 +43,7 @@ const slowMs = 2000;
 
 /** What waited so long ago. */
 interface AgedBacklog {
-  readonly backlog: readonly Backlog[];
+  readonly backlog: readonly TargetCount[];
   readonly ageMs: number;
 }
 
@@ -52,7 +52,7 @@ interface AgedBacklog {
  * waits long for it. Rejects where the inbox does not answer.
  */
 export function backlogCache(
-  inbox: Pick<InboxMonitor, 'backlog'>,
+  inbox: Pick<InboxReader, 'targetCounts'>,
   clock: Pick<Clock, 'steady' | 'sleep'>,
 ): () => Promise<AgedBacklog> {
   const known: { last?: AgedBacklog; readAt: number; failure?: Error | undefined } = { readAt: 0 };
@@ -63,7 +63,7 @@ export function backlogCache(
     reading.since = since;
     let goodMs = freshMs;
     try {
-      known.last = { backlog: await inbox.backlog(), ageMs: 0 };
+      known.last = { backlog: await inbox.targetCounts(), ageMs: 0 };
       known.readAt = since;
       known.failure = undefined;
       goodMs = Math.max(freshMs, (clock.steady() - since) * timesReading);
@@ -98,12 +98,12 @@ export function backlogFamilies(
   targets: readonly string[],
   now: number,
 ): MetricFamily[] {
-  const found = new Map<string, Omit<Backlog, 'target'>>();
+  const found = new Map<string, Omit<TargetCount, 'target' | 'isOwn'>>();
   for (const label of [...targets.map(targetLabel), otherTargets]) {
     found.set(label, { waiting: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY });
   }
-  for (const { target, waiting, dead, oldestAt } of backlog) {
-    const label = target !== undefined && found.has(target) ? target : otherTargets;
+  for (const { target, waiting, dead, oldestAt, isOwn } of backlog) {
+    const label = isOwn && found.has(target) ? target : otherTargets;
     const before = found.get(label);
     found.set(label, {
       waiting: (before?.waiting ?? 0) + waiting,

@@ -30,6 +30,8 @@ export const untried = (leadId: string, answer: string, at: number): Retried => 
   insteadOf: undefined,
 });
 
+const unclaimed: LeadClaim = { state: 'none', claim: 0, tries: 0 };
+
 const whyUntried: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
   busy: 'a receiver sends it now',
   several: 'it waits for several forwards: which of them has moved is not known',
@@ -47,7 +49,7 @@ export async function retryRequest(
     stored.map(({ leadId }) => leadId),
     isMove ? undefined : target.name,
   );
-  const found = stored.map((delivery, i) => ({ delivery, claim: claims[i] ?? { state: 'none', tries: 0 } }));
+  const found = stored.map((delivery, i) => ({ delivery, claim: claims[i] ?? unclaimed }));
   const isSent = ({ state }: LeadClaim): boolean =>
     state === 'claimed' || (!isMove && (state === 'none' || state === 'done'));
   const result = await sent(
@@ -58,14 +60,14 @@ export async function retryRequest(
   const at = clock.now();
   const records: AttemptRecord[] = [];
   const retried = found.flatMap(({ delivery: { leadId, seq }, claim }): Retried[] => {
-    const { state, tries, stored: insteadOf, label } = claim;
+    const { state, claim: number, stored: insteadOf, label } = claim;
     if (!isSent(claim)) {
       const why = whyUntried[state];
       return why === undefined ? [] : [untried(leadId, why, at)];
     }
     const { ok, answer, durationMs, status } = result;
     records.push({
-      ...{ leadId, seq, tries, insteadOf, target: target.name },
+      ...{ leadId, seq, claim: number, insteadOf, target: target.name },
       outcome: ok ? 'done' : 'untried',
       result: { ok, answer, durationMs, at, kind: isMove ? 'retry' : 'replay' },
     });

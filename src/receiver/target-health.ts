@@ -6,7 +6,7 @@ const hourMs = 3_600_000;
 const shortestPauseMs = 5_000;
 
 /** Of a pause, and of what an app asks to wait by `Retry-After`; in milliseconds. */
-export const longestPauseMs = hourMs;
+const longestPauseMs = hourMs;
 
 /** So long a target is tried for a lead that it does not take, unless its own option says otherwise; in milliseconds. */
 export const defaultGiveUpMs = 72 * hourMs;

@@ -52,11 +52,11 @@ describe('a batch', () => {
   it('has a lead due for each target, and for none where it came before', () => {
     const first = { ...lead('a'), claimed: ['app'] };
     const { forwards, leads, repeats } = decide([item(first), item(lead('a'))], nothing, context);
-    expect(forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 1, 1000, 1000, 1060]]);
+    expect(forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 1, 1, 1000, 1000, 1060]]);
     expect(leads.map((row) => row[3])).toEqual([2]);
     expect(repeats.size).toBe(0);
     const waiting = decide([item(lead('a'))], nothing, context);
-    expect(waiting.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 1000, 1000, 0]]);
+    expect(waiting.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 0, 1000, 1000, 0]]);
   });
 
   it('counts further deliveries of a lead that came before, and compares the first payload where it has it', () => {
@@ -100,7 +100,7 @@ describe('a batch', () => {
     expect(decide([item(fetched)], known, context).forwards).toEqual([]);
     const pushed = decide([item({ ...lead('a'), claimed: ['app'] }), item(lead('a'))], known, context);
     expect(pushed.results.flat().map(({ kind }) => kind)).toEqual(['duplicate', 'duplicate']);
-    expect(pushed.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 1000, 1000, 0]]);
+    expect(pushed.forwards).toEqual([['a', 'stored app', 11, 11, 'waiting', 0, 0, 1000, 1000, 0]]);
   });
 
   it('binds a nonce to the body that came first, and again once that is over', () => {

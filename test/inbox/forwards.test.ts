@@ -17,10 +17,10 @@ const claimed = async (inbox: Inbox, most = 100, target = app): Promise<readonly
   idsOf(await inbox.claim(target, most));
 
 const recordOf = (
-  { leadId, seq, tries }: Pick<ClaimedLead, 'leadId' | 'seq' | 'tries'>,
+  { leadId, seq, claim }: Pick<ClaimedLead, 'leadId' | 'seq' | 'claim'>,
   outcome: AttemptRecord['outcome'],
   target = app,
-): AttemptRecord => ({ leadId, seq, tries, target, outcome });
+): AttemptRecord => ({ leadId, seq, claim, target, outcome });
 
 const statesOf = async (inbox: Inbox, leadId: string) =>
   (await inbox.forwards([leadId])).get(leadId)?.map(({ target, state, tries }) => [target, state, tries]);
@@ -38,8 +38,8 @@ describe.each(stores)('new leads in $name', ({ newLocation }) => {
       [label, 'waiting', 0],
     ]);
     expect(await inbox.targetCounts()).toEqual([
-      { target: 'exec', waiting: 1, dead: 0, isOwn: true },
-      { target: label, waiting: 1, dead: 0, isOwn: true },
+      { target: 'exec', waiting: 1, dead: 0, oldestAt: 1000, isOwn: true },
+      { target: label, waiting: 1, dead: 0, oldestAt: 1000, isOwn: true },
     ]);
     expect(await claimed(inbox)).toEqual(['a']);
     expect(await claimed(inbox)).toEqual([]);
@@ -125,16 +125,30 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
     expect(await listed(inbox, 'dead')).toEqual(['never']);
   });
 
-  it('takes what is due so soon as well, where that is asked for', async () => {
+  it('keeps to its times when somebody sets the clock back, however little', async () => {
     const inbox = await open(newLocation(), options);
-    await takeOne(inbox, arrivalOf({ id: 'a' }));
-    const [a] = await inbox.claim(app, 9);
+    for (const id of ['a', 'b']) await takeOne(inbox, arrivalOf({ id }));
+    const [a] = await inbox.claim(app, 1);
     if (a === undefined) throw new Error('not claimed');
-    await inbox.record([recordOf(a, { retryInMs: 300 * minute })]);
-    expect(await claimed(inbox)).toEqual([]);
-    expect(idsOf(await inbox.claim(app, 9, { withinMs: 301 * minute }))).toEqual(['a']);
-    // A due time that is far away does not outlast the claim.
-    expect(await inbox.nextDueIn(app)).toBeLessThan(2 * minute);
+    await inbox.record([recordOf(a, { retryInMs: 10 * minute })]);
+    const [b] = await inbox.claim(app, 1);
+    clock.set(-30 * minute);
+    try {
+      // Nobody has written since: the next claim finds out.
+      expect(await inbox.nextDueIn(app)).toBe(0);
+      expect(await claimed(inbox)).toEqual([]);
+      expect(await inbox.nextDueIn(app)).toBe(minute);
+      clock.advance(minute);
+      expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'b', tries: 2 }]);
+      expect((await inbox.forwards(['b'])).get('b')?.at(-1)).toMatchObject({ isClaimed: true });
+      clock.advance(9 * minute);
+      const later = await inbox.claim(app, 9);
+      expect([...idsOf(later)].sort()).toEqual(['a', 'b']);
+      expect(later.every(({ since }) => since < clock.now())).toBe(true);
+      expect(b?.claim).toBe(1);
+    } finally {
+      clock.set(30 * minute);
+    }
   });
 
   it('that probes a target takes the latest that was never tried, and then what failed, earliest first', async () => {
@@ -198,6 +212,24 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
     expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
   });
 
+  it('has a number that never comes again, whatever ended the ones before', async () => {
+    const inbox = await open(newLocation(), options);
+    await takeOne(inbox, arrivalOf({ id: 'a' }));
+    const [untried] = await inbox.claim(app, 9);
+    if (untried === undefined) throw new Error('not claimed');
+    await inbox.record([recordOf(untried, 'untried')]);
+    const [abandoned] = await inbox.claim(app, 9);
+    if (abandoned === undefined) throw new Error('not claimed');
+    // Whoever did not hear that its record was stored repeats it.
+    await inbox.record([recordOf(untried, 'untried')]);
+    expect(await claimed(inbox)).toEqual([]);
+    await inbox.makeDue(['a']);
+    clock.advance(2 * minute);
+    expect(await inbox.claim(app, 9)).toMatchObject([{ leadId: 'a', tries: 1 }]);
+    await inbox.record([recordOf(abandoned, 'dead')]);
+    expect(await statesOf(inbox, 'a')).toContainEqual([label, 'waiting', 1]);
+  });
+
   it('that was replaced by another one ends nothing, but what was delivered is done', async () => {
     const inbox = await open(newLocation(), options);
     await takeOne(inbox, arrivalOf({ id: 'a' }));
@@ -218,7 +250,7 @@ describe.each(stores)('a claim in $name', ({ newLocation }) => {
   it('is of one target, and leaves the others', async () => {
     const inbox = await open(newLocation(), options);
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
-    await inbox.record([{ ...a, tries: 1, target: app, outcome: 'done' }]);
+    await inbox.record([{ ...a, claim: 1, target: app, outcome: 'done' }]);
     expect(await all(inbox.waiting(app))).toEqual([]);
     expect(await all(inbox.waiting(mail))).toEqual([a]);
     expect(await all(inbox.waiting())).toEqual([a]);
@@ -235,7 +267,7 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
     for await (const stored of inbox.waiting(app)) {
       read.push(stored.leadId);
       if (read.length % 500 === 0)
-        await inbox.record([{ ...stored, tries: 1, target: app, outcome: 'done' }]);
+        await inbox.record([{ ...stored, claim: 1, target: app, outcome: 'done' }]);
     }
     expect(read.sort()).toEqual(ids.sort());
     expect(await all(inbox.waiting(app))).toHaveLength(2096);
@@ -246,7 +278,7 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
     for (const id of ['a', 'b', 'done']) await takeOne(inbox, arrivalOf({ id }));
     const [a, b, done] = await inbox.claim(app, 9);
     if (a === undefined || b === undefined || done === undefined) throw new Error('not claimed');
-    const had = [recordOf(done, 'done'), recordOf({ ...done, tries: 0 }, 'done', mail)];
+    const had = [recordOf(done, 'done'), recordOf({ ...done, claim: 0 }, 'done', mail)];
     await inbox.record([recordOf(a, 'dead'), recordOf(b, { retryInMs: 9 * minute }), ...had]);
     clock.advance(minute);
     expect(await inbox.makeDue(['a', 'b', 'done', 'unknown'])).toBe(2);
@@ -267,7 +299,9 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
     await inbox.claim(app, 1);
     expect(await inbox.giveUp(app, 5 * minute)).toBe(1);
     expect(await listed(inbox, 'dead')).toEqual(['b']);
-    expect(await inbox.targetCounts()).toContainEqual({ target: label, waiting: 2, dead: 1, isOwn: true });
+    expect(await inbox.targetCounts()).toContainEqual({
+      ...{ target: label, waiting: 2, dead: 1, oldestAt: 1000, isOwn: true },
+    });
     expect(await inbox.giveUp(app, 5 * minute)).toBe(0);
   });
 
@@ -287,12 +321,12 @@ describe.each(stores)('what waits in $name', ({ newLocation }) => {
 describe.each(stores)('the attempts in $name', ({ newLocation }) => {
   it('are kept, the last 100, under a label and an address without credentials', async () => {
     const inbox = await open(newLocation(), options);
-    const a = { ...(await takeStored(inbox, arrivalOf({ id: 'a' }))), tries: 0, target: app };
+    const a = { ...(await takeStored(inbox, arrivalOf({ id: 'a' }))), claim: 0, target: app };
     const b = await takeStored(inbox, { ...arrivalOf({ id: 'b' }), source: 'backfill' });
     await inbox.record([{ ...a, outcome: { retryInMs: 0 }, result: { ...refused, answer: 'a\tb' } }]);
     await inbox.record([{ ...a, outcome: 'done', result: took }]);
     await inbox.record([
-      { ...b, tries: 0, target: mail, outcome: 'done', result: { ...took, kind: 'forward' } },
+      { ...b, claim: 0, target: mail, outcome: 'done', result: { ...took, kind: 'forward' } },
     ]);
     const results = async (leadId: string) => (await all(inbox.list({ leadId })))[0]?.results ?? [];
     const address = 'http://app.test:3000/hook';
@@ -312,15 +346,15 @@ describe.each(stores)('a lead that a person has sent from $name', ({ newLocation
   it('is claimed although it is not due, or dead, and only once at a time', async () => {
     const inbox = await open(newLocation(), options);
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
-    await inbox.record([{ ...a, tries: 0, target: app, outcome: 'dead' }]);
+    await inbox.record([{ ...a, claim: 0, target: app, outcome: 'dead' }]);
     expect(await inbox.claimLeads(['a', 'unknown'], app)).toMatchObject([
       { state: 'claimed', tries: 1, label },
       { state: 'none' },
     ]);
     expect(await inbox.claimLeads(['a'], app)).toMatchObject([{ state: 'busy' }]);
-    await inbox.record([{ ...a, tries: 1, target: app, outcome: 'untried' }]);
+    await inbox.record([{ ...a, claim: 1, target: app, outcome: 'untried' }]);
     expect(await statesOf(inbox, 'a')).toContainEqual([label, 'dead', 0]);
-    await inbox.record([{ ...a, tries: 0, target: app, outcome: 'done' }]);
+    await inbox.record([{ ...a, claim: 0, target: app, outcome: 'done' }]);
     expect(await inbox.claimLeads(['a'], app)).toMatchObject([{ state: 'done' }]);
   });
 
@@ -331,7 +365,7 @@ describe.each(stores)('a lead that a person has sent from $name', ({ newLocation
     expect(claim).toMatchObject({ state: 'claimed', label });
     expect(await claimed(inbox)).toEqual([]);
     const moved = { target: 'forward http://app.test:4000/', insteadOf: claim?.stored, result: took };
-    await inbox.record([{ ...a, tries: 1, outcome: 'done', ...moved }]);
+    await inbox.record([{ ...a, claim: 1, outcome: 'done', ...moved }]);
     expect(await statesOf(inbox, 'a')).toEqual([
       ['exec', 'waiting', 0],
       [label, 'done', 1],
@@ -367,6 +401,8 @@ describe.each(sharedStores)('two receivers on $name', ({ newLocation }) => {
     const rotated = await open(location, { targets: ['forward http://app.test:3000/hook?key=k'] });
     expect(await rotated.targetCounts()).toMatchObject([{ waiting: 1, isOwn: true }]);
     const moved = await open(location, { targets: ['forward http://app.test:3001/hook?key=k'] });
-    expect(await moved.targetCounts()).toEqual([{ target: label, waiting: 1, dead: 0, isOwn: false }]);
+    expect(await moved.targetCounts()).toEqual([
+      { target: label, waiting: 1, dead: 0, oldestAt: 1000, isOwn: false },
+    ]);
   });
 });

@@ -21,17 +21,17 @@ async function takeMany(inbox: Inbox, count: number): Promise<readonly { leadId:
 describe.each(stores)('the backlog of $name', ({ newLocation }) => {
   it('counts for each target the leads that it has not had, and says when the oldest came', async () => {
     const inbox = await open(newLocation(), { targets: ['exec mail', forward] });
-    expect(await inbox.backlog()).toEqual([]);
+    expect(await inbox.targetCounts()).toEqual([]);
     const [first, second] = await takeMany(inbox, 3);
     if (first === undefined || second === undefined) throw new Error('nothing was taken');
-    expect(await inbox.backlog()).toEqual([
-      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1 },
-      { target: label, waiting: 3, dead: 0, oldestAt: 1 },
+    expect(await inbox.targetCounts()).toEqual([
+      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1, isOwn: true },
+      { target: label, waiting: 3, dead: 0, oldestAt: 1, isOwn: true },
     ]);
     await inbox.record([doneAt(first, forward), doneAt(second, forward)]);
-    expect(await inbox.backlog()).toEqual([
-      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1 },
-      { target: label, waiting: 1, dead: 0, oldestAt: 3 },
+    expect(await inbox.targetCounts()).toEqual([
+      { target: 'exec', waiting: 3, dead: 0, oldestAt: 1, isOwn: true },
+      { target: label, waiting: 1, dead: 0, oldestAt: 3, isOwn: true },
     ]);
   });
 
@@ -40,14 +40,18 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
     for (const receivedAt of [100, 900]) {
       await takeStored(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt }) }));
     }
-    expect(await inbox.backlog()).toEqual([{ target: label, waiting: 1, dead: 0, oldestAt: 100 }]);
+    expect(await inbox.targetCounts()).toEqual([
+      { target: label, waiting: 1, dead: 0, oldestAt: 100, isOwn: true },
+    ]);
   });
 
   it('is whole when there are thousands', async () => {
     const inbox = await open(newLocation(), { targets: [forward] });
     const taken = await takeMany(inbox, 2500);
     await inbox.record(taken.slice(0, 300).map((one) => doneAt(one, forward)));
-    expect(await inbox.backlog()).toEqual([{ target: label, waiting: 2200, dead: 0, oldestAt: 301 }]);
+    expect(await inbox.targetCounts()).toEqual([
+      { target: label, waiting: 2200, dead: 0, oldestAt: 301, isOwn: true },
+    ]);
   });
 });
 
@@ -76,7 +80,10 @@ describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLoc
     await before.close();
     clock.advance(10);
     const now = await open(location, { targets: ['exec mail'] });
-    expect(await now.backlog()).toEqual([{ target: undefined, waiting: 4, dead: 0, oldestAt: 1 }]);
+    expect(await now.targetCounts()).toEqual([
+      { target: 'exec', waiting: 2, dead: 0, oldestAt: 1, isOwn: false },
+      { target: label, waiting: 2, dead: 0, oldestAt: 1, isOwn: false },
+    ]);
   });
 
   it('keeps that apart from what waits for its own targets, though they are called the same', async () => {
@@ -90,9 +97,9 @@ describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLoc
       now,
       arrivalOf({ id: 'new' }, { delivery: deliveryOf('{"id":"new"}', { receivedAt: 50 }) }),
     );
-    expect(await now.backlog()).toEqual([
-      { target: label, waiting: 1, dead: 0, oldestAt: 50 },
-      { target: undefined, waiting: 2, dead: 0, oldestAt: 1 },
+    expect(await now.targetCounts()).toEqual([
+      { target: label, waiting: 1, dead: 0, oldestAt: 50, isOwn: true },
+      { target: label, waiting: 2, dead: 0, oldestAt: 1, isOwn: false },
     ]);
   });
 });

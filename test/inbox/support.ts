@@ -28,7 +28,7 @@ export function arrivalOf(lead: { readonly id: string }, more: Partial<Arrival> 
 
 /** A target has had the lead. */
 export const doneAt = ({ leadId, seq }: StoredRef, target: string): AttemptRecord => ({
-  ...{ leadId, seq, target, tries: 0 },
+  ...{ leadId, seq, target, claim: 0 },
   outcome: 'done',
 });
 

@@ -173,7 +173,7 @@ describe('a delivery', () => {
     await inbox.take([arrivalOf({ id: 'a' })]);
     await inbox.take([arrival('a', '{"id":"a","x":1}')]);
     const result = { ok: false, answer: '500', durationMs: 3, at: 7, kind: 'forward' } as const;
-    await inbox.record([{ leadId: 'a', seq: 1, tries: 0, target, outcome: { retryInMs: 0 }, result }]);
+    await inbox.record([{ leadId: 'a', seq: 1, claim: 0, target, outcome: { retryInMs: 0 }, result }]);
     const delivery = await asked<WireDelivery>(page, 'deliveries/2');
     expect(delivery.differs).toEqual(['x']);
     expect(delivery.attempts.map(({ seq, waiting }) => [seq, waiting])).toEqual([
@@ -184,7 +184,7 @@ describe('a delivery', () => {
       { ...result, target: 'forward http://localhost:1', address: 'http://localhost:1/' },
     ]);
     await inbox.record([
-      { leadId: 'a', seq: 1, tries: 0, target, outcome: 'done', result: { ...result, ok: true } },
+      { leadId: 'a', seq: 1, claim: 0, target, outcome: 'done', result: { ...result, ok: true } },
     ]);
     const { rows } = await asked<WirePage>(page, 'deliveries');
     expect(rows.map(({ seq, verdict, done, waiting }) => [seq, verdict, done, waiting])).toEqual([

@@ -1,4 +1,4 @@
-import type { Backlog } from '../../src/inbox/inbox.ts';
+import type { TargetCount } from '../../src/inbox/inbox.ts';
 import { describe, expect, it } from 'vitest';
 import { openMetricsText } from '../../src/output/openmetrics.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
@@ -58,8 +58,9 @@ describe('the metrics of a receiver', () => {
 
   it('show what waits for each target of this run, and for all others together', () => {
     const backlog = [
-      { target: 'exec', waiting: 2, dead: 3, oldestAt: 40_000 },
-      { target: undefined, waiting: 7, dead: 0, oldestAt: 10_000 },
+      { target: 'exec', waiting: 2, dead: 3, oldestAt: 40_000, isOwn: true },
+      { target: 'exec', waiting: 3, dead: 0, oldestAt: 20_000, isOwn: false },
+      { target: 'output a', waiting: 4, dead: 0, oldestAt: 10_000, isOwn: false },
     ];
     const families = parseOpenMetrics(
       openMetricsText(
@@ -96,7 +97,7 @@ describe('what waits', () => {
     let readings = 0;
     let takes = 0;
     const inbox = {
-      backlog() {
+      targetCounts() {
         readings += 1;
         clock.advance(takes);
         return Promise.resolve([]);
@@ -123,7 +124,7 @@ describe('what waits', () => {
     const clock = new FakeClock();
     let readings = 0;
     const backlog = () => Promise.reject(new Error(`reading ${(readings += 1)}`));
-    const cache = backlogCache({ backlog }, clock);
+    const cache = backlogCache({ targetCounts: backlog }, clock);
     await expect(cache()).rejects.toThrow('reading 1');
     clock.advance(1000);
     await expect(cache()).rejects.toThrow('reading 2');
@@ -131,9 +132,9 @@ describe('what waits', () => {
 
   it('keeps nobody waiting who asks for metrics, and says how old it is', async () => {
     const clock = new FakeClock();
-    const answers: ((backlog: readonly Backlog[]) => void)[] = [];
-    const backlog = (): Promise<readonly Backlog[]> => new Promise((resolve) => answers.push(resolve));
-    const cache = backlogCache({ backlog }, clock);
+    const answers: ((backlog: readonly TargetCount[]) => void)[] = [];
+    const backlog = (): Promise<readonly TargetCount[]> => new Promise((resolve) => answers.push(resolve));
+    const cache = backlogCache({ targetCounts: backlog }, clock);
     const after = async (ms: number) => {
       const asked = cache().catch((error: unknown) => String(error));
       clock.advance(ms);

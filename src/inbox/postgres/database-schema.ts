@@ -24,8 +24,8 @@ export function inSchema(text: string, schema: string): string {
 /** Besides the tables of every inbox, one in which a check writes as much as a delivery may have. */
 const schemaTexts = [
   ...schemaOf(postgresDialect),
-  `INSERT INTO @meta (version, seq, key, overwrite_due, nonces_at, nonces_noted) VALUES (${schemaVersion}, 0,
-    decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0, 0, ${databaseTime})`,
+  `INSERT INTO @meta (version, seq, key, overwrite_due, nonces_at, noted_at, clock_ahead) VALUES (${schemaVersion}, 0,
+    decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'), 0, 0, ${databaseTime}, 0)`,
   `CREATE TABLE @write_checks (filler bytea)`,
   `ALTER TABLE @write_checks ALTER COLUMN filler SET STORAGE EXTERNAL`,
   `INSERT INTO @write_checks VALUES (NULL)`,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
-import type { Driver, Overwritten, Start } from '../driver.ts';
+import type { Driver, Overwritten, WriteFailure } from '../driver.ts';
 import type { ConnectionPool } from '../inbox.ts';
 import type { DatabaseProblem, InboxProblem } from '../problems.ts';
 import { postgresDialect } from '../sql/dialect.ts';
@@ -11,6 +11,9 @@ import {
   raw,
   type Rows,
   type Statement,
+  type Start,
+  startColumns,
+  startOf,
   textOf,
   type Work,
 } from '../sql/statement.ts';
@@ -22,6 +25,7 @@ import {
   cannotOpen,
   cannotRead,
   cannotWrite,
+  forbiddenTable,
   isAnswered,
   isConflict,
   isForbidden,
@@ -87,7 +91,7 @@ const beginning: readonly Query[] = [
     set_config('log_parameter_max_length_on_error', '0', true),
     set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
       ELSE 'on' END, true)`,
-  'SELECT seq FROM @meta FOR UPDATE',
+  `SELECT ${startColumns} FROM @meta FOR UPDATE`,
   `SELECT ${databaseTime} AS now`,
 ].map((text) => new Query(text));
 
@@ -104,6 +108,15 @@ const roomBytes = 1.5 * 1024 * 1024;
 /** The tables that an erasure deletes from. */
 const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
 
+/** Those of the tables into which a delivery goes that this role may not read or fill. */
+const forbiddenTables = (schema: string): Query =>
+  new Query(
+    `SELECT relname::text AS name FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+      WHERE nspname = $1 AND relname IN ('deliveries', 'contents', 'leads', 'forwards', 'nonces')
+      AND NOT (has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'SELECT')) LIMIT 1`,
+    [schema],
+  );
+
 /** Rows that one statement inserts at most. Other counts are made up of powers of two, so that few statements are prepared. */
 const mostRows = 64;
 
@@ -116,6 +129,7 @@ class PostgresDriver implements Driver {
   readonly #pool: SessionPool;
   /** The texts of the shared SQL in PostgreSQL's form. */
   readonly #texts = new Map<string, string>();
+  /** The last write failed for want of room. */
   #isFull = false;
 
   constructor(pool: SessionPool, { shown, url }: DatabaseLocation) {
@@ -142,35 +156,26 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** Whether what failed with this may be stored all the same. */
-  mayBeStored(error: unknown): boolean {
-    return error instanceof LostAnswerError;
-  }
-
-  /** A transaction waits in the database for the others. */
-  isLocked(): boolean {
-    return false;
-  }
-
-  isOfData(error: unknown): boolean {
-    return isOfData(error);
+  /** None is locked out: a transaction waits in the database for the others. */
+  writeFailure(error: unknown): WriteFailure {
+    return {
+      error: cannotWrite(this.location, error),
+      cause: isOfData(error) ? 'data' : 'database',
+      mayBeStored: error instanceof LostAnswerError,
+    };
   }
 
   async read(query: Query): Promise<Rows> {
-    const [rows = []] = await this.#pool.use((session) => session.run(this.#queriesOf([query]), readMs));
-    return rows;
+    try {
+      const [rows = []] = await this.#pool.use((session) => session.run(this.#queriesOf([query]), readMs));
+      return rows;
+    } catch (error) {
+      throw cannotRead(this.location, error);
+    }
   }
 
   openError(error: unknown): Error {
     return cannotOpen(this.location, error);
-  }
-
-  writeError(error: unknown): Error {
-    return cannotWrite(this.location, error);
-  }
-
-  readError(error: unknown): unknown {
-    return cannotRead(this.location, error);
   }
 
   async changeMark(): Promise<string> {
@@ -182,8 +187,13 @@ class PostgresDriver implements Driver {
     await this.read(new Query('SELECT max(seq) FROM @deliveries'));
   }
 
-  /** A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have is written. */
-  async checkRoom(): Promise<void> {
+  /**
+   * A transaction that stores nothing needs few rights and little room: the rights of a delivery are looked at, and once a disk
+   * was full, as much as a delivery may have is written.
+   */
+  async checkWritable(): Promise<void> {
+    const [row] = await this.read(forbiddenTables(this.#schema));
+    if (row !== undefined) throw forbiddenTable(textOf(row['name']));
     if (!this.#isFull) return;
     const fill = new Query('UPDATE @write_checks SET filler = ?', [randomBytes(roomBytes)]);
     const clear = new Query('UPDATE @write_checks SET filler = NULL');
@@ -217,7 +227,7 @@ class PostgresDriver implements Driver {
   async #transact<T>(session: Session, work: (start: Start) => Work<T>): Promise<T> {
     try {
       const [, , [meta] = [], [time] = []] = await session.run(this.#queriesOf(beginning));
-      const steps = work({ seq: numberOf(meta?.['seq']), now: numberOf(time?.['now']) });
+      const steps = work(startOf(meta, numberOf(time?.['now'])));
       // Statements that give no rows are sent with those of the next step, or with COMMIT: that saves a round trip for each step.
       let unsent: readonly Query[] = [];
       let step = steps.next();

@@ -1,6 +1,6 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
-import { DatabaseUnavailableError } from './connection/database-errors.ts';
-import { cannotStore, CannotStoreError } from '../inbox.ts';
+import { DatabaseError, DatabaseUnavailableError } from './connection/database-errors.ts';
+import { cannotStore, type CannotStoreError } from '../inbox.ts';
 import { type InboxProblem, isDatabaseProblem, type StoreFault } from '../problems.ts';
 
 /** The meanings of the database's codes, of which the first match holds; its own words are kept as the cause. */
@@ -39,6 +39,10 @@ export class LostAnswerError extends Error {}
 
 export const isForbidden = (error: unknown): boolean => sqlState(error) === '42501';
 
+/** The error of a statement that this role may not run, in the database's own words. */
+export const forbiddenTable = (table: string): DatabaseError =>
+  new DatabaseError(`permission denied for table ${table}`, '42501');
+
 /** The server answered, so that what it did is known. */
 export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
@@ -54,9 +58,9 @@ function faultOf(error: unknown): StoreFault {
 }
 
 export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
-  cause instanceof CannotStoreError ? cause : cannotStore(inbox, faultOf(cause), cause);
+  cannotStore(inbox, faultOf(cause), cause);
 
-/** While rows were read; what is an error for people already stays as it is. */
+/** An error for people stays as it is. */
 export function cannotRead(inbox: string, cause: unknown): unknown {
   if (cause instanceof LeadsError) return cause;
   const problem = { kind: 'inbox-cannot-read', inbox, fault: faultOf(cause) } satisfies InboxProblem;
@@ -66,7 +70,9 @@ export function cannotRead(inbox: string, cause: unknown): unknown {
 /** Failures that pass by themselves, or once somebody has freed a disk: a conflict, a lack, a lock, or a failure of files. */
 const passing = /^(40|53|55P03|57|58)/;
 
-export function cannotOpen(inbox: string, cause: unknown): LeadsError {
+/** `thrown`: by the database, or what `cannotRead` made of it. */
+export function cannotOpen(inbox: string, thrown: unknown): LeadsError {
+  const cause = thrown instanceof DataError ? thrown.cause : thrown;
   if (cause instanceof LeadsError) return cause;
   const problem = { kind: 'inbox-cannot-open', inbox, fault: faultOf(cause) } satisfies InboxProblem;
   const Failure = passing.test(sqlState(cause)) ? DatabaseUnavailableError : ConfigError;

@@ -12,7 +12,7 @@ import type {
   StoredReceipt,
   StoredResult,
 } from '../query-types.ts';
-import type { StoredLeadQuery } from '../inbox.ts';
+import type { DroppedRepeats, StoredLeadQuery } from '../inbox.ts';
 import type { Dialect } from './dialect.ts';
 import {
   bytesOf,
@@ -307,4 +307,12 @@ function receiptsIn(row: Row): readonly StoredReceipt[] {
       lead: lengths[i] === '' ? undefined : bytes.subarray(start, at),
     };
   });
+}
+
+/** Counts the repeats of a lead that are not kept. */
+export async function droppedRepeats(driver: DatabaseReader, leadId: string): Promise<DroppedRepeats> {
+  const [row] = await driver.read(
+    sql`SELECT differing, same FROM @dropped_repeats WHERE lead = ${toColumn(leadId)}`,
+  );
+  return { differing: numberOf(row?.['differing']), same: numberOf(row?.['same']) };
 }

@@ -5,16 +5,16 @@ export const schemaVersion = 1;
 
 /**
  * The statements that make the tables of an inbox. Times are milliseconds since the epoch. `meta` has one row: the version, the
- * last number of a delivery, the key of what is stored as a digest, whether erased data is to be overwritten, and the clock of the
- * nonces with the time at which it was noted. `leads` holds every id for ever, `seq` and `first_at` being those of its first
- * delivery; `forwards` where each lead stands at each of its targets; `contents` headers and body of a delivery of several leads,
+ * last number of a delivery, the key of what is stored as a digest, whether erased data is to be overwritten, the clock of the
+ * nonces, the time at which it was noted, and by how much that time was set back so far. `leads` holds every id for ever, `seq` and `first_at` being those of its first
+ * delivery; `forwards` where each lead stands at each of its targets, with the number of its last claim; `contents` headers and body of a delivery of several leads,
  * once for all of them; `removed` the counts of deliveries that were deleted; `erased` what stays of an erased lead, under a keyed
  * digest of its id.
  */
 export function schemaOf({ text, bytes, numberKey, keyed, changing, larger }: Dialect): readonly string[] {
   return [
     `CREATE TABLE @meta (version BIGINT NOT NULL, seq BIGINT NOT NULL, key ${bytes} NOT NULL,
-      overwrite_due BIGINT NOT NULL, nonces_at BIGINT NOT NULL, nonces_noted BIGINT NOT NULL)`,
+      overwrite_due BIGINT NOT NULL, nonces_at BIGINT NOT NULL, noted_at BIGINT NOT NULL, clock_ahead BIGINT NOT NULL)`,
     `CREATE TABLE @leads (id ${text} PRIMARY KEY, seq BIGINT NOT NULL, first_at BIGINT NOT NULL, attempts BIGINT NOT NULL,
       digest ${bytes} NOT NULL)${keyed}${changing}`,
     `CREATE TABLE @deliveries (seq ${numberKey}, received_at BIGINT NOT NULL, lead ${text}, verdict TEXT NOT NULL,
@@ -36,7 +36,7 @@ export function schemaOf({ text, bytes, numberKey, keyed, changing, larger }: Di
       attempts BIGINT NOT NULL)${keyed}`,
     `CREATE TABLE @targets (name TEXT PRIMARY KEY, label TEXT NOT NULL)${keyed}`,
     `CREATE TABLE @forwards (lead ${text} NOT NULL, target TEXT NOT NULL, seq BIGINT NOT NULL, request BIGINT NOT NULL,
-      state TEXT NOT NULL, tries BIGINT NOT NULL, since BIGINT NOT NULL, due_at BIGINT NOT NULL,
+      state TEXT NOT NULL, claim BIGINT NOT NULL, tries BIGINT NOT NULL, since BIGINT NOT NULL, due_at BIGINT NOT NULL,
       claimed_until BIGINT NOT NULL, PRIMARY KEY (lead, target))${keyed}${changing}`,
     `CREATE INDEX undone ON @forwards (target, lead) WHERE state <> 'done'`,
     `CREATE INDEX due ON @forwards (target, ${larger}(due_at, claimed_until), request) WHERE state = 'waiting'`,

@@ -1,7 +1,7 @@
-/** What a column holds. Numbers are whole. */
+/** A value of a column. Numbers are whole. */
 export type Value = string | number | null | Uint8Array;
 
-/** What comes back: SQLite gives 0 and 1 for a truth, and a blob as an ArrayBuffer where it gives several rows. */
+/** A row that was read: SQLite gives 0 and 1 for a truth, and a blob as an ArrayBuffer where it gives several rows. */
 export type Row = Readonly<Record<string, Value | ArrayBuffer | boolean>>;
 export type Rows = readonly Row[];
 
@@ -30,6 +30,27 @@ export type Statement = Query | Insertion;
  */
 export type Work<T> = Generator<readonly Statement[], T, readonly Rows[]>;
 
+/** Each transaction that writes begins with this. */
+export interface Start {
+  /** The last number that a delivery has. */
+  readonly seq: number;
+  /** Milliseconds since the epoch, by the clock that all who share the inbox have in common. */
+  readonly now: number;
+  /** By so much that clock was set back so far, in milliseconds. */
+  readonly clockAhead: number;
+  /** `now` by the clock of `forwards`, which has that added, so that it never goes back. */
+  readonly forwardsNow: number;
+}
+
+/** The row of `meta` as it is when nobody else writes, and the time then. */
+export function startOf(meta: Row | undefined, now: number): Start {
+  const setBackMs = Math.max(0, numberOf(meta?.['noted_at']) - now);
+  const clockAhead = numberOf(meta?.['clock_ahead']) + setBackMs;
+  return { seq: numberOf(meta?.['seq']), now, clockAhead, forwardsNow: now + clockAhead };
+}
+
+export const startColumns = 'seq, noted_at, clock_ahead';
+
 /** A query, whose values become parameters: no value is ever part of a text. A query within it adds its text and its values. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | Value)[]): Query {
   let text = strings[0] ?? '';
@@ -50,7 +71,7 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Query | V
 /** A text of our own that becomes a part of a query, such as the name of a function. */
 export const raw = (text: string): Query => new Query(text);
 
-/** One query, and its rows. */
+/** Runs one query, and gives its rows. */
 export function* ask(query: Query): Work<Rows> {
   const [rows = []] = yield [query];
   return rows;

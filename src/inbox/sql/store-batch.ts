@@ -9,12 +9,7 @@ import {
 import { erasedIdDigest, otherEvent } from '../delivery-record.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { payload } from './deliveries.ts';
-import {
-  maxComparedBytes,
-  maxRejectedKept,
-  maxRepeatsKept,
-  noncesRemovedPerAdded,
-} from '../store-options.ts';
+import { maxComparedBytes, maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
 import {
@@ -72,7 +67,7 @@ export function* loadStoredState(
 }
 
 /** Numbers of first deliveries whose payload is not the one that comes now. */
-export function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
+function differingSeqs(batch: readonly BatchItem[], leads: StoredState['leads']): readonly number[] {
   const seqs = new Set<number>();
   for (const { id, digest } of batch.flatMap(leadsIn)) {
     const lead = leads.get(id);
@@ -161,6 +156,9 @@ export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: numb
   for (const { id, differs } of trimmed) yield* trimRepeats(dialect, id, differs);
   for (const kind of untaken) yield* trimRejected(dialect, kind);
 }
+
+/** Expired nonces that are removed for each one that is added: they become fewer faster than they become more. */
+const noncesRemovedPerAdded = 2;
 
 /** Binds the nonces, anew those that are over, and removes some others that are over. */
 function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now: number): Work<void> {

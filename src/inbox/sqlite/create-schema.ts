@@ -35,7 +35,7 @@ export function createSchema(database: Database, path: string, now: number): voi
     if (!isInbox(database, path)) {
       for (const statement of schemaOf(sqliteDialect)) database.exec(statement.replaceAll('@', ''));
       database
-        .prepare('INSERT INTO meta VALUES (?, 0, ?, 0, 0, ?)')
+        .prepare('INSERT INTO meta VALUES (?, 0, ?, 0, 0, ?, 0)')
         .run([schemaVersion, randomBytes(32), Math.round(now)]);
       database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
     }

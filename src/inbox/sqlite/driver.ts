@@ -1,29 +1,37 @@
-import { DataError } from '../../errors.ts';
+import { statSync } from 'node:fs';
+import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { Driver, Start } from '../driver.ts';
-import { CannotStoreError } from '../inbox.ts';
-import type { InboxProblem, NotOverwritten } from '../problems.ts';
+import type { Driver, WriteFailure } from '../driver.ts';
+import type { NotOverwritten } from '../problems.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { numberOf, type Query, type Rows, sql, type Work } from '../sql/statement.ts';
+import {
+  type Insertion,
+  numberOf,
+  Query,
+  type Rows,
+  sql,
+  type Start,
+  startColumns,
+  startOf,
+  type Value,
+  type Work,
+} from '../sql/statement.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
-import { FileHealth, FileIdentity } from './file-health.ts';
-import { type Database, Statements } from './libsql.ts';
+import { FileHealth } from './file-health.ts';
+import type { Database, Statement } from './libsql.ts';
 import { notOverwritten, openDatabase, openReadOnly, overwriteFile, shrink } from './open-database.ts';
-import { cannotOpen, cannotRead, cannotWrite, isBusy, sqliteCode } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite, FileFault, isBusy, sqliteCode } from './sqlite-errors.ts';
 
 type Options = Pick<StoreOptions, 'location' | 'clock' | 'warn'>;
 
 /** Opens the file, and makes it where there is none. Throws a `ConfigError` that says why it cannot. */
-export async function openSqliteDriver(options: StoreOptions): Promise<SqliteDriver> {
-  const database = await openDatabase(options.location, options);
-  const health = options.location === inMemory ? undefined : new FileHealth(options);
-  return new SqliteDriver(database, options, health);
+export async function openSqliteDriver(options: Options): Promise<SqliteDriver> {
+  return new SqliteDriver(await openDatabase(options.location, options), options);
 }
 
-/** The same for reading only: the file, which must exist, stays as it is. */
+/** Opens the file, which must exist and stays as it is, for reading only. */
 export async function openSqliteReadOnly(location: string, clock: Clock): Promise<SqliteDriver> {
-  const database = await openReadOnly(location);
-  return new SqliteDriver(database, { location, clock, warn: () => undefined }, undefined);
+  return new SqliteDriver(await openReadOnly(location), { location, clock, warn: () => undefined });
 }
 
 /** These hold for the whole database: a smaller transaction would fail with the same. */
@@ -35,24 +43,25 @@ class SqliteDriver implements Driver {
   readonly dialect = sqliteDialect;
   readonly outOfReach: Driver['outOfReach'];
   readonly #database: Database;
-  readonly #clock: Clock;
-  readonly #health: FileHealth | undefined;
-  /** Which file the path led to when it was opened. */
-  readonly #file: FileIdentity | undefined;
+  readonly #options: Options;
+  readonly #health: FileHealth;
+  /** The path led to this file when it was opened. */
+  readonly #file: string | undefined;
+  #lost: FileFault | undefined;
   #statements: Statements;
 
-  constructor(database: Database, { location, clock }: Options, health: FileHealth | undefined) {
-    this.location = location;
-    this.outOfReach = location === inMemory ? [] : ['snapshots'];
+  constructor(database: Database, options: Options) {
+    this.location = options.location;
+    this.outOfReach = this.location === inMemory ? [] : ['snapshots'];
     this.#database = database;
-    this.#clock = clock;
-    this.#health = health;
-    this.#file = location === inMemory ? undefined : new FileIdentity(location);
+    this.#options = options;
+    this.#health = new FileHealth(options);
+    this.#file = fileAt(this.location);
     this.#statements = new Statements(database);
   }
 
   now(): Query {
-    return sql`${this.#clock.now()}`;
+    return sql`${this.#options.clock.now()}`;
   }
 
   /** Disables SQLite's busy handler, which would block the event loop: a locked write fails, and the store repeats it. */
@@ -65,22 +74,22 @@ class SqliteDriver implements Driver {
     let result: T;
     this.#database.exec('BEGIN IMMEDIATE');
     try {
-      const [meta] = this.#statements.run(sql`SELECT seq FROM @meta`);
-      result = this.#run(work({ seq: numberOf(meta?.['seq']), now: this.#clock.now() }));
+      const [meta] = this.#statements.run(startQuery);
+      result = this.#run(work(startOf(meta, this.#options.clock.now())));
       this.#database.exec('COMMIT');
     } catch (error) {
       throw this.#rollBack() ?? error;
     }
-    this.#health?.verifyInPlace();
+    this.#verifyInPlace();
     return result;
   }
 
-  isLocked(error: unknown): boolean {
-    return sqliteCode(error).startsWith('SQLITE_BUSY');
-  }
-
-  isOfData(error: unknown): boolean {
-    return !(error instanceof CannotStoreError) && !wholeDatabaseCodes.test(sqliteCode(error));
+  writeFailure(error: unknown): WriteFailure {
+    const code = sqliteCode(error);
+    if (code.startsWith('SQLITE_BUSY')) return { error: cannotWrite(this.location, error), cause: 'locked' };
+    this.#health.failed(error);
+    const isOfDatabase = error instanceof FileFault || wholeDatabaseCodes.test(code);
+    return { error: cannotWrite(this.location, error), cause: isOfDatabase ? 'database' : 'data' };
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown rejects
@@ -89,7 +98,8 @@ class SqliteDriver implements Driver {
       return this.#statements.run(query);
     } catch (error) {
       this.#statements = new Statements(this.#database);
-      throw error;
+      this.#health.failed(error);
+      throw cannotRead(this.location, error);
     }
   }
 
@@ -97,30 +107,20 @@ class SqliteDriver implements Driver {
     return cannotOpen(this.location, error);
   }
 
-  writeError(error: unknown): Error {
-    this.#health?.failed(error);
-    return cannotWrite(this.location, error);
-  }
-
-  readError(error: unknown): unknown {
-    this.#health?.failed(error);
-    return cannotRead(this.location, error);
-  }
-
   /** The number of what other connections have committed, and of what this one has written. */
   async changeMark(): Promise<string> {
-    this.#verifyInPlace();
+    this.#verifyReadable();
     const [row] = await this.read(sql`SELECT data_version, total_changes() AS own FROM pragma_data_version`);
     return `${numberOf(row?.['data_version'])} ${numberOf(row?.['own'])}`;
   }
 
   async checkReadable(): Promise<void> {
-    this.#verifyInPlace();
+    this.#verifyReadable();
     await this.read(sql`SELECT MAX(seq) FROM @deliveries`);
   }
 
-  async checkRoom(): Promise<void> {
-    await this.#health?.checkRoom();
+  checkWritable(): Promise<void> {
+    return this.#health.checkRoom();
   }
 
   beginErasure(): void {
@@ -130,7 +130,7 @@ class SqliteDriver implements Driver {
   async overwrite(): ReturnType<Driver['overwrite']> {
     const { location, outOfReach } = this;
     if (location === inMemory) return { remains: undefined, outOfReach };
-    return { remains: await overwriteFile(this.#database, location, this.#clock), outOfReach };
+    return { remains: await overwriteFile(this.#database, location, this.#options.clock), outOfReach };
   }
 
   // eslint-disable-next-line @typescript-eslint/require-await -- what is thrown rejects
@@ -140,7 +140,7 @@ class SqliteDriver implements Driver {
     if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
       return notOverwritten(this.location, failed);
     }
-    throw failed as Error;
+    throw this.writeFailure(failed).error;
   }
 
   close(): Promise<void> {
@@ -157,26 +157,150 @@ class SqliteDriver implements Driver {
 
   /** The database may have rolled back by itself, as it does when the disk is full. Returns what failed now. */
   #rollBack(): unknown {
-    // A statement that has thrown may throw for ever.
     this.#statements = new Statements(this.#database);
     try {
       if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
       return undefined;
     } catch (secondError) {
-      // That the rollback failed, too, is the more serious error.
+      // A rollback that failed is the more serious error.
       return secondError;
     }
   }
 
-  /** A file that is gone can still be read by those who have it open, and never changes again. */
+  /**
+   * The system lets others delete or replace a file that is in use; what is then written to it is gone with the process. Throws
+   * a `FileFault` from then on for ever, and where the disk does not tell whether that happened, this time alone.
+   */
   #verifyInPlace(): void {
-    const change = this.#file?.change();
-    if (change === undefined) return;
-    throw new DataError({
-      kind: 'inbox-file-changed',
-      inbox: this.location,
-      ...change,
-    } satisfies InboxProblem);
+    if (this.#lost === undefined) {
+      const { location: path } = this;
+      const file = fileAt(path);
+      if (file === this.#file) return;
+      const change = { path, change: file === undefined ? 'gone' : 'replaced' } as const;
+      this.#lost = new FileFault({ kind: 'store-file-changed', ...change });
+      this.#options.warn({ kind: 'inbox-file-lost', ...change });
+    }
+    throw this.#lost;
+  }
+
+  /** A file that is gone can still be read by those who have it open, and never changes again. */
+  #verifyReadable(): void {
+    try {
+      this.#verifyInPlace();
+    } catch (error) {
+      throw cannotRead(this.location, error);
+    }
+  }
+}
+
+const startQuery = new Query(`SELECT ${startColumns} FROM @meta`);
+
+/** Tells the file to which a path leads from every other one; undefined: there is none. Throws a `FileFault`. */
+function fileAt(path: string): string | undefined {
+  if (path === inMemory) return undefined;
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`;
+  } catch (error) {
+    throw new FileFault({ kind: 'store-other-fault', detail: messageOf(error) }, error);
+  }
+}
+
+/**
+ * Runs the statements of one connection, each prepared at its first use and told apart by its text. After one has thrown,
+ * new ones are needed: it may throw for ever.
+ */
+export class Statements {
+  readonly #database: Database;
+  readonly #prepared = new Map<string, { readonly statement: Statement; readonly reads: boolean }>();
+  readonly #insertions = new Map<string, RowInsertion>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Gives the rows of what only reads. */
+  run(statement: Query | Insertion): Rows {
+    if (!(statement instanceof Query)) {
+      this.#insert(statement);
+      return [];
+    }
+    let prepared = this.#prepared.get(statement.text);
+    if (prepared === undefined) {
+      const text = statement.text.replaceAll('@', '');
+      prepared = { statement: this.#database.prepare(text), reads: /^\s*SELECT/.test(text) };
+      this.#prepared.set(statement.text, prepared);
+    }
+    if (prepared.reads) return prepared.statement.all(statement.values);
+    prepared.statement.run(statement.values);
+    return [];
+  }
+
+  #insert({ into, rows }: Insertion): void {
+    let insertion = this.#insertions.get(into);
+    if (insertion === undefined) {
+      insertion = new RowInsertion(this.#database, into);
+      this.#insertions.set(into, insertion);
+    }
+    insertion.insert(rows);
+  }
+}
+
+/** Rows that one statement inserts at most: a power of two. */
+const maxRows = 32;
+
+/** Prepared statements of one table that are kept at most. */
+const maxPrepared = 32;
+
+/**
+ * Inserts rows of one table together, since running a statement costs more than inserting a row. So does passing its values:
+ * where all rows of a statement have the same value in a column, it is passed once.
+ */
+class RowInsertion {
+  readonly #database: Database;
+  readonly #table: string;
+  /** By the number of rows, and the columns that differ as bits above it. */
+  readonly #prepared = new Map<number, Statement>();
+
+  constructor(database: Database, table: string) {
+    this.#database = database;
+    this.#table = table;
+  }
+
+  insert(rows: readonly (readonly Value[])[]): void {
+    for (let start = 0, count = maxRows; start < rows.length; start += count) {
+      while (count > rows.length - start) count /= 2;
+      this.#insertTogether(rows.slice(start, start + count));
+    }
+  }
+
+  #insertTogether(rows: readonly (readonly Value[])[]): void {
+    const [first = []] = rows;
+    const differs = first.map((value, column) => rows.some((row) => row[column] !== value));
+    const values = first.filter((_, column) => differs[column] === false);
+    for (const row of rows) {
+      for (let column = 0; column < row.length; column += 1) {
+        if (differs[column] === true) values.push(row[column] ?? null);
+      }
+    }
+    this.#statement(rows.length, differs).run(values);
+  }
+
+  #statement(count: number, differs: readonly boolean[]): Statement {
+    const key = differs.reduce((bits, isOwn) => bits * 2 + Number(isOwn), 0) * (maxRows + 1) + count;
+    const statement = this.#prepared.get(key);
+    if (statement !== undefined) return statement;
+    let next = differs.filter((isOwn) => !isOwn).length;
+    const rows = Array.from({ length: count }, () => {
+      let shared = 0;
+      const places = differs.map((isOwn) => `?${isOwn ? (next += 1) : (shared += 1)}`);
+      return `(${places.join()})`;
+    });
+    const sql = `INSERT INTO ${this.#table} VALUES ${rows.join()}`;
+    const prepared = this.#database.prepare(sql);
+    if (this.#prepared.size === maxPrepared) this.#prepared.clear();
+    this.#prepared.set(key, prepared);
+    return prepared;
   }
 }
 

@@ -1,8 +1,8 @@
 import { ConfigError, DataError, messageOf } from '../../errors.ts';
-import { cannotStore, CannotStoreError } from '../inbox.ts';
+import { cannotStore, type CannotStoreError } from '../inbox.ts';
 import type { InboxProblem, StoreFault } from '../problems.ts';
 
-/** What the database's codes mean; the database's own words are kept as the cause. */
+/** The meanings of the database's codes; its own words are kept as the cause. */
 const faults = [
   ['SQLITE_FULL', 'sqlite-full'],
   ['SQLITE_BUSY', 'sqlite-locked'],
@@ -24,23 +24,35 @@ export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(
 
 export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
 
+/** The file was lost or cannot be looked at, which the database does not notice. */
+export class FileFault extends Error {
+  readonly fault: StoreFault;
+
+  constructor(fault: StoreFault, cause?: unknown) {
+    super(fault.kind, { cause });
+    this.fault = fault;
+  }
+}
+
 export function faultOf(path: string, error: unknown): StoreFault {
+  if (error instanceof FileFault) return error.fault;
   if (isDamage(error)) return { kind: 'sqlite-damaged', path };
   const [, kind] = faults.find(([prefix]) => sqliteCode(error).startsWith(prefix)) ?? [];
   return kind === undefined ? { kind: 'store-other-fault', detail: messageOf(error) } : { kind };
 }
 
 export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
-  cause instanceof CannotStoreError ? cause : cannotStore(inbox, faultOf(inbox, cause), cause);
+  cannotStore(inbox, faultOf(inbox, cause), cause);
 
-/** While rows were read; an error that is not the database's stays as it is. */
+/** An error that is not the database's stays as it is. */
 export function cannotRead(inbox: string, cause: unknown): unknown {
-  if (!sqliteCode(cause).startsWith('SQLITE_')) return cause;
-  const found = { kind: 'inbox-cannot-read', inbox, fault: faultOf(inbox, cause) } satisfies InboxProblem;
-  return new DataError(found, { cause });
+  if (!(cause instanceof FileFault) && !sqliteCode(cause).startsWith('SQLITE_')) return cause;
+  const problem = { kind: 'inbox-cannot-read', inbox, fault: faultOf(inbox, cause) } satisfies InboxProblem;
+  return new DataError(problem, { cause });
 }
 
+/** `cause`: of the database, or what `cannotRead` made of it. */
 export function cannotOpen(inbox: string, cause: unknown): ConfigError {
-  const found = { kind: 'inbox-cannot-open', inbox, fault: faultOf(inbox, cause) } satisfies InboxProblem;
-  return new ConfigError(found, { cause });
+  const fault = faultOf(inbox, cause instanceof DataError ? cause.cause : cause);
+  return new ConfigError({ kind: 'inbox-cannot-open', inbox, fault } satisfies InboxProblem, { cause });
 }

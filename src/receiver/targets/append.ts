@@ -245,7 +245,7 @@ async function repair(
         // After a sync that failed, the line that is read here may never reach the disk, and no later sync reports it. So the
         // line is written once more.
         if (stored !== undefined && (await writeAgain(file, bytes, offset)))
-          written.push({ ...stored, target, tries: 1, outcome: 'done' });
+          written.push({ ...stored, target, claim: 1, outcome: 'done' });
         offset += bytes.length + lineFeed.length;
       }
       for (const { leadId } of written) waiting.delete(leadId);

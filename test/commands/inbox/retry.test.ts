@@ -46,7 +46,7 @@ async function giveUp(home: string, target: string): Promise<void> {
   });
   const [claim] = await inbox.claimLeads(['a'], target);
   expect(claim).toMatchObject({ state: 'claimed' });
-  await inbox.record([{ leadId: 'a', seq: 1, target, tries: claim?.tries ?? 0, outcome: 'dead' }]);
+  await inbox.record([{ leadId: 'a', seq: 1, target, claim: claim?.claim ?? 0, outcome: 'dead' }]);
   await inbox.close();
 }
 

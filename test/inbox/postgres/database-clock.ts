@@ -31,8 +31,17 @@ export class DatabaseClock extends FakeClock {
 
   override advance(ms: number): void {
     super.advance(ms);
-    // Whole for each statement that reads it meanwhile.
-    writeFileSync(`${this.#path}.new`, String(this.steady()));
+    this.#write();
+  }
+
+  override set(ms: number): void {
+    super.set(ms);
+    this.#write();
+  }
+
+  /** Whole for each statement that reads it meanwhile. */
+  #write(): void {
+    writeFileSync(`${this.#path}.new`, String(this.now()));
     renameSync(`${this.#path}.new`, this.#path);
   }
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Start } from '../../../src/inbox/driver.ts';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
@@ -11,6 +10,7 @@ import {
   type Row,
   type Rows,
   sql,
+  type Start,
   textOf,
   type Value,
   type Work,
@@ -153,8 +153,8 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
       '22021',
       '22P02',
     ]);
-    expect(reasons.map((reason) => driver.isOfData(reason))).toEqual(reasons.map(() => true));
-    expect(reasons.map((reason) => driver.mayBeStored(reason))).toEqual(reasons.map(() => false));
+    const failures = reasons.map((reason) => driver.writeFailure(reason));
+    expect(failures).toMatchObject(reasons.map(() => ({ cause: 'data', mayBeStored: false })));
     expect(JSON.stringify(reasons, Object.getOwnPropertyNames(new Error()))).not.toContain('(b)');
     expect(await driver.read(sql`SELECT nonce FROM @nonces`)).toEqual([]);
     await driver.write(() => insert(nonce('f')));
@@ -186,7 +186,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     await inbox.client.begin(async (client) => {
       await client.unsafe(`SELECT FROM "${inbox.name}".meta FOR UPDATE`);
       const error: unknown = await driver.write(() => insert(nonce('a'))).catch((reason: unknown) => reason);
-      await expect(inWords(Promise.reject(driver.writeError(error)))).rejects.toThrow(
+      await expect(inWords(Promise.reject(driver.writeFailure(error).error))).rejects.toThrow(
         'another transaction holds it locked',
       );
     });
@@ -231,8 +231,10 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
       })
       .catch((reason: unknown) => reason);
     await lost;
-    expect([begun, driver.mayBeStored(error), driver.isOfData(error)]).toEqual([1, true, false]);
-    expect(driver.writeError(error)).toBeInstanceOf(CannotStoreError);
+    expect(begun).toBe(1);
+    const failure = driver.writeFailure(error);
+    expect(failure).toMatchObject({ cause: 'database', mayBeStored: true });
+    expect(failure.error).toBeInstanceOf(CannotStoreError);
     expect(await driver.read(sql`SELECT nonce FROM @nonces`)).toHaveLength(2);
   });
 
@@ -250,7 +252,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
           if (round === 2) proxy.cut();
           yield* ask(sql`SELECT 1`);
         })
-        .catch((error: unknown) => expect(driver.writeError(error)).toBeInstanceOf(CannotStoreError));
+        .catch((error: unknown) => expect(driver.writeFailure(error).error).toBeInstanceOf(CannotStoreError));
     }
     const rows = await driver.read(sql`SELECT nonce FROM @nonces WHERE nonce LIKE ${'a%'}`);
     expect(rows).toHaveLength(5);
@@ -316,14 +318,14 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
       CREATE TRIGGER full_disk BEFORE INSERT ON S.nonces FOR EACH STATEMENT EXECUTE FUNCTION S.fail()`);
     const fillers = async () =>
       (await inbox.query('SELECT bytes::int FROM S.fillers')).map((row) => row['bytes'] as unknown);
-    await driver.checkRoom();
+    await driver.checkWritable();
     expect(await fillers()).toEqual([]);
     await expect(driver.write(() => insert(nonce('a')))).rejects.toMatchObject({ code: '53100' });
     await inbox.query('ALTER TABLE S.write_checks RENAME COLUMN filler TO other');
-    await expect(driver.checkRoom()).rejects.toMatchObject({ code: '42703' });
+    await expect(driver.checkWritable()).rejects.toMatchObject({ code: '42703' });
     await inbox.query('ALTER TABLE S.write_checks RENAME COLUMN other TO filler');
-    await driver.checkRoom();
-    await driver.checkRoom();
+    await driver.checkWritable();
+    await driver.checkWritable();
     expect(await fillers()).toEqual([1.5 * 1024 * 1024, null]);
   });
 
@@ -359,7 +361,7 @@ describe.skipIf(address === undefined)('the driver of PostgreSQL', () => {
     const reader = await open(inbox.location(), true);
     await reader.checkReadable();
     await inbox.query('DROP TABLE S.deliveries');
-    await expect(reader.checkReadable()).rejects.toMatchObject({ code: '42P01' });
+    await expect(reader.checkReadable()).rejects.toMatchObject({ cause: { code: '42P01' } });
   });
 
   it('takes no inbox of another version, and makes none where its role may not', async () => {

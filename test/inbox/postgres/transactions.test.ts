@@ -60,7 +60,7 @@ describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL'
     await expect(all(receiver.waiting('t'))).rejects.toThrow(DataError);
     await expect(receiver.nextDueIn('t')).rejects.toThrow(DataError);
     await expect(receiver.claim('t', 1)).rejects.toThrow(CannotStoreError);
-    await expect(receiver.backlog()).rejects.toThrow(DataError);
+    await expect(receiver.targetCounts()).rejects.toThrow(DataError);
   });
 
   it('stores the rest of a batch of which the database does not take a part', async () => {

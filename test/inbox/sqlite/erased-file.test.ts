@@ -59,7 +59,7 @@ async function fill(inbox: Inbox): Promise<void> {
   const [taken] = await take(bodyOf('lead-of-ada', 0), 'nonce');
   const seq = taken !== undefined && 'seq' in taken ? taken.seq : 0;
   const result = { ok: false, answer: 'no: ada@example.com', durationMs: 1, at: 1, kind: 'forward' } as const;
-  await inbox.record([{ leadId: 'lead-of-ada', seq, tries: 0, target, outcome: { retryInMs: 0 }, result }]);
+  await inbox.record([{ leadId: 'lead-of-ada', seq, claim: 0, target, outcome: { retryInMs: 0 }, result }]);
   await others(100);
   // More repeats than are kept, so that some are in free pages already.
   for (let n = 1; n < 120; n += 1) await take(bodyOf('lead-of-ada', n, n % 10 === 0 ? 'y'.repeat(9000) : ''));

@@ -1,6 +1,7 @@
 import Libsql from 'libsql';
 import { expect, it } from 'vitest';
-import { type Database, Statements } from '../../../src/inbox/sqlite/libsql.ts';
+import { Statements } from '../../../src/inbox/sqlite/driver.ts';
+import type { Database } from '../../../src/inbox/sqlite/libsql.ts';
 import { bytesOf, type Row, sql, type Value } from '../../../src/inbox/sql/statement.ts';
 
 /** Whatever columns are the same in all rows, in some, or in none. */

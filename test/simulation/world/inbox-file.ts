@@ -61,7 +61,9 @@ function read(disk: Disk): StoredLeads {
   const tables = idsOf("SELECT name AS id FROM sqlite_master WHERE type = 'table'");
   if (!tables.has('forwards')) return nothing;
   const forwards = rowsOf(
-    'SELECT lead, label, state, since, claimed_until FROM forwards JOIN targets ON name = target ORDER BY lead, label',
+    `SELECT lead, label, state, since - clock_ahead AS since,
+        CASE WHEN claimed_until = 0 THEN 0 ELSE claimed_until - clock_ahead END AS claimed_until
+      FROM forwards JOIN targets ON name = target CROSS JOIN meta ORDER BY lead, label`,
   );
   const idsFrom = (source: string): Set<string> =>
     idsOf(`SELECT id FROM leads JOIN deliveries ON deliveries.seq = leads.seq WHERE source = '${source}'`);

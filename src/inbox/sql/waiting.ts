@@ -1,0 +1,119 @@
+// Where leads stand at their targets, for those who look at the table `forwards`. `target` is the stored name of a target.
+import type { DatabaseReader, Driver } from '../driver.ts';
+import type { Forward, ForwardState, TargetCount } from '../inbox.ts';
+import type { StoredRef } from '../query-types.ts';
+import { targetLabel } from '../target-name.ts';
+import {
+  fromColumn,
+  numberOf,
+  optionalNumber,
+  type Rows,
+  sql,
+  textOf,
+  toColumn,
+  type Value,
+  type Work,
+} from './statement.ts';
+
+/** Keeps a label for each name, which holds no credentials. Gives the labels of those that are new to an inbox with leads. */
+export function* storeLabels(
+  targets: readonly string[],
+  storedName: (target: string) => string,
+): Work<readonly string[]> {
+  if (targets.length === 0) return [];
+  const labels = new Map(
+    targets.map((target): [string, string] => [storedName(target), targetLabel(target)]),
+  );
+  const [stored = [], leads = []] = yield [
+    sql`SELECT name FROM @targets`,
+    sql`SELECT 1 AS one FROM @leads LIMIT 1`,
+  ];
+  for (const row of stored) labels.delete(textOf(row['name']));
+  const rows = [...labels].map(([name, label]): Value[] => [name, toColumn(label)]);
+  if (rows.length > 0) yield [{ into: 'targets', rows }];
+  return leads.length === 0 ? [] : [...labels.values()];
+}
+
+/** Rows that one query reads: there may be millions. */
+const pageRows = 1000;
+
+/** Targets that some lead waits for, or is dead for. */
+const undoneTargets = (driver: DatabaseReader): Promise<Rows> =>
+  driver.read(sql`SELECT name, label FROM @targets
+    WHERE EXISTS (SELECT 1 FROM @forwards WHERE target = name AND state <> 'done')`);
+
+/** The leads that a target has not had, or any target where none is named: a lead once for each. */
+export async function* undoneLeads(driver: DatabaseReader, target?: string): AsyncGenerator<StoredRef> {
+  const targets =
+    target === undefined ? (await undoneTargets(driver)).map(({ name = null }) => textOf(name)) : [target];
+  for (const name of targets) {
+    for (let last: string | undefined = ''; last !== undefined;) {
+      const rows: Rows = await driver.read(
+        sql`SELECT lead, seq FROM @forwards WHERE target = ${name} AND state <> 'done' AND lead > ${last}
+          ORDER BY lead LIMIT ${pageRows}`,
+      );
+      for (const row of rows) {
+        yield { leadId: fromColumn(textOf(row['lead'])), seq: numberOf(row['seq']) };
+      }
+      last = rows.length < pageRows ? undefined : textOf(rows.at(-1)?.['lead']);
+    }
+  }
+}
+
+/** Counts the leads that each target has not had, in the order of labels. `ownTargets`: stored names of the receiver's targets. */
+export async function targetCounts(
+  driver: DatabaseReader,
+  ownTargets: readonly string[],
+): Promise<readonly TargetCount[]> {
+  const counts: TargetCount[] = [];
+  for (const { name = null, label = null } of await undoneTargets(driver)) {
+    const sum = { waiting: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY };
+    for (let last: string | undefined = ''; last !== undefined;) {
+      const [row]: Rows = await driver.read(
+        sql`SELECT COUNT(*) FILTER (WHERE state = 'waiting') AS waiting, COUNT(*) FILTER (WHERE state = 'dead') AS dead,
+            MIN(first_at) FILTER (WHERE state = 'waiting') AS oldest, MAX(lead) AS last
+          FROM (SELECT lead, state, first_at FROM @forwards JOIN @leads ON id = lead WHERE target = ${textOf(name)}
+            AND state <> 'done' AND lead > ${last} ORDER BY lead LIMIT ${pageRows}) AS page`,
+      );
+      const [waiting, dead] = [numberOf(row?.['waiting']), numberOf(row?.['dead'])];
+      sum.waiting += waiting;
+      sum.dead += dead;
+      sum.oldestAt = Math.min(sum.oldestAt, optionalNumber(row?.['oldest']) ?? sum.oldestAt);
+      last = waiting + dead < pageRows ? undefined : textOf(row?.['last']);
+    }
+    const target = fromColumn(textOf(label));
+    // A target may have had its last lead meanwhile.
+    if (sum.waiting + sum.dead > 0) counts.push({ target, ...sum, isOwn: ownTargets.includes(textOf(name)) });
+  }
+  return counts.sort((a, b) =>
+    a.target === b.target ? Number(b.isOwn) - Number(a.isOwn) : a.target < b.target ? -1 : 1,
+  );
+}
+
+/** Tells where each of the leads stands at its targets. */
+export async function forwardsOf(
+  driver: Driver,
+  leadIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Forward[]>> {
+  const { dialect } = driver;
+  const rows = await driver.read(
+    sql`SELECT lead, label, state, tries, due_at - clock_ahead AS due_at,
+        CASE WHEN claimed_until > ${driver.now()} + clock_ahead THEN 1 ELSE 0 END AS is_claimed
+      FROM ${dialect.each(leadIds.map(toColumn))} ${dialect.searched} @forwards ON lead = asked.value
+        LEFT JOIN @targets ON name = target CROSS JOIN @meta ORDER BY label`,
+  );
+  const byLead = new Map<string, Forward[]>();
+  for (const row of rows) {
+    const leadId = fromColumn(textOf(row['lead']));
+    const state = textOf(row['state']) as ForwardState;
+    const forward = {
+      target: fromColumn(textOf(row['label'])),
+      state,
+      tries: numberOf(row['tries']),
+      dueAt: state === 'waiting' ? numberOf(row['due_at']) : undefined,
+      isClaimed: state === 'waiting' && numberOf(row['is_claimed']) === 1,
+    };
+    byLead.set(leadId, [...(byLead.get(leadId) ?? []), forward]);
+  }
+  return byLead;
+}
