@@ -1,14 +1,10 @@
 import { remainingDelivery } from '../inbox/delivery-record.ts';
-import type { StoredRef, TakenVerdict } from '../inbox/inbox.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
-import type { Claim } from './forward-worker.ts';
-import type { DeliveryWorker } from './receiver.ts';
+import type { Claim, ForwardWorker } from './forward-worker.ts';
+import type { StoredLead } from './receiver-events.ts';
 
-/** A lead that is stored, with its verdict. */
-export interface StoredLead {
-  readonly lead: CheckedLead;
-  readonly verdict: TakenVerdict & StoredRef;
-}
+/** The part of a worker that new leads need. */
+export type DeliveryWorker = Pick<ForwardWorker, 'target' | 'reserve' | 'send' | 'wake'>;
 
 /** The leads of a delivery that go to one target. */
 interface TargetLeads {

@@ -5,7 +5,6 @@ import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 import { wasVerified, withFreshCredential } from './forward-credential.ts';
-import { InFlightCount } from './in-flight-count.ts';
 import type { ReceiverNote } from './problems.ts';
 import type { ForwardAttempt } from './receiver-events.ts';
 import { asReceived, isUnreadable, leadOf, notStored, storedRequest } from './stored-request.ts';
@@ -22,7 +21,7 @@ export interface WorkerOptions {
   /** The neutral sentence of an error. */
   readonly sentenceOf: (error: unknown) => string;
   /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
-  readonly onAttempt: (attempt: ForwardAttempt) => Promise<unknown> | undefined;
+  readonly onAttempt: (attempt: ForwardAttempt) => Promise<void> | void;
   /** Aborts when the process was asked to stop. A command target may receive the same signal, and fail for it. */
   readonly shutdownRequested: AbortSignal;
   /** Aborts when no further lead may be claimed. Attempts in flight go on. */
@@ -74,7 +73,7 @@ export class ForwardWorker {
   #hasBacklog = true;
   /** Ids of leads on their way: one whose claim ended must not be sent twice at the same time. */
   readonly #leadsInFlight = new Set<string>();
-  readonly #inFlight = new InFlightCount();
+  readonly #attempts = new Set<Promise<void>>();
   #wakeController = new AbortController();
   #givenUp = 0;
 
@@ -104,7 +103,7 @@ export class ForwardWorker {
     const requests = this.#requests(checked, claims);
     const unused = (this.target.isWhole === true ? 1 : reserved) - requests.length;
     if (unused > 0) this.#release(unused);
-    for (const request of requests) void this.#attempt(request, claimedAt);
+    for (const request of requests) this.#track(this.#attempt(request, claimedAt));
   }
 
   /** Something is due that nobody sends now. */
@@ -113,9 +112,9 @@ export class ForwardWorker {
     this.#wakeController.abort();
   }
 
-  /** Resolves when no attempt is under way. */
-  idle(): Promise<void> {
-    return this.#inFlight.idle();
+  /** Resolves when the attempts that are under way have ended. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#attempts);
   }
 
   /** Sends the leads that wait, until `claimingStopped` aborts. Never rejects. */
@@ -179,7 +178,7 @@ export class ForwardWorker {
         note({ kind: 'lead-not-sent', leadId: claim.leadId, why: answer });
         const result = { to: kindOf(this.target), ok: false, answer, durationMs: 0 } as const;
         this.#occupiedPlaces += 1;
-        void this.#inFlight.run(() => this.#end([claim], result));
+        this.#track(this.#end([claim], result));
         return [];
       }
     });
@@ -187,7 +186,7 @@ export class ForwardWorker {
     const key = wasVerified(first.headers, verifier.scheme) ? 0 : -1;
     const requests = this.#requests({ ...asReceived(first, leads), key }, claims);
     this.#occupiedPlaces += requests.length;
-    for (const request of requests) void this.#attempt(request, claimedAt);
+    for (const request of requests) this.#track(this.#attempt(request, claimedAt));
   }
 
   /** The leads of the claims: in one request, or each in its own. */
@@ -212,15 +211,18 @@ export class ForwardWorker {
     const { clock, random } = this.#options;
     const [{ leadId }] = claims;
     for (const claim of claims) this.#leadsInFlight.add(claim.leadId);
-    await this.#inFlight.run(async () => {
-      if (clock.steady() - claimedAt > latestBeginMs) {
-        await this.#end(claims, undefined);
-        return;
-      }
-      const result = await this.#deliver(checked, claims);
-      if (!this.#isCut(result)) this.#health.ended(leadId, result, clock.steady(), random());
-      await this.#end(claims, result);
-    });
+    if (clock.steady() - claimedAt > latestBeginMs) {
+      await this.#end(claims, undefined);
+      return;
+    }
+    const result = await this.#deliver(checked, claims);
+    if (!this.#isCut(result)) this.#health.ended(leadId, result, clock.steady(), random());
+    await this.#end(claims, result);
+  }
+
+  #track(attempt: Promise<void>): void {
+    this.#attempts.add(attempt);
+    void attempt.finally(() => this.#attempts.delete(attempt));
   }
 
   /** What a target or a scheme throws, against its contract, fails this attempt alone. */

@@ -1,23 +1,19 @@
 import type { VerdictKind } from '../inbox/query-types.ts';
-import type { ForwardState, Source } from '../inbox/inbox.ts';
+import type { ForwardState, Source, StoredRef, TakenVerdict } from '../inbox/inbox.ts';
+import type { CheckedLead } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { OtherReason, RejectReason } from '../webhook/delivery-answer.ts';
+import type { OtherDelivery, OtherReason, Rejection, RejectReason } from '../webhook/delivery-answer.ts';
 import type { TargetResult } from './targets/target.ts';
 
 /** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */
 export interface AnsweredDelivery {
   /** As received: its path and headers may hold credentials (`deliveryRedactor` takes them out). */
   readonly delivery: Delivery;
-  readonly receivedAt: number;
   readonly verdict: VerdictKind;
   /** HTTP status of the answer to the delivery. */
   readonly status: number;
   /** From receipt to answer, in milliseconds. */
   readonly durationMs: number;
-  readonly remote: string;
-  readonly method: string;
-  /** Without secrets. */
-  readonly path: string;
   readonly source: Source;
   readonly reason?: RejectReason | OtherReason | undefined;
   /** One sentence beside the reason. */
@@ -57,43 +53,9 @@ export interface ForwardAttempt {
   readonly result: TargetResult;
 }
 
-/** Gets every event, in order. While a promise that it returns is pending, whatever emitted the event waits. */
-export type EventListener<E> = (event: E) => Promise<void> | void;
-
-/** What subscribers see of an event stream. */
-export interface Subscribable<E> {
-  /** Listeners are called in the order in which they subscribed. Returns a function that ends the subscription. */
-  subscribe(listener: EventListener<E>): () => void;
-}
-
-/**
- * Events for any number of listeners. Nothing is buffered: a listener that cannot keep up returns a promise, and so
- * holds back the source of the events.
- */
-export class EventStream<E> implements Subscribable<E> {
-  readonly #listeners = new Set<EventListener<E>>();
-
-  subscribe(listener: EventListener<E>): () => void {
-    // A function of its own, so that one listener may subscribe twice.
-    const subscription: EventListener<E> = (event) => listener(event);
-    this.#listeners.add(subscription);
-    return () => void this.#listeners.delete(subscription);
-  }
-
-  /** Undefined when no listener asks to wait, so that the usual case costs no promise. Throws what a listener throws. */
-  emit(event: E): Promise<unknown> | undefined {
-    let pending: Promise<void>[] | undefined;
-    for (const listener of this.#listeners) {
-      const room = listener(event);
-      if (room !== undefined) (pending ??= []).push(room);
-    }
-    return pending === undefined ? undefined : Promise.all(pending);
-  }
-}
-
 /** Is told what a receiver does, for measuring it. Times in milliseconds. */
 export interface ReceiverObserver {
-  /** Of a clock that goes on evenly. */
+  /** The monotonic clock. */
   now(): number;
   /** A delivery has its answer; `ms` from its receipt. */
   answered(ms: number): void;
@@ -101,4 +63,44 @@ export interface ReceiverObserver {
   stored(ms: number): void;
   /** The inbox did not take a delivery. */
   notStored(): void;
+}
+
+/** A lead that is stored, with its verdict. */
+export interface StoredLead {
+  readonly lead: CheckedLead;
+  readonly verdict: TakenVerdict & StoredRef;
+}
+
+/** The part of an event that does not depend on what the inbox says of a lead. */
+export interface Outcome extends Pick<AnsweredDelivery, 'delivery' | 'source' | 'status'> {
+  readonly position?: AnsweredDelivery['position'];
+  readonly verdict?: Rejection | OtherDelivery | undefined;
+  readonly leadId?: string | undefined;
+  readonly explanation?: readonly string[] | undefined;
+}
+
+/** Written out, since copying parts into it would cost more than all else of the answer. `now` in milliseconds since the epoch. */
+export function answeredDelivery(
+  { delivery, source, status, position, verdict, leadId, explanation }: Outcome,
+  stored: StoredLead | undefined,
+  now: number,
+): AnsweredDelivery {
+  return {
+    delivery,
+    verdict: stored?.verdict.kind ?? verdict?.kind ?? 'rejected',
+    status,
+    durationMs: Math.max(0, now - delivery.receivedAt),
+    source,
+    reason: verdict?.reason,
+    detail: verdict?.detail,
+    leadId: stored?.lead.leadId ?? leadId,
+    position,
+    attempt: stored?.verdict.attempt,
+    firstAt: stored?.verdict.firstAt,
+    lead: stored === undefined || stored.verdict.isErased === true ? undefined : stored.lead.lead.bytes,
+    differs: stored?.verdict.differs,
+    pointer: stored?.lead.pointer,
+    warnings: stored?.lead.warnings,
+    explanation,
+  };
 }

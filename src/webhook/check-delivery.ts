@@ -32,19 +32,10 @@ export interface Policy extends Verifier {
   readonly idField?: IdField | undefined;
 }
 
-/** A receiver answers deliveries that hold no lead by these two functions. */
-export interface OtherDeliveries {
-  /**
-   * Answers a genuine body in which no lead can be read; `detail` says why. `isOtherKind`: a header names something else than
-   * a lead. Undefined: the body is rejected for that.
-   */
-  readonly withoutLead: (
-    json: Json,
-    detail: string,
-    isOtherKind: boolean,
-  ) => OtherDelivery | Rejection | undefined;
-  /** Answers a delivery that is part of a registration at the vendor; undefined for any other. */
-  readonly handshake: (delivery: Delivery, scheme: Scheme) => OtherDelivery | Rejection | undefined;
+/** Whether genuine deliveries without a lead or a person are taken as other events, and what says so. */
+export interface OtherEvents {
+  readonly areTaken: boolean;
+  readonly option: string;
 }
 
 /** A lead of a delivery that was checked. */
@@ -74,25 +65,25 @@ const maxIdBytes = 512;
 /**
  * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
  * content type, signed time, then JSON. Nothing is parsed before the sender is authenticated. `now` in milliseconds since
- * the epoch. Never throws, whatever was sent.
+ * the epoch. `otherEvents`: of a receiver, which answers the handshakes of vendors too. Never throws, whatever was sent.
  */
 export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection;
 export function checkDelivery(
   delivery: Delivery,
   policy: Policy,
   now: number,
-  noLead: OtherDeliveries,
+  otherEvents: OtherEvents,
 ): CheckedDelivery | OtherDelivery | Rejection;
 export function checkDelivery(
   delivery: Delivery,
   policy: Policy,
   now: number,
-  noLead?: OtherDeliveries,
+  otherEvents?: OtherEvents,
 ): CheckedDelivery | OtherDelivery | Rejection {
   const wrongTarget = checkTarget(delivery, policy);
   if (wrongTarget !== undefined) {
-    const isMethod = wrongTarget.reason === 'wrong_method';
-    return (isMethod ? noLead?.handshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
+    const mayBeHandshake = otherEvents !== undefined && wrongTarget.reason === 'wrong_method';
+    return (mayBeHandshake ? answerHandshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
   }
   const authentic = policy.scheme.authenticate(delivery, policy.keys);
   if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
@@ -100,13 +91,13 @@ export function checkDelivery(
   if (!content.ok) return rejection(content.reason, content.detail);
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
-  const handshake = noLead?.handshake(delivery, policy.scheme);
+  const handshake = otherEvents && answerHandshake(delivery, policy.scheme);
   if (handshake !== undefined) return handshake;
   const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
   const read = readLeads(delivery.body, leadAt, leadAtNames, idField);
   if (!read.ok) {
     if (read.isTooMany === true) return rejection('too_large', read.detail);
-    return answerWithoutLead(delivery, read.detail, noLead);
+    return answerWithoutLead(delivery, read.detail, otherEvents);
   }
   const notice = leadAt === 'auto' ? headerNotice(delivery.rawHeaders) : undefined;
   if (notice !== undefined && (notice.isDeletion || read.leads.some(hasNoPerson))) {
@@ -114,7 +105,7 @@ export function checkDelivery(
     const kind = notice.isDeletion ? 'deletion' : 'other';
     const pointer = read.leads[0]?.pointer ?? "''";
     const detail = noticeRefusal(subject, kind, pointer, leadAtNames?.option);
-    return answerWithoutLead(delivery, detail, noLead, kind === 'other');
+    return answerWithoutLead(delivery, detail, otherEvents, kind === 'other');
   }
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {
@@ -130,15 +121,23 @@ export function checkDelivery(
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
 }
 
+/**
+ * Answers a genuine body in which no lead can be read; `detail` says why. `isOtherKind`: a header names something else than a
+ * lead. A body that may be a lead is never another event: it would be lost.
+ */
 function answerWithoutLead(
   { body }: Delivery,
   detail: string,
-  noLead: OtherDeliveries | undefined,
+  otherEvents: OtherEvents | undefined,
   isOtherKind = false,
 ): OtherDelivery | Rejection {
   const json = readJson(body);
   if (json === undefined) return rejection('not_json', detail);
-  return noLead?.withoutLead(json.value, detail, isOtherKind) ?? rejection('not_a_lead', detail);
+  if (otherEvents === undefined || holdsPerson(json.value, isOtherKind))
+    return rejection('not_a_lead', detail);
+  return otherEvents.areTaken
+    ? otherDelivery('other_event', 'no lead and no person is in it')
+    : rejection('not_a_lead', `${detail}; ${otherEvents.option} takes it as another event`);
 }
 
 function hasNoPerson({ lead }: FoundLead): boolean {
@@ -241,30 +240,11 @@ function problemOfType(type: string): string | undefined {
 export const nonceKey = (scheme: string, nonce: string): string =>
   createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');
 
-/** Whether genuine deliveries without a lead or a person are taken as other events, and what says so. */
-export interface OtherEvents {
-  readonly areTaken: boolean;
-  readonly option: string;
-}
-
-/** Answers a genuine body in which no lead can be read. A body that may be a lead is never another event: it would be lost. */
-export function answerOtherEvent(
-  json: Json,
-  detail: string,
-  isOtherKind: boolean,
-  { areTaken, option }: OtherEvents,
-): OtherDelivery | Rejection | undefined {
-  if (holdsPerson(json, isOtherKind)) return undefined;
-  return areTaken
-    ? otherDelivery('other_event', 'no lead and no person is in it')
-    : rejection('not_a_lead', `${detail}; ${option} takes it as another event`);
-}
-
 /**
  * Answers a vendor's handshake; undefined for any other delivery. A POST must be authentic already; a GET proves
  * itself by the verify token.
  */
-export function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Rejection | undefined {
+function answerHandshake(delivery: Delivery, scheme: Scheme): OtherDelivery | Rejection | undefined {
   for (const handshake of handshakes[scheme.name] ?? []) {
     const fields = fieldsOf(delivery, handshake);
     if (fields === undefined) continue;

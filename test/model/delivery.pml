@@ -2,7 +2,7 @@
  * The delivery protocol, for the model checker Spin: one lead, since leads do not meet, and two receivers on one inbox. The
  * app is the target of both, the file of the first, since a file belongs to its host. delivery.test.ts runs and breaks it.
  *
- *   delivery     src/receiver/create-receiver.ts: received, stored, answered; what begins at once; and the sender around it
+ *   delivery     src/receiver/receiver.ts: received, stored, answered; what begins at once; and the sender around it
  *   target       src/receiver/forward-worker.ts: claim, deliver, record; targets/append.ts (opened, written)
  *   rows         the table `forwards`: src/inbox/sql/forwards.ts
  *   transaction  by either driver; a COMMIT may fail, and it may have happened although its answer is lost or an error

@@ -4,8 +4,8 @@ import { CannotStoreError, type Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { sentenceOf } from '../../src/messages/find-message.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
-import { createReceiver } from '../../src/receiver/create-receiver.ts';
 import { ForwardWorker, type WorkerOptions } from '../../src/receiver/forward-worker.ts';
+import { createReceiver } from '../../src/receiver/receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import type { ReceiverNote } from '../../src/receiver/problems.ts';
 import type { ForwardAttempt } from '../../src/receiver/receiver-events.ts';
@@ -81,16 +81,12 @@ async function start(target: Target, options: StartOptions = {}) {
     attemptsAborted: cut.signal,
   };
   const worker = new ForwardWorker(target, workerOptions);
-  const policy = { path: undefined, scheme: verifier.scheme, leadAt: 'auto' as const };
   const receiver = createReceiver({
     ...shared,
-    policy: {
-      ...policy,
-      get keys() {
-        return verifier.keys;
-      },
-      leadAt: ['data'],
-    },
+    verifier,
+    place: { path: undefined, leadAt: ['data'] },
+    otherEvents: { areTaken: false, option: '' },
+    onAnswered: () => undefined,
     workers: [worker],
   });
   const running = worker.run();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LeadAt } from '../../src/lead/read-leads.ts';
 import { Secret } from '../../src/secret.ts';
-import { answerOtherEvent, checkDelivery } from '../../src/webhook/check-delivery.ts';
+import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing, sampleBody } from './delivery.ts';
 
@@ -37,11 +37,10 @@ test.each([
     const body = Buffer.from(JSON.stringify(record));
     const request = outgoing(body);
     const got = delivered([...token.sign(request, key, now), [name, value]], request);
-    return checkDelivery(got, { ...policy, leadAt, leadAtNames: { option: '--lead-at' } }, now, {
-      handshake: () => undefined,
-      withoutLead: (json, detail, isOtherKind) =>
-        areTaken ? answerOtherEvent(json, detail, isOtherKind, { areTaken, option: '' }) : undefined,
-    });
+    const place = { ...policy, leadAt, leadAtNames: { option: '--lead-at' } };
+    return areTaken
+      ? checkDelivery(got, place, now, { areTaken, option: '' })
+      : checkDelivery(got, place, now);
   };
   const product = { id: 'P-1', category: 'solar' };
   expect(deliver(product)).toMatchObject({

@@ -29,8 +29,8 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     tls: certificate.tls,
     clock,
     page: browserPage,
-    checkHead: (head) => receiver.checkHead(head),
-    handle: (delivery) => receiver.handle(delivery),
+    checkHead: receiver.checkHead,
+    handle: receiver.handle,
     onError(error) {
       metrics?.failed('internal');
       messages.warn(`a delivery failed and was answered 503: ${sentenceOf(error)}`);

@@ -6,8 +6,9 @@ import type { Messages } from '../../output/messages.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
 import { type Palette, paletteFor, escapeJson, sanitize } from '../../output/terminal/terminal.ts';
 import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
+import type { RedactDelivery } from '../../inbox/store-options.ts';
 import { deliveryRedactor } from '../../receiver/credentials.ts';
-import type { AnsweredDelivery, ForwardAttempt, Subscribable } from '../../receiver/receiver-events.ts';
+import type { AnsweredDelivery, ForwardAttempt } from '../../receiver/receiver-events.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
@@ -25,22 +26,23 @@ export async function openDeliveryOutput(
   context: Pick<Context, 'stdout' | 'env' | 'globals' | 'clock' | 'messages'>,
 ) {
   const { clock, globals, messages } = context;
-  const printer = await choosePrinter(format, targets, context);
+  const redactor = deliveryRedactor(verifier);
+  const printer = await choosePrinter(format, { targets, redactor }, context);
   const tally: Tally = { accepted: 0, duplicate: 0, rejected: 0, other: 0, reasons: {} };
   const sayRound = roundSayer(messages);
+  const printRequest = globals.verbose ? requestPrinter(messages, redactor) : undefined;
   const started = clock.now();
   return {
-    /** Deliveries wait while the reader of stdout is slower than they are. */
-    subscribeTo(events: Subscribable<AnsweredDelivery>, forwards: Subscribable<ForwardAttempt>): void {
-      events.subscribe(({ verdict, reason }) => {
-        tally[verdict] += 1;
-        if (verdict === 'rejected' && reason !== undefined)
-          tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
-      });
-      if (globals.verbose) events.subscribe(requestPrinter(messages, verifier));
-      events.subscribe((event) => stdout.write(printer.delivery(event)));
-      forwards.subscribe((attempt) => stdout.write(printer.forward(attempt)));
+    /** A promise while the reader of stdout is slower than the deliveries, which wait for it. */
+    delivery(event: AnsweredDelivery): Promise<void> | void {
+      const { verdict, reason } = event;
+      tally[verdict] += 1;
+      if (verdict === 'rejected' && reason !== undefined)
+        tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
+      printRequest?.(event);
+      return stdout.write(printer.delivery(event));
     },
+    forward: (attempt: ForwardAttempt): Promise<void> | void => stdout.write(printer.forward(attempt)),
     listening: (listening: Listening) => stdout.write(printer.listening(listening)),
     /** A round of `--backfill` that found something or failed. */
     backfill: async (round: BackfillRound): Promise<void> => {
@@ -62,13 +64,12 @@ const shownBodyBytes = 4096;
 /** `--verbose`: each request on stderr, its headers and the start of its body, without credentials. */
 function requestPrinter(
   messages: Pick<Messages, 'verbose'>,
-  verifier: Verifier,
+  redactor: RedactDelivery,
 ): (event: AnsweredDelivery) => void {
-  const redactor = deliveryRedactor(verifier);
-  return ({ delivery, method, path, position }) => {
+  return ({ delivery, position }) => {
     if (position !== undefined && position.number > 1) return;
-    const { body } = delivery;
-    messages.verbose(`${method} ${path}`);
+    const { method, body } = delivery;
+    messages.verbose(`${method} ${redactor.path(delivery)}`);
     for (const [name, value] of redactor.headers(delivery)) messages.verbose(`  ${name}: ${value}`);
     const text = Buffer.from(body.subarray(0, shownBodyBytes)).toString('utf8');
     messages.verbose(`  ${text}${body.length > shownBodyBytes ? ` … (${body.length} bytes)` : ''}`);
@@ -174,7 +175,7 @@ interface Printer {
 /** The printer for `--format`. */
 async function choosePrinter(
   format: ListenOptions['format'],
-  targets: readonly Pick<Target, 'name'>[],
+  parts: PrettyOptions,
   context: Pick<Context, 'stdout' | 'env' | 'globals'>,
 ): Promise<Printer> {
   const isTerminal = context.stdout.isTTY === true;
@@ -186,7 +187,7 @@ async function choosePrinter(
     case 'leads':
       return leadsPrinter(isTerminal);
     case 'pretty':
-      return prettyPrinter(await paletteFor(context.stdout, context), targets);
+      return prettyPrinter(await paletteFor(context.stdout, context), parts);
   }
 }
 
@@ -210,11 +211,12 @@ function eventsPrinter(isTerminal: boolean): Printer {
     listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
       whole({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin }),
     delivery(event) {
-      const { verdict, reason, detail, status, durationMs, leadId, remote, attempt } = event;
+      const { verdict, reason, detail, status, durationMs, leadId, attempt } = event;
+      const { receivedAt, remote } = event.delivery;
       const { position, source, differs, warnings, explanation } = event;
       const record = JSON.stringify({
         type: 'delivery',
-        receivedAt: iso(event.receivedAt),
+        receivedAt: iso(receivedAt),
         verdict,
         reason: reason ?? null,
         detail,
@@ -261,8 +263,8 @@ function redactedPrinter(): Printer {
       const record = { type: 'forward', at: iso(at), leadId, target, attempt, state, ok, status, durationMs };
       return `${escapeJson(JSON.stringify(record))}\n`;
     },
-    delivery({ receivedAt, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
-      const at = { type: 'delivery', receivedAt: iso(receivedAt) };
+    delivery({ delivery, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
+      const at = { type: 'delivery', receivedAt: iso(delivery.receivedAt) };
       const record = { ...at, verdict, reason, status, durationMs, leadId, attempt };
       return `${escapeJson(JSON.stringify(record))}\n`;
     },
@@ -284,11 +286,16 @@ function leadsPrinter(isTerminal: boolean): Printer {
   };
 }
 
+interface PrettyOptions {
+  readonly targets: readonly Pick<Target, 'name'>[];
+  readonly redactor: RedactDelivery;
+}
+
 /**
  * Prints a line for each delivery: time, verdict, lead, reason, duration. Remarks follow on lines of their own, and so do the
  * attempts to forward the lead, each with the id where another line came in between.
  */
-function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[]): Printer {
+function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): Printer {
   const shownWarnings = new Set<string>();
   const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
   /** The lead of the last line. */
@@ -302,12 +309,14 @@ function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[
   return {
     listening: () => '',
     delivery(event) {
-      const { verdict, durationMs } = event;
+      const { delivery, verdict, durationMs } = event;
       last = event.leadId;
-      const when = colours.dim(`${new Date(event.receivedAt).toISOString().slice(11, 19)}Z`);
+      const when = colours.dim(`${new Date(delivery.receivedAt).toISOString().slice(11, 19)}Z`);
       const took = colours.dim(formatDuration(durationMs));
       const first = `${when}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${took}`;
-      const remarkLines = remarks(event, shownWarnings).map((text) => `           ${sanitize(text)}`);
+      const remarkLines = remarks(event, redactor.path(delivery), shownWarnings).map(
+        (text) => `           ${sanitize(text)}`,
+      );
       return `${[first, ...remarkLines].join('\n')}\n`;
     },
     forward({ at, leadId, target, attempt, state, retryInMs, result }) {
@@ -351,13 +360,14 @@ function nameAndCategory(bytes: Uint8Array): string[] {
 }
 
 /** Each deviation from the specification is shown once, since a service repeats it in every lead. */
-function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] {
+function remarks(event: AnsweredDelivery, path: string, shownWarnings: Set<string>): string[] {
   const { detail, attempt, firstAt, differs, warnings = [], explanation = [] } = event;
   const lines: string[] = [];
   if (detail !== undefined) {
     // A request that was no HTTP has no method and no path.
-    const request = event.method === '' ? '' : `${event.method} ${shortened(event.path)} `;
-    lines.push(`${detail} (${request}from ${event.remote})`);
+    const { method, remote } = event.delivery;
+    const request = method === '' ? '' : `${method} ${shortened(path)} `;
+    lines.push(`${detail} (${request}from ${remote})`);
   }
   if ((attempt ?? 1) > 1 && firstAt !== undefined) {
     lines.push(`delivery ${attempt ?? 1} of this id, first received ${new Date(firstAt).toISOString()}`);

@@ -6,14 +6,12 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
-import { createReceiver } from '../../receiver/create-receiver.ts';
 import { CurrentKeys } from '../../receiver/credentials.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { ForwardWorker } from '../../receiver/forward-worker.ts';
 import { everyTargetHad } from '../../receiver/every-target-had.ts';
-import type { Receiver } from '../../receiver/receiver.ts';
-import { EventStream, type ForwardAttempt } from '../../receiver/receiver-events.ts';
+import { createReceiver, type Receiver, type ReceiverOptions } from '../../receiver/receiver.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -164,36 +162,37 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           service: await pulledService(settings, context, stop.signal),
         };
   const { signal } = stop;
-  const forwards = new EventStream<ForwardAttempt>();
-  const workers = targets.map(
-    (target) =>
-      new ForwardWorker(target, {
-        ...{ inbox, verifier, clock, note, sentenceOf, random: context.random },
-        onAttempt: (attempt) => forwards.emit(attempt),
-        ...{ shutdownRequested: stop.stopping, claimingStopped: signal, attemptsAborted: abort.signal },
-      }),
-  );
-  const receiver = receiverFor(session, settings, workers);
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
   const output = await openDeliveryOutput(flags.format, stdout, verifier, targets, context);
-  if (metrics !== undefined) {
-    receiver.events.subscribe((event) => metrics.delivered(event));
-    forwards.subscribe((attempt) => metrics.forwarded(attempt));
-  }
-  output.subscribeTo(receiver.events, forwards);
+  const workers = targets.map(
+    (target) =>
+      new ForwardWorker(target, {
+        ...{ inbox, verifier, clock, note, sentenceOf, random: context.random },
+        onAttempt(attempt) {
+          metrics?.forwarded(attempt);
+          return output.forward(attempt);
+        },
+        ...{ shutdownRequested: stop.stopping, claimingStopped: signal, attemptsAborted: abort.signal },
+      }),
+  );
   const untilForwarded = (leadIds: readonly string[]): Promise<void> =>
     targets.length === 0 ? Promise.resolve() : everyTargetHad(leadIds, inbox, clock, signal);
-  receiver.events.subscribe(({ verdict, leadId = '', pointer }) => {
-    if (verdict === 'accepted') stop.countAccepted(leadId, untilForwarded);
-    if (pointer !== undefined && leadPlaceOf(settings, flags.leadAt).leadAt === 'auto')
+  const isLeadFound = leadPlaceOf(settings, flags.leadAt).leadAt === 'auto';
+  const receiver = receiverFor(session, settings, workers, (event) => {
+    const { verdict, leadId = '', pointer } = event;
+    metrics?.delivered(event);
+    const room = output.delivery(event);
+    if (flags.count !== undefined && verdict === 'accepted') stop.countAccepted(leadId, untilForwarded);
+    if (isLeadFound && pointer !== undefined)
       messages.note(
         'lead place',
         `leads are taken from ${pointer} of the body; --lead-at ${shellWord(pointer)} keeps to that place`,
       );
+    return room;
   });
   if (flags.inspect !== undefined) {
     const { startInspect } = await import('./start-inspect.ts');
@@ -292,6 +291,7 @@ function receiverFor(
   { flags, context, verifier, inbox, metrics, stop: { signal } }: ListenSession,
   settings: Settings,
   workers: readonly ForwardWorker[],
+  onAnswered: ReceiverOptions['onAnswered'],
 ): Receiver {
   const { clock, messages } = context;
   const { path, simulate } = flags;
@@ -299,18 +299,9 @@ function receiverFor(
     explanationLines(explain(delivery, verifier, clock.now()).finding, context.platform),
   );
   return createReceiver({
-    policy: {
-      path,
-      ...leadPlaceOf(settings, flags.leadAt),
-      scheme: verifier.scheme,
-      get keys() {
-        return verifier.keys;
-      },
-      get former() {
-        return verifier.former;
-      },
-    },
-    onKey: (index) => verifier.used(index),
+    verifier,
+    place: { path, ...leadPlaceOf(settings, flags.leadAt) },
+    onAnswered,
     otherEvents: { areTaken: settings.takesOtherEvents, option: 'the setting webhook.other-events accept' },
     hostGuard: hostGuardFor(flags, messages),
     inbox,
