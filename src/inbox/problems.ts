@@ -49,6 +49,8 @@ export type InboxWarning =
   | { readonly kind: 'inbox-holds-erased'; readonly inbox: string; readonly why: NotOverwritten }
   /** The answer to their COMMIT was lost. */
   | { readonly kind: 'leads-may-be-stored'; readonly leads: number }
+  /** `detail`: in PostgreSQL's own words. */
+  | { readonly kind: 'postgres-forbids-storing'; readonly inbox: string; readonly detail: string }
   | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
   /** `settings`: the names of those that have it do so. */
   | { readonly kind: 'postgres-logs-values'; readonly inbox: string; readonly settings: string }

@@ -18,6 +18,7 @@ const saveDamaged = (path: string): string =>
   `'sqlite3 ${path} .recover | sqlite3 NEW' saves what it still holds`;
 const passwordPlaces = (words: Words): string => `it is looked for in the URL, ${words.databasePassword}`;
 const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
+const namesRights = (): string => 'docs/fleet.md names the rights that a receiver needs';
 const isItRunning = (): string => 'is PostgreSQL running there?';
 
 const changes = { gone: 'deleted or moved', replaced: 'replaced' } as const;
@@ -67,7 +68,7 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   'postgres-ended-connection': () => 'the database ended the connection',
   'postgres-forbidden': ({ detail }) => ({
     message: detail,
-    hint: () => 'docs/fleet.md names the rights that a receiver needs',
+    hint: namesRights,
   }),
   'postgres-cut': () => 'the connection was cut',
   'store-other-fault': ({ detail }) => detail,
@@ -260,6 +261,11 @@ const inboxWarnings: Messages<InboxWarning> = {
   'leads-may-be-stored': ({ leads }) =>
     `the database did not say whether it stored ${leads === 1 ? '1 lead' : `${leads} leads`}: answered 503, the repeat of one ` +
     "that was stored is a duplicate, its targets get it all the same, and no 'accepted' line was printed for it",
+  'postgres-forbids-storing': ({ inbox, detail }) => ({
+    message: `the database of ${inbox} does not let this role store deliveries (${detail}): they are answered 503`,
+    hint: namesRights,
+    join: '; ',
+  }),
   'postgres-without-full-pages': ({ inbox }) =>
     `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
   'database-parameters-ignored': ({ names }) =>

@@ -6,7 +6,7 @@ import type { Target, TargetResult } from './targets/target.ts';
 interface RetryOptions {
   readonly target: Target;
   readonly inbox: Pick<Inbox, 'claimLeads' | 'record'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** The target is the address that the app has now: a lead that it takes does not wait for the one that it had. */
   readonly isMove: boolean;
   /** The neutral sentence of an error. */
@@ -30,6 +30,10 @@ export const untried = (leadId: string, answer: string, at: number): Retried => 
   insteadOf: undefined,
 });
 
+/** How long a lead is waited for that another process sends, and between two looks; in milliseconds. */
+const busyMs = 5_000;
+const lookEveryMs = 200;
+
 const unclaimed: LeadClaim = { state: 'none', claim: 0, tries: 0 };
 
 const whyUntried: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
@@ -45,11 +49,11 @@ export async function retryRequest(
   stored: readonly (StoredDelivery & { readonly leadId: string })[],
   { target, inbox, clock, isMove, sentenceOf }: RetryOptions,
 ): Promise<readonly Retried[]> {
-  const claims = await inbox.claimLeads(
+  const claims = await claimFree(
     stored.map(({ leadId }) => leadId),
-    isMove ? undefined : target.name,
+    { inbox, clock, name: isMove ? undefined : target.name },
   );
-  const found = stored.map((delivery, i) => ({ delivery, claim: claims[i] ?? unclaimed }));
+  const found = stored.map((delivery) => ({ delivery, claim: claims.get(delivery.leadId) ?? unclaimed }));
   const isSent = ({ state }: LeadClaim): boolean =>
     state === 'claimed' || (!isMove && (state === 'none' || state === 'done'));
   const result = await sent(
@@ -78,6 +82,20 @@ export async function retryRequest(
   });
   if (records.length > 0) await inbox.record(records);
   return retried;
+}
+
+/** Claims the leads. One that another process sends is waited for, since its attempt ends soon as a rule. */
+async function claimFree(
+  leadIds: readonly string[],
+  { inbox, clock, name }: Pick<RetryOptions, 'inbox' | 'clock'> & { readonly name: string | undefined },
+): Promise<ReadonlyMap<string, LeadClaim>> {
+  const claims = new Map<string, LeadClaim>();
+  for (let waitedMs = 0, left = leadIds; left.length > 0; waitedMs += lookEveryMs) {
+    if (waitedMs > 0) await clock.sleep(lookEveryMs);
+    for (const [i, claim] of (await inbox.claimLeads(left, name)).entries()) claims.set(left[i] ?? '', claim);
+    left = waitedMs < busyMs ? left.filter((leadId) => claims.get(leadId)?.state === 'busy') : [];
+  }
+  return claims;
 }
 
 interface FoundLead {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, messageOf } from '../../errors.ts';
 import type { Driver, Overwritten, WriteFailure } from '../driver.ts';
 import type { ConnectionPool } from '../inbox.ts';
 import type { DatabaseProblem, InboxProblem } from '../problems.ts';
@@ -55,7 +55,7 @@ export async function openPostgresDriver(
       if (!isReader) return createHere(session, location);
       throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
     });
-    return new PostgresDriver(pool, location);
+    return new PostgresDriver(pool, location, warn);
   } catch (error) {
     await pool.close();
     throw cannotOpen(location.shown, error);
@@ -127,15 +127,18 @@ class PostgresDriver implements Driver {
   readonly outOfReach = ['archives', 'rows-still-seen', 'free-space'] as const;
   readonly #schema: string;
   readonly #pool: SessionPool;
+  readonly #warn: StoreOptions['warn'];
   /** The texts of the shared SQL in PostgreSQL's form. */
   readonly #texts = new Map<string, string>();
   /** The last write failed for want of room. */
   #isFull = false;
+  #isForbiddenSaid = false;
 
-  constructor(pool: SessionPool, { shown, url }: DatabaseLocation) {
+  constructor(pool: SessionPool, { shown, url }: DatabaseLocation, warn: StoreOptions['warn']) {
     this.location = shown;
     this.#schema = url.schema;
     this.#pool = pool;
+    this.#warn = warn;
   }
 
   now(): Query {
@@ -158,6 +161,10 @@ class PostgresDriver implements Driver {
 
   /** None is locked out: a transaction waits in the database for the others. */
   writeFailure(error: unknown): WriteFailure {
+    if (isForbidden(error) && !this.#isForbiddenSaid) {
+      this.#isForbiddenSaid = true;
+      this.#warn({ kind: 'postgres-forbids-storing', inbox: this.location, detail: messageOf(error) });
+    }
     return {
       error: cannotWrite(this.location, error),
       cause: isOfData(error) ? 'data' : 'database',
@@ -167,8 +174,7 @@ class PostgresDriver implements Driver {
 
   async read(query: Query): Promise<Rows> {
     try {
-      const [rows = []] = await this.#pool.use((session) => session.run(this.#queriesOf([query]), readMs));
-      return rows;
+      return await this.#ask(query);
     } catch (error) {
       throw cannotRead(this.location, error);
     }
@@ -192,7 +198,7 @@ class PostgresDriver implements Driver {
    * was full, as much as a delivery may have is written.
    */
   async checkWritable(): Promise<void> {
-    const [row] = await this.read(forbiddenTables(this.#schema));
+    const [row] = await this.#ask(forbiddenTables(this.#schema));
     if (row !== undefined) throw forbiddenTable(textOf(row['name']));
     if (!this.#isFull) return;
     const fill = new Query('UPDATE @write_checks SET filler = ?', [randomBytes(roomBytes)]);
@@ -222,6 +228,11 @@ class PostgresDriver implements Driver {
 
   close(): Promise<void> {
     return this.#pool.close();
+  }
+
+  async #ask(query: Query): Promise<Rows> {
+    const [rows = []] = await this.#pool.use((session) => session.run(this.#queriesOf([query]), readMs));
+    return rows;
   }
 
   async #transact<T>(session: Session, work: (start: Start) => Work<T>): Promise<T> {

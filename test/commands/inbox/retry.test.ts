@@ -205,10 +205,29 @@ describe('leads inbox retry --to', () => {
     const location = join(home, 'data', 'inbox.db');
     const inbox = await openInbox({ location, clock: systemClock, targets: [target], claimMs: 60_000 });
     expect(await inbox.claimLeads(['a'], target)).toMatchObject([{ state: 'claimed' }]);
-    const run = await leads(['inbox', 'retry', '--pending', '--to', url], { home, clock: systemClock });
+    const clock = new FakeClock(Date.now(), { hasty: true });
+    const run = await leads(['inbox', 'retry', '--pending', '--to', url], { home, clock });
     await inbox.close();
     expect(run.exitCode).toBe(7);
     expect(run.stdout).toContain('a receiver sends it now');
+  });
+
+  it('of what somebody else retries at the same time waits for it, and sends it no second time', async () => {
+    const { home } = await refusedOnce();
+    let answer: () => void = () => undefined;
+    const slow = await startApp((_, response) => (answer = () => response.writeHead(200).end()));
+    const clock = new FakeClock(Date.now());
+    const retry = (): Promise<Run> =>
+      leads(['inbox', 'retry', '--pending', '--to', slow.url], { home, clock });
+    const first = retry();
+    await until(() => slow.received.length === 1);
+    const second = retry();
+    await until(() => clock.sleeps.includes(200));
+    answer();
+    expect(await first).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
+    clock.advance(200);
+    expect(await second).toMatchObject({ exitCode: 0, stderr: 'no lead waits for a forward\n' });
+    expect(slow.received).toHaveLength(1);
   });
 
   it('delivers although another lead cannot be read, which is said and stays free', async () => {

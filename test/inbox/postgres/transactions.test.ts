@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DataError } from '../../../src/errors.ts';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { describeWarning } from '../../../src/messages/command-line.ts';
+import { inWords } from '../../support/in-words.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
@@ -61,6 +63,27 @@ describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL'
     await expect(receiver.nextDueIn('t')).rejects.toThrow(DataError);
     await expect(receiver.claim('t', 1)).rejects.toThrow(CannotStoreError);
     await expect(receiver.targetCounts()).rejects.toThrow(DataError);
+  });
+
+  it('that may not fill a table fails, and makes the receiver not ready, which is said once', async () => {
+    const inbox = inboxIn(address);
+    const warnings: string[] = [];
+    const receiver = await open(inbox.location(), {
+      targets: ['forward http://a.test/'],
+      warn: (warning) => warnings.push(describeWarning(warning)),
+    });
+    await receiver.checkWritable();
+    await inbox.query(`ALTER TABLE S.forwards OWNER TO CURRENT_USER`);
+    await inbox.query(`GRANT SELECT, UPDATE, DELETE ON S.forwards TO leads`);
+    const why = 'permission denied for table forwards';
+    for (const id of ['a', 'b']) {
+      await expect(inWords(takeOne(receiver, arrivalOf({ id })))).rejects.toThrow(why);
+      await expect(inWords(receiver.checkWritable())).rejects.toThrow(why);
+    }
+    expect(warnings).toEqual([expect.stringContaining(`store deliveries (${why}): they are answered 503`)]);
+    await inbox.query(`GRANT INSERT ON S.forwards TO leads`);
+    await receiver.checkWritable();
+    expect(await takeOne(receiver, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
   });
 
   it('stores the rest of a batch of which the database does not take a part', async () => {
