@@ -6,13 +6,13 @@ import { RunMemory, type Completion, type LeadQuery, type RunBefore } from '../.
 
 export const outputFile = z.object({
   bytes: z.int(),
-  /** Of all of them; in hexadecimal digits. */
+  /** The digest of all bytes, in hexadecimal digits. */
   sha256: z.string(),
   format: z.string(),
   gzip: z.boolean(),
   /** The header of a CSV file. */
   columns: z.nullable(z.readonly(z.array(z.string()))),
-  /** Of a CSV file; left out for a comma that nobody typed. */
+  /** A CSV file has one; it is left out for a comma that nobody typed. */
   delimiter: z.optional(z.string()),
 });
 
@@ -24,20 +24,20 @@ export const bookmarkSchema = z.object({
   newest: z.nullable(z.number()),
   /** `ids` holds every lead written that was created at this time or later; ms. */
   idsSince: z.nullable(z.number()),
-  /** Each with its creation time; ms. */
+  /** Each id stands beside its creation time; ms. */
   ids: z.array(z.tuple([z.string(), z.number()])),
   /** Ids of leads without a readable creation time: they never fall out of the window. */
   undated: z.array(z.string()),
   /** Up to so many leads, one answer of a service that does not page was everything. */
   provenUpTo: z.optional(z.int()),
-  /** What the last run wrote with `-o`: the next one may append to it. */
+  /** The last run wrote this file with `-o`: the next one may append to it. */
   file: z.optional(outputFile),
 });
 
 /** A file as it was left, known by its content: it may have been renamed or copied since. */
 export type OutputFile = z.output<typeof outputFile>;
 
-/** Where the next incremental run starts. */
+/** The next incremental run starts here. */
 export type Bookmark = z.output<typeof bookmarkSchema>;
 
 export const readBookmark = (path: string): Promise<Bookmark | undefined> =>
@@ -66,7 +66,7 @@ export class IncrementalWindow {
   readonly #overlap: number;
   readonly #ids = new Map<string, number>();
   readonly #undated: Set<string>;
-  /** Of the last complete walk. */
+  /** It knows the last complete walk. */
   readonly #memory: RunMemory;
   #idsSince: number;
   /** Newest creation time of all leads so far, and of those that complete walks brought; ms. */
@@ -115,7 +115,7 @@ export class IncrementalWindow {
     this.#walkStartedAt = now;
   }
 
-  /** What a walk with this query has to meet again. */
+  /** Gives the leads that a walk with this query has to meet again. */
   runBefore(query: LeadQuery): RunBefore {
     return this.#memory.before(query);
   }
@@ -132,7 +132,7 @@ export class IncrementalWindow {
     return this.#newest === undefined ? undefined : this.#newest - this.#overlap;
   }
 
-  /** What the next run needs; `of` says which service and filters it belongs to. */
+  /** Gives the next run its start; `of` says which service and filters it belongs to. */
   bookmark(of: Readonly<Record<string, unknown>>): Bookmark {
     this.#prune();
     return {

@@ -52,7 +52,7 @@ export async function reopenKnownFile(path: string, before: KnownFile | OutputFi
   return { known, digest };
 }
 
-/** Of the known bytes; undefined when the file does not begin with them. */
+/** Digests the known bytes; undefined when the file does not begin with them. */
 async function digestIfKnown(path: string, known: OutputFile): Promise<FileDigest | undefined> {
   const digest = await digestFile(path, known.bytes);
   return digest.bytes === known.bytes && hexOf(digest) === known.sha256 ? digest : undefined;
@@ -65,7 +65,7 @@ export const isKnown = async (path: string, known: OutputFile): Promise<boolean>
 export const changedMeanwhile = (path: string): UsageError =>
   new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: otherPlace });
 
-/** In bytes; undefined when there is none. */
+/** Resolves to the size in bytes; undefined when there is no file. */
 export async function sizeOf(path: string): Promise<number | undefined> {
   return withOutputErrors(path, async () => {
     try {
@@ -154,7 +154,7 @@ async function countLeads(chunks: AsyncIterable<Buffer>): Promise<number | undef
     for await (const lines of linesIn(chunks)) {
       for (const { bytes } of lines) {
         first ??= bytes;
-        // Of NDJSON and of an array of ours. No other byte of a lead is looked at.
+        // A lead of NDJSON, or of an array of ours, begins so. No other byte of a lead is looked at.
         if (bytes[0] === brace) objects += 1;
         if (first[0] === brace || first[0] === bracket) continue;
         for (const byte of bytes) if (byte === quote) isQuoted = !isQuoted;

@@ -78,7 +78,7 @@ export const flags = {
 
 export type TypedOptions = OptionsOf<typeof flags>;
 
-/** What was typed, and what follows from it. */
+/** The options that were typed, and what follows from them. */
 export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
   readonly format: RecordFormat;
   readonly gzip: boolean;

@@ -22,30 +22,34 @@ import {
   sizeOf,
 } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import { type ExportPlan, formOf, type Publication } from './walk.ts';
+import { type ExportPlan, formOf, type Publication } from './plan.ts';
 
 /** An output under its name, and what a bookmark has to know of it. */
 interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
   readonly publication: Publication | undefined;
 }
 
+/** A complete walk, whose file is to get its name. */
+interface Publishing {
+  readonly plan: ExportPlan;
+  readonly paths: FilePaths;
+  readonly checkpoint: Checkpoint;
+  /** The file to append to, when it was read at the beginning of this run. */
+  readonly target?: KnownFile | undefined;
+}
+
 /**
  * Gives the file of a complete walk its name, or appends it, and moves the bookmark. A resume after a crash may repeat
- * every step. `file` is undefined when that is done already; `target` is the file to append to, when it was read at the
- * beginning of this run.
+ * every step. `file` is undefined when the file has its name already.
  */
 export async function publishFile(
-  plan: ExportPlan,
-  paths: FilePaths,
+  publishing: Publishing,
   file: PartialFile | undefined,
-  checkpoint: Checkpoint,
-  target?: KnownFile,
 ): Promise<Publication | undefined> {
+  const { plan, paths, checkpoint } = publishing;
   const { options } = plan;
   const output =
-    file === undefined
-      ? await named(options, paths, checkpoint)
-      : await place(plan, paths, file, checkpoint, target);
+    file === undefined ? await publishedOutput(options, paths, checkpoint) : await place(publishing, file);
   if (options.bookmark !== undefined && checkpoint.bookmark !== null && output !== undefined) {
     await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file: knownAs(output, options) });
   }
@@ -64,7 +68,7 @@ const knownAs = (
 ): OutputFile => ({ bytes, sha256, format, gzip, columns, ...(delimiter !== undefined && { delimiter }) });
 
 /** A crash came after the partial file had become the output. Without a bookmark nothing has to be known of it. */
-async function named(
+async function publishedOutput(
   { bookmark }: ExportOptions,
   { file }: FilePaths,
   { becomes }: Checkpoint,
@@ -74,13 +78,7 @@ async function named(
   return { ...known, publication: undefined };
 }
 
-async function place(
-  plan: ExportPlan,
-  paths: FilePaths,
-  file: PartialFile,
-  checkpoint: Checkpoint,
-  target: KnownFile | undefined,
-): Promise<Output> {
+async function place({ plan, paths, checkpoint, target }: Publishing, file: PartialFile): Promise<Output> {
   const { options } = plan;
   const { becomes, counts } = checkpoint;
   const before = checkpoint.appendTo ?? undefined;
@@ -89,7 +87,7 @@ async function place(
   // Its place may have been cleared between a crash and now: then the rest begins a new file.
   const size = (await sizeOf(paths.file)) ?? 0;
   // The run that left the checkpoint was to append, and may have ended because the file had changed: `--replace` gives it up.
-  // One that was not there when the export began is judged as it would have been then.
+  // A file that was not there when the export began is judged as it would have been then.
   const base =
     options.bookmark === undefined || options.replace || size === 0
       ? undefined

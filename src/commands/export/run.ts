@@ -8,7 +8,7 @@ import { filePaths } from './checkpoint.ts';
 import { rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
-import type { Totals, Written } from './walk.ts';
+import { noTotals, type Written } from './plan.ts';
 
 export async function run(typed: TypedOptions, context: Context): Promise<Outcome> {
   const { clock, messages, stdout } = context;
@@ -16,20 +16,20 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
   rejectContradictions(settled, stdout.isTTY === true);
   const service = await openService(context);
   const startedAt = clock.now();
-  const totals: Totals = { leads: 0, duplicates: 0, withoutId: 0, retries: 0, restarts: 0, leftOut: [] };
+  const totals = noTotals();
   const { output } = settled;
   let written: Written;
   const locks: Lock[] = [];
   try {
     const bookmark = settled.bookmark === undefined ? undefined : await regularFile(settled.bookmark);
-    const options = { ...settled, bookmark };
+    const request = { service, options: { ...settled, bookmark }, context, totals };
     if (bookmark !== undefined) locks.push(await lock(bookmark, context));
     const place = output === undefined ? undefined : await findOutputPlace(output);
     if (place?.kind === 'file') {
       if (place.path === bookmark) throw new UsageError('--bookmark and -o name the same file');
       locks.push(await lock(place.path, context));
-      written = await exportToFile(service, options, context, totals, filePaths(place));
-    } else written = await exportToStream(service, options, context, totals, place);
+      written = await exportToFile(request, filePaths(place));
+    } else written = await exportToStream(request, place);
   } finally {
     for (const held of locks) await held.release();
   }

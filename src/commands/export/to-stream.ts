@@ -3,7 +3,6 @@ import { open as openFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { Socket } from 'node:net';
-import type { Context } from '../../context.ts';
 import { InterruptedError, OutputError, UsageError } from '../../errors.ts';
 import { writeBookmark } from './bookmark.ts';
 import { outputError, withOutputErrors } from '../../files/output-error.ts';
@@ -12,45 +11,38 @@ import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import type { Service } from '../../service/client/service.ts';
-import type { ExportOptions } from './options.ts';
 import {
   type Destination,
   type ExportContext,
-  exportLeads,
-  type ExportPlan,
+  type ExportRequest,
+  type ExportRun,
   formOf,
   planExport,
-  type Totals,
   type Written,
-} from './walk.ts';
+} from './plan.ts';
+import { exportLeads } from './walk.ts';
 
-/** An export whose bytes cannot be taken back: to stdout, or to a file that is a device or a pipe. */
+/** Writes an export whose bytes cannot be taken back: to stdout, or to a file that is a device or a pipe. */
 export async function exportToStream(
-  service: Service,
-  options: ExportOptions,
-  context: Context,
-  totals: Totals,
+  { service, options, context, totals }: ExportRequest,
   place: Exclude<OutputPlace, { kind: 'file' }> | undefined,
 ): Promise<Written> {
   const { output = '' } = options;
   if (options.resume) throw new UsageError(`--resume: ${output} is no file that can be continued`);
   const startedAt = context.clock.now();
   const to = place === undefined ? standardOutput(context) : await openStreamOutput(place, output, context);
-  const plan = await planExport(service, options, startedAt);
-  await exportLeads(plan, context, totals, await streamDestination(plan, context, totals, to));
+  const run = { plan: await planExport(service, options, startedAt), context, totals };
+  await exportLeads(run, await streamDestination(run, to));
   return { before: 0 };
 }
 
 async function streamDestination(
-  plan: ExportPlan,
-  context: ExportContext,
-  totals: Totals,
+  { plan, context, totals }: ExportRun,
   { sink, isTerminal, settle, close }: StreamOutput,
 ): Promise<Destination> {
   const { options, window, account } = plan;
   const { format, gzip, bookmark } = options;
-  /** Of a write under way when the export was interrupted, nobody else hears. */
+  /** Nobody else hears of a write that was under way when the export was interrupted. */
   let failure: Error | undefined;
   const noted: ByteSink = {
     async write(bytes) {
@@ -104,7 +96,7 @@ async function streamDestination(
       return undefined;
     },
     async breakOff(error, isInterrupted) {
-      // What broke is the output itself.
+      // The output itself is broken.
       const isReaderGone = error instanceof InterruptedError && error.signal === 'SIGPIPE';
       if (isReaderGone || (!isInterrupted && error instanceof OutputError)) return undefined;
       const leads = await leaveIncomplete();
@@ -115,7 +107,7 @@ async function streamDestination(
   };
 }
 
-/** Where bytes go that cannot be taken back. */
+/** Bytes that go here cannot be taken back. */
 interface StreamOutput {
   readonly sink: ByteSink;
   readonly isTerminal: boolean;
@@ -161,7 +153,7 @@ function syncFile(fd: number, name: string): Promise<void> {
   });
 }
 
-/** What the shell opened stays open: it belongs to the shell, and may be written to by others. */
+/** A descriptor stays open: it belongs to the shell, and others may write to it. */
 async function openDescriptor(fd: number, name: string, context: ExportContext): Promise<StreamOutput> {
   if (fd === 1) return standardOutput(context);
   const found = await withOutputErrors(name, () => promisify(fstat)(fd));
@@ -214,7 +206,7 @@ async function openFifo(path: string, { clock, signal, messages }: Interruptible
 /** A pipe or socket as a sink. A reader that has stopped reading does not hold up the end of an interrupted run. */
 function pipeSink(fd: number, what: string, { clock, signal }: Interruptible): ByteSink {
   const socket = new Socket({ fd, readable: false, writable: true });
-  // Each write reports its own failure; without a listener the event would also crash us.
+  // An event without a listener would end the process; each write reports its own failure.
   socket.on('error', () => undefined);
   const over = new AbortController();
   let endStep: (error: Error) => void = () => undefined;

@@ -1,339 +1,242 @@
-import { InterruptedError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../../errors.ts';
+import { InterruptedError, KeyRejectedError, LeadsError, ServiceError } from '../../errors.ts';
 import { InvalidRecord } from '../../json/invalid-record.ts';
-import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
-import type { WriterOptions } from '../../output/records/record-types.ts';
-import { counted, noteReplaced, type Progress, showProgress } from '../../output/terminal/progress.ts';
-import type { Messages } from '../../output/messages.ts';
-import type { StatusLine } from '../../output/terminal/status-line.ts';
-import type { Completion } from '../../service/listing-types.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
+import { type Progress, showProgress } from '../../output/terminal/progress.ts';
+import type { Batch, Completion, Listing } from '../../service/listing-types.ts';
 import { listLeads, mayHelpFromFront } from '../../service/listing.ts';
-import type { Batch, LeadQuery, Listing, ListingOptions } from '../../service/listing-types.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
-import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
-import type { Counts } from './checkpoint.ts';
-import type { Context } from '../../context.ts';
-import { type Bookmark, IncrementalWindow, readBookmark } from './bookmark.ts';
-import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.ts';
-import { IdSet } from '../../lead/id-set.ts';
-import type { Service } from '../../service/client/service.ts';
-import type { ExportOptions } from './options.ts';
+import {
+  type Destination,
+  type ExportContext,
+  type ExportPlan,
+  type ExportRun,
+  latest,
+  type Publication,
+  type Totals,
+} from './plan.ts';
 
-const usualOverlapMs = 86_400_000;
+/** Writes the whole export to its destination: the first walk, the polls that follow it, and the end. */
+export const exportLeads = (run: ExportRun, destination: Destination): Promise<Publication | undefined> =>
+  new LeadExport(run, destination).run();
 
-/** One export with everything about it resolved. */
-export interface ExportPlan {
-  readonly service: Service;
-  readonly options: ExportOptions;
-  /** When the first attempt began, in ms: relative times count from here. */
-  readonly startedAt: number;
-  readonly query: LeadQuery;
-  readonly passes: (lead: RawLead) => boolean;
-  readonly matcher: LeadMatcher;
-  /** Of `--fields`. */
-  readonly fields: FieldPresence;
-  readonly seen: IdSet;
-  /** What is in `seen` beside the leads of the bookmark: an interrupted export, or an attempt of this run, has met it. */
-  readonly attempt: ListingOptions['attempt'];
-  /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
-  readonly window: IncrementalWindow | undefined;
-  /** As the last run left it. */
-  readonly bookmark: Bookmark | undefined;
-  /** What a bookmark belongs to. */
-  readonly account: Readonly<Record<string, unknown>>;
-}
+/** A run that polls asks for all pages from the first one at one of so many failures. */
+const rereadEvery = 10;
 
-/**
- * Resolves times against `startedAt` (ms) and reads the bookmark of `--bookmark`, which must be locked by now. Throws a
- * `UsageError` for a bookmark of another service or of other filters.
- */
-export async function planExport(
-  service: Service,
-  options: ExportOptions,
-  startedAt: number,
-): Promise<ExportPlan> {
-  const { query, filter } = resolveFilter(options, startedAt, service.messages);
-  const { id, item } = service.dialect;
-  const account = {
-    service: service.account.baseUrl.href,
-    path: service.dialect.path ?? null,
-    status: query.status ?? null,
-    categories: filter.categories,
-    where: filter.where,
-    'api.id': id ?? null,
-    'api.item': item ?? null,
-  };
-  const seen = new IdSet();
-  const { bookmark: path, overlap = usualOverlapMs } = options;
-  const bookmark = path === undefined ? undefined : await readBookmark(path);
-  if (bookmark !== undefined && JSON.stringify(bookmark.of) !== JSON.stringify(account)) {
-    throw new UsageError(`the bookmark ${path ?? ''} belongs to another service or other filters`, {
-      hint: 'use one bookmark for each service and set of filters',
+type PageSink = Pick<Destination, 'write' | 'pageEnd'>;
+
+class LeadExport {
+  readonly #plan: ExportPlan;
+  readonly #context: ExportContext;
+  readonly #totals: Totals;
+  readonly #destination: Destination;
+  readonly #progress: Progress;
+  /** The position at which an interrupted export stopped, and how often it has failed in this run. */
+  readonly #resumedAt: Position | undefined;
+  #failures = 0;
+
+  constructor({ plan, context, totals }: ExportRun, destination: Destination) {
+    this.#plan = plan;
+    this.#context = context;
+    this.#totals = totals;
+    this.#destination = destination;
+    this.#progress = showProgress(destination.status, context.clock, totals.leads);
+    this.#resumedAt = destination.position?.();
+  }
+
+  async run(): Promise<Publication | undefined> {
+    const { options, window, startedAt } = this.#plan;
+    const { follow: every } = options;
+    const first = (): Promise<Completion | undefined> => this.#firstWalk();
+    try {
+      await this.#destination.begin?.();
+      window?.beginWalk(startedAt);
+      // A run that polls repeats its first walk until the service is there; another run tries once.
+      const end =
+        every === undefined
+          ? await first()
+          : await outliveOutages(first, { every, hasWorked: false }, this.#context);
+      window?.completeWalk(end);
+      if (every !== undefined) {
+        await this.#destination.walkEnd();
+        await this.#poll(every);
+      }
+      this.#progress.clear();
+      return await this.#destination.end();
+    } catch (error) {
+      this.#progress.clear();
+      throw await this.#brokenOff(error);
+    } finally {
+      await this.#destination.close();
+    }
+  }
+
+  /** An interrupted export that cannot be completed from where it stopped is read from the first page, whose leads are known. */
+  async #firstWalk(): Promise<Completion | undefined> {
+    const from = this.#destination.position?.();
+    // Records without an id would be written again.
+    const canReread = (): boolean =>
+      from !== undefined && from.style !== 'start' && this.#totals.withoutId === 0;
+    // The end that is accepted without a proof must be the end of a walk from the first page.
+    const first = canReread()
+      ? { ...this.#plan, options: { ...this.#plan.options, acceptIncomplete: false } }
+      : this.#plan;
+    let answers = 0;
+    const counting: PageSink = {
+      write: (leads) => {
+        answers += 1;
+        return this.#destination.write(leads);
+      },
+      pageEnd: (next) => this.#destination.pageEnd(next),
+    };
+    try {
+      return await this.#transfer(first, counting, from);
+    } catch (error) {
+      const unanswered = answers > 0 ? undefined : this.#plan.service;
+      if (!canReread() || !mayHelpFromFront(error, unanswered)) throw error;
+      if (error instanceof ServiceError && !this.#isTimeToReread(from)) throw error;
+      return await this.#reread(error, from);
+    }
+  }
+
+  /** A position at which the service fails is taken for one that it does not know any more, at the first of some failures. */
+  #isTimeToReread(position: Position | undefined): boolean {
+    if (position !== this.#resumedAt) return false;
+    this.#failures += 1;
+    return this.#failures % rereadEvery === 1;
+  }
+
+  async #reread(why: unknown, from: Position | undefined): Promise<Completion | undefined> {
+    // A position that a failure or a refusal of the moment kept from being read may be good the next time.
+    const isPassing = why instanceof ServiceError || why instanceof KeyRejectedError;
+    const kept = isPassing ? from : undefined;
+    const { sentenceOf } = await import('../../messages/find-message.ts');
+    const sink: PageSink = {
+      write: (leads) => {
+        // A first page that fails as well says nothing of the position.
+        this.#context.messages.note(
+          'restarted',
+          `the interrupted export cannot go on where it stopped, and reads from the first page again: ${sentenceOf(why)}`,
+        );
+        return this.#destination.write(leads);
+      },
+      // Known leads come after these positions as well, where a resumed run would not count them.
+      pageEnd: (next) => {
+        const isKept = next === undefined || next.style === 'start' || this.#totals.withoutId > 0;
+        return this.#destination.pageEnd(isKept ? next : (kept ?? { style: 'start' }));
+      },
+    };
+    return this.#transfer(this.#plan, sink);
+  }
+
+  /** Returns the error to report: a hint of an interruption says what is kept, a note does so beside any other failure. */
+  async #brokenOff(error: unknown): Promise<unknown> {
+    const { signal, messages } = this.#context;
+    const reason: unknown = signal.reason;
+    const isInterrupted = signal.aborted && reason instanceof InterruptedError;
+    if (!isInterrupted && !(error instanceof LeadsError)) return error;
+    const kept = await this.#destination.breakOff(error, isInterrupted);
+    if (kept === undefined) return error;
+    if (isInterrupted) return new InterruptedError(reason.signal, { hint: kept, cause: error });
+    messages.note('kept', kept);
+    return error;
+  }
+
+  /** Takes the leads of one walk to its end, which it returns, or to `--limit`; adds to the totals as it goes. */
+  async #transfer(plan: ExportPlan, sink: PageSink, from?: Position): Promise<Completion | undefined> {
+    const { options, window } = plan;
+    const { limit, concurrency = 1 } = options;
+    const { messages } = this.#context;
+    const totals = this.#totals;
+    if (limit !== undefined && totals.leads >= limit) return undefined;
+    const walk = this.#list(plan, from);
+    const totalsBefore = { ...totals };
+    for await (const batch of walk) {
+      let leads = batch.leads.filter((lead) => !this.#isLeftOut(lead) && plan.passes(lead));
+      if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
+      await sink.write(leads);
+      totals.leads += leads.length;
+      if (window !== undefined) for (const lead of leads) window.remember(lead);
+      addStatistics(walk, totalsBefore, totals);
+      if (limit !== undefined && totals.leads >= limit) break;
+      if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next);
+      if (concurrency > 1) noteUselessConcurrency(batch, messages);
+      this.#progress.update(totals.leads, limit ?? walk.stats.total);
+    }
+    addStatistics(walk, totalsBefore, totals);
+    noteFilters(plan.matcher, messages);
+    noteMissingFields('--fields', plan.fields, messages);
+    return walk.completion;
+  }
+
+  #list(plan: ExportPlan, from: Position | undefined): Listing {
+    const { options, query, seen, attempt, window, bookmark } = plan;
+    const { acceptIncomplete, concurrency, limit, pageSize, skipInvalid } = options;
+    const hasOnlyIds = this.#totals.withoutId === 0;
+    return listLeads(plan.service, {
+      ...{ query, pageSize, from, seen, concurrency },
+      // A walk that finds records without an id may take what the partial file has for one as none.
+      attempt: hasOnlyIds ? attempt : undefined,
+      before: window?.runBefore(query),
+      isKnownList: bookmark !== undefined,
+      goesBackToFront: hasOnlyIds,
+      prefetch: limit === undefined,
+      keepsInvalid: skipInvalid,
+      acceptUnproven: unprovenHandler(
+        acceptIncomplete,
+        this.#context.messages,
+        options.bookmark !== undefined,
+      ),
     });
   }
-  const window =
-    path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
-  const ofRunsBefore = new Set(window?.ids());
-  for (const id of ofRunsBefore) seen.preload(id);
-  const attempt: ExportPlan['attempt'] = {
-    get size() {
-      return seen.size - ofRunsBefore.size;
-    },
-    has: (id) => seen.has(id) && !ofRunsBefore.has(id),
-  };
-  const since = latest(query.since, window?.since);
-  const matcher = leadFilter(filter);
-  const fields = new FieldPresence(options.fields ?? []);
-  const passes = (lead: RawLead): boolean => {
-    if (!matcher.matches(lead) || window?.passes(lead) === false) return false;
-    if (fields.searching) fields.look(parseLead(lead));
+
+  /** A record that is no JSON is named at once, and again at the end. */
+  #isLeftOut(lead: RawLead): boolean {
+    if (!(lead instanceof InvalidRecord)) return false;
+    const { readableId, nth, offset } = lead;
+    const place = `lead ${nth} of a page`;
+    const name = readableId === undefined ? place : `${readableId} (${place})`;
+    this.#totals.leftOut.push(name);
+    const why =
+      offset === undefined ? 'it holds bytes that are not UTF-8' : `it is not valid JSON at byte ${offset}`;
+    this.#context.messages.note(`left-out-${lead.id ?? ''}`, `left out ${name}: ${why}`);
     return true;
-  };
-  return {
-    service,
-    options,
-    startedAt,
-    query: { ...query, since },
-    passes,
-    matcher,
-    fields,
-    seen,
-    attempt,
-    window,
-    bookmark,
-    account,
-  };
-}
+  }
 
-/** How the leads are written. */
-export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'service'>): WriterOptions => ({
-  fields: options.fields,
-  idName: service.dialect.id,
-  escapeFormulas: options.escape,
-  byteOrderMark: options.bom,
-  delimiter: options.delimiter,
-  zone: options.zone,
-  onCut(cells) {
-    const what = counted(cells, 'cell was', 'cells were');
-    service.messages.note('cut', `${what} cut: a cell of a workbook holds 32,767 characters`);
-  },
-  onReplaced: (cells) => noteReplaced(cells, service.messages),
-});
-
-const latest = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
-
-export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;
-
-export interface Totals extends Counts {
-  leftOut: string[];
-  restarts: number;
-}
-
-/** What became of a file that was there before, for the summary. */
-export type Publication = 'appended' | `replaced ${string}`;
-
-/** What there is to say of an export that was written. */
-export interface Written {
-  /** How many of its leads an interrupted export had written. */
-  readonly before: number;
-  readonly publication?: Publication | undefined;
-}
-
-/** Where an export goes: a file that can be resumed until it has its name, or a stream whose bytes cannot be taken back. */
-export interface Destination {
-  /** Undefined where what is written shows how far it is. */
-  readonly status: StatusLine | undefined;
-  /** Before the first request. */
-  begin?(): Promise<void>;
-  /** Where the first walk begins, or begins again after an outage; undefined: at the first page. */
-  position?(): Position | undefined;
-  write(leads: readonly RawLead[]): Promise<void>;
-  /** A page is complete; the next one begins at `next`, undefined after the last. */
-  pageEnd(next: Position | undefined): Promise<void>;
-  /** A walk of a run that polls is complete: the first one, or a poll. */
-  walkEnd(): Promise<void>;
-  /** Everything was written: a file gets its name. */
-  end(): Promise<Publication | undefined>;
-  /** Keeps what can be kept of an export that breaks off; what there is to say of that. */
-  breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;
-  /** However the export ends. */
-  close(): Promise<void>;
-}
-
-/** The whole export, whatever it is written to: the first walk, the polls behind it, and the end. */
-export async function exportLeads(
-  plan: ExportPlan,
-  context: ExportContext,
-  totals: Totals,
-  destination: Destination,
-): Promise<Publication | undefined> {
-  const { options, window } = plan;
-  const progress = showProgress(destination.status, context.clock, totals.leads);
-  const ofRunBefore = destination.position?.();
-  let failures = 0;
-  const mayBeDead: MayBeDead = (position) => {
-    if (position !== ofRunBefore) return false;
-    failures += 1;
-    return failures % frontEvery === 1;
-  };
-  const first = (): Promise<Completion | undefined> =>
-    firstWalk(plan, destination, totals, context, progress, mayBeDead);
-  try {
-    await destination.begin?.();
-    window?.beginWalk(plan.startedAt);
-    // The first walk of a run that polls is repeated until the service is there; of another run it is one attempt.
-    const { follow: every } = options;
-    const end =
-      every === undefined ? await first() : await outliveOutages(first, { every, hasWorked: false }, context);
-    window?.completeWalk(end);
-    if (options.follow !== undefined) {
-      await destination.walkEnd();
-      await pollUntilInterrupted(plan, options.follow, destination, totals, context, progress);
+  /**
+   * Polls until Ctrl-C, which is the ordinary end, or `--limit`. Every poll reaches back by the overlap; ids that were seen
+   * before are not written again.
+   */
+  async #poll(every: number): Promise<void> {
+    const { limit } = this.#plan.options;
+    const { clock, signal, messages } = this.#context;
+    const wait = { ms: every, why: 'the next poll', isExpected: true };
+    try {
+      while (limit === undefined || this.#totals.leads < limit) {
+        await messages.waiting(wait, () => clock.sleep(every, signal));
+        await outliveOutages(() => this.#pollOnce(), { every, hasWorked: true }, this.#context);
+        await this.#destination.walkEnd();
+      }
+    } catch (error) {
+      if (!isCtrlC(signal)) throw error;
     }
-    progress.clear();
-    return await destination.end();
-  } catch (error) {
-    progress.clear();
-    throw await brokenOff(error, destination, context);
-  } finally {
-    await destination.close();
   }
-}
 
-/** A run that polls asks for all pages from the front at one of so many failures, the first of them. */
-const frontEvery = 10;
-
-/** Whether a position at which the service failed is to be taken for one that it does not know any more. */
-type MayBeDead = (position: Position | undefined) => boolean;
-
-/** What an interrupted export cannot complete from where it stopped is read from the front, whose leads are known. */
-async function firstWalk(
-  plan: ExportPlan,
-  destination: Destination,
-  totals: Totals,
-  context: ExportContext,
-  progress: Progress,
-  mayBeDead: MayBeDead,
-): Promise<Completion | undefined> {
-  const from = destination.position?.();
-  // Records without an id would be written again.
-  const canGoBack = (): boolean => from !== undefined && from.style !== 'start' && totals.withoutId === 0;
-  // What is accepted is what the front does not prove either.
-  const first = canGoBack() ? { ...plan, options: { ...plan.options, acceptIncomplete: false } } : plan;
-  let answers = 0;
-  const counting: Pick<Destination, 'write' | 'pageEnd'> = {
-    write(leads) {
-      answers += 1;
-      return destination.write(leads);
-    },
-    pageEnd: (next) => destination.pageEnd(next),
-  };
-  let why: unknown;
-  try {
-    return await transfer(first, counting, totals, context, progress, from);
-  } catch (error) {
-    const unanswered = answers > 0 ? undefined : plan.service;
-    if (!canGoBack() || !mayHelpFromFront(error, unanswered)) throw error;
-    if (error instanceof ServiceError && !mayBeDead(from)) throw error;
-    why = error;
+  async #pollOnce(): Promise<void> {
+    const { seen, window } = this.#plan;
+    seen.nextPass();
+    window?.beginWalk(this.#context.clock.now());
+    const since = latest(this.#plan.query.since, window?.pollSince);
+    const plan = { ...this.#plan, query: { ...this.#plan.query, since }, attempt: undefined };
+    const sink: PageSink = {
+      write: (leads) => this.#destination.write(leads),
+      // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
+      pageEnd: () => this.#destination.pageEnd({ style: 'start' }),
+    };
+    const polled = await completeWalk(() => this.#transfer(plan, sink), this.#context);
+    if (polled !== undefined) window?.completeWalk(polled.end);
   }
-  // A position that a failure or a refusal of the moment kept from being read may be good the next time.
-  const isPassing = why instanceof ServiceError || why instanceof KeyRejectedError;
-  const kept = isPassing ? from : undefined;
-  const { sentenceOf } = await import('../../messages/find-message.ts');
-  const sink: Pick<Destination, 'write' | 'pageEnd'> = {
-    write(leads) {
-      // A front that fails as well says nothing of the position.
-      context.messages.note(
-        'restarted',
-        `the interrupted export cannot go on where it stopped, and reads from the first page again: ${sentenceOf(why)}`,
-      );
-      return destination.write(leads);
-    },
-    // What is known stands behind its positions as well, where a resumed run would not count it.
-    pageEnd(next) {
-      const isKept = next === undefined || next.style === 'start' || totals.withoutId > 0;
-      return destination.pageEnd(isKept ? next : (kept ?? { style: 'start' }));
-    },
-  };
-  return transfer(plan, sink, totals, context, progress);
-}
-
-/** The error to report: what was kept is in the hint of an interruption, and in a note beside any other failure. */
-async function brokenOff(
-  error: unknown,
-  destination: Destination,
-  { signal, messages }: ExportContext,
-): Promise<unknown> {
-  const reason: unknown = signal.reason;
-  const isInterrupted = signal.aborted && reason instanceof InterruptedError;
-  if (!isInterrupted && !(error instanceof LeadsError)) return error;
-  const kept = await destination.breakOff(error, isInterrupted);
-  if (kept === undefined) return error;
-  if (isInterrupted) return new InterruptedError(reason.signal, { hint: kept, cause: error });
-  messages.note('kept', kept);
-  return error;
-}
-
-/** Takes the leads of one walk to its end, which it returns, or to `--limit`; adds to `totals` as it goes. */
-async function transfer(
-  plan: ExportPlan,
-  sink: Pick<Destination, 'write' | 'pageEnd'>,
-  totals: Totals,
-  { messages }: Pick<ExportContext, 'messages'>,
-  progress: Progress,
-  from?: Position,
-): Promise<Completion | undefined> {
-  const { options, window } = plan;
-  const { limit } = options;
-  if (limit !== undefined && totals.leads >= limit) return undefined;
-  const walk = listLeads(plan.service, {
-    query: plan.query,
-    pageSize: options.pageSize,
-    from,
-    seen: plan.seen,
-    // What the partial file has for an id may be none to a walk that finds records without one.
-    attempt: totals.withoutId === 0 ? plan.attempt : undefined,
-    before: window?.runBefore(plan.query),
-    isKnownList: plan.bookmark !== undefined,
-    goesBackToFront: totals.withoutId === 0,
-    concurrency: options.concurrency,
-    prefetch: limit === undefined,
-    keepsInvalid: options.skipInvalid,
-    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
-  });
-  const totalsBefore = { ...totals };
-  for await (const batch of walk) {
-    let leads = batch.leads.filter((lead) => !isLeftOut(lead, totals, messages) && plan.passes(lead));
-    if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
-    await sink.write(leads);
-    totals.leads += leads.length;
-    if (window !== undefined) for (const lead of leads) window.remember(lead);
-    addStatistics(walk, totalsBefore, totals);
-    if (limit !== undefined && totals.leads >= limit) break;
-    if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next);
-    if (options.concurrency !== undefined && options.concurrency > 1) noteUselessConcurrency(batch, messages);
-    progress.update(totals.leads, limit ?? walk.stats.total);
-  }
-  addStatistics(walk, totalsBefore, totals);
-  noteFilters(plan.matcher, messages);
-  noteMissingFields('--fields', plan.fields, messages);
-  return walk.completion;
-}
-
-/** Of a record that is no JSON, which is said at once and again at the end. */
-function isLeftOut(lead: RawLead, totals: Totals, messages: Pick<Messages, 'note'>): boolean {
-  if (!(lead instanceof InvalidRecord)) return false;
-  const { readableId, nth, offset } = lead;
-  const place = `lead ${nth} of a page`;
-  const name = readableId === undefined ? place : `${readableId} (${place})`;
-  totals.leftOut.push(name);
-  const why =
-    offset === undefined ? 'it holds bytes that are not UTF-8' : `it is not valid JSON at byte ${offset}`;
-  messages.note(`left-out-${lead.id ?? ''}`, `left out ${name}: ${why}`);
-  return true;
 }
 
 function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void {
@@ -349,44 +252,4 @@ function noteUselessConcurrency({ next }: Batch, messages: ExportContext['messag
     'concurrency',
     '--concurrency has no effect: this service names the next page only in the page before it',
   );
-}
-
-/**
- * Polls until Ctrl-C, which is the ordinary end, or `--limit`. Every poll reaches back by the overlap; ids that were seen
- * before are not written again.
- */
-async function pollUntilInterrupted(
-  plan: ExportPlan,
-  every: number,
-  destination: Destination,
-  totals: Totals,
-  context: ExportContext,
-  progress: Progress,
-): Promise<void> {
-  const { limit } = plan.options;
-  const { clock, signal, messages } = context;
-  const wait = { ms: every, why: 'the next poll', isExpected: true };
-  const sink: Pick<Destination, 'write' | 'pageEnd'> = {
-    write: (leads) => destination.write(leads),
-    // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
-    pageEnd: () => destination.pageEnd({ style: 'start' }),
-  };
-  const poll = async (): Promise<void> => {
-    plan.seen.nextPass();
-    plan.window?.beginWalk(clock.now());
-    const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
-    const walk = (): ReturnType<typeof transfer> =>
-      transfer({ ...plan, query, attempt: undefined }, sink, totals, context, progress);
-    const polled = await completeWalk(walk, context);
-    if (polled !== undefined) plan.window?.completeWalk(polled.end);
-  };
-  try {
-    while (limit === undefined || totals.leads < limit) {
-      await messages.waiting(wait, () => clock.sleep(every, signal));
-      await outliveOutages(poll, { every, hasWorked: true }, context);
-      await destination.walkEnd();
-    }
-  } catch (error) {
-    if (!isCtrlC(signal)) throw error;
-  }
 }

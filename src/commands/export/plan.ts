@@ -1,0 +1,182 @@
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { IdSet } from '../../lead/id-set.ts';
+import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import type { WriterOptions } from '../../output/records/record-types.ts';
+import { counted, noteReplaced } from '../../output/terminal/progress.ts';
+import type { StatusLine } from '../../output/terminal/status-line.ts';
+import type { Service } from '../../service/client/service.ts';
+import type { LeadQuery, ListingOptions } from '../../service/listing-types.ts';
+import type { Position } from '../../service/pagers/position.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
+import { type Bookmark, IncrementalWindow, readBookmark } from './bookmark.ts';
+import type { Counts } from './checkpoint.ts';
+import type { ExportOptions } from './options.ts';
+
+const usualOverlapMs = 86_400_000;
+
+/** An export whose times, filters and bookmark are resolved. */
+export interface ExportPlan {
+  readonly service: Service;
+  readonly options: ExportOptions;
+  /** When the first attempt began, in ms: relative times count from here. */
+  readonly startedAt: number;
+  readonly query: LeadQuery;
+  readonly passes: (lead: RawLead) => boolean;
+  readonly matcher: LeadMatcher;
+  /** It notices which names of `--fields` no lead had. */
+  readonly fields: FieldPresence;
+  readonly seen: IdSet;
+  /** The ids of `seen` that no bookmark brought: an interrupted export, or an earlier walk of this run, has met them. */
+  readonly attempt: ListingOptions['attempt'];
+  /** The next run or poll begins where this says; it is set with `--bookmark` and `--follow`. */
+  readonly window: IncrementalWindow | undefined;
+  /** The last run left it so. */
+  readonly bookmark: Bookmark | undefined;
+  /** A bookmark belongs to one service and one set of filters. */
+  readonly account: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Resolves times against `startedAt` (ms) and reads the bookmark of `--bookmark`, which must be locked by now. Throws a
+ * `UsageError` for a bookmark of another service or of other filters.
+ */
+export async function planExport(
+  service: Service,
+  options: ExportOptions,
+  startedAt: number,
+): Promise<ExportPlan> {
+  const { query, filter } = resolveFilter(options, startedAt, service.messages);
+  const { id, item } = service.dialect;
+  const account = {
+    service: service.account.baseUrl.href,
+    path: service.dialect.path ?? null,
+    status: query.status ?? null,
+    categories: filter.categories,
+    where: filter.where,
+    'api.id': id ?? null,
+    'api.item': item ?? null,
+  };
+  const seen = new IdSet();
+  const { bookmark: path, overlap = usualOverlapMs } = options;
+  const bookmark = path === undefined ? undefined : await readBookmark(path);
+  if (bookmark !== undefined && JSON.stringify(bookmark.of) !== JSON.stringify(account)) {
+    throw new UsageError(`the bookmark ${path ?? ''} belongs to another service or other filters`, {
+      hint: 'use one bookmark for each service and set of filters',
+    });
+  }
+  const window =
+    path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
+  const bookmarked = new Set(window?.ids());
+  for (const id of bookmarked) seen.preload(id);
+  const attempt: ExportPlan['attempt'] = {
+    get size() {
+      return seen.size - bookmarked.size;
+    },
+    has: (id) => seen.has(id) && !bookmarked.has(id),
+  };
+  const since = latest(query.since, window?.since);
+  const matcher = leadFilter(filter);
+  const fields = new FieldPresence(options.fields ?? []);
+  const passes = (lead: RawLead): boolean => {
+    if (!matcher.matches(lead) || window?.passes(lead) === false) return false;
+    if (fields.searching) fields.look(parseLead(lead));
+    return true;
+  };
+  return {
+    service,
+    options,
+    startedAt,
+    query: { ...query, since },
+    passes,
+    matcher,
+    fields,
+    seen,
+    attempt,
+    window,
+    bookmark,
+    account,
+  };
+}
+
+/** How the leads are written. */
+export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'service'>): WriterOptions => ({
+  fields: options.fields,
+  idName: service.dialect.id,
+  escapeFormulas: options.escape,
+  byteOrderMark: options.bom,
+  delimiter: options.delimiter,
+  zone: options.zone,
+  onCut(cells) {
+    const what = counted(cells, 'cell was', 'cells were');
+    service.messages.note('cut', `${what} cut: a cell of a workbook holds 32,767 characters`);
+  },
+  onReplaced: (cells) => noteReplaced(cells, service.messages),
+});
+
+export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+
+export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;
+
+export interface Totals extends Counts {
+  leftOut: string[];
+  restarts: number;
+}
+
+export const noTotals = (): Totals => ({
+  leads: 0,
+  duplicates: 0,
+  withoutId: 0,
+  retries: 0,
+  restarts: 0,
+  leftOut: [],
+});
+
+/** An export that was typed, before its plan is made. */
+export interface ExportRequest {
+  readonly service: Service;
+  readonly options: ExportOptions;
+  readonly context: ExportContext;
+  /** They grow while the export runs. */
+  readonly totals: Totals;
+}
+
+/** An export under way. */
+export interface ExportRun {
+  readonly plan: ExportPlan;
+  readonly context: ExportContext;
+  readonly totals: Totals;
+}
+
+/** The fate of a file that was there before, for the summary. */
+export type Publication = 'appended' | `replaced ${string}`;
+
+/** An export that was written, for the summary. */
+export interface Written {
+  /** An interrupted export had written so many of its leads. */
+  readonly before: number;
+  readonly publication?: Publication | undefined;
+}
+
+/** A file that can be resumed until it has its name, or a stream whose bytes cannot be taken back. */
+export interface Destination {
+  /** Undefined where the leads that are written show how far it is. */
+  readonly status: StatusLine | undefined;
+  /** It is called before the first request. */
+  begin?(): Promise<void>;
+  /** The first walk begins here, and begins here again after an outage; undefined: at the first page. */
+  position?(): Position | undefined;
+  write(leads: readonly RawLead[]): Promise<void>;
+  /** A page is complete; the next one begins at `next`, undefined after the last. */
+  pageEnd(next: Position | undefined): Promise<void>;
+  /** A walk of a run that polls is complete: the first one, or a poll. */
+  walkEnd(): Promise<void>;
+  /** Everything was written: a file gets its name. */
+  end(): Promise<Publication | undefined>;
+  /** Keeps as much as it can of an export that breaks off, and says in a sentence what is kept. */
+  breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;
+  /** It is called however the export ends. */
+  close(): Promise<void>;
+}
