@@ -3,7 +3,7 @@ import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { addressAttempts } from '../http/client/limit-time.ts';
 import { type TlsTrust, trustOptions } from '../http/client/trust.ts';
 
-/** Where the receiver is, and which certificates of it are accepted. */
+/** The address of the receiver, and the certificates of it that are accepted. */
 export interface Endpoint {
   readonly url: URL;
   readonly isSecure: boolean;

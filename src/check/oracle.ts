@@ -1,10 +1,10 @@
-import { runCommand } from '../receiver/targets/exec.ts';
 import type { Context } from '../context.ts';
+import { runCommand } from '../receiver/targets/exec.ts';
 
 /** How many leads of this id the receiver has stored; a text says why that is not known. */
 export type AskOracle = (leadId: string) => Promise<number | string>;
 
-/** One question at a time would be slow, and many at once may be too much for a small database. */
+/** For one question to the oracle. */
 const timeoutMs = 15_000;
 
 /** `--oracle`: a program or shell line that gets `LEAD_ID` and prints a number. It gets none of our own settings. */
@@ -12,16 +12,13 @@ export function commandOracle(
   command: string,
   { env, killGroup, signal }: Pick<Context, 'env' | 'killGroup' | 'signal'>,
 ): AskOracle {
-  const own = Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('LEADS_'));
+  const foreign = Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('LEADS_')),
+  );
   return async (leadId) => {
-    const end = await runCommand({
-      command,
-      env: { ...Object.fromEntries(own), LEAD_ID: leadId },
-      input: new Uint8Array(),
-      timeoutMs,
-      killGroup,
-      signal,
-    });
+    const input = new Uint8Array();
+    const variables = { ...foreign, LEAD_ID: leadId };
+    const end = await runCommand({ command, env: variables, input, timeoutMs, killGroup, signal });
     if (!end.ok) return `the oracle failed: ${end.text}`;
     const count = /^\s*(\d{1,9})\s*$/m.exec(end.output)?.[1];
     return count === undefined ? 'the oracle printed no line with a number' : Number(count);

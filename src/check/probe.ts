@@ -1,5 +1,5 @@
 import { formatDuration } from '../time/time-text.ts';
-import { type Answer, isCutOff } from './raw-request.ts';
+import { type Answer, isCutOff } from './exchange.ts';
 import type { CheckRequest, CheckSession, Exchange } from './session.ts';
 
 /**
@@ -10,92 +10,84 @@ export const levels = ['must', 'should', 'info'] as const;
 
 type Level = (typeof levels)[number];
 
-export type Result = 'pass' | 'fail' | 'warn' | 'skip';
+type Result = 'pass' | 'fail' | 'warn' | 'skip';
 
-/** What a probe found. */
+/** The outcome of one probe. */
 export interface Finding {
   readonly result: Result;
-  /** What was seen, as a sentence without a full stop; why, where the probe was skipped. */
+  /** A sentence without a full stop about what the receiver did; for a skipped probe, why it was skipped. */
   readonly seen: string;
-  /** What shows it: of several requests, the one that decided. */
+  /** The request and answer that decided. */
   readonly exchange?: Exchange | undefined;
   /** The receiver did not say whether the rule holds. */
   readonly isUnproven?: true;
-  /** Instead of the probe's own hint. */
+  /** Replaces the probe's own hint. */
   readonly hint?: string | undefined;
 }
 
-/**
- * `together`: at the same time as others. `alone`: one at a time after those, since it may stop a weak receiver. `last`:
- * when everything else is over.
- */
-export type Stage = 'first' | 'together' | 'alone' | 'last';
+/** Conditions without which a probe has no meaning; `run-probes.ts` says when each holds. */
+export type Requirement = 'credential' | 'signature' | 'time' | 'nonce' | 'oracle' | 'tls' | 'direct';
 
-/** One question to a receiver. */
+/** A question to a receiver. */
 export interface Probe {
-  /** Stable: `GROUP.NAME`. */
+  /** A stable name, `GROUP.NAME`. */
   readonly name: string;
   /** The section of the specification that it proves. */
   readonly rule: string;
   readonly level: Level;
-  /** What a good receiver does, in a few words. */
+  /** A good receiver does this, in a few words. */
   readonly expected: string;
-  /** What to change in a receiver that fails. */
+  /** A receiver that fails has to change this. */
   readonly hint: string;
-  /** Default `together`. */
-  readonly stage?: Stage;
-  /** Nothing of it may be stored by a receiver that obeys, and it stops none: it may run against production. */
+  readonly requires?: readonly Requirement[];
+  /** An obedient receiver stores nothing of it and goes on running, so it may run against production. */
   readonly isHarmless?: boolean;
-  /** It says something only about a receiver that acknowledges a genuine delivery. */
-  readonly needsAcknowledgement?: true;
-  /** A receiver that refuses everything passes it: only one that acknowledges a genuine delivery proves the rule. */
-  readonly expectsRefusal?: true;
-  /** It takes seconds by its nature: it begins before the others of its stage. */
-  readonly isSlow?: true;
-  /** Why it does not apply here; undefined: it does. */
-  readonly inapplicable?: (session: CheckSession) => string | undefined;
-  readonly run: (session: CheckSession) => Promise<Finding>;
+  /** It proves something even about a receiver that acknowledges no genuine delivery. */
+  readonly isIndependent?: boolean;
+  /** It runs after the others and by itself, since it may stop a weak receiver. */
+  readonly isHeavy?: boolean;
+  /** It runs at the end, about the answers to all other probes or the state in which these left the receiver. */
+  readonly isLast?: boolean;
+  /** It sends nothing, so it needs no time. */
+  readonly isReview?: boolean;
+  readonly run: (session: CheckSession) => Promise<Finding> | Finding;
 }
 
-type Common = Pick<Probe, 'rule' | 'level'> & Partial<Probe>;
 type Row = Pick<Probe, 'name' | 'expected' | 'hint' | 'run'> & Partial<Probe>;
 
-/** The probes of one group, named by what stands behind the dot, with what they have in common. */
-export const probeGroup = (group: string, common: Common, rows: readonly Row[]): readonly Probe[] =>
-  rows.map((row) => ({ ...common, ...row, name: `${group}.${row.name}` }));
+/** The probes of one group; each row overrides the values that the group has in common. */
+export const probeGroup = (
+  group: string,
+  common: Pick<Probe, 'rule' | 'level'> & Partial<Probe>,
+  rows: readonly Row[],
+): readonly Probe[] => rows.map((row) => ({ ...common, ...row, name: `${group}.${row.name}` }));
 
 export const groupOf = ({ name }: Pick<Probe, 'name'>): string => name.slice(0, name.indexOf('.'));
 
 export const skipped = (reason: string): Finding => ({ result: 'skip', seen: reason });
 
-/** What is not proved may be a reason for exit 7, as a failure is, and a warning is none. */
+/** An unproven rule may lead to exit 7 as a failure does, so it outweighs a warning. */
 const severity = ({ result, isUnproven }: Finding): number =>
   ['skip', 'pass', 'warn', 'unproven', 'fail'].indexOf(result === 'warn' && isUnproven ? 'unproven' : result);
 
 /** The worst of several findings; of equal ones the first. */
 export const worstOf = (findings: readonly [Finding, ...Finding[]]): Finding =>
-  findings.reduce((worst, one) => (severity(one) > severity(worst) ? one : worst));
+  findings.reduce((worst, finding) => (severity(finding) > severity(worst) ? finding : worst));
 
-/** What came back, in a few words: `it answered 401`. */
+/** The answer in a few words: `it answered 401`. */
 export function describeAnswer(answer: Answer): string {
   if (answer.answered) {
-    const end = answer.isWhole ? '' : ', and the answer did not end in time';
-    return `it answered ${answer.status}${end}`;
+    return `it answered ${answer.status}${answer.isWhole ? '' : ', and the answer did not end in time'}`;
   }
-  if (answer.code === 'timeout' || answer.code === 'aborted')
-    return `no answer within ${formatDuration(answer.ms)}`;
-  if (answer.code === 'ECONNREFUSED') return 'nothing listens there any more (ECONNREFUSED)';
-  if (answer.code.startsWith('HPE_')) return `its answer is not HTTP that can be read (${answer.code})`;
-  return isCutOff(answer)
-    ? `the connection was closed without an answer (${answer.code})`
-    : `no answer (${answer.code})`;
+  const { code, ms } = answer;
+  if (code === 'timeout' || code === 'aborted') return `no answer within ${formatDuration(ms)}`;
+  if (code === 'ECONNREFUSED') return 'nothing listens there any more (ECONNREFUSED)';
+  if (code.startsWith('HPE_')) return `its answer is not HTTP that can be read (${code})`;
+  return isCutOff(answer) ? `the connection was closed without an answer (${code})` : `no answer (${code})`;
 }
 
-/** Of one answer. */
-type Judgement = Finding & { readonly seen: string };
-
-/** Too many requests: the receiver says nothing about this one. */
-const limited = (exchange: Exchange): Judgement => ({
+/** After 429 the receiver has said nothing about this request. */
+const limited = (exchange: Exchange): Finding => ({
   result: 'warn',
   isUnproven: true,
   seen: 'it answered 429, so nothing is proved',
@@ -107,30 +99,28 @@ const limited = (exchange: Exchange): Judgement => ({
 export const isAcknowledged = ({ answer }: Exchange): boolean =>
   answer.answered && answer.status >= 200 && answer.status < 300;
 
-/** A delivery that must be acknowledged. */
-export function expectAccepted(exchange: Exchange): Judgement {
+/** Judges a delivery that must be acknowledged. */
+export function expectAccepted(exchange: Exchange): Finding {
   const { answer } = exchange;
-  const seen = describeAnswer(answer);
-  if (!answer.answered) return { result: 'fail', seen, exchange };
-  if (answer.status === 429) return limited(exchange);
-  const isTaken = isAcknowledged(exchange) && answer.isWhole;
-  return { result: isTaken ? 'pass' : 'fail', seen, exchange };
+  if (answer.answered && answer.status === 429) return limited(exchange);
+  const isAccepted = answer.answered && isAcknowledged(exchange) && answer.isWhole;
+  return { result: isAccepted ? 'pass' : 'fail', seen: describeAnswer(answer), exchange };
 }
 
 /**
- * A request that must be refused with a status of 4xx. To be refused in another way is not as it should be, and yet
- * nothing was accepted; `errors`: what an error of the server counts as.
+ * Judges a request that must be refused with a status of 4xx. A refusal in another form is not as it should be, although
+ * nothing was accepted; `errors` is how a 5xx counts.
  */
-export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fail'): Judgement {
+export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fail'): Finding {
   const { answer } = exchange;
-  const seen = describeAnswer(answer);
-  if (!answer.answered) return { result: isCutOff(answer) ? 'warn' : 'fail', seen, exchange };
+  const judged = (result: Result): Finding => ({ result, seen: describeAnswer(answer), exchange });
+  if (!answer.answered) return judged(isCutOff(answer) ? 'warn' : 'fail');
   const { status } = answer;
   if (status === 429) return limited(exchange);
-  if (!answer.isWhole) return { result: 'fail', seen, exchange };
-  if (status >= 400 && status < 500) return { result: 'pass', seen, exchange };
-  if (status >= 500) return { result: errors, seen, exchange };
-  return { result: status >= 300 ? 'warn' : 'fail', seen, exchange };
+  if (!answer.isWhole) return judged('fail');
+  if (status >= 500) return judged(errors);
+  if (status >= 400) return judged('pass');
+  return judged(status >= 300 ? 'warn' : 'fail');
 }
 
 type RequestOf = (session: CheckSession) => CheckRequest | Promise<CheckRequest>;
@@ -141,7 +131,7 @@ export const acknowledges =
   async (session) =>
     expectAccepted(await session.send(await requestOf(session)));
 
-/** Sends one request that must be refused; `errors`: see `expectRefused`. */
+/** Sends one request that must be refused; `errors` is how a 5xx counts. */
 export const refuses =
   (requestOf: RequestOf, errors?: 'fail' | 'warn'): Probe['run'] =>
   async (session) =>

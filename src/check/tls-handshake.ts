@@ -1,9 +1,9 @@
 import { connect, type DetailedPeerCertificate, type SecureVersion } from 'node:tls';
 import { limitTime } from '../http/client/limit-time.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { ExchangeOptions } from './raw-request.ts';
+import type { ExchangeOptions } from './exchange.ts';
 
-/** What a TLS handshake shows of the receiver; nothing is sent after it. */
+/** The outcome of a TLS handshake; nothing is sent after it. */
 export type Handshake =
   | {
       readonly ok: true;

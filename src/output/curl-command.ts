@@ -1,14 +1,18 @@
 import type { Secret } from '../secret.ts';
 import { sanitize } from './terminal/terminal.ts';
 
-/** One request as it would be sent. */
+/** A request as it would be sent. */
 export interface CurlRequest {
   readonly method: string;
   readonly url: string;
   /** In the order in which they are sent; node's form, one character a byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** What headers may hold and the command must not: a shell variable stands for it. */
+  /** A shell line that prints the body, where it is too long to be shown. */
+  readonly bodyCommand?: string | undefined;
+  /** Limits how fast the body is sent. */
+  readonly bytesPerSecond?: number | undefined;
+  /** Texts that headers and URL may hold and the command must not: a shell variable stands for each. */
   readonly secrets?: readonly SecretVariable[] | undefined;
   /** A file of authorities in PEM for `--cacert`. */
   readonly caFile?: string | undefined;
@@ -16,10 +20,12 @@ export interface CurlRequest {
   readonly insecure?: boolean | undefined;
 }
 
-/** A secret and the name of the environment variable that holds it where the command is pasted. */
+/** A secret and the environment variable, or other expression behind `$`, that gives it where the command is pasted. */
 export interface SecretVariable {
   readonly secret: Secret;
-  readonly variable: 'LEADS_WEBHOOK_TOKEN' | 'LEADS_WEBHOOK_SECRET' | 'CREDENTIAL';
+  readonly variable: string;
+  /** The variable replaces whole values alone: elsewhere the text may be too short to be a secret. */
+  readonly isWhole?: boolean;
 }
 
 /** Longer ones go through a pipe: Linux takes at most 128 KiB in one argument. */
@@ -31,7 +37,9 @@ const longestArgument = 100_000;
  */
 export function curlCommand(request: CurlRequest): string {
   const { method, url, headers, body, secrets = [], caFile, insecure = false } = request;
+  const { bodyCommand, bytesPerSecond } = request;
   const words = ['curl', '-i'];
+  if (bytesPerSecond !== undefined) words.push('--limit-rate', String(bytesPerSecond));
   // curl reads these as patterns for several URLs.
   if (/[[\]{}]/.test(url)) words.push('-g');
   if (insecure) words.push('-k');
@@ -39,11 +47,12 @@ export function curlCommand(request: CurlRequest): string {
   const sendsBody = body.length > 0 || method === 'POST';
   if (method === 'HEAD') words.push('-I');
   else if (method !== (sendsBody ? 'POST' : 'GET')) words.push('-X', shellWord(method));
-  words.push(shellWord(url));
+  words.push(urlWord(url, secrets));
   for (const [name, value] of sentHeaders(headers, sendsBody)) {
     words.push('-H', headerWord(name, value, secrets));
   }
   if (!sendsBody) return words.join(' ');
+  if (bodyCommand !== undefined) return `${bodyCommand} | ${words.join(' ')} --data-binary @-`;
   const text = printable(body);
   if (text !== undefined && text.length <= longestArgument && !text.startsWith('@')) {
     return [...words, '--data-binary', singleQuoted(text)].join(' ');
@@ -52,7 +61,7 @@ export function curlCommand(request: CurlRequest): string {
   return `printf %s '${encoded}' | base64 -d | ${[...words, '--data-binary', '@-'].join(' ')}`;
 }
 
-/** The value with a reference such as `$LEADS_WEBHOOK_TOKEN` wherever it holds a secret. */
+/** Replaces each secret in the value by a reference such as `$LEADS_WEBHOOK_TOKEN`. */
 export function withVariables(value: string, secrets: readonly SecretVariable[]): string {
   return piecesOf(value, secrets)
     .map(({ text, variable }) => (variable === undefined ? text : `$${variable}`))
@@ -69,16 +78,27 @@ function sentHeaders(headers: CurlRequest['headers'], sendsBody: boolean): CurlR
 /** Removes a header that curl adds by itself; a header without a value is written with a semicolon instead. */
 const undefinedValue = '\0';
 
+/** A secret is looked for in the query alone: a token as short as `x` would be found in the host. */
+function urlWord(url: string, secrets: readonly SecretVariable[]): string {
+  const [address = '', query = ''] = url.split(/(?<=\?)(.*)/s);
+  const pieces = piecesOf(query, secrets);
+  if (pieces.every(({ variable }) => variable === undefined)) return shellWord(url);
+  const words = pieces.map(({ text, variable }) =>
+    variable === undefined ? singleQuoted(text) : `"$${variable}"`,
+  );
+  return [singleQuoted(address), ...words].join('');
+}
+
 function headerWord(name: string, value: string, secrets: readonly SecretVariable[]): string {
   if (value === undefinedValue) return singleQuoted(`${name}:`);
   if (value.trim() === '') return singleQuoted(`${name};`);
   // Not in the name: a token as short as `x` would be found there.
-  const [first, ...rest] = piecesOf(value, secrets);
+  const [first, ...further] = piecesOf(value, secrets);
   const start = `${name}: `;
   const pieces: readonly Piece[] =
     first?.variable === undefined
-      ? [{ text: start + (first?.text ?? ''), variable: undefined }, ...rest]
-      : [{ text: start, variable: undefined }, first, ...rest];
+      ? [{ text: start + (first?.text ?? ''), variable: undefined }, ...further]
+      : [{ text: start, variable: undefined }, first, ...further];
   const isPlain = pieces.every(
     ({ text, variable }) => variable !== undefined || /^[\w .:=,/+-]*$/.test(text),
   );
@@ -92,8 +112,8 @@ function headerWord(name: string, value: string, secrets: readonly SecretVariabl
 
 function headerText(text: string): string {
   const bytes = Buffer.from(text, 'latin1');
-  const shown = printable(bytes);
-  return shown === undefined ? escapedWord(bytes) : singleQuoted(shown);
+  const readable = printable(bytes);
+  return readable === undefined ? escapedWord(bytes) : singleQuoted(readable);
 }
 
 interface Piece {
@@ -103,9 +123,9 @@ interface Piece {
 
 function piecesOf(value: string, secrets: readonly SecretVariable[]): readonly Piece[] {
   let pieces: readonly Piece[] = [{ text: value, variable: undefined }];
-  for (const { secret, variable } of secrets) {
+  for (const { secret, variable, isWhole = false } of secrets) {
     const hidden = Buffer.from(secret.reveal(), 'utf8').toString('latin1');
-    if (hidden === '') continue;
+    if (hidden === '' || (isWhole && hidden !== value)) continue;
     pieces = pieces.flatMap((piece): readonly Piece[] =>
       piece.variable !== undefined ? [piece] : between(piece.text.split(hidden), { text: hidden, variable }),
     );
@@ -122,7 +142,7 @@ function printable(bytes: Uint8Array): string | undefined {
   return sanitize(text) === text && Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
 }
 
-/** One word of a shell (sh, bash, zsh): in single quotes, where no character has a meaning, unless it needs none. */
+/** A word of a shell (sh, bash, zsh): in single quotes, where no character has a meaning, unless it needs none. */
 export const shellWord = (text: string): string =>
   /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : singleQuoted(text);
 

@@ -2,8 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, onTestFinished } from 'vitest';
-import type { DescribedReport } from '../../src/commands/check/report.ts';
-import type { CheckRun } from './support.ts';
+import type { CheckRun, ProbeRecord } from './support.ts';
 
 export { express };
 
@@ -18,7 +17,7 @@ export async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-export const probe = (run: CheckRun, name: string): DescribedReport | undefined =>
+export const probe = (run: CheckRun, name: string): ProbeRecord | undefined =>
   run.probes.find((one) => one.name === name);
 
 /** Express as its users write it: what `verify` throws is answered 400, and nothing else is looked at. */

@@ -1,4 +1,3 @@
-import type { DescribedReport } from '../../src/commands/check/report.ts';
 import { systemClock, type Clock } from '../../src/time/clock.ts';
 import { leads, type Run, type RunOptions } from '../support/run.ts';
 
@@ -8,6 +7,26 @@ export const hurriedClock: Clock = {
   steady: () => systemClock.steady(),
   sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
 };
+
+/** A line of `--json` for one probe. */
+export interface ProbeRecord {
+  readonly type: 'probe';
+  readonly name: string;
+  readonly group: string;
+  readonly rule: string;
+  readonly level: 'must' | 'should' | 'info';
+  readonly result: 'pass' | 'warn' | 'fail' | 'skip';
+  readonly expected: string;
+  readonly seen: {
+    readonly status: number | null;
+    readonly ms: number;
+    readonly answer: string | null;
+  } | null;
+  readonly detail: string;
+  readonly hint: string | null;
+  readonly curl: string | null;
+  readonly known?: true;
+}
 
 export interface CheckSummary {
   readonly type: 'summary';
@@ -20,7 +39,7 @@ export interface CheckSummary {
 }
 
 export interface CheckRun extends Run {
-  readonly probes: readonly DescribedReport[];
+  readonly probes: readonly ProbeRecord[];
   readonly summary: CheckSummary;
   /** `name: detail` of the probes that failed. */
   readonly failed: readonly string[];
@@ -35,7 +54,7 @@ export async function check(argv: readonly string[], options: RunOptions = {}): 
     ...options,
   });
   const lines = run.stdout.split('\n').filter((line) => line !== '');
-  const records = lines.map((line) => JSON.parse(line) as DescribedReport | CheckSummary);
+  const records = lines.map((line) => JSON.parse(line) as ProbeRecord | CheckSummary);
   const probes = records.filter((record) => record.type === 'probe');
   const summary = records.find((record) => record.type === 'summary');
   if (summary === undefined) throw new Error(`no summary; exit ${run.exitCode}: ${run.stderr}`);

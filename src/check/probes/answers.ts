@@ -1,5 +1,5 @@
 import { formatDuration } from '../../time/time-text.ts';
-import { noCredential, secretTexts, signatureTexts, unsigned } from '../credential.ts';
+import { secretTexts, signatureTexts } from '../disclosure.ts';
 import { acknowledges, type Finding, isAcknowledged, type Probe, probeGroup, skipped } from '../probe.ts';
 import type { CheckSession, Exchange } from '../session.ts';
 
@@ -17,90 +17,104 @@ const frames = [
   /\.rb:\d+:in [`']/,
 ];
 
-/** They search what was answered to all other probes. */
-const leaks = probeGroup('leak', { rule: '4.2 rule 3', level: 'should', stage: 'last', isHarmless: true }, [
+/** They search the answers to all other probes. */
+const leaks = probeGroup(
+  'leak',
   {
-    name: 'secret',
-    level: 'must',
-    expected: 'no answer holds the token or secret',
-    hint: 'never put the token or secret into an answer: anyone who sends a request would learn it',
-    inapplicable: noCredential,
-    run: (session) => {
-      const texts = secretTexts(session);
-      return searchAnswers(session, (said) => texts.some((text) => said.includes(text)));
+    rule: '4.2 rule 3',
+    level: 'should',
+    isHarmless: true,
+    isIndependent: true,
+    isLast: true,
+    isReview: true,
+  },
+  [
+    {
+      name: 'secret',
+      level: 'must',
+      expected: 'no answer holds the token or secret',
+      hint: 'never put the token or secret into an answer: anyone who sends a request would learn it',
+      requires: ['credential'],
+      run(session) {
+        const texts = secretTexts(session);
+        return searchAnswers(session, (answer) => texts.some((text) => answer.includes(text)));
+      },
     },
-  },
-  {
-    name: 'signature',
-    expected: 'no answer to a wrong signature holds the right one',
-    hint: 'say that the signature does not match, and never show the right one: an attacker could send it',
-    inapplicable: (session) =>
-      unsigned(session) ??
-      (session.signer.key?.material.type === 'secret' ? undefined : 'the receiver has no key that signs'),
-    run: (session) =>
-      searchAnswers(session, (said, { request: { withheld = [] } }) =>
-        signatureTexts(session, withheld).some((text) => said.includes(text)),
-      ),
-  },
-  {
-    name: 'stack-trace',
-    expected: 'no answer holds a stack trace',
-    hint: 'answer errors with a short text in production (Express: NODE_ENV=production), and log the trace',
-    run: (session) => searchAnswers(session, (said) => frames.some((frame) => frame.test(said))),
-  },
-]);
+    {
+      name: 'signature',
+      expected: 'no answer to a wrong signature holds the right one',
+      hint: 'say that the signature does not match, and never show the right one: an attacker could send it',
+      requires: ['credential', 'signature'],
+      run(session) {
+        if (session.signer.key?.material.type !== 'secret')
+          return skipped('the receiver has no key that signs');
+        return searchAnswers(session, (answer, { request: { genuine, headers } }) => {
+          // A signature that was sent may come back.
+          const sent = signatureTexts(session, headers);
+          return signatureTexts(session, genuine).some(
+            (text) => !sent.includes(text) && answer.includes(text),
+          );
+        });
+      },
+    },
+    {
+      name: 'stack-trace',
+      expected: 'no answer holds a stack trace',
+      hint: 'answer errors with a short text in production (Express: NODE_ENV=production), and log the trace',
+      run: (session) => searchAnswers(session, (answer) => frames.some((frame) => frame.test(answer))),
+    },
+  ],
+);
 
 /** `isLeak` is given head and body of an answer, one character a byte. */
 function searchAnswers(
   session: CheckSession,
-  isLeak: (said: string, exchange: Exchange) => boolean,
-): Promise<Finding> {
-  const found = session.exchanges.find((exchange) => {
+  isLeak: (answer: string, exchange: Exchange) => boolean,
+): Finding {
+  const leak = session.exchanges.find((exchange) => {
     const { answer } = exchange;
     if (!answer.answered) return false;
     const head = answer.headers.map((header) => header.join(': '));
     return isLeak([...head, answer.body.toString('latin1')].join('\n'), exchange);
   });
-  return Promise.resolve(
-    found === undefined
-      ? { result: 'pass', seen: `none of ${session.exchanges.length} answers does` }
-      : { result: 'fail', seen: 'an answer does', exchange: found },
-  );
+  return leak === undefined
+    ? { result: 'pass', seen: `none of ${session.exchanges.length} answers does` }
+    : { result: 'fail', seen: 'an answer does', exchange: leak };
 }
 
 /** Usual services wait 10 to 30 s; milliseconds. */
 const slowMs = 10_000;
 const tooSlowMs = 20_000;
 
-const health = probeGroup(
-  'health',
-  { rule: '4.2 rule 2', level: 'must', stage: 'last', needsAcknowledgement: true },
-  [
-    {
-      name: 'alive',
-      expected: '200 to a genuine lead, after all of this',
-      hint: 'no request may stop the receiver: look in its log for the error that ended it',
-      run: acknowledges((session) => session.deliveryOf(session.newLead())),
+const health = probeGroup('health', { rule: '4.2 rule 2', level: 'must', isLast: true }, [
+  {
+    name: 'alive',
+    expected: '200 to a genuine lead, after all of this',
+    hint: 'no request may stop the receiver: look in its log for the error that ended it',
+    run: acknowledges((session) => session.deliveryOf(session.newLead())),
+  },
+  {
+    name: 'time',
+    level: 'should',
+    isReview: true,
+    expected: 'an acknowledgement within 10 s',
+    hint: 'store the lead, answer 200, and do the rest of the work after that',
+    run(session) {
+      // The time in which the body was being sent is not the receiver's.
+      const acknowledged = session.exchanges.filter(
+        (exchange) => isAcknowledged(exchange) && exchange.request.sentWithinMs === undefined,
+      );
+      const [slowest] = acknowledged.toSorted((a, b) => b.answer.ms - a.answer.ms);
+      if (slowest === undefined) return skipped('nothing was acknowledged');
+      const { ms } = slowest.answer;
+      const result = ms >= tooSlowMs ? 'fail' : ms > slowMs ? 'warn' : 'pass';
+      return {
+        result,
+        seen: `the slowest of ${acknowledged.length} took ${formatDuration(ms)}`,
+        exchange: slowest,
+      };
     },
-    {
-      name: 'time',
-      level: 'should',
-      expected: 'an acknowledgement within 10 s',
-      hint: 'store the lead, answer 200, and do the rest of the work after that',
-      run(session) {
-        // The time in which the body was being sent is not the receiver's.
-        const taken = session.exchanges.filter(
-          (one) => isAcknowledged(one) && one.request.sentWithinMs === undefined,
-        );
-        const [slowest] = taken.toSorted((a, b) => b.answer.ms - a.answer.ms);
-        if (slowest === undefined) return Promise.resolve(skipped('nothing was acknowledged'));
-        const { ms } = slowest.answer;
-        const result = ms > tooSlowMs ? 'fail' : ms > slowMs ? 'warn' : 'pass';
-        const seen = `the slowest of ${taken.length} took ${formatDuration(ms)}`;
-        return Promise.resolve({ result, seen, exchange: slowest });
-      },
-    },
-  ],
-);
+  },
+]);
 
 export const answerProbes: readonly Probe[] = [...leaks, ...health];

@@ -1,10 +1,9 @@
 import { testIdPrefixes } from '../../lead/test-id.ts';
-import { isCutOff } from '../raw-request.ts';
 import { openSocket } from '../endpoint.ts';
+import { isCutOff } from '../exchange.ts';
 import {
   acknowledges,
   describeAnswer,
-  expectAccepted,
   expectRefused,
   isAcknowledged,
   type Probe,
@@ -16,7 +15,7 @@ import { type CheckRequest, type CheckSession, type Exchange, withContentType } 
 const rawBytes = 'verify the raw bytes of the body: JSON that was parsed and written again is another text';
 
 /** Genuine leads that are well-formed and unusual. */
-const oddLeads = probeGroup('body', { rule: '2', level: 'should', needsAcknowledgement: true }, [
+const oddLeads = probeGroup('body', { rule: '2', level: 'should' }, [
   {
     name: 'unknown-fields',
     expected: '2xx to a lead with fields that are not in the specification',
@@ -92,37 +91,33 @@ function leadWith(more: Readonly<Record<string, unknown>>, rewrite = (json: stri
 const noLead = 'check that the body is an object with an id, and answer 400 when it is not';
 
 /** Bodies that are no leads, with a genuine credential. */
-const badBodies = probeGroup(
-  'body',
-  { rule: '4.2 rule 1', level: 'should', isHarmless: true, needsAcknowledgement: true },
-  [
-    {
-      name: 'malformed',
-      expected: '4xx to JSON that is cut off',
-      hint: 'answer 400 when the body cannot be parsed: after a 5xx the service delivers it again and again',
-      run: refuses(bodyOf(`{"id":"${testIdPrefixes.check}malformed","contact":{`)),
-    },
-    {
-      name: 'empty',
-      expected: '4xx to an empty body',
-      hint: 'answer 400 when there is no body',
-      run: refuses(bodyOf('')),
-    },
-    { name: 'null', expected: '4xx to null', hint: noLead, run: refuses(bodyOf('null')) },
-    { name: 'array', expected: '4xx to an array', hint: noLead, run: refuses(bodyOf('["leads-check"]')) },
-    {
-      name: 'no-id',
-      expected: '4xx to a lead without an id',
-      hint: 'a lead without an id cannot be deduplicated: answer 400',
-      run: refuses((session) =>
-        bodyOf(JSON.stringify({ ...session.newLead().value, id: undefined }))(session),
-      ),
-    },
-  ],
-);
+const badBodies = probeGroup('body', { rule: '4.2 rule 1', level: 'should', isHarmless: true }, [
+  {
+    name: 'malformed',
+    expected: '4xx to JSON that is cut off',
+    hint: 'answer 400 when the body cannot be parsed: after a 5xx the service delivers it again and again',
+    run: refusesBody(`{"id":"${testIdPrefixes.check}malformed","contact":{`),
+  },
+  {
+    name: 'empty',
+    expected: '4xx to an empty body',
+    hint: 'answer 400 when there is no body',
+    run: refusesBody(''),
+  },
+  { name: 'null', expected: '4xx to null', hint: noLead, run: refusesBody('null') },
+  { name: 'array', expected: '4xx to an array', hint: noLead, run: refusesBody('["leads-check"]') },
+  {
+    name: 'no-id',
+    expected: '4xx to a lead without an id',
+    hint: 'a lead without an id cannot be deduplicated: answer 400',
+    run: refuses((session) =>
+      session.deliveryOfBody(JSON.stringify({ ...session.newLead().value, id: undefined })),
+    ),
+  },
+]);
 
-function bodyOf(text: string) {
-  return (session: CheckSession): CheckRequest => session.deliveryOfBody(Buffer.from(text));
+function refusesBody(text: string): Probe['run'] {
+  return refuses((session) => session.deliveryOfBody(text));
 }
 
 /** Beyond the stack of recursive parsers; small enough for the usual limits of size. */
@@ -130,104 +125,109 @@ const depth = 20_000;
 
 const brackets = (bracket: string): string => `"$(head -c ${depth} /dev/zero | tr '\\0' '${bracket}')"`;
 
-const deepBody = (session: CheckSession): CheckRequest => ({
-  ...session.deliveryOfBody(Buffer.from(`{"id":${'['.repeat(depth)}${']'.repeat(depth)}}`)),
-  shellBody: `printf '{"id":%s%s}' ${brackets('[')} ${brackets(']')}`,
-});
+const deepCommand = `printf '{"id":%s%s}' ${brackets('[')} ${brackets(']')}`;
 
-/** One request serves both probes. */
-const sentDeep = new WeakMap<CheckSession['exchanges'], Exchange>();
+const sendDeep = (session: CheckSession): Promise<Exchange> =>
+  session.send({
+    ...session.deliveryOfBody(`{"id":${'['.repeat(depth)}${']'.repeat(depth)}}`),
+    bodyCommand: deepCommand,
+  });
 
 /** Far beyond a lead, and quickly sent. */
-const megabytes = 8;
+const hugeBytes = 8 << 20;
+
+/** It has an id: without one, a receiver that takes any size would refuse it as well. */
+function hugeBody(session: CheckSession): CheckRequest {
+  const lead = session.newLead();
+  const start = JSON.stringify({ ...lead.value, padding: '' }).slice(0, -'"}'.length);
+  const body = Buffer.from(`${start}${'x'.repeat(hugeBytes)}"}`);
+  const bodyCommand = `printf '%s%s"}' '${start}' "$(head -c ${hugeBytes} /dev/zero | tr '\\0' x)"`;
+  return { ...session.deliveryOf(lead, { body }), bodyCommand };
+}
 
 const longestMs = 3000;
 const stalledBodies = 4;
 
-const heavyBodies = probeGroup(
-  'body',
-  { rule: '4.2 rule 2', level: 'should', needsAcknowledgement: true, stage: 'alone' },
-  [
-    {
-      name: 'invalid-utf8',
-      rule: '4.2 rule 1',
-      level: 'info',
-      stage: 'together',
-      expected: '4xx to bytes that are not UTF-8',
-      hint: 'decode strictly (in JavaScript: new TextDecoder("utf-8", {fatal: true})), or names are stored damaged',
-      run: refuses((session) => {
-        const lead = session.newLead();
-        const json = JSON.stringify(lead.value).replace('Leads Check', 'Leads \u00ff');
-        return session.deliveryOf(lead, { body: Buffer.from(json, 'latin1') });
-      }),
+const heavyBodies = probeGroup('body', { rule: '4.2 rule 2', level: 'should' }, [
+  {
+    name: 'invalid-utf8',
+    rule: '4.2 rule 1',
+    level: 'info',
+    expected: '4xx to bytes that are not UTF-8',
+    hint: 'decode strictly (in JavaScript: new TextDecoder("utf-8", {fatal: true})), or names are stored damaged',
+    run: refuses((session) => {
+      const lead = session.newLead();
+      const json = JSON.stringify(lead.value).replace('Leads Check', 'Leads \u00ff');
+      return session.deliveryOf(lead, { body: Buffer.from(json, 'latin1') });
+    }),
+  },
+  {
+    name: 'deep',
+    level: 'must',
+    isHeavy: true,
+    expected: `alive after JSON that nests ${depth} deep`,
+    hint: 'bound the depth of JSON, or catch the error of its parser: one request must not stop the receiver',
+    // The look at the receiver that follows each heavy probe shows whether it lives.
+    run: async (session) => ({
+      result: 'pass',
+      seen: 'it is alive',
+      exchange: await sendDeep(session),
+    }),
+  },
+  {
+    name: 'deep-answer',
+    isHeavy: true,
+    expected: `4xx to JSON that nests ${depth} deep`,
+    hint: 'bound the depth of JSON, and answer 400',
+    async run(session) {
+      // A receiver that the first such request stopped and that came back is not stopped again.
+      const sent = session.exchanges.find(({ request }) => request.bodyCommand === deepCommand);
+      return expectRefused(sent ?? (await sendDeep(session)));
     },
-    {
-      name: 'deep',
-      level: 'must',
-      expected: `alive after JSON that nests ${depth} deep`,
-      hint: 'bound the depth of JSON, or catch the error of its parser: one request must not stop the receiver',
-      // That the receiver lives afterwards is found out behind every probe that is run alone.
-      async run(session) {
-        const exchange = await session.send(deepBody(session));
-        sentDeep.set(session.exchanges, exchange);
-        return { result: 'pass', seen: 'it is alive', exchange };
-      },
+  },
+  {
+    name: 'huge',
+    isHeavy: true,
+    expected: '4xx to a lead of 8 MiB',
+    hint: 'bound the size of a body, and answer 413 as soon as it is exceeded: a lead has a few hundred bytes',
+    async run(session) {
+      const exchange = await session.send(hugeBody(session));
+      const { answer } = exchange;
+      // To reset the connection while the body comes is a refusal too, before the answer or within it.
+      if (isCutOff(answer)) return { result: 'pass', seen: describeAnswer(answer), exchange };
+      return expectRefused(
+        answer.answered ? { ...exchange, answer: { ...answer, isWhole: true } } : exchange,
+      );
     },
-    {
-      name: 'deep-answer',
-      expected: `4xx to JSON that nests ${depth} deep`,
-      hint: 'bound the depth of JSON, and answer 400',
-      run: async (session) =>
-        expectRefused(sentDeep.get(session.exchanges) ?? (await session.send(deepBody(session)))),
+  },
+  {
+    name: 'slow',
+    expected: '2xx to a body that comes in pieces over some seconds',
+    hint: 'read the body to its end before it is parsed: it may come in any number of pieces',
+    run: acknowledges((session) => ({
+      ...session.deliveryOf(session.newLead()),
+      sentWithinMs: Math.min(longestMs, session.wire.timeoutMs / 3),
+    })),
+  },
+  {
+    name: 'stalled',
+    isHeavy: true,
+    expected: `2xx to a delivery while ${stalledBodies} others send half a body`,
+    hint: 'serve several connections at once, and bound the time for one request',
+    requires: ['direct'],
+    async run(session) {
+      const release = new AbortController();
+      try {
+        for (let i = 0; i < stalledBodies; i += 1) await sendHalf(session, release.signal);
+        const exchange = await session.send(session.deliveryOf(session.newLead()));
+        const isTaken = isAcknowledged(exchange);
+        return { result: isTaken ? 'pass' : 'fail', seen: describeAnswer(exchange.answer), exchange };
+      } finally {
+        release.abort();
+      }
     },
-    {
-      name: 'huge',
-      expected: `4xx to a lead of ${megabytes} MiB`,
-      hint: 'bound the size of a body, and answer 413 as soon as it is exceeded: a lead has a few hundred bytes',
-      async run(session) {
-        // With an id: without one, a receiver that takes any size would refuse it as well.
-        const lead = session.newLead();
-        const start = JSON.stringify({ ...lead.value, padding: '' }).slice(0, -'"}'.length);
-        const body = Buffer.from(`${start}${'x'.repeat(megabytes << 20)}"}`);
-        const shellBody = `printf '%s%s"}' '${start}' "$(head -c ${megabytes << 20} /dev/zero | tr '\\0' x)"`;
-        const exchange = await session.send({ ...session.deliveryOf(lead, { body }), shellBody });
-        // To end the connection without reading on is a way of refusing as well.
-        return isCutOff(exchange.answer)
-          ? { result: 'pass', seen: describeAnswer(exchange.answer), exchange }
-          : expectRefused(exchange);
-      },
-    },
-    {
-      name: 'slow',
-      stage: 'together',
-      expected: '2xx to a body that comes in pieces over some seconds',
-      hint: 'read the body to its end before it is parsed: it may come in any number of pieces',
-      isSlow: true,
-      run: acknowledges((session) => ({
-        ...session.deliveryOf(session.newLead()),
-        sentWithinMs: Math.min(longestMs, session.wire.timeoutMs / 3),
-      })),
-    },
-    {
-      name: 'stalled',
-      expected: `2xx to a delivery while ${stalledBodies} others send half a body`,
-      hint: 'serve several connections at once, and bound the time for one request',
-      inapplicable: ({ endpoint }) =>
-        endpoint.proxy === undefined ? undefined : 'the receiver is reached through a proxy',
-      async run(session) {
-        const release = new AbortController();
-        try {
-          for (let i = 0; i < stalledBodies; i += 1) await sendHalf(session, release.signal);
-          const exchange = await session.send(session.deliveryOf(session.newLead()));
-          if (isAcknowledged(exchange)) return expectAccepted(exchange);
-          return { result: 'fail', seen: describeAnswer(exchange.answer), exchange };
-        } finally {
-          release.abort();
-        }
-      },
-    },
-  ],
-);
+  },
+]);
 
 /** A request that announces a body and sends a part of it; the connection stays open until `signal` is aborted. */
 async function sendHalf(session: CheckSession, signal: AbortSignal): Promise<void> {

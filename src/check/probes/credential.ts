@@ -1,18 +1,16 @@
-import { createSecretKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
-import { promisify } from 'node:util';
-import { kindOf } from '../../webhook/crypto/signature.ts';
-import type { Key } from '../../webhook/scheme.ts';
 import {
-  alterCredential,
   credentialHeader,
-  credentialTexts,
-  type Incomplete,
-  incompleteRequests,
-  noCredential,
+  credentialValue,
+  forgedDelivery,
+  hasSignature,
+  incompleteVariants,
+  otherKey,
   otherText,
-  signatureJoiner,
-  signs,
-  unsigned,
+  sampleTexts,
+  signatureSeparator,
+  type Variant,
+  withAlteredCredential,
+  withBothSignatures,
   withCredential,
   withoutCredential,
   withoutProof,
@@ -29,21 +27,14 @@ import {
   skipped,
   worstOf,
 } from '../probe.ts';
-import {
-  type CheckRequest,
-  type CheckSession,
-  deliveryId,
-  jsonOf,
-  type TestLead,
-  withContentType,
-} from '../session.ts';
+import { type CheckRequest, type CheckSession, deliveryId, jsonOf, withContentType } from '../session.ts';
 
-/** To answer a bad credential with an error of the server is not as it should be, and nothing was accepted. */
+/** A bad credential that is answered with an error of the server is not as it should be, and nothing was accepted. */
 const refused = (requestOf: Parameters<typeof refuses>[0]): Probe['run'] => refuses(requestOf, 'warn');
 
 const credential = probeGroup(
   'credential',
-  { rule: '4.2 rule 3', level: 'must', isHarmless: true, expectsRefusal: true, inapplicable: noCredential },
+  { rule: '4.2 rule 3', level: 'must', isHarmless: true, requires: ['credential'] },
   [
     {
       name: 'missing',
@@ -55,11 +46,7 @@ const credential = probeGroup(
       name: 'empty',
       expected: '4xx to an empty credential',
       hint: 'an empty header proves nothing: refuse it with 401',
-      run: refused((session) => {
-        const request = session.deliveryOf(session.newLead());
-        const headers = withCredential(session, request.headers, () => '');
-        return { ...request, headers, withheld: request.headers };
-      }),
+      run: refused((session) => withCredential(session, session.deliveryOf(session.newLead()), () => '')),
     },
     {
       name: 'wrong',
@@ -67,54 +54,49 @@ const credential = probeGroup(
       hint: 'verify the credential before anything else, and refuse with 401 what does not match',
       run: refused(async (session) => {
         const lead = session.newLead();
-        const genuine = session.deliveryOf(lead);
-        const wrong = signs(session)
-          ? session.deliveryOf(lead, { key: await otherKey(session.signer.key) })
-          : { ...genuine, headers: alterCredential(session, genuine.headers, otherText) };
-        return { ...wrong, withheld: genuine.headers };
+        if (!hasSignature(session)) return forgedDelivery(session, lead);
+        const { headers } = session.deliveryOf(lead, { key: await otherKey(session.signer.key) });
+        return { ...session.deliveryOf(lead), headers };
       }),
     },
     {
       name: 'truncated',
       expected: '4xx to a credential without its end',
       hint: 'compare the whole credential, not only as much as was sent',
-      inapplicable: (session) => noCredential(session) ?? tooShort(session),
-      // Four characters of a signature: the last alone may hold no more than padding.
-      run: refused(
-        altered((text, session) => text.slice(0, signs(session) ? -4 : -1), '${LEADS_WEBHOOK_TOKEN%?}'),
-      ),
+      run: (session) =>
+        sampleTexts(session).some((text) => text.length < 2)
+          ? skipped('the token has one character')
+          : // Four characters of a signature: the last alone may hold no more than padding.
+            refusesAltered(
+              session,
+              (text) => text.slice(0, hasSignature(session) ? -4 : -1),
+              '{LEADS_WEBHOOK_TOKEN%?}',
+            ),
     },
     {
       name: 'longer',
       expected: '4xx to a credential with more behind it',
       hint: 'compare the whole credential, and decode it strictly: lenient decoders drop what they cannot read',
-      run: refused(altered((text) => `${text}-x`, '${LEADS_WEBHOOK_TOKEN}-x')),
+      run: (session) => refusesAltered(session, (text) => `${text}-x`),
     },
     {
       name: 'case',
       expected: '4xx to a credential in other letter case',
       hint: 'compare the bytes of the credential: another letter case is another credential',
-      inapplicable: (session) => noCredential(session) ?? caseless(session),
-      run: refused(altered(swapCase, `$(printf %s "$LEADS_WEBHOOK_TOKEN" | tr 'a-zA-Z' 'A-Za-z')`)),
+      run(session) {
+        const texts = sampleTexts(session);
+        if (!texts.some((text) => /[a-z]/i.test(text))) return skipped('the token has no letters');
+        return hasSignature(session) && texts.every((text) => /^[0-9a-f]+$/i.test(text))
+          ? skipped('the signature is hex, which means the same in either case')
+          : refusesAltered(session, swapCase, '(printf %s "$LEADS_WEBHOOK_TOKEN" | tr a-zA-Z A-Za-z)');
+      },
     },
-  ],
-);
-
-const forged = probeGroup(
-  'credential',
-  { rule: '4.2 rule 3', level: 'must', isHarmless: true, expectsRefusal: true, inapplicable: noCredential },
-  [
     {
       name: 'incomplete',
       expected: '4xx without each header of the proof, or a part',
       hint: 'refuse a delivery that lacks one of them: an attacker leaves out whatever turns verification off',
-      inapplicable: (session) =>
-        noCredential(session) ??
-        (incompleteRequests(session, session.deliveryOf(unsent)).length === 0
-          ? `the credential of the scheme '${session.signer.scheme.name}' is one value`
-          : undefined),
       run: (session) =>
-        refusesEach(session, incompleteRequests(session, session.deliveryOf(session.newLead()))),
+        refusesEach(session, incompleteVariants(session, session.deliveryOf(session.newLead()))),
     },
     {
       name: 'bypass',
@@ -126,11 +108,11 @@ const forged = probeGroup(
           (name) => [name, '127.0.0.1'] as const,
         );
         return refusesEach(session, [
-          { what: 'as PUT', request: { ...request, method: 'PUT' } },
-          { what: 'as text/plain', request: withContentType(request, 'text/plain') },
-          { what: 'as a form', request: withContentType(request, 'application/x-www-form-urlencoded') },
-          { what: 'in chunks', request: { ...request, isChunked: true } },
-          { what: 'as if from this host', request: { ...request, headers: [...request.headers, ...origin] } },
+          { form: 'as PUT', request: { ...request, method: 'PUT' } },
+          { form: 'as text/plain', request: withContentType(request, 'text/plain') },
+          { form: 'as a form', request: withContentType(request, 'application/x-www-form-urlencoded') },
+          { form: 'in chunks', request: { ...request, isChunked: true } },
+          { form: 'as if from this host', request: { ...request, headers: [...request.headers, ...origin] } },
         ]);
       }),
     },
@@ -142,14 +124,14 @@ const forged = probeGroup(
         refused((session) => {
           const request = session.deliveryOf(session.newLead());
           const bare = withoutCredential(session, request);
-          const taken = [...session.signer.scheme.credentialHeaders, ...bare.headers.map(([name]) => name)];
+          const used = [...session.signer.scheme.credentialHeaders, ...bare.headers.map(([name]) => name)];
           const value = credentialValue(session, request);
-          const others = [
+          const elsewhere = [
             ...otherNames.map((name) => [name, value] as const),
             ['authorization', `Bearer ${value}`] as const,
             ['cookie', `token=${value}`] as const,
-          ].filter(([name]) => !taken.some((one) => one.toLowerCase() === name));
-          return { ...bare, headers: [...bare.headers, ...others] };
+          ].filter(([name]) => !used.some((header) => header.toLowerCase() === name));
+          return { ...bare, headers: [...bare.headers, ...elsewhere] };
         }),
       ),
     },
@@ -162,19 +144,37 @@ const forged = probeGroup(
       run: unlessOpen(
         refused((session) => {
           const request = session.deliveryOf(session.newLead());
-          const value = credentialValue(session, request);
+          const value = encodeURIComponent(credentialValue(session, request));
           const names = [credentialHeader(session), ...otherNames, 'access_token', 'secret'];
-          const queryOf = (text: string): string => names.map((name) => `${name}=${text}`).join('&');
-          return {
-            ...withoutCredential(session, request),
-            query: queryOf(encodeURIComponent(value)),
-            shellQuery: signs(session) ? undefined : queryOf('$LEADS_WEBHOOK_TOKEN'),
-          };
+          const query = names.map((name) => `${name}=${value}`).join('&');
+          return { ...withoutCredential(session, request), query };
         }),
       ),
     },
+    {
+      name: 'doubled',
+      level: 'should',
+      expected: '4xx to a right and a wrong credential in two headers',
+      hint: 'refuse a request that has the header twice: a proxy in front may look at the other one',
+      isHarmless: false,
+      async run(session) {
+        const header = credentialHeader(session);
+        const sendBoth = async (isRightFirst: boolean): Promise<Finding> => {
+          const request = session.deliveryOf(session.newLead());
+          const wrong = withAlteredCredential(session, request, otherText).headers.filter(
+            ([name]) => name.toLowerCase() === header,
+          );
+          const headers = isRightFirst ? [...request.headers, ...wrong] : [...wrong, ...request.headers];
+          return expectRefused(await session.send({ ...request, headers }), 'warn');
+        };
+        return worstOf([await sendBoth(true), await sendBoth(false)]);
+      },
+    },
   ],
 );
+
+/** Names under which programs look for a credential. */
+const otherNames = ['token', 'key', 'signature', 'x-token', 'x-api-key', 'x-auth-token', 'x-signature'];
 
 /** A receiver that takes a request without any proof says nothing about the ways around it. */
 function unlessOpen(run: Probe['run']): Probe['run'] {
@@ -186,108 +186,43 @@ function unlessOpen(run: Probe['run']): Probe['run'] {
   };
 }
 
-/** Names under which programs look for a credential. */
-const otherNames = ['token', 'key', 'signature', 'x-token', 'x-api-key', 'x-auth-token', 'x-signature'];
+/** The `expression` makes the altered token in a shell, behind `$`: no curl line may show a text that is almost the token. */
+function refusesAltered(
+  session: CheckSession,
+  alter: (text: string) => string,
+  expression?: string,
+): Promise<Finding> | Finding {
+  const request = withAlteredCredential(session, session.deliveryOf(session.newLead()), alter);
+  const shellValue =
+    expression === undefined || hasSignature(session)
+      ? undefined
+      : { text: credentialValue(session, request), expression };
+  return refused(() => ({ ...request, shellValue }))(session);
+}
 
-/** For a question that sends nothing. */
-const unsent: TestLead = { id: 'leads-check', value: {} };
-
-const credentialValue = (session: CheckSession, { headers }: CheckRequest): string =>
-  headers.findLast(([name]) => name.toLowerCase() === credentialHeader(session))?.[1] ?? '';
-
-/** Sends them at the same time; the worst answer, and to what it was given. */
-async function refusesEach(session: CheckSession, variants: readonly Incomplete[]): Promise<Finding> {
+/** Sends them at the same time, and gives the worst answer with the form that got it. */
+async function refusesEach(session: CheckSession, variants: readonly Variant[]): Promise<Finding> {
   const findings = await Promise.all(
-    variants.map(async ({ what, request }) => {
+    variants.map(async ({ form, request }) => {
       const finding = expectRefused(await session.send(request), 'warn');
-      return { ...finding, seen: `${finding.seen} ${what}` };
+      return { ...finding, seen: `${finding.seen} ${form}` };
     }),
   );
-  const [first, ...rest] = findings;
-  if (first === undefined) throw new TypeError('no request was made');
-  const worst = worstOf([first, ...rest]);
+  const [first, ...further] = findings;
+  if (first === undefined)
+    return skipped(`the credential of the scheme '${session.signer.scheme.name}' is one value`);
+  const worst = worstOf([first, ...further]);
   return worst.result === 'pass' ? { ...worst, seen: `each of ${findings.length} was refused` } : worst;
 }
 
-const doubled = probeGroup('credential', { rule: '4.2 rule 3', level: 'should' }, [
-  {
-    name: 'doubled',
-    expected: '4xx to a right and a wrong credential in two headers',
-    hint: 'refuse a request that has the header twice: a proxy in front may look at the other one',
-    expectsRefusal: true,
-    inapplicable: noCredential,
-    async run(session) {
-      const name = credentialHeader(session);
-      const both = async (isRightFirst: boolean) => {
-        const request = session.deliveryOf(session.newLead());
-        const wrong = alterCredential(session, request.headers, otherText).filter(
-          ([own]) => own.toLowerCase() === name,
-        );
-        const headers = isRightFirst ? [...request.headers, ...wrong] : [...wrong, ...request.headers];
-        return expectRefused(await session.send({ ...request, headers }), 'warn');
-      };
-      return worstOf([await both(true), await both(false)]);
-    },
-  },
-]);
-
-/** A delivery whose token is changed, `shell` being the expression for it: a token without its end is almost the token. */
-function altered(alter: (text: string, session: CheckSession) => string, shell: string) {
-  return (session: CheckSession): CheckRequest => {
-    const request = session.deliveryOf(session.newLead());
-    const headers = alterCredential(session, request.headers, (text) => alter(text, session));
-    const shellValues = signs(session) ? undefined : { [credentialHeader(session)]: shell };
-    return { ...request, headers, withheld: request.headers, shellValues };
-  };
-}
-
-function swapCase(text: string): string {
-  return text.replace(/[a-z]/gi, (letter) =>
+const swapCase = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
-}
-
-function tooShort(session: CheckSession): string | undefined {
-  const [text = ''] = ownCredential(session);
-  return text.length < 2 ? 'the token has one character' : undefined;
-}
-
-function caseless(session: CheckSession): string | undefined {
-  const texts = ownCredential(session);
-  if (!texts.some((text) => /[a-z]/i.test(text))) return 'the token has no letters';
-  const isHex = signs(session) && texts.every((text) => /^[0-9a-f]+$/i.test(text));
-  return isHex ? 'the signature is hex, which means the same in either case' : undefined;
-}
-
-const ownCredential = (session: CheckSession): string[] =>
-  credentialTexts(session, session.credential(Buffer.from('{}'), 'msg_leads-check'));
-
-const newPair = promisify(generateKeyPair);
-
-/** A key of the same kind and name that nobody knows. */
-async function otherKey(key: Key | undefined): Promise<Key | undefined> {
-  return key && { ...key, material: await otherMaterial(kindOf(key.material)) };
-}
-
-async function otherMaterial(kind: ReturnType<typeof kindOf>): Promise<KeyObject> {
-  switch (kind) {
-    case 'ed25519':
-      return (await newPair('ed25519')).privateKey;
-    case 'p256':
-      return (await newPair('ec', { namedCurve: 'P-256' })).privateKey;
-    case 'rsa':
-      return (await newPair('rsa', { modulusLength: 2048 })).privateKey;
-    case 'rsa-pss':
-      return (await newPair('rsa-pss', { modulusLength: 2048 })).privateKey;
-    case 'secret':
-    case undefined:
-      return createSecretKey(randomBytes(32));
-  }
-}
 
 const signature = probeGroup(
   'signature',
-  { rule: '4.2 rule 3', level: 'must', isHarmless: true, expectsRefusal: true, inapplicable: unsigned },
+  { rule: '4.2 rule 3', level: 'must', isHarmless: true, requires: ['credential', 'signature'] },
   [
     {
       name: 'tampered-body',
@@ -295,9 +230,8 @@ const signature = probeGroup(
       hint: 'compute the signature over the raw bytes that came, and compare it before they are parsed',
       run: refused((session) => {
         const lead = session.newLead();
-        const body = Buffer.from(JSON.stringify({ ...lead.value, category: 'changed' }));
-        const withheld = session.credential(body, deliveryId(lead));
-        return { ...session.deliveryOf(lead), body, withheld };
+        const body = jsonOf({ ...lead, value: { ...lead.value, category: 'changed' } });
+        return { ...session.deliveryOf(lead, { body }), headers: session.deliveryOf(lead).headers };
       }),
     },
     {
@@ -306,9 +240,8 @@ const signature = probeGroup(
       hint: 'a signature proves one body: compute it again for each delivery',
       run: refused((session) => {
         const lead = session.newLead();
-        const genuine = session.deliveryOf(lead);
         const { headers } = session.deliveryOf(session.newLead(), { id: deliveryId(lead) });
-        return { ...genuine, headers, withheld: genuine.headers };
+        return { ...session.deliveryOf(lead), headers };
       }),
     },
     {
@@ -316,53 +249,42 @@ const signature = probeGroup(
       level: 'should',
       expected: '4xx to a signature made for another URL',
       hint: 'compare the URL that was signed with the one under which the receiver is known',
-      inapplicable: (session) =>
-        unsigned(session) ??
-        (session.signer.scheme.signsUrl
-          ? undefined
-          : `the scheme '${session.signer.scheme.name}' does not sign the URL`),
-      run: refused((session) => {
+      run(session) {
+        const { scheme } = session.signer;
+        if (!scheme.signsUrl) return skipped(`the scheme '${scheme.name}' does not sign the URL`);
         const lead = session.newLead();
         const target = new URL('/leads-check/other', session.endpoint.url).href;
-        const withheld = session.credential(jsonOf(lead), deliveryId(lead));
-        return { ...session.deliveryOf(lead, { target }), withheld };
-      }),
+        const { headers } = session.deliveryOf(lead, { target });
+        return refused(() => ({ ...session.deliveryOf(lead), headers }))(session);
+      },
+    },
+    // A rotation of keys sends a signature by each of them.
+    {
+      name: 'second',
+      level: 'should',
+      isHarmless: false,
+      expected: '2xx to two signatures of which the second is right',
+      hint: 'compare each signature in the header: while a secret is replaced, the sender signs with both',
+      run: (session) => judgesTwoSignatures(session, true),
+    },
+    {
+      name: 'both-wrong',
+      expected: '4xx to two signatures of which none is right',
+      hint: 'a delivery is genuine when one of its signatures matches, however many it carries',
+      run: (session) => judgesTwoSignatures(session, false),
     },
   ],
 );
 
-/** A rotation of keys sends a signature by each of them. */
-const rotation = probeGroup('signature', { rule: '4.2 rule 3', level: 'should', inapplicable: unsigned }, [
-  {
-    name: 'second',
-    expected: '2xx to two signatures of which the second is right',
-    hint: 'compare each signature in the header: while a secret is replaced, the sender signs with both',
-    needsAcknowledgement: true,
-    run: (session) => judgesTwoSignatures(session, true),
-  },
-  {
-    name: 'both-wrong',
-    level: 'must',
-    expected: '4xx to two signatures of which none is right',
-    hint: 'a delivery is genuine when one of its signatures matches, however many it carries',
-    isHarmless: true,
-    expectsRefusal: true,
-    run: (session) => judgesTwoSignatures(session, false),
-  },
-]);
-
 async function judgesTwoSignatures(session: CheckSession, isSecondRight: boolean): Promise<Finding> {
-  const { key } = session.signer;
-  const join = signatureJoiner(session);
-  if (join === undefined) return skipped(`the scheme '${session.signer.scheme.name}' sends one signature`);
+  const { key, scheme } = session.signer;
+  const separator = signatureSeparator(session);
+  if (separator === undefined) return skipped(`the scheme '${scheme.name}' sends one signature`);
   const lead = session.newLead();
-  const at = session.clock.now();
-  const wrong = session.deliveryOf(lead, { at, key: await otherKey(key) });
-  const second = session.deliveryOf(lead, { at, key: isSecondRight ? key : await otherKey(key) });
-  const both = join(credentialValue(session, wrong), credentialValue(session, second));
-  const headers = withCredential(session, wrong.headers, () => both);
-  const withheld = session.deliveryOf(lead, { at }).headers;
-  const exchange = await session.send({ ...wrong, headers, withheld });
+  const right = session.deliveryOf(lead);
+  const wrong = { ...right, headers: session.deliveryOf(lead, { key: await otherKey(key) }).headers };
+  const second = isSecondRight ? right : session.deliveryOf(lead, { key: await otherKey(key) });
+  const exchange = await session.send(withBothSignatures(session, [wrong, second], separator));
   return isSecondRight ? expectAccepted(exchange) : expectRefused(exchange, 'warn');
 }
 
@@ -370,88 +292,63 @@ async function judgesTwoSignatures(session: CheckSession, isSecondRight: boolean
 const farMs = 7 * 86_400_000;
 const hourMs = 3_600_000;
 
-const signedSince =
-  (offsetMs: number) =>
-  (session: CheckSession): CheckRequest =>
-    session.deliveryOf(session.newLead(), { at: session.clock.now() + offsetMs });
+const signedSince = (session: CheckSession, offsetMs: number): CheckRequest =>
+  session.deliveryOf(session.newLead(), { at: session.clock.now() + offsetMs });
 
-const untimed = ({ signer: { scheme, key } }: CheckSession): string | undefined =>
-  key === undefined || scheme.toleranceMs === undefined
-    ? `the scheme '${scheme.name}' sends no time`
-    : undefined;
-
-const untimely = probeGroup(
-  'time',
-  { rule: '4.2 rule 5', level: 'must', isHarmless: true, expectsRefusal: true, inapplicable: untimed },
-  [
-    {
-      name: 'stale',
-      expected: '4xx to a delivery that was signed a week ago',
-      hint: 'compare the signed time with the clock, and refuse what is older than about five minutes',
-      run: refused(signedSince(-farMs)),
-    },
-    {
-      name: 'future',
-      expected: '4xx to a delivery signed a week in the future',
-      hint: 'compare in both directions: what is signed for next week can be replayed until then',
-      run: refused(signedSince(farMs)),
-    },
-    {
-      name: 'window',
-      level: 'should',
-      expected: '4xx to a delivery that was signed an hour ago',
-      hint: 'tolerate about five minutes: what is accepted for longer can be replayed for longer',
-      run: refused((session) => {
-        const tolerance = session.signer.scheme.toleranceMs ?? 0;
-        return signedSince(-Math.max(hourMs, 4 * tolerance))(session);
-      }),
-    },
-    {
-      name: 'malformed',
-      expected: '4xx to a time that is none',
-      hint: 'refuse a time that cannot be read: no comparison with NaN is true, not even the one that refuses',
-      run: refused((session) => {
-        const lead = session.newLead();
-        const at = session.clock.now();
-        const genuine = session.deliveryOf(lead, { at });
-        const later = session.deliveryOf(lead, { at: at + hourMs });
-        const credential = credentialHeader(session);
-        // Beside the credential, what differs is the time; in it, a time is covered by the signature.
-        const headers = genuine.headers.map(
-          ([name, value], i) =>
-            [
-              name,
-              later.headers[i]?.[1] === value || name.toLowerCase() === credential ? value : 'now',
-            ] as const,
-        );
-        return { ...genuine, headers };
-      }),
-      inapplicable: (session) =>
-        untimed(session) ??
-        (signs(session) ? `the scheme '${session.signer.scheme.name}' signs its time` : undefined),
-    },
-  ],
-);
-
-const timely = probeGroup('time', { rule: '4.2 rule 5', level: 'should', inapplicable: untimed }, [
+const time = probeGroup('time', { rule: '4.2 rule 5', level: 'must', isHarmless: true, requires: ['time'] }, [
+  {
+    name: 'stale',
+    expected: '4xx to a delivery that was signed a week ago',
+    hint: 'compare the signed time with the clock, and refuse what is older than about five minutes',
+    run: refused((session) => signedSince(session, -farMs)),
+  },
+  {
+    name: 'future',
+    expected: '4xx to a delivery signed a week in the future',
+    hint: 'compare in both directions: what is signed for next week can be replayed until then',
+    run: refused((session) => signedSince(session, farMs)),
+  },
+  {
+    name: 'window',
+    level: 'should',
+    expected: '4xx to a delivery that was signed an hour ago',
+    hint: 'tolerate about five minutes: what is accepted for longer can be replayed for longer',
+    run: refused((session) =>
+      signedSince(session, -Math.max(hourMs, 4 * (session.signer.scheme.toleranceMs ?? 0))),
+    ),
+  },
+  {
+    name: 'malformed',
+    expected: '4xx to a time that is none',
+    hint: 'refuse a time that cannot be read: no comparison with NaN is true, not even the one that refuses',
+    run: (session) =>
+      hasSignature(session)
+        ? skipped(`the scheme '${session.signer.scheme.name}' signs its time`)
+        : refused(withUnreadableTime)(session),
+  },
   {
     name: 'skew',
+    level: 'should',
+    isHarmless: false,
     expected: '2xx to a delivery that was signed 30 s ago',
     hint: 'tolerate about five minutes: clocks differ, and deliveries wait',
-    needsAcknowledgement: true,
-    run: acknowledges((session) => {
-      const tolerance = session.signer.scheme.toleranceMs ?? 0;
-      return signedSince(-Math.min(30_000, tolerance / 2))(session);
-    }),
+    run: acknowledges((session) =>
+      signedSince(session, -Math.min(30_000, (session.signer.scheme.toleranceMs ?? 0) / 2)),
+    ),
   },
 ]);
 
-export const credentialProbes: readonly Probe[] = [
-  ...credential,
-  ...forged,
-  ...doubled,
-  ...signature,
-  ...rotation,
-  ...untimely,
-  ...timely,
-];
+/** The header that differs between two times of signing, and is not the credential, holds the time. */
+function withUnreadableTime(session: CheckSession): CheckRequest {
+  const lead = session.newLead();
+  const genuine = session.deliveryOf(lead);
+  const later = session.deliveryOf(lead, { at: lead.madeAt + hourMs });
+  const header = credentialHeader(session);
+  const headers = genuine.headers.map(([name, value], i) => {
+    const isTime = later.headers[i]?.[1] !== value && name.toLowerCase() !== header;
+    return [name, isTime ? 'now' : value] as const;
+  });
+  return { ...genuine, headers };
+}
+
+export const credentialProbes: readonly Probe[] = [...credential, ...signature, ...time];

@@ -1,5 +1,5 @@
 import { checkServerIdentity } from 'node:tls';
-import { isCutOff, rawExchange } from '../raw-request.ts';
+import { exchangeBytes, isCutOff } from '../exchange.ts';
 import {
   acknowledges,
   describeAnswer,
@@ -19,6 +19,7 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     expected: '4xx to GET and PUT',
     hint: 'take POST alone, and answer 405 to every other method',
     isHarmless: true,
+    isIndependent: true,
     async run(session) {
       const request = session.deliveryOf(session.newLead());
       const empty = Buffer.alloc(0);
@@ -33,14 +34,12 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     expected: '4xx to a lead that is sent as text/plain',
     hint: 'answer 415 to anything but application/json: a web page can send text/plain to any address',
     isHarmless: true,
-    needsAcknowledgement: true,
     run: refuses((session) => withContentType(session.deliveryOf(session.newLead()), 'text/plain')),
   },
   {
     name: 'chunked',
     expected: '2xx to a chunked body',
     hint: 'read a body without Content-Length as well (RFC 9112, section 7.1)',
-    needsAcknowledgement: true,
     run: acknowledges((session) => ({ ...session.deliveryOf(session.newLead()), isChunked: true })),
   },
   {
@@ -48,9 +47,9 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
     expected: '4xx, or the end of the connection, to what is not HTTP',
     hint: 'leave the parsing of requests to the HTTP server, and let it refuse what it cannot read',
     isHarmless: true,
-    stage: 'alone',
-    inapplicable: ({ endpoint }) =>
-      endpoint.proxy === undefined ? undefined : 'the receiver is reached through a proxy',
+    isIndependent: true,
+    isHeavy: true,
+    requires: ['direct'],
     async run(session) {
       const { url } = session.endpoint;
       const start = `POST ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n`;
@@ -66,9 +65,9 @@ const protocol = probeGroup('protocol', { rule: '4.2 rule 1', level: 'should' },
   },
 ]);
 
-/** None of them carries a credential or a lead. */
+/** The bytes carry neither a credential nor a lead. */
 async function refusesBytes(session: CheckSession, bytes: string): Promise<Finding> {
-  const answer = await rawExchange(session.endpoint, bytes, session.wire);
+  const answer = await exchangeBytes(session.endpoint, bytes, session.wire);
   const isRefused = answer.answered ? answer.status >= 300 && answer.status < 500 : isCutOff(answer);
   return { result: isRefused ? 'pass' : 'fail', seen: describeAnswer(answer) };
 }
@@ -80,17 +79,15 @@ const warnDays = 14;
 
 const nameMismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-/** Of the connection alone: nothing is delivered. */
+/** They look at the connection alone and deliver nothing. */
 const tls = probeGroup(
   'tls',
   {
     rule: '4.2 rule 1',
     level: 'should',
     isHarmless: true,
-    inapplicable: ({ endpoint }) => {
-      if (!endpoint.isSecure) return 'the URL is plain HTTP';
-      return endpoint.proxy === undefined ? undefined : 'the receiver is reached through a proxy';
-    },
+    isIndependent: true,
+    requires: ['tls', 'direct'],
   },
   [
     {
@@ -156,12 +153,12 @@ const tls = probeGroup(
       async run({ endpoint, wire }) {
         // Without a credential or a lead, since others on the network can read it.
         const request = `POST ${endpoint.url.pathname} HTTP/1.1\r\nHost: ${endpoint.url.host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
-        const answer = await rawExchange({ ...endpoint, isSecure: false }, request, wire);
-        const seen = describeAnswer(answer);
-        if (!answer.answered) return { result: isCutOff(answer) ? 'pass' : 'warn', seen };
+        const answer = await exchangeBytes({ ...endpoint, isSecure: false }, request, wire);
+        const judged = (result: Finding['result']): Finding => ({ result, seen: describeAnswer(answer) });
+        if (!answer.answered) return judged(isCutOff(answer) ? 'pass' : 'warn');
         const { status } = answer;
         const isRefused = [400, 403, 426, 497].includes(status) || (status >= 300 && status < 400);
-        return { result: isRefused ? 'pass' : 'fail', seen };
+        return judged(isRefused ? 'pass' : 'fail');
       },
     },
   ],
@@ -179,9 +176,9 @@ function judgesHandshake(
 }
 
 /** With `isInsecure` the operator knows that it is not trusted; the service still would not deliver. */
-const untrusted = (seen: string, { endpoint }: CheckSession): Finding => ({
+const untrusted = (detail: string, { endpoint }: CheckSession): Finding => ({
   result: endpoint.isInsecure ? 'warn' : 'fail',
-  seen,
+  seen: detail,
 });
 
 export const protocolProbes: readonly Probe[] = [...protocol, ...tls];

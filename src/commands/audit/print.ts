@@ -16,7 +16,7 @@ import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
-import { wrap } from '../help/layout.ts';
+import { wrap } from '../../output/wrap.ts';
 import { reasonText } from '../../messages/audit.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import type { TestCase } from '../../output/junit.ts';

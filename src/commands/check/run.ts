@@ -1,44 +1,44 @@
-import { type Baseline, baselineText, readBaseline } from '../../check/baseline.ts';
 import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
-import type { ExchangeOptions } from '../../check/raw-request.ts';
+import type { ExchangeOptions } from '../../check/exchange.ts';
 import { commandOracle } from '../../check/oracle.ts';
-import type { Probe } from '../../check/probe.ts';
+import { groupOf, type Probe } from '../../check/probe.ts';
 import { validDelivery } from '../../check/probes/delivery.ts';
-import { runProbes, selectProbes, probes as allProbes } from '../../check/run-probes.ts';
+import { acceptedText, baselineText, checkReport, readBaseline } from '../../check/report.ts';
+import { runProbes, selectProbes } from '../../check/run-probes.ts';
 import { CheckSession } from '../../check/session.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
-import { limitTime } from '../../http/client/limit-time.ts';
-import type { TestCase } from '../../output/junit.ts';
 import { writeWhole } from '../../files/replace.ts';
+import { limitTime } from '../../http/client/limit-time.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
+import { junitSuite, printReportJson, printReportText } from '../../output/report.ts';
+import { writeJson } from '../../output/stdout.ts';
+import { writeTable } from '../../output/table.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import { checkReportPlace, writeJunitFile } from '../flags/report-file.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { resolveTarget } from '../flags/resolve-target.ts';
 import { type CheckOptions, rejectContradictions } from './options.ts';
-import { acceptedText, jsonPrinter, prettyPrinter, showCatalogue, inOrderOf } from './print.ts';
-import { type DescribedReport, describeReport, summarize, type Summary } from './report.ts';
 
-/** No receiver holds a run for longer than this beyond the time-out of one probe, in milliseconds. */
+/** No receiver holds a run for longer than this beyond the time-out of one request, in milliseconds. */
 const wholeRunMs = 60_000;
 
 export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
-  const selected = selectProbes(allProbes, options.only, options.skip);
-  const { url } = options;
+  const selected = selectProbes(options.only, options.skip);
+  const { url, junit, writeBaseline, strict } = options;
   if (options.list || url === undefined) {
-    await showCatalogue(selected, options.format === 'json', context);
+    await listProbes(selected, options.format === 'json', context);
     return 'done';
   }
-  const { signal, clock, random } = context;
+  const { signal, clock, random, messages, status } = context;
   const settings = await context.settings();
   const target = await resolveTarget(url, options, context);
   const { scheme, keys } = await resolveScheme(options, settings, context, 'sends');
-  const baseline = options.baseline === undefined ? undefined : await readBaseline(options.baseline);
-  if (options.junit !== undefined) await checkReportPlace(options.junit, 'junit');
-  if (options.writeBaseline !== undefined) await checkReportPlace(options.writeBaseline, 'write-baseline');
+  const baseline = options.baseline === undefined ? new Set<string>() : await readBaseline(options.baseline);
+  if (junit !== undefined) await checkReportPlace(junit, 'junit');
+  if (writeBaseline !== undefined) await checkReportPlace(writeBaseline, 'write-baseline');
   const mayWrite = target.isLocal || options.allowWrites;
   const probes = withPrecondition(selected, mayWrite);
   const { timeoutMs } = settings;
@@ -55,53 +55,39 @@ export async function run(options: CheckOptions, context: Context): Promise<Outc
     signal: whole.signal,
     oracle: options.oracle === undefined ? undefined : commandOracle(options.oracle, context),
   });
-  const described = new Map<string, DescribedReport>();
-  const printer =
-    options.format === 'json'
-      ? jsonPrinter(url.href, context)
-      : await prettyPrinter(url.href, probes, context);
-  const print = inOrderOf(probes, (report) => printer.probe(report));
   const startedAt = clock.now();
-  context.status?.showProgress(
-    (now) => `${described.size} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`,
-  );
+  let completed = 0;
+  status?.showProgress((now) => `${completed} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`);
   try {
-    const reports = await runProbes(probes, {
-      session,
-      mayWrite,
-      timeoutMs,
-      isOver: () => whole.reason() === 'timeout',
-      signal,
-      async onReport(report) {
-        const trust = { caFile: target.caFile, insecure: target.trust.insecure };
-        const isKnown = baseline?.failing.has(report.probe.name) === true;
-        const one = describeReport(report, session, trust, isKnown);
-        described.set(one.name, one);
-        await print(one);
-      },
-    });
-    context.status?.showProgress(undefined);
-    const summary = summarize(reports, { baseline, strict: options.strict, session, startedAt });
-    const inOrder = probes.flatMap(({ name }) => described.get(name) ?? []);
-    await printer.end(summary);
-    await writeResults(summary, inOrder, options, baseline, context);
-    if (!mayWrite) noteWhatIsOpen(context.messages);
-    return summary.isInOrder || options.writeBaseline !== undefined ? 'done' : 'problems';
+    const isOver = (): boolean => whole.reason() === 'timeout';
+    const onReport = (): unknown => (completed += 1);
+    const reports = await runProbes(probes, { session, mayWrite, isOver, signal, onReport });
+    status?.showProgress(undefined);
+    const trust = { caFile: target.caFile, insecure: target.trust.insecure };
+    const report = checkReport({ reports, session, trust, baseline, strict, startedAt });
+    const print = options.format === 'json' ? printReportJson : printReportText;
+    await print(report, context);
+    if (junit !== undefined) await writeJunitFile(junit, junitSuite('leads check', report));
+    if (writeBaseline !== undefined) {
+      await checkReportPlace(writeBaseline, 'write-baseline');
+      await writeWhole(writeBaseline, baselineText(reports, baseline));
+      const failing = reports.filter(({ finding }) => finding.result === 'fail').length;
+      messages.say(`wrote ${writeBaseline}: ${failing} known to fail`);
+    }
+    if (!mayWrite) {
+      messages.note(
+        'writes',
+        'no genuine lead was sent, so a wrong token or secret here goes unseen; --allow-writes runs the rest',
+      );
+    }
+    return report.isInOrder || writeBaseline !== undefined ? 'done' : 'problems';
   } catch (error) {
-    context.status?.showProgress(undefined);
-    if (session.accepted().length > 0) context.messages.say(acceptedText(session.accepted()));
+    status?.showProgress(undefined);
+    if (session.accepted().length > 0) messages.say(acceptedText(session.accepted()));
     throw error;
   } finally {
     whole.clear();
   }
-}
-
-/** Said where a receiver on another host passes everything. */
-function noteWhatIsOpen(messages: Pick<Context['messages'], 'note'>): void {
-  messages.note(
-    'writes',
-    'no genuine lead was sent, so a wrong token or secret here goes unseen; --allow-writes runs the rest',
-  );
 }
 
 /**
@@ -109,39 +95,17 @@ function noteWhatIsOpen(messages: Pick<Context['messages'], 'note'>): void {
  * that expects a refusal: so whether it accepts one is checked first.
  */
 function withPrecondition(selected: readonly Probe[], mayWrite: boolean): readonly Probe[] {
-  const needsIt = ({ needsAcknowledgement, expectsRefusal }: Probe): boolean =>
-    needsAcknowledgement === true || expectsRefusal === true;
-  const isMissing = mayWrite && !selected.includes(validDelivery) && selected.some(needsIt);
-  return isMissing ? [validDelivery, ...selected] : selected;
+  const needsIt = selected.some(({ isIndependent }) => isIndependent !== true);
+  return mayWrite && needsIt && !selected.includes(validDelivery) ? [validDelivery, ...selected] : selected;
 }
 
 /** Six random letters and digits, which two runs at one receiver rarely share. */
 const runName = (random: () => number): string =>
   Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');
 
-/** The files that were asked for. Throws an `OutputError`. */
-async function writeResults(
-  summary: Summary,
-  described: readonly DescribedReport[],
-  { junit, writeBaseline }: CheckOptions,
-  baseline: Baseline | undefined,
-  { messages }: Pick<Context, 'messages'>,
-): Promise<void> {
-  if (junit !== undefined) {
-    const { startedAt, ms } = summary;
-    const cases = junitCases(summary, described);
-    await writeJunitFile(junit, { name: 'leads check', startedAt, ms, cases });
-  }
-  if (writeBaseline !== undefined) {
-    await checkReportPlace(writeBaseline, 'write-baseline');
-    await writeWhole(writeBaseline, baselineText(summary.reports, baseline));
-    messages.say(`wrote ${writeBaseline}: ${summary.counts.fail} known to fail`);
-  }
-}
-
 /**
  * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails: then no probe would say
- * anything. What is behind a proxy is found out by the probes.
+ * anything. The probes find out what is behind a proxy.
  */
 async function reachReceiver(endpoint: Endpoint, { timeoutMs, signal }: ExchangeOptions): Promise<void> {
   if (endpoint.proxy !== undefined) return;
@@ -169,32 +133,17 @@ function hintFor(code: string): string | undefined {
   return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
 }
 
-/**
- * Reports as tests: what is a reason for exit 7 fails; what is not, so that no pipeline stops for it, is skipped with what
- * was found.
- */
-function junitCases(summary: Summary, described: readonly DescribedReport[]): TestCase[] {
-  const failing = new Set(summary.failures.map(({ probe }) => probe.name));
-  return described.map((report) => {
-    const { name, group, expected, level, detail, result, seen } = report;
-    return {
-      className: `leads.check.${group}`,
-      name: name.slice(group.length + 1),
-      ms: seen?.ms ?? 0,
-      outcome: failing.has(name)
-        ? { kind: 'failed', type: level, message: `expected ${expected}; ${detail}`, text: textOf(report) }
-        : result === 'pass'
-          ? { kind: 'passed' }
-          : { kind: 'skipped', message: result === 'skip' ? detail : `${result}: ${detail}` },
-    };
-  });
+/** `--list` */
+async function listProbes(probes: readonly Probe[], asJson: boolean, context: Context): Promise<void> {
+  if (asJson) {
+    for (const probe of probes) {
+      const { name, rule, level, expected } = probe;
+      const line = { name, group: groupOf(probe), rule: `specification ${rule}`, level, expected };
+      await writeJson(context.stdout, line);
+    }
+    return;
+  }
+  const rows = probes.map(({ name, level, rule, expected }) => [name, level, rule, expected]);
+  const fit = { whole: ['NAME', 'LEVEL'], narrowing: [{ drop: 'SECTION' }] };
+  await writeTable(['NAME', 'LEVEL', 'SECTION', 'EXPECTED'], rows, fit, context);
 }
-
-const textOf = ({ expected, detail, seen, hint, curl, rule }: DescribedReport): string =>
-  [
-    `expected: ${expected} (${rule})`,
-    `seen: ${detail}`,
-    ...(seen?.answer ? [`answer: ${seen.answer}`] : []),
-    ...(hint === null ? [] : [`hint: ${hint}`]),
-    ...(curl === null ? [] : [curl]),
-  ].join('\n');

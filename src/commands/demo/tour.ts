@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
 import { spawn } from 'node:child_process';
 import { ask } from '../../config/prompt.ts';
-import { wrap } from '../help/layout.ts';
+import { wrap } from '../../output/wrap.ts';
 import { paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
 import { write } from '../../output/stdout.ts';
 import { truncate } from '../../output/table.ts';

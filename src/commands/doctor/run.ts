@@ -28,7 +28,7 @@ import { authorityFor, authorityKeyPath } from '../../tls/local-authority.ts';
 import { describe, describeProblem } from '../../messages/command-line.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor, wrapWidth, sanitize } from '../../output/terminal/terminal.ts';
-import { wrap } from '../help/layout.ts';
+import { wrap } from '../../output/wrap.ts';
 
 interface DoctorOptions extends InboxFlags {
   readonly learn: boolean;

@@ -8,7 +8,8 @@ import {
   immediateFlags,
   isSwitch,
 } from '../flags/flag.ts';
-import { shellLines, twoColumns, wrap } from './layout.ts';
+import { wrap } from '../../output/wrap.ts';
+import { shellLines, twoColumns } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
 
 type Row = readonly [term: string, text: string];

@@ -1,21 +1,4 @@
-/** Lines of at most `width` columns, broken between words only; a longer word stands alone. Indentation stays. */
-export function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const paragraph of text.split('\n')) {
-    const indent = /^ */.exec(paragraph)?.[0] ?? '';
-    let line = indent;
-    for (const word of paragraph.trimStart().split(' ')) {
-      if (line !== indent && line.length + 1 + word.length > width) {
-        lines.push(line);
-        line = indent + word;
-      } else {
-        line = line === indent ? indent + word : `${line} ${word}`;
-      }
-    }
-    lines.push(line);
-  }
-  return lines;
-}
+import { wrap } from '../../output/wrap.ts';
 
 type Row = readonly [term: string, text: string];
 

@@ -1,6 +1,7 @@
 import type { ListedCommand } from '../flags/command-spec.ts';
 import { type Flag, type Flags, flagTerm, globalFlags, immediateFlags } from '../flags/flag.ts';
-import { runningList, twoColumns, wrap } from './layout.ts';
+import { wrap } from '../../output/wrap.ts';
+import { runningList, twoColumns } from './layout.ts';
 
 /** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
 export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes', 'targets'] as const;

@@ -17,7 +17,7 @@ import type { BucketUnit, Series } from '../../stats/time-buckets.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { formatInstant } from '../../time/zone.ts';
-import { wrap } from '../help/layout.ts';
+import { wrap } from '../../output/wrap.ts';
 import { figureText, shareText } from './figure-text.ts';
 import type { CountedWindow, Window } from './plan.ts';
 import { type RankedFacet, rankedFacets, rankedMatrix, type RankedMatrix } from './ranked.ts';

@@ -8,7 +8,7 @@ import {
   sanitize,
 } from '../../output/terminal/terminal.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
-import { wrap } from '../help/layout.ts';
+import { wrap } from '../../output/wrap.ts';
 
 /** What `verify` says of one delivery, and prints as JSON; it holds no secret and no expected signature. */
 export interface Report {

@@ -1,0 +1,170 @@
+import type { Host } from '../host.ts';
+import type { TestCase, TestSuite } from './junit.ts';
+import { write, writeJson } from './stdout.ts';
+import { type Marks, marksFor, type Palette, paletteFor, sanitize, wrapWidth } from './terminal/terminal.ts';
+import { wrap } from './wrap.ts';
+
+type Outcome = keyof Marks;
+
+/** A thing that a command looked at. */
+export interface Finding {
+  readonly outcome: Outcome;
+  /** Findings of one group are drawn together: those that passed in one line. */
+  readonly group: string;
+  readonly name: string;
+  /** How much it matters, such as `must`. */
+  readonly level: string;
+  readonly expected: string;
+  /** A sentence about what was found, or why nothing was. */
+  readonly detail: string;
+  /** Completes the sentence of a failure: ` after 3ms: {"status":500}`. */
+  readonly evidence: string;
+  readonly hint: string | null;
+  /** A command that shows a failure; it is drawn on one line, so that it can be pasted. */
+  readonly command: string | null;
+  /** A failure that the user asked to be told of by the exit code. */
+  readonly isReasonToFail: boolean;
+  readonly ms: number;
+  /** The finding as a line of JSON. */
+  readonly record: object;
+}
+
+/** The result of a command that proves something, drawn as text, JSON and JUnit. Nothing in it is a secret. */
+export interface Report {
+  readonly title: string;
+  readonly findings: readonly Finding[];
+  /** Sentences about all findings. */
+  readonly remarks: readonly string[];
+  /** The sentence that a reader must not miss. */
+  readonly conclusion: string;
+  readonly isInOrder: boolean;
+  /** The last line of JSON. */
+  readonly summary: object;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly ms: number;
+}
+
+type PrintContext = Pick<Host, 'stdout' | 'env'> & { readonly globals: { readonly color: boolean } };
+
+/** Writes one object a line, the summary last. */
+export async function printReportJson(
+  { findings, summary }: Report,
+  { stdout }: PrintContext,
+): Promise<void> {
+  for (const { record } of findings) await writeJson(stdout, record);
+  await writeJson(stdout, summary);
+}
+
+/** Writes a line for the findings of a group that passed, and some for each that did not. */
+export async function printReportText(report: Report, context: PrintContext): Promise<void> {
+  const { stdout } = context;
+  const colours = await paletteFor(stdout, context);
+  const style = { colours, marks: marksFor(context), width: wrapWidth(stdout) };
+  const groups = groupedBy(report.findings, ({ group }) => group);
+  const verdict = report.isInOrder ? colours.green : colours.red;
+  const lines = [
+    colours.bold(sanitize(report.title)),
+    ...groups.flatMap((findings) => groupLines(findings, style)),
+    '',
+    ...report.remarks.flatMap((remark) => wrap(sanitize(remark), style.width)),
+    ...wrap(report.conclusion, style.width).map(verdict),
+  ];
+  await write(stdout, `${lines.join('\n')}\n`);
+}
+
+interface Style {
+  readonly colours: Palette;
+  readonly marks: Marks;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+function groupLines(findings: readonly Finding[], style: Style): string[] {
+  const { colours, marks } = style;
+  const paint = { pass: colours.green, fail: colours.red, warn: colours.yellow, skip: colours.dim };
+  const listed = (outcome: Outcome, alike: readonly Finding[], suffix = ''): string[] =>
+    besideMark(
+      paint[outcome](marks[outcome]),
+      alike[0]?.group ?? '',
+      `${alike.map(({ name }) => name).join(', ')}${suffix}`,
+      style,
+    );
+  const passed = findings.filter(({ outcome }) => outcome === 'pass');
+  const failed = findings.filter(({ outcome }) => outcome === 'fail');
+  const unusual = (['warn', 'skip'] as const).flatMap((outcome) => {
+    const withOutcome = findings.filter((finding) => finding.outcome === outcome);
+    return groupedBy(withOutcome, ({ detail }) => detail).flatMap((alike) => {
+      const detail = alike[0]?.detail ?? '';
+      const hints = new Set(alike.map(({ hint }) => hint));
+      // A line has room for one hint only, which must belong to all of its findings.
+      const hint = hints.size === 1 ? alike[0]?.hint : null;
+      return listed(outcome, alike, `: ${detail}${hint == null ? '' : `; ${hint}`}`);
+    });
+  });
+  return [
+    ...(passed.length === 0 ? [] : listed('pass', passed)),
+    ...failed.flatMap((finding) => failureLines(finding, style)),
+    ...unusual,
+  ];
+}
+
+/** Findings with the same key, in the order in which each key comes first. */
+function groupedBy(findings: readonly Finding[], keyOf: (finding: Finding) => string): Finding[][] {
+  const keys = [...new Set(findings.map(keyOf))];
+  return keys.map((key) => findings.filter((finding) => keyOf(finding) === key));
+}
+
+/** Columns for the names of groups. */
+const groupWidth = 11;
+
+/** A mark, the group, and a text that is wrapped beside it. */
+function besideMark(mark: string, group: string, text: string, { width, marks }: Style): string[] {
+  const indent = marks.pass.length + 1 + groupWidth + 1;
+  const [first = '', ...further] = wrap(sanitize(text), width - indent);
+  return [
+    `${mark} ${group.padEnd(groupWidth)} ${first}`,
+    ...further.map((line) => `${' '.repeat(indent)}${line}`),
+  ];
+}
+
+function failureLines(finding: Finding, { colours, marks, width }: Style): string[] {
+  const { group, name, level, expected, detail, evidence, hint, command } = finding;
+  const indent = ' '.repeat(marks.pass.length + 3);
+  const inside = (text: string): string[] =>
+    wrap(sanitize(text), width - indent.length).map((line) => indent + line);
+  return [
+    `${colours.red(marks.fail)} ${colours.bold(`${group}.${name}`)} (${level}): ${expected}`,
+    ...inside(detail + evidence),
+    ...(hint === null ? [] : inside(hint)),
+    ...(command === null ? [] : [colours.dim(indent + sanitize(command))]),
+  ];
+}
+
+/** Tests for a CI server. A failure that is no reason to stop a pipeline is skipped with what was found. */
+export const junitSuite = (name: string, { findings, startedAt, ms }: Report): TestSuite => ({
+  name,
+  startedAt,
+  ms,
+  cases: findings.map((finding) => ({
+    className: `${name.replaceAll(' ', '.')}.${finding.group}`,
+    name: finding.name,
+    ms: finding.ms,
+    outcome: testOutcome(finding),
+  })),
+});
+
+function testOutcome(finding: Finding): TestCase['outcome'] {
+  const { outcome, level, expected, detail, evidence, hint, command, isReasonToFail } = finding;
+  if (isReasonToFail) {
+    const text = [
+      `expected: ${expected}`,
+      `seen: ${detail}${evidence}`,
+      `hint: ${hint ?? 'none'}`,
+      command ?? '',
+    ];
+    return { kind: 'failed', type: level, message: `expected ${expected}; ${detail}`, text: text.join('\n') };
+  }
+  if (outcome === 'pass') return { kind: 'passed' };
+  return { kind: 'skipped', message: outcome === 'skip' ? detail : `${outcome}: ${detail}` };
+}
