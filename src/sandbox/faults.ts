@@ -3,7 +3,7 @@ import { forgeryKinds } from '../sender/forge-request.ts';
 import { formatDuration, parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
 
-/** What can go wrong with an answer of the list operation. */
+/** Each can go wrong with an answer of the list operation. */
 export const apiFaults = [
   'status500',
   'status429',
@@ -17,7 +17,7 @@ export const apiFaults = [
   'repeatedCursor',
 ] as const;
 
-/** What can go wrong with a delivery. */
+/** Each can go wrong with a delivery. */
 export const deliveryFaults = ['drop', 'delay', 'reorder', 'duplicate', ...forgeryKinds] as const;
 
 export type ApiFault = (typeof apiFaults)[number];
@@ -42,7 +42,7 @@ export function parseFaults<N extends string>(text: string, names: readonly N[])
 export function readFaults<N extends string>(shares: object, names: readonly N[]): Faults<N> {
   const faults: { [name in N]?: Fault } = {};
   for (const [key, value] of Object.entries(shares)) {
-    const name = names.find((known) => known === key);
+    const name = names.find((candidate) => candidate === key);
     if (name === undefined) {
       throw new UsageError(`there is no fault '${key}'`, { hint: `one of ${names.join(', ')}` });
     }
@@ -55,7 +55,7 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
   return faults;
 }
 
-/** What `readFaults` reads. */
+/** `readFaults` reads this form. */
 export function showFaults(faults: Faults<string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(faults).map(([name, fault]) => [
@@ -82,11 +82,16 @@ function parseShare(text: string): Fault | undefined {
   return chance <= 1 && (duration === undefined || amountMs !== undefined) ? { chance, amountMs } : undefined;
 }
 
+export interface DrawnFault<N extends string> {
+  readonly name: N;
+  readonly fault: Fault;
+}
+
 /** Decides, by seed and key alone, which faults happen, and counts them. */
 export class FaultInjector<N extends string> {
   faults: Faults<N>;
   /** How often each fault happened. */
-  readonly injected = new Map<N, number>();
+  readonly counts: { [name in N]?: number } = {};
   readonly #seed: number;
 
   constructor(seed: number, faults: Faults<N>) {
@@ -94,38 +99,20 @@ export class FaultInjector<N extends string> {
     this.faults = faults;
   }
 
-  /** As at the start, with these faults. */
-  restart(faults: Faults<N>): void {
-    this.faults = faults;
-    this.injected.clear();
-  }
-
   /** The fault, when it happens to what `key` names. */
   draw(name: N, key: string): Fault | undefined {
     const fault = this.faults[name];
     if (fault === undefined || drawFor(this.#seed, `${name} ${key}`) >= fault.chance) return undefined;
-    this.injected.set(name, (this.injected.get(name) ?? 0) + 1);
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
     return fault;
   }
 
   /** The first of these faults that happens; those after it are not drawn. */
-  drawFirst<S extends N>(
-    names: readonly S[],
-    key: string,
-  ): { readonly name: S; readonly fault: Fault } | undefined {
+  drawFirst<S extends N>(names: readonly S[], key: string): DrawnFault<S> | undefined {
     for (const name of names) {
       const fault = this.draw(name, key);
       if (fault !== undefined) return { name, fault };
     }
     return undefined;
   }
-}
-
-/** How often each fault happened in all of these. */
-export function injectedIn(injectors: readonly FaultInjector<string>[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const { injected } of injectors) {
-    for (const [name, times] of injected) sums[name] = (sums[name] ?? 0) + times;
-  }
-  return sums;
 }

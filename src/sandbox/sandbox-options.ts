@@ -1,7 +1,7 @@
 import type { Signer } from '../sender/sign-request.ts';
 import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 
-/** What is undefined has its default. */
+/** An undefined member has its default. */
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** Settings of one sandbox; everything has a default. */
@@ -19,17 +19,17 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly seed?: string | number | undefined;
   /** How many leads there are at the start. Default 250. */
   readonly leads?: number | undefined;
-  /** When the newest of them was created, in milliseconds. Default: the last UTC midnight. */
+  /** The time at which the newest of them was created, in milliseconds. Default: the last UTC midnight. */
   readonly newest?: number | undefined;
   /** Leads in their own bytes, in place of generated ones. */
   readonly records?: readonly Uint8Array[] | undefined;
   /** Adds a new lead each time so many milliseconds have passed. */
   readonly everyMs?: number | undefined;
   readonly faults?: Faults<ApiFault> | undefined;
-  readonly webhooks?: readonly WebhookOptions[] | undefined;
+  readonly webhook?: WebhookOptions | undefined;
 }
 
-/** Where leads are delivered, and how. */
+/** The receiver to which each lead is delivered. */
 export interface WebhookOptions {
   readonly url: string;
   readonly signer: Signer;
@@ -44,7 +44,7 @@ export interface WebhookOptions {
   readonly faults?: Faults<DeliveryFault> | undefined;
 }
 
-/** Deliveries in flight at one time, per webhook. */
+/** Deliveries in flight at one time. */
 export const defaultConcurrency = 8;
 
 /** Names of the query parameters; null: the parameter does not exist, so that sending it changes nothing. */
@@ -64,13 +64,13 @@ export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as co
 
 /** How the list operation of this sandbox looks: everything that the specification leaves open. */
 export interface ApiOptions {
-  /** Of the list operation. */
+  /** The list operation is there. */
   readonly path: string;
   readonly params: ParameterNames;
   readonly pagination: (typeof paginations)[number];
   /**
-   * What the body says of the next page: an opaque cursor; an absolute URL; a path with query; only `has_more`, and
-   * the last id is the cursor; a number (page, offset); or nothing. Undefined: what is usual for the pagination.
+   * The body names the next page by an opaque cursor; an absolute URL; a path with query; only `has_more`, and the last id
+   * is the cursor; a number (page, offset); or not at all. Undefined: what is usual for the pagination.
    */
   readonly next: (typeof nextForms)[number] | undefined;
   /** Dotted name of that field: `nextCursor`, `meta.next_cursor`, … Undefined: what is usual for its form. */
@@ -93,7 +93,7 @@ export interface ApiOptions {
 
 export const defaultApiKey = 'sandbox-key';
 
-export const defaultApi: ApiOptions = {
+const defaultApi: ApiOptions = {
   path: '/api/leads',
   params: {
     limit: 'limit',
@@ -118,8 +118,14 @@ export const defaultApi: ApiOptions = {
   gzip: true,
 };
 
-/** So that what is said elsewhere, or the default, holds for what is not set. */
-export const withoutUndefined = <T extends object>(options: T) =>
+/** The settings of the list operation, each undefined one with its default. */
+export const apiOptions = ({ params = {}, ...options }: SandboxOptions): ApiOptions => ({
+  ...defaultApi,
+  ...definedIn(options),
+  params: { ...defaultApi.params, ...definedIn(params) },
+});
+
+const definedIn = <T extends object>(options: T) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof T]?: Exclude<T[K], undefined>;
   };

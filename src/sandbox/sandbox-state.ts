@@ -1,76 +1,92 @@
 import type { Clock } from '../time/clock.ts';
-import type { Poster } from '../http/client/poster.ts';
-import { DataError, messageOf } from '../errors.ts';
-import {
-  type ApiOptions,
-  defaultApiKey,
-  defaultConcurrency,
-  type SandboxOptions,
-  type WebhookOptions,
-} from './sandbox-options.ts';
-import { type LoggedRequest, rateLimit, type RateLimit, RequestLog } from './requests.ts';
-import { LeadSet, type PostedLead, readPostedLead, type SandboxLead } from './data/lead-set.ts';
+import { DataError } from '../errors.ts';
+import { LeadSet, readPostedLead, type SandboxLead } from './data/lead-set.ts';
 import { hashText } from './data/seeded-random.ts';
-import { type RecordedAttempt, rejectImpossibleForgeries, TargetQueue } from './target-queue.ts';
-import { type ApiFault, FaultInjector, type DeliveryFault, type Faults } from './faults.ts';
-import { createSender, fixedWaits } from '../sender/sender.ts';
+import { Deliveries, type RecordedAttempt } from './deliveries.ts';
+import { type ApiFault, FaultInjector } from './faults.ts';
+import type { Poster } from '../http/client/poster.ts';
+import { type ApiOptions, apiOptions, defaultApiKey, type SandboxOptions } from './sandbox-options.ts';
+
+/** One request of the list operation and how it was answered; its fields are public. */
+export interface LoggedRequest {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Null when the connection was reset instead. */
+  readonly status: number | null;
+  /** Leads in the answer. */
+  readonly leads: number;
+  readonly faults: readonly ApiFault[];
+}
 
 export interface SandboxDependencies {
   readonly clock: Clock;
   readonly poster: Poster;
-  /** The neutral sentence of an error, for an answer. Default: its message. */
-  readonly sentenceOf?: ((error: unknown) => string) | undefined;
   /** Called for each request of the list operation, and each attempt to deliver, once it is over. */
-  readonly observe?: ((event: LoggedRequest | RecordedAttempt) => void) | undefined;
+  readonly observe: (event: LoggedRequest | RecordedAttempt) => void;
 }
 
-/** Why a lead from outside is not taken. */
+/** The reason why a lead from outside is refused. */
 export interface LeadProblem {
-  /** One sentence. */
+  /** A sentence. */
   readonly problem: string;
   /** True when there is a lead with this id already. */
   readonly taken?: boolean;
 }
 
+const dayMs = 86_400_000;
+
 /** Everything that the account has and can do; the list operation and the control endpoints are two views of it. */
 export class SandboxState {
-  readonly apiKeys: readonly string[];
   readonly api: ApiOptions;
+  readonly apiKeys: readonly string[];
   readonly seed: number;
   readonly leads: LeadSet;
-  readonly requests = new RequestLog();
+  readonly requests: LoggedRequest[] = [];
   readonly apiInjector: FaultInjector<ApiFault>;
   readonly deliveries: Deliveries;
-  limit: RateLimit;
-  readonly sentenceOf: (error: unknown) => string;
-  readonly #options: SandboxOptions;
-  readonly #clock: Clock;
-  readonly #observe: (event: LoggedRequest | RecordedAttempt) => void;
+  readonly now: () => number;
+  readonly takeFromLimit: RateLimit;
+  readonly #timesRequested = new Map<string, number>();
+  readonly #observe: SandboxDependencies['observe'];
 
-  /** Throws a `DataError` for a record that is not a lead, and a `ConfigError` for a fault that a scheme cannot show. */
-  constructor(options: SandboxOptions, api: ApiOptions, dependencies: SandboxDependencies) {
-    const { clock, poster, sentenceOf = messageOf, observe = () => undefined } = dependencies;
-    this.#options = options;
-    this.#clock = clock;
+  /**
+   * With a webhook all leads are new, and are delivered oldest first. Throws a `DataError` for a record that is not a lead,
+   * and a `ConfigError` for a fault that the scheme cannot show.
+   */
+  constructor(options: SandboxOptions, { clock, poster, observe }: SandboxDependencies) {
+    const { apiKeys = [defaultApiKey], seed = 1, leads = 250, records, webhook, faults = {} } = options;
+    this.now = () => clock.now();
     this.#observe = observe;
-    this.sentenceOf = sentenceOf;
-    this.apiKeys = options.apiKeys ?? [defaultApiKey];
-    this.api = api;
-    this.seed = hashText(String(options.seed ?? 1));
-    this.leads = new LeadSet(this.seed);
-    this.limit = rateLimit(api.rateLimit, () => clock.now());
-    this.apiInjector = new FaultInjector(this.seed, {});
-    const { webhooks = [] } = options;
-    this.deliveries = new Deliveries({ webhooks, seed: this.seed, poster, clock, onAttempt: observe });
-    this.reset();
+    this.api = apiOptions(options);
+    this.takeFromLimit = rateLimit(this.api.rateLimit, this.now);
+    this.apiKeys = apiKeys;
+    this.seed = hashText(String(seed));
+    this.apiInjector = new FaultInjector(this.seed, faults);
+    const { newest = Math.floor(this.now() / dayMs) * dayMs } = options;
+    const count = records === undefined ? leads : 0;
+    const status = webhook === undefined ? 'mixed' : 'new';
+    this.leads = new LeadSet({ seed: this.seed, count, newest, status });
+    this.deliveries = new Deliveries(webhook, { seed: this.seed, poster, clock, onAttempt: observe });
+    for (const [i, bytes] of records?.entries() ?? []) {
+      const added = this.#list(bytes);
+      if ('problem' in added) throw new DataError(`lead ${i + 1} cannot be served: ${added.problem}`);
+    }
+    for (const lead of this.leads.all) this.deliveries.deliver(lead);
   }
 
-  now(): number {
-    return this.#clock.now();
+  /** Names a request by its target and how often that was requested before, not by when it came. */
+  requestKey(target: string): string {
+    const times = (this.#timesRequested.get(target) ?? 0) + 1;
+    this.#timesRequested.set(target, times);
+    return `${target} ${times}`;
   }
 
   logRequest(request: LoggedRequest): void {
-    this.requests.add(request);
+    this.requests.push(request);
     this.#observe(request);
   }
 
@@ -83,179 +99,46 @@ export class SandboxState {
 
   /** Adds a lead from outside in its own bytes and delivers it. */
   add(bytes: Uint8Array): SandboxLead | LeadProblem {
-    const posted = this.#readNewLead(bytes);
-    if ('problem' in posted) return posted;
-    const lead = this.leads.add(posted);
-    this.deliveries.deliver(lead);
-    return lead;
+    const added = this.#list(bytes);
+    if (!('problem' in added)) this.deliveries.deliver(added);
+    return added;
   }
 
-  /**
-   * As at the start: leads, records of what happened, faults, and whether deliveries are paused. With a webhook all leads
-   * are new, and are delivered oldest first.
-   */
-  reset(): void {
-    const { leads = 250, newest, records = [], webhooks = [], faults = {} } = this.#options;
-    this.requests.clear();
-    this.apiInjector.restart(faults);
-    this.limit = rateLimit(this.api.rateLimit, () => this.now());
-    this.deliveries.restart();
-    const midnight = Math.floor(this.now() / 86_400_000) * 86_400_000;
-    const count = this.#options.records === undefined ? leads : 0;
-    this.leads.restart(count, newest ?? midnight, webhooks.length > 0 ? 'new' : 'mixed');
-    for (const [i, bytes] of records.entries()) {
-      const posted = this.#readNewLead(bytes);
-      if ('problem' in posted) {
-        throw new DataError(`lead ${i + 1} cannot be served: ${posted.problem}`);
-      }
-      this.leads.add(posted);
-    }
-    if (webhooks.length > 0) for (const lead of this.leads) this.deliveries.deliver(lead);
-  }
-
-  #readNewLead(bytes: Uint8Array): PostedLead | LeadProblem {
+  #list(bytes: Uint8Array): SandboxLead | LeadProblem {
     const posted = readPostedLead(bytes, this.api.statusField, this.now());
-    if (!('problem' in posted) && this.leads.get(posted.id) !== undefined) {
+    if ('problem' in posted) return posted;
+    if (this.leads.get(posted.id) !== undefined) {
       return { problem: `there is already a lead with the id ${posted.id}`, taken: true };
     }
-    return posted;
+    return this.leads.add(posted);
   }
 }
 
-interface DeliveriesOptions {
-  readonly webhooks: readonly WebhookOptions[];
-  readonly seed: number;
-  readonly poster: Poster;
-  readonly clock: Clock;
-  readonly onAttempt: (attempt: RecordedAttempt) => void;
-}
+/** Counts one request: whether it is within the limit, and the headers that say how much is left. */
+type RateLimit = () => { readonly ok: boolean; readonly headers: Readonly<Record<string, string>> };
 
-interface Progress {
-  /** Webhooks that have neither acknowledged the lead nor were given up. */
-  open: number;
-  failed: boolean;
-}
-
-interface Webhook {
-  readonly options: WebhookOptions;
-  readonly injector: FaultInjector<DeliveryFault>;
-  readonly queue: TargetQueue;
-}
-
-const defaultRetryMs = [1000, 5000, 30_000];
-const defaultTimeoutMs = 10_000;
-
-/** Every lead to each webhook, and a record of each attempt. */
-class Deliveries {
-  attempts: RecordedAttempt[] = [];
-  paused = false;
-  readonly #webhooks: readonly Webhook[];
-  /** By the lead's number. */
-  readonly #progress = new Map<number, Progress>();
-  #acknowledged = new Set<string>();
-
-  /** Throws a `ConfigError` for a fault that a scheme cannot show. */
-  constructor({ webhooks, onAttempt, poster, clock, seed }: DeliveriesOptions) {
-    this.#webhooks = webhooks.map((options, index) => {
-      const { signer, retryMs = defaultRetryMs, timeoutMs = defaultTimeoutMs } = options;
-      rejectImpossibleForgeries(signer, options.faults ?? {});
-      const injector = new FaultInjector<DeliveryFault>(seed, {});
-      const queue = new TargetQueue({
-        target: options.url,
-        concurrency: options.concurrency ?? defaultConcurrency,
-        sender: createSender({ signer, schedule: fixedWaits(retryMs), timeoutMs, poster, clock }),
-        ...{ index, seed, injector, clock },
-        onAttempt: (attempt) => {
-          this.#record(attempt);
-          onAttempt(attempt);
-        },
-        onFinished: (lead, acknowledged) => this.#finish(lead, acknowledged),
-      });
-      return { options, injector, queue };
-    });
-  }
-
-  /** Those of the first webhook. */
-  get faults(): Faults<DeliveryFault> {
-    return this.#webhooks[0]?.injector.faults ?? {};
-  }
-
-  get injectors(): readonly FaultInjector<DeliveryFault>[] {
-    return this.#webhooks.map(({ injector }) => injector);
-  }
-
-  /** For every webhook. Throws a `ConfigError` for a fault that a scheme cannot show. */
-  setFaults(faults: Faults<DeliveryFault>): void {
-    for (const { options } of this.#webhooks) rejectImpossibleForgeries(options.signer, faults);
-    for (const { injector } of this.#webhooks) injector.faults = faults;
-  }
-
-  get pending(): number {
-    return this.#webhooks.reduce((sum, { queue }) => sum + queue.pending, 0);
-  }
-
-  /** Whether some genuine attempt for this lead was answered 200. */
-  isAcknowledged(leadId: string): boolean {
-    return this.#acknowledged.has(leadId);
-  }
-
-  get acknowledged(): number {
-    return this.#acknowledged.size;
-  }
-
-  deliver(lead: SandboxLead): void {
-    if (this.#webhooks.length === 0) return;
-    this.#progress.set(lead.seq, { open: this.#webhooks.length, failed: false });
-    for (const { queue } of this.#webhooks) queue.enqueue(lead);
-  }
-
-  pause(): void {
-    this.paused = true;
-    for (const { queue } of this.#webhooks) queue.pause();
-  }
-
-  resume(): void {
-    this.paused = false;
-    for (const { queue } of this.#webhooks) queue.resume();
-  }
-
-  /** As at the start: nothing is recorded, and each webhook waits or delivers as its options say. */
-  restart(): void {
-    this.clear();
-    for (const { options, injector, queue } of this.#webhooks) {
-      injector.restart(options.faults ?? {});
-      if (options.paused === true) queue.pause();
-      else queue.resume();
+/** Counts requests in fixed windows, as most services do. */
+function rateLimit(limit: ApiOptions['rateLimit'], now: () => number): RateLimit {
+  if (limit === undefined) return () => ({ ok: true, headers: {} });
+  const { requests, windowMs } = limit;
+  let windowEnds = -Infinity;
+  let used = 0;
+  return () => {
+    if (now() >= windowEnds) {
+      windowEnds = now() + windowMs;
+      used = 0;
     }
-    this.paused = this.#webhooks.some(({ options }) => options.paused);
-  }
-
-  /** Gives up everything that is not acknowledged. */
-  cancel(): void {
-    for (const { queue } of this.#webhooks) queue.cancel();
-    this.#progress.clear();
-  }
-
-  /** Gives up everything that is not acknowledged, and forgets what was recorded. */
-  clear(): void {
-    this.cancel();
-    this.attempts = [];
-    this.#acknowledged = new Set();
-  }
-
-  #record(attempt: RecordedAttempt): void {
-    this.attempts.push(attempt);
-    if (attempt.outcome === 'acknowledged' && !attempt.forged) this.#acknowledged.add(attempt.leadId);
-  }
-
-  /** A lead is delivered once every webhook has acknowledged it, and failed once one of them was given up. */
-  #finish(lead: SandboxLead, acknowledged: boolean): void {
-    const progress = this.#progress.get(lead.seq);
-    if (progress === undefined) return;
-    progress.open -= 1;
-    progress.failed ||= !acknowledged;
-    if (progress.open > 0) return;
-    this.#progress.delete(lead.seq);
-    if (lead.ownStatus !== true) lead.status = progress.failed ? 'failed' : 'delivered';
-  }
+    used += 1;
+    const ok = used <= requests;
+    const seconds = Math.max(1, Math.ceil((windowEnds - now()) / 1000));
+    return {
+      ok,
+      headers: {
+        'x-ratelimit-limit': String(requests),
+        'x-ratelimit-remaining': String(Math.max(0, requests - used)),
+        'x-ratelimit-reset': String(Math.ceil(windowEnds / 1000)),
+        ...(!ok && { 'retry-after': String(seconds) }),
+      },
+    };
+  };
 }

@@ -207,7 +207,7 @@ export class SlotQueue {
   readonly #slots: number;
   readonly #waiting = new Fifo<SlotWork>();
   #used = 0;
-  #paused = false;
+  #isPaused = false;
   #starting = false;
 
   constructor(slots: number) {
@@ -219,26 +219,25 @@ export class SlotQueue {
     this.#startWaiting();
   }
 
+  get paused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Nothing is started until `resume`; what runs goes on. */
   pause(): void {
-    this.#paused = true;
+    this.#isPaused = true;
   }
 
   resume(): void {
-    this.#paused = false;
+    this.#isPaused = false;
     this.#startWaiting();
-  }
-
-  /** Forgets what waits. */
-  clear(): void {
-    this.#waiting.clear();
   }
 
   #startWaiting(): void {
     // Work that releases its slot at once comes back here: the loop below goes on instead of a deeper call.
     if (this.#starting) return;
     this.#starting = true;
-    while (!this.#paused && this.#used < this.#slots) {
+    while (!this.#isPaused && this.#used < this.#slots) {
       const work = this.#waiting.shift();
       if (work === undefined) break;
       this.#used += 1;
@@ -270,11 +269,6 @@ class Fifo<T> {
       this.#head = 0;
     }
     return item;
-  }
-
-  clear(): void {
-    this.#items = [];
-    this.#head = 0;
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import type { RecordedAttempt } from '../../src/sandbox/target-queue.ts';
+import type { RecordedAttempt } from '../../src/sandbox/deliveries.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
   arrivalOf,
@@ -134,7 +134,7 @@ it.each(['cursor', 'page', 'offset'] as const)(
           added.add(lead.id);
           // Some are delivered at once, some later, some never.
           const deliver = (): Promise<unknown> =>
-            receiver.take([arrivalOf(lead.id, lead.text(), now + added.size)]);
+            receiver.take([arrivalOf(lead.id, Buffer.from(lead.text()), now + added.size)]);
           if (i === 0) deliveries.push(deliver());
           if (i === 1) deliveries.push(pause(20).then(deliver));
         }

@@ -43,7 +43,7 @@ it('an export finds out every style of pages, and gives every lead once under ev
       const { exitCode, stdout, stderr } = await leads(['export', '-q'], {
         env: { LEADS_API_KEY: sandbox.apiKey, LEADS_BASE_URL: sandbox.url },
       });
-      for (const [name, times] of sandbox.state.apiInjector.injected) {
+      for (const [name, times] of Object.entries(sandbox.state.apiInjector.counts)) {
         injected.set(name, (injected.get(name) ?? 0) + times);
       }
       await sandbox.close();

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import type { RecordedAttempt } from '../../src/sandbox/target-queue.ts';
+import type { RecordedAttempt } from '../../src/sandbox/deliveries.ts';
 import { freshHome } from '../support/run.ts';
 import { startProgram } from '../support/beside.ts';
 

@@ -34,16 +34,6 @@ test('while it is paused nothing starts; work that runs may end', () => {
   expect(started).toEqual([1, 2]);
 });
 
-test('clearing forgets what waits and keeps count of what runs', () => {
-  const queue = new SlotQueue(1);
-  const before = observed(queue, 3);
-  queue.clear();
-  const after = observed(queue, 1);
-  expect([before.started, after.started]).toEqual([[1], []]);
-  before.release(1);
-  expect([before.started, after.started]).toEqual([[1], [1]]);
-});
-
 test('a hundred thousand pieces of work that end at once do not overflow the stack', () => {
   const queue = new SlotQueue(1);
   queue.pause();

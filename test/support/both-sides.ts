@@ -45,16 +45,15 @@ const testLeads = 7;
  * deleted leads. Times are those of the service, and no delivery takes as long as makes it late, give or take half a minute.
  */
 export function drawFates({ seed, leads, now, behindHorizon }: Scenario): Fate[] {
-  const set = new LeadSet(seed);
-  set.restart(leads, now, 'new');
+  const set = new LeadSet({ seed, count: leads, newest: now, status: 'new' });
   const draw = drawsFrom(seed);
-  return [...set].map((lead, i) => {
+  return set.all.map((lead, i) => {
     const draws = Array.from({ length: 8 }, draw);
     const [lost = 0, rejected = 0, late = 0, changed = 0, repeated = 0, pending = 0, deleted = 0, rich = 0] =
       draws;
     const delay = late < 0.03 ? 5.5 * minute + draw() * 3000 * minute : draw() * 4.5 * minute;
     const isDropped = lost < 0.03;
-    const text = Buffer.from(lead.text()).toString().replace(',"metadata":', ',"region":"north","metadata":');
+    const text = lead.text().replace(',"metadata":', ',"region":"north","metadata":');
     const change = changed < 0.06 ? changeIn(text, Math.floor(draw() * 8)) : undefined;
     const listed = rich < 0.3 ? text.replace(/}$/, ',"insight":{"score":7,"hints":[{"of":"x"}]}}') : text;
     return {

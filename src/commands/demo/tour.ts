@@ -45,7 +45,7 @@ export async function tour(
   const listen = ['listen', '--token', token, ...listener.portFlag];
   const webhookUrl = `https://localhost:${listener.port}/`;
   const faults = 'duplicate=20%,badSignature=20%,drop=20%';
-  const sandboxFlags = ['--leads', String(leadCount), '--seed', '19', '--newest', '1h', '--paused'];
+  const sandboxFlags = ['--leads', String(leadCount), '--seed', '40', '--newest', '1h', '--paused'];
   const webhookFlags = ['--webhook', webhookUrl, '--token', token];
   const sandbox = await startServer(
     startCommand,

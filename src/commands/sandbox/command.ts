@@ -13,7 +13,7 @@ export default command({
     {
       what: 'the first line',
       type: 'ready',
-      fields: members('url port leads seed webhooks'),
+      fields: members('url port leads seed webhook'),
       sometimes: ['apiKey'],
     },
     {

@@ -9,13 +9,11 @@ import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import type { Options } from './options.ts';
 
-/** What the sandbox runs with. */
 export interface ResolvedSandbox extends SandboxOptions {
   readonly seed: string;
   readonly apiKeys: readonly string[];
   /** False for an API key from a file or from the environment, which is kept secret. */
   readonly showsKey: boolean;
-  readonly webhooks: readonly WebhookOptions[];
 }
 
 /** Throws a `UsageError` for flags that do not go together. */
@@ -27,44 +25,35 @@ export async function resolveSandbox(flags: Options, context: Context): Promise<
     newest: newest?.at(context.clock.now()),
     records: from === undefined ? undefined : await readRecords(from, context),
     ...(await readApiKeys(flags, context)),
-    webhooks: await resolveWebhooks(flags, context),
+    webhook: flags.webhook === undefined ? undefined : await resolveWebhook(flags.webhook, flags, context),
     tls: flags.tls ? await ensureAuthority(context.paths.dataDir, context.clock) : undefined,
   };
 }
 
-async function resolveWebhooks(flags: Options, context: Context): Promise<readonly WebhookOptions[]> {
-  const { webhook: urls, retry: retryMs, paused, deliveryFaults: faults } = flags;
-  const beyond = urls.find((url) => {
-    const { protocol, hostname } = new URL(url);
-    return protocol === 'http:' && !isLoopback(hostname);
-  });
-  if (beyond !== undefined) {
-    throw new UsageError(`the webhook ${beyond} is plain HTTP, and a webhook must be HTTPS`, {
+async function resolveWebhook(url: string, flags: Options, context: Context): Promise<WebhookOptions> {
+  const { retry: retryMs, paused, deliveryFaults: faults } = flags;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'http:' && !isLoopback(hostname)) {
+    throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {
       hint: 'plain http:// is for loopback addresses only',
     });
   }
-  if (urls.length === 0) return [];
-  const signer = await resolveSigner(flags, context);
-  return urls.map((url) => ({ url, signer, retryMs, paused, faults }));
+  return { url, signer: await resolveSigner(flags, context), retryMs, paused, faults };
 }
 
 /** Throws a `UsageError` for what contradicts itself, or would make a list no client can follow. */
 function rejectContradictions(flags: Options): void {
   const { envelope, pagination = 'cursor', webhook, deliveryFaults, retry, paused } = flags;
   const { from, leads, newest, apiKeyFile, tokenFile, secretFile } = flags;
-  const [needsWebhook] = Object.entries({
-    '--delivery-faults': deliveryFaults !== undefined,
-    '--retry': retry !== undefined,
-    '--paused': paused,
-  }).flatMap(([flag, isGiven]) => (isGiven ? [flag] : []));
   const files = [from, ...apiKeyFile, ...tokenFile, ...secretFile];
+  const isDelivered = deliveryFaults !== undefined || retry !== undefined || paused;
   rejectFirst(
     [
       envelope === 'none' && pagination === 'cursor',
       'with the envelope none the body is an array, without a field for the next page',
       'use the pagination link, page, offset or none with it',
     ],
-    [webhook.length === 0 && needsWebhook !== undefined, `${needsWebhook ?? ''} needs --webhook URL`],
+    [webhook === undefined && isDelivered, '--delivery-faults, --retry and --paused need --webhook URL'],
     [
       from !== undefined && (leads ?? newest) !== undefined,
       'leads of a file do not go with a number of leads, or with the time of the newest',
@@ -80,11 +69,11 @@ async function readApiKeys(
   context: Context,
 ): Promise<Pick<ResolvedSandbox, 'apiKeys' | 'showsKey'>> {
   const fromFiles = await readSecrets(apiKeyFile, context);
-  const given = [...apiKey, ...fromFiles.map((key) => key.reveal())];
-  if (given.some((key) => !/^[\x21-\x7e]+$/.test(key))) {
+  const fromFlags = [...apiKey, ...fromFiles.map((key) => key.reveal())];
+  if (fromFlags.some((key) => !/^[\x21-\x7e]+$/.test(key))) {
     throw new UsageError('an API key is one word of visible characters');
   }
-  if (given.length > 0) return { apiKeys: given, showsKey: apiKey.length > 0 };
+  if (fromFlags.length > 0) return { apiKeys: fromFlags, showsKey: apiKey.length > 0 };
   const fromEnv = context.env['LEADS_API_KEY'] ?? '';
   return { apiKeys: [fromEnv === '' ? defaultApiKey : fromEnv], showsKey: fromEnv === '' };
 }
@@ -97,13 +86,6 @@ async function readRecords(file: string, context: Context): Promise<Uint8Array[]
   const bytes = await readInput(file, context.stdin, (cause) => {
     return new DataError(unreadable(`the leads in ${file}`, cause), { cause });
   });
-  const records: Uint8Array[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const newline = bytes.indexOf(0x0a, start);
-    const end = newline === -1 ? bytes.length : newline;
-    const line = bytes.subarray(start, end);
-    if (line.toString('latin1').trim() !== '') records.push(line);
-    start = end + 1;
-  }
-  return records;
+  const lines = bytes.toString('latin1').split('\n');
+  return lines.filter((line) => line.trim() !== '').map((line) => Buffer.from(line, 'latin1'));
 }

@@ -24,7 +24,7 @@ export async function* generatedLeads(
     const seeded = outline(seedNumber, seq);
     const id = seed === undefined ? `${testIdPrefixes.send}${runName}-${seq}` : seeded.id;
     const createdAt = seed === undefined ? clock.now() : firstSeeded + seq * minuteMs;
-    return { leadId: id, body: leadText(seedNumber, seq, { ...seeded, id }, createdAt) };
+    return { leadId: id, body: Buffer.from(leadText(seedNumber, seq, { ...seeded, id }, createdAt)) };
   };
   for (let from = 1; from <= count; from += batchSize) {
     const length = Math.min(batchSize, count - from + 1);

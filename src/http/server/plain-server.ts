@@ -160,15 +160,16 @@ export function jsonResponse(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): PlainResponse {
-  return jsonBytesResponse(status, Buffer.from(JSON.stringify(value)), headers);
+  return jsonTextResponse(status, JSON.stringify(value), headers);
 }
 
-/** For bodies that hold records in their own bytes. */
-export function jsonBytesResponse(
+/** For bodies that hold records in their own text. */
+export function jsonTextResponse(
   status: number,
-  body: Uint8Array,
+  json: string,
   headers: Readonly<Record<string, string>> = {},
 ): PlainResponse {
+  const body = Buffer.from(json);
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 

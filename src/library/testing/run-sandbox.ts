@@ -1,4 +1,4 @@
-import { messageFor, sentenceOf } from '../../messages/find-message.ts';
+import { messageFor } from '../../messages/find-message.ts';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -13,7 +13,7 @@ import {
 import { forApplication } from '../../messages/application.ts';
 import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
-import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
+import type { RecordedAttempt } from '../../sandbox/deliveries.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
@@ -38,7 +38,6 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
     startSandbox(sandboxOptions(options), {
       clock,
       loopbackCa: webhook?.ca,
-      sentenceOf,
       observe: () => open.check(),
     });
   const sandbox = await start().catch((error: unknown) => {
@@ -48,7 +47,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
   return {
     url: sandbox.url,
     apiKey: sandbox.apiKey,
-    leads: () => Array.from(state.leads, testLead),
+    leads: () => sandbox.leads.map(testLead),
     addLead(lead) {
       if (lead === undefined) return testLead(sandbox.addLead());
       const added = state.add(bytesOf(lead));
@@ -91,7 +90,7 @@ function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
     ...(port !== undefined && { port }),
     newest: newest?.getTime(),
     faults: readFaults(faults ?? {}, apiFaults),
-    webhooks: webhook === undefined ? [] : [{ ...webhookOptions(webhook), faults: forgeries }],
+    webhook: webhook && { ...webhookOptions(webhook), faults: forgeries },
   };
 }
 
@@ -118,7 +117,7 @@ function bytesOf(lead: LeadSource): Uint8Array {
   return asBytes(lead) ?? Buffer.from(typeof lead === 'string' ? lead : JSON.stringify(lead));
 }
 
-const testLead = (lead: SandboxLead): TestLead => new LazyLead(lead.id, lead.text());
+const testLead = (lead: SandboxLead): TestLead => new LazyLead(lead.id, Buffer.from(lead.text()));
 
 const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
   z.int().check(z.gte(least), z.lte(most));

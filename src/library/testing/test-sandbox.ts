@@ -1,6 +1,6 @@
 import type { ApiFault, DeliveryFault } from '../../sandbox/faults.ts';
 import type { ApiOptions } from '../../sandbox/sandbox-options.ts';
-import type { RecordedAttempt as SandboxDelivery } from '../../sandbox/target-queue.ts';
+import type { RecordedAttempt as SandboxDelivery } from '../../sandbox/deliveries.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { PulledLead } from '../webhook/lead.ts';
 import type { SchemeChoice } from '../webhook/options.ts';

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import {
   errorResponse,
   type PlainRequest,
@@ -8,11 +7,19 @@ import {
 } from '../../http/server/plain-server.ts';
 import type { Clock } from '../../time/clock.ts';
 import { equalInConstantTime } from '../../webhook/crypto/signature.ts';
+import { drawFor } from '../data/seeded-random.ts';
+import type { ApiFault, DrawnFault } from '../faults.ts';
 import type { SandboxState } from '../sandbox-state.ts';
 import { readListQuery, withoutFilters } from './list-query.ts';
-import { repeatLast, takePage, wrapPage } from './page.ts';
-import { drawFor } from '../data/seeded-random.ts';
-import type { ApiFault, FaultInjector } from '../faults.ts';
+import { nextPage, repeatPrevious, samePage, takePage, wrapPage } from './page.ts';
+
+/** The response, and what the request log records of it. */
+interface ListAnswer {
+  readonly response: PlainResponse;
+  /** How many leads the page holds. */
+  readonly leads?: number;
+  readonly faults?: readonly ApiFault[];
+}
 
 /** Answers one request of the list operation, with the faults that are drawn for it, and logs it. */
 export function answerListRequest(
@@ -22,69 +29,51 @@ export function answerListRequest(
   clock: Clock,
 ): PlainResponse {
   const { method, target } = request;
-  const id = state.requests.nextId();
-  const { response, leads = 0, faults } = listLeads(request, url, state, clock);
-  state.logRequest({
-    id,
-    at: new Date(state.now()).toISOString(),
-    method,
-    target,
-    status: faults?.names.includes('reset') === true ? null : response.status,
-    leads,
-    faults: faults?.names ?? [],
-  });
-  return {
-    ...response,
-    headers: { ...response.headers, 'x-request-id': id },
-    transmit: faults?.transmit,
-  };
-}
-
-/** The response, and what the request log records of it. */
-interface Listed {
-  readonly response: PlainResponse;
-  /** How many leads the page holds. */
-  readonly leads?: number;
-  readonly faults?: DrawnFaults;
+  const id = `req_${String(state.requests.length + 1).padStart(6, '0')}`;
+  const { response, leads = 0, faults = [] } = listLeads(request, url, state, clock);
+  const status = faults.includes('reset') ? null : response.status;
+  state.logRequest({ id, at: new Date(state.now()).toISOString(), method, target, status, leads, faults });
+  return { ...response, headers: { ...response.headers, 'x-request-id': id } };
 }
 
 /** The list operation (specification, section 4.1). */
-function listLeads(
-  { method, target, headers }: PlainRequest,
-  url: URL,
-  state: SandboxState,
-  clock: Clock,
-): Listed {
-  const { api, leads, limit } = state;
+function listLeads(request: PlainRequest, url: URL, state: SandboxState, clock: Clock): ListAnswer {
+  const { method, target, headers } = request;
   const rejection = rejectUnauthorized(method, headers.authorization, state);
   if (rejection !== undefined) return { response: rejection };
-  const allowance = limit.take();
-  const withLimitHeaders = (response: PlainResponse): PlainResponse => ({
-    ...response,
-    headers: { ...response.headers, ...allowance.headers },
-  });
-  if (!allowance.ok) {
-    const limited = errorResponse(429, 'rate_limited', 'Too many requests: retry with backoff.');
-    return { response: withLimitHeaders(limited) };
-  }
+  const { ok, headers: limitHeaders } = state.takeFromLimit();
+  if (!ok) return { response: tooManyRequests(limitHeaders) };
+  const { api, apiInjector, leads } = state;
   const requested = readListQuery(url.searchParams, api, leads);
   if ('problem' in requested) {
-    return { response: withLimitHeaders(errorResponse(400, 'invalid_request', requested.problem)) };
+    return { response: errorResponse(400, 'invalid_request', requested.problem, limitHeaders) };
   }
-  const faults = drawFaults(state.apiInjector, state.seed, state.requests.keyOf(target), clock);
-  const isDrawn = (name: DrawnFaults['names'][number]): boolean => faults.names.includes(name);
-  if (isDrawn('shift')) state.generate();
-  if (faults.error !== undefined) {
-    // Its own wait counts.
-    const { error } = faults;
-    return { response: { ...error, headers: { ...allowance.headers, ...error.headers } }, faults };
+  const key = state.requestKey(target);
+  const error = apiInjector.drawFirst(['status500', 'status429', 'status503'], key);
+  if (error !== undefined) {
+    const response = failedResponse(error.name, error.fault.amountMs ?? 1000, limitHeaders);
+    return { response, faults: [error.name] };
   }
-  const query = isDrawn('ignoredFilters') ? withoutFilters(requested) : requested;
-  const countTotal = api.totals && (api.pagination === 'page' || api.pagination === 'offset');
-  const taken = takePage(leads, query, api.order, countTotal);
-  const page = isDrawn('duplicate') ? repeatLast(taken, leads, query, api.order) : taken;
-  const response = wrapPage(page, query, url, api, isDrawn('repeatedCursor'));
-  return { response: withLimitHeaders(response), leads: page.leads.length, faults };
+  const sending = apiInjector.drawFirst(['reset', 'truncate', 'slow'], key);
+  const inPage = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
+    (name) => apiInjector.draw(name, key) !== undefined,
+  );
+  if (inPage.includes('shift')) state.generate();
+  const query = inPage.includes('ignoredFilters') ? withoutFilters(requested) : requested;
+  const listed = takePage(leads.all, query, api.order);
+  const page = inPage.includes('duplicate') ? repeatPrevious(listed) : listed;
+  const next = nextPage(listed, query, url, api);
+  const repeated = next && inPage.includes('repeatedCursor') ? samePage(url, api) : undefined;
+  const { headers: pageHeaders, ...response } = wrapPage(page, repeated ?? next, query, api);
+  return {
+    response: {
+      ...response,
+      headers: { ...limitHeaders, ...pageHeaders },
+      transmit: sending && transmissionFault(sending, state.seed, key, clock),
+    },
+    leads: page.leads.length,
+    faults: [...(sending ? [sending.name] : []), ...inPage],
+  };
 }
 
 function rejectUnauthorized(
@@ -109,76 +98,60 @@ function isValidKey(authorization: string, validKeys: readonly string[]): boolea
   return validKeys.filter((key) => equalInConstantTime(Buffer.from(key), sentBytes)).length > 0;
 }
 
-/** What goes wrong with one response of the list operation. */
-interface DrawnFaults {
-  readonly names: readonly ApiFault[];
-  /** Sent instead of the list. */
-  readonly error: PlainResponse | undefined;
-  /** How the bytes of the response are sent. */
-  readonly transmit: Transmit | undefined;
-}
+type Headers = Readonly<Record<string, string>>;
 
-/** `key` names the request, so that the order in which requests arrive does not matter. */
-function drawFaults(injector: FaultInjector<ApiFault>, seed: number, key: string, clock: Clock): DrawnFaults {
-  const error = injector.drawFirst(['status500', 'status429', 'status503'], key);
-  if (error !== undefined) {
-    return { names: [error.name], error: errorFor(error.name, error.fault.amountMs), transmit: undefined };
-  }
-  const sending = injector.drawFirst(['reset', 'truncate', 'slow'], key);
-  const inPage = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
-    (name) => injector.draw(name, key) !== undefined,
-  );
-  return {
-    names: [...(sending ? [sending.name] : []), ...inPage],
-    error: undefined,
-    transmit:
-      sending && transmitWith(sending.name, sending.fault.amountMs, drawFor(seed, `framing ${key}`), clock),
-  };
-}
+const tooManyRequests = (headers: Headers): PlainResponse =>
+  errorResponse(429, 'rate_limited', 'Too many requests: retry with backoff.', headers);
 
-function errorFor(name: 'status500' | 'status429' | 'status503', retryAfterMs = 1000): PlainResponse {
-  const retryAfter = { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
-  switch (name) {
+function failedResponse(
+  fault: 'status500' | 'status429' | 'status503',
+  retryAfterMs: number,
+  headers: Headers,
+): PlainResponse {
+  const withRetryAfter = { ...headers, 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  switch (fault) {
     case 'status429':
-      return errorResponse(429, 'rate_limited', 'Too many requests: retry with backoff.', retryAfter);
+      return tooManyRequests(withRetryAfter);
     case 'status503':
-      return errorResponse(503, 'unavailable', 'The service is down for a moment.', retryAfter);
+      return errorResponse(503, 'unavailable', 'The service is down for a moment.', withRetryAfter);
     case 'status500':
-      return errorResponse(500, 'internal_error', 'Something went wrong on our side.');
+      return errorResponse(500, 'internal_error', 'Something went wrong on our side.', headers);
   }
 }
 
 /**
- * The connection is reset before the first byte of a response; or the body ends in its middle, with its length announced,
- * in chunks, or delimited by the end of the connection alone, as `draw` in [0, 1) chooses; or it comes slowly.
+ * The connection ends by a TCP reset before the first byte of a response; or the body ends in its middle, with its length announced,
+ * in chunks, or delimited by the end of the connection alone; or it comes slowly.
  */
-function transmitWith(
-  fault: 'reset' | 'truncate' | 'slow',
-  overMs: number | undefined,
-  draw: number,
+function transmissionFault(
+  { name, fault }: DrawnFault<'reset' | 'truncate' | 'slow'>,
+  seed: number,
+  key: string,
   clock: Clock,
 ): Transmit {
-  switch (fault) {
+  switch (name) {
     case 'reset':
-      return ({ request }) => reset(request.socket);
+      return reset;
     case 'truncate': {
-      const framing = draw < 1 / 3 ? 'length' : draw < 2 / 3 ? 'chunked' : 'close';
+      const framing = framings[Math.floor(drawFor(seed, `framing ${key}`) * framings.length)] ?? 'close';
       return (transmission) => truncate(transmission, framing);
     }
     case 'slow':
-      return (transmission) => sendSlowly(transmission, overMs ?? 1000, clock);
+      return (transmission) => sendSlowly(transmission, fault.amountMs ?? 1000, clock);
   }
 }
 
+const framings = ['length', 'chunked', 'close'] as const;
+
 /** A TCP reset; below TLS, where none can be sent, the connection is closed without an answer. */
-function reset(socket: Socket): void {
+function reset({ request: { socket } }: Transmission): void {
   if ('encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
 function truncate(
   { request, response, status, headers, body }: Transmission,
-  framing: 'length' | 'chunked' | 'close',
+  framing: (typeof framings)[number],
 ): void {
   if (framing === 'close') response.useChunkedEncodingByDefault = false;
   response.writeHead(status, {

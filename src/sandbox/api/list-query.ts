@@ -2,7 +2,7 @@ import { parseIsoTime } from '../../time/time-text.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 
-/** What one request of the list operation asks for. */
+/** One request of the list operation. */
 export interface ListQuery {
   readonly limit: number;
   readonly status: string | undefined;
@@ -10,9 +10,8 @@ export interface ListQuery {
   /** Half-open, in milliseconds: since <= createdAt < until. */
   readonly since: number;
   readonly until: number;
-  /** Where the page begins. */
+  /** The position at which the page begins. */
   readonly from:
-    | { readonly kind: 'start' }
     | { readonly kind: 'after'; readonly createdAt: number; readonly seq: number }
     | { readonly kind: 'skip'; readonly count: number };
 }
@@ -105,11 +104,11 @@ function readStart(
       : { kind: 'skip', count: offset };
   }
   const cursor = pagination === 'none' ? undefined : value('cursor');
-  if (cursor === undefined) return { kind: 'start' };
+  if (cursor === undefined) return { kind: 'skip', count: 0 };
   const lead = api.next === 'id' ? leads.get(cursor) : undefined;
   if (lead !== undefined) return { kind: 'after', createdAt: lead.createdAt, seq: lead.seq };
-  const found = /^(-?\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
-  return found === null
+  const parts = /^(-?\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
+  return parts === null
     ? { problem: 'the cursor is not one of ours' }
-    : { kind: 'after', createdAt: Number(found[1]), seq: Number(found[2]) };
+    : { kind: 'after', createdAt: Number(parts[1]), seq: Number(parts[2]) };
 }

@@ -7,12 +7,9 @@ import {
   outline,
   seededStatus,
   seededTime,
-  seqOf,
 } from './generate-lead.ts';
 
-export type { DeliveryStatus } from './generate-lead.ts';
-
-/** One lead of the sandbox. */
+/** A lead of the sandbox, whose text is made when it is asked for: a hundred thousand leads are there at once. */
 export interface SandboxLead {
   /** Order of arrival, from 1. */
   readonly seq: number;
@@ -24,42 +21,22 @@ export interface SandboxLead {
   status: string;
   /** True when the record names a status of its own, which then is never overwritten. */
   readonly ownStatus?: boolean;
-  /** The record's own bytes: what a webhook carries. */
-  text(): Uint8Array;
+  /** The record in its own text: what a webhook carries. */
+  text(): string;
 }
 
-/** The leads of the start: a million of them are a byte each, since everything but the status follows from the seed. */
-interface Start {
-  readonly seed: number;
-  readonly newest: number;
-  /** Places in `statuses`. */
-  readonly statuses: Uint8Array;
-}
-
-const statuses: readonly string[] = ['new', 'delivered', 'failed'] satisfies DeliveryStatus[];
-
-/** One of them, made when it is looked at. */
 class SeededLead implements SandboxLead {
   readonly seq: number;
-  readonly #start: Start;
+  readonly createdAt: number;
+  status: string;
+  readonly #seed: number;
   #outline: Outline | undefined;
 
-  constructor(start: Start, seq: number) {
-    this.#start = start;
+  constructor(seed: number, seq: number, createdAt: number, status: DeliveryStatus) {
+    this.#seed = seed;
     this.seq = seq;
-  }
-
-  get createdAt(): number {
-    const { seed, newest, statuses } = this.#start;
-    return seededTime(seed, this.seq, statuses.length, newest);
-  }
-
-  get status(): string {
-    return statuses[this.#start.statuses[this.seq - 1] ?? 0] ?? 'new';
-  }
-
-  set status(status: string) {
-    this.#start.statuses[this.seq - 1] = statuses.indexOf(status);
+    this.createdAt = createdAt;
+    this.status = status;
   }
 
   get id(): string {
@@ -70,114 +47,75 @@ class SeededLead implements SandboxLead {
     return this.#known.category;
   }
 
-  text(): Uint8Array {
-    return leadText(this.#start.seed, this.seq, this.#known, this.createdAt);
+  text(): string {
+    return leadText(this.#seed, this.seq, this.#known, this.createdAt);
   }
 
   get #known(): Outline {
-    return (this.#outline ??= outline(this.#start.seed, this.seq));
+    return (this.#outline ??= outline(this.#seed, this.seq));
   }
+}
+
+export interface LeadSetStart {
+  readonly seed: number;
+  /** How many leads of the seed there are at the start. */
+  readonly count: number;
+  /** The newest of them was created shortly before; in milliseconds. */
+  readonly newest: number;
+  readonly status: DeliveryStatus | 'mixed';
 }
 
 /** All leads, oldest first; those created at the same time stand in order of arrival. */
 export class LeadSet {
+  readonly #leads: SandboxLead[];
   readonly #seed: number;
-  #start: Start;
-  /** Those that came since, in order, each with how many of the start stand before it. */
-  #added: { readonly lead: SandboxLead; readonly before: number }[] = [];
-  #byId = new Map<string, SandboxLead>();
+  #byId: Map<string, SandboxLead> | undefined;
 
-  constructor(seed: number) {
+  constructor({ seed, count, newest, status }: LeadSetStart) {
     this.#seed = seed;
-    this.#start = { seed, newest: 0, statuses: new Uint8Array(0) };
+    this.#leads = Array.from({ length: count }, (_, i) => {
+      const drawn = status === 'mixed' ? seededStatus(seed, i + 1) : status;
+      return new SeededLead(seed, i + 1, seededTime(seed, i + 1, count, newest), drawn);
+    });
   }
 
-  get size(): number {
-    return this.#start.statuses.length + this.#added.length;
+  get all(): readonly SandboxLead[] {
+    return this.#leads;
   }
 
-  /** Position 0 is the oldest. */
-  at(position: number): SandboxLead | undefined {
-    if (position < 0 || position >= this.size) return undefined;
-    const i = firstFrom(this.#added.length, (k) => k + (this.#added[k]?.before ?? 0) >= position);
-    const added = this.#added[i];
-    if (added !== undefined && i + added.before === position) return added.lead;
-    // The times of the start grow with the numbers.
-    return new SeededLead(this.#start, position - i + 1);
-  }
-
+  /** The ids of the start are made when the first one is asked for. */
   get(id: string): SandboxLead | undefined {
-    const seq = seqOf(this.#seed, id);
-    const isSeeded = seq !== undefined && seq >= 1 && seq <= this.#start.statuses.length;
-    return isSeeded ? new SeededLead(this.#start, seq) : this.#byId.get(id);
-  }
-
-  /** Those at the positions from `start` to before `end`. */
-  slice(start: number, end: number): SandboxLead[] {
-    const length = Math.max(0, Math.min(end, this.size) - start);
-    return Array.from({ length }, (_, i) => this.at(start + i)).filter((lead) => lead !== undefined);
-  }
-
-  *[Symbol.iterator](): Generator<SandboxLead> {
-    for (let i = 0, lead = this.at(0); lead !== undefined; lead = this.at((i += 1))) yield lead;
-  }
-
-  /** Only the first `count` leads of the seed, the newest created shortly before `newest`. */
-  restart(count: number, newest: number, status: DeliveryStatus | 'mixed'): void {
-    const indexOf = (seq: number): number =>
-      statuses.indexOf(status === 'mixed' ? seededStatus(this.#seed, seq) : status);
-    this.#start = { seed: this.#seed, newest, statuses: new Uint8Array(count).map((_, i) => indexOf(i + 1)) };
-    this.#added = [];
-    this.#byId = new Map();
+    this.#byId ??= new Map(this.#leads.map((lead) => [lead.id, lead]));
+    return this.#byId.get(id);
   }
 
   /** The seed's next lead. */
   generate(createdAt: number): SandboxLead {
-    const seq = this.size + 1;
-    const known = outline(this.#seed, seq);
-    return this.add({
-      ...known,
-      createdAt,
-      status: 'new',
-      text: () => leadText(this.#seed, seq, known, createdAt),
-    });
+    return this.#insert(new SeededLead(this.#seed, this.#leads.length + 1, createdAt, 'new'));
   }
 
   /** A lead from outside. The caller has made sure that its id is not taken. */
   add(posted: PostedLead): SandboxLead {
-    const lead = { ...posted, seq: this.size + 1 };
-    const before = this.#startUntil(lead.createdAt, lead.seq);
-    this.#added.splice(this.#addedUntil(lead.createdAt, lead.seq), 0, { lead, before });
-    this.#byId.set(lead.id, lead);
+    return this.#insert({ ...posted, seq: this.#leads.length + 1 });
+  }
+
+  #insert(lead: SandboxLead): SandboxLead {
+    this.#leads.splice(countUntil(this.#leads, lead), 0, lead);
+    this.#byId?.set(lead.id, lead);
     return lead;
-  }
-
-  /** How many leads stand at or before this position in the order. */
-  positionAfter(createdAt: number, seq: number): number {
-    return this.#startUntil(createdAt, seq) + this.#addedUntil(createdAt, seq);
-  }
-
-  #startUntil(createdAt: number, seq: number): number {
-    const { seed, newest, statuses } = this.#start;
-    return firstFrom(statuses.length, (i) => {
-      return (seededTime(seed, i + 1, statuses.length, newest) - createdAt || i + 1 - seq) > 0;
-    });
-  }
-
-  #addedUntil(createdAt: number, seq: number): number {
-    return firstFrom(this.#added.length, (i) => {
-      const lead = this.#added[i]?.lead;
-      return lead !== undefined && (lead.createdAt - createdAt || lead.seq - seq) > 0;
-    });
   }
 }
 
-/** The first of so many positions that is behind; all those before it are not. */
-function firstFrom(count: number, isBehind: (position: number) => boolean): number {
-  let [low, high] = [0, count];
+/** How many of these leads, which are in order, stand at or before this position in the order. */
+export function countUntil(
+  leads: readonly SandboxLead[],
+  { createdAt, seq }: Pick<SandboxLead, 'createdAt' | 'seq'>,
+): number {
+  let [low, high] = [0, leads.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isBehind(middle)) high = middle;
+    const lead = leads[middle];
+    if (lead !== undefined && (lead.createdAt - createdAt || lead.seq - seq) > 0) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -195,8 +133,9 @@ export function readPostedLead(
   const reading = readLead(bytes);
   if (!reading.ok) return { problem: reading.detail };
   const { lead } = reading;
-  const text = lead.bytes;
-  const record = JSON.parse(Buffer.from(text).toString('utf8')) as Record<string, unknown>;
+  // Its bytes are valid UTF-8, so that the text has them all.
+  const text = Buffer.from(lead.bytes).toString();
+  const record = JSON.parse(text) as Record<string, unknown>;
   const status = record[statusField];
   return {
     id: lead.id ?? '',

@@ -1,6 +1,6 @@
 /** Names, addresses and phone numbers of one script. */
 export interface People {
-  /** Each as it is written, and as it stands in an e-mail address. */
+  /** Pairs such as `Anna=anna`: the name as it is written, and as an e-mail address has it. */
   readonly given: string;
   readonly family: string;
   /** The family name is written first, and without a space after it. */

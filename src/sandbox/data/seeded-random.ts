@@ -15,14 +15,6 @@ export function scatter(n: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The number that `scatter` made this one of. */
-export function unscatter(n: number): number {
-  let hash = n >>> 0;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x7ed1b41d);
-  hash = Math.imul(hash ^ (hash >>> 13) ^ (hash >>> 26), 0xa5cb9243);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}
-
 /**
  * A number in [0, 1) that depends on what is decided and not on when: the same seed and key always give the same one,
  * in whatever order requests arrive.
@@ -42,7 +34,7 @@ export function drawsFrom(start: number): () => number {
   };
 }
 
-/** One of the items, each as likely as the others. */
+/** Each of the items is as likely as the others. */
 export function pick<T>(items: readonly T[], draw: () => number): T {
   return items[Math.floor(draw() * items.length)] as T;
 }

@@ -34,13 +34,8 @@ describe('declared flags', () => {
   });
 
   it('take several values in the order in which they are typed', async () => {
-    const { webhook } = await optionsOf(sandboxFlags, [
-      '--webhook',
-      'http://localhost:1',
-      '--webhook',
-      'http://localhost:2/x',
-    ]);
-    expect(webhook).toEqual(['http://localhost:1/', 'http://localhost:2/x']);
+    const { apiKey } = await optionsOf(sandboxFlags, ['--api-key', 'first', '--api-key', 'second']);
+    expect(apiKey).toEqual(['first', 'second']);
   });
 
   it('read --json as the form of events where there is no other JSON', async () => {

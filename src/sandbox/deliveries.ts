@@ -1,0 +1,281 @@
+import { setMaxListeners } from 'node:events';
+import { ConfigError } from '../errors.ts';
+import type { Poster } from '../http/client/poster.ts';
+import { SlotQueue } from '../sender/delivery-run.ts';
+import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts';
+import {
+  type Attempt,
+  type AttemptOutcome,
+  createSender,
+  fixedWaits,
+  type Sender,
+} from '../sender/sender.ts';
+import type { OutgoingDelivery, Signer } from '../sender/sign-request.ts';
+import { type Clock, slept } from '../time/clock.ts';
+import { unverified } from '../webhook/scheme.ts';
+import type { SandboxLead } from './data/lead-set.ts';
+import { hashText } from './data/seeded-random.ts';
+import { type DeliveryFault, FaultInjector, type Faults } from './faults.ts';
+import { defaultConcurrency, type WebhookOptions } from './sandbox-options.ts';
+
+const unsigned: Signer = { scheme: unverified, key: undefined };
+const defaultRetryMs = [1000, 5000, 30_000];
+const defaultTimeoutMs = 10_000;
+const defaultDelayMs = 2000;
+/** A delivery that is to be overtaken waits this long for another one. */
+const overtakenWithinMs = 1000;
+
+interface DeliveriesOptions {
+  readonly seed: number;
+  readonly poster: Poster;
+  readonly clock: Clock;
+  readonly onAttempt: (attempt: RecordedAttempt) => void;
+}
+
+/** Delivers each lead to the webhook in order, unless a fault says otherwise, and records each attempt. */
+export class Deliveries {
+  readonly attempts: RecordedAttempt[] = [];
+  readonly injector: FaultInjector<DeliveryFault>;
+  /** Deliveries that are neither acknowledged nor given up. */
+  pending = 0;
+  readonly #target: string | undefined;
+  readonly #signer: Signer;
+  readonly #options: DeliveriesOptions;
+  readonly #sender: Sender;
+  readonly #slots: SlotQueue;
+  readonly #stop = new AbortController();
+  /** Each starts a delivery that waits to be overtaken. */
+  readonly #overtaken = new Set<() => void>();
+  readonly #acknowledged = new Set<string>();
+  /** Id of the delivery that was acknowledged last. */
+  #usedId: string | undefined;
+
+  /** Without a webhook nothing is delivered. Throws a `ConfigError` for a fault that the scheme cannot show. */
+  constructor(webhook: WebhookOptions | undefined, options: DeliveriesOptions) {
+    const { signer = unsigned, retryMs = defaultRetryMs, timeoutMs = defaultTimeoutMs } = webhook ?? {};
+    const { poster, clock, seed } = options;
+    this.#target = webhook?.url;
+    this.#signer = signer;
+    this.#options = options;
+    this.injector = new FaultInjector(seed, {});
+    this.setFaults(webhook?.faults ?? {});
+    this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), timeoutMs, poster, clock });
+    this.#slots = new SlotQueue(webhook?.concurrency ?? defaultConcurrency);
+    if (webhook?.paused === true) this.#slots.pause();
+    // Every delivery that waits listens to it.
+    setMaxListeners(0, this.#stop.signal);
+  }
+
+  /** Leads whose genuine delivery was answered 200. */
+  get acknowledged(): ReadonlySet<string> {
+    return this.#acknowledged;
+  }
+
+  get paused(): boolean {
+    return this.#slots.paused;
+  }
+
+  /** Throws a `ConfigError` for a fault that the scheme cannot show. */
+  setFaults(faults: Faults<DeliveryFault>): void {
+    rejectImpossibleForgeries(this.#signer, faults);
+    this.injector.faults = faults;
+  }
+
+  deliver(lead: SandboxLead): void {
+    if (this.#target === undefined) return;
+    this.pending += 1;
+    this.#slots.enqueue((release) => this.#start(lead, release));
+  }
+
+  pause(): void {
+    this.#slots.pause();
+  }
+
+  resume(): void {
+    this.#slots.resume();
+  }
+
+  /** Cuts what is in flight, and starts nothing more. */
+  close(): void {
+    this.#slots.pause();
+    this.#stop.abort();
+  }
+
+  /** Draws what happens before the first attempt: the delivery is lost, late, or overtaken. */
+  #start(lead: SandboxLead, release: () => void): void {
+    const drawn = this.injector.drawFirst(['drop', 'delay', 'reorder'], lead.id);
+    if (drawn === undefined) {
+      void this.#deliver(lead, [], release);
+      return;
+    }
+    const { name, fault } = drawn;
+    const deliverLater = (): void =>
+      this.#slots.enqueue((laterRelease) => void this.#deliver(lead, [name], laterRelease));
+    if (name === 'drop') {
+      this.#record(recordDrop(this.#delivery(lead), this.#options.clock.now()));
+      this.#finish(lead, undefined);
+    } else if (name === 'delay') {
+      void this.#after(fault.amountMs ?? defaultDelayMs, deliverLater);
+    } else {
+      this.#overtaken.add(deliverLater);
+      void this.#after(fault.amountMs ?? overtakenWithinMs, () => {
+        if (this.#overtaken.delete(deliverLater)) deliverLater();
+      });
+    }
+    release();
+  }
+
+  /** The first attempt uses the slot that is at hand; each further one waits for a slot of its own. */
+  async #deliver(lead: SandboxLead, faults: readonly DeliveryFault[], release: () => void): Promise<void> {
+    const { signal } = this.#stop;
+    const delivery = this.#delivery(lead);
+    let isGenuineDue = false;
+    for (let number = 1; ; number += 1) {
+      const releaseSlot = number === 1 ? release : await this.#slot();
+      const forgery: Forgery | undefined = isGenuineDue
+        ? undefined
+        : this.#drawForgery(`${lead.id} ${number}`);
+      const attempt: Attempt = await this.#sender.attempt(delivery, number, { forgery, signal });
+      if (signal.aborted) return;
+      this.#record(recordAttempt(attempt, number === 1 ? faults : []));
+      const isAcknowledged = attempt.outcome === 'acknowledged';
+      const isOver = isAcknowledged || attempt.retryInMs === undefined;
+      // A lead is not delivered by a forgery, nor given up for one: the genuine request follows at once.
+      isGenuineDue = isOver && forgery !== undefined;
+      if (isOver && !isGenuineDue) this.#finish(lead, isAcknowledged ? attempt : undefined);
+      this.#letOvertake(releaseSlot);
+      if (isGenuineDue) continue;
+      if (isOver || !(await slept(this.#options.clock, attempt.retryInMs, signal))) return;
+    }
+  }
+
+  /** Sends an acknowledged delivery once more: the answer changes nothing. */
+  #repeat({ delivery, number }: Attempt): void {
+    const { signal } = this.#stop;
+    this.pending += 1;
+    this.#slots.enqueue((release) => {
+      void this.#sender.attempt(delivery, number + 1, { signal }).then((attempt) => {
+        if (signal.aborted) return;
+        this.#record(recordAttempt(attempt, ['duplicate']));
+        this.pending -= 1;
+        this.#letOvertake(release);
+      });
+    });
+  }
+
+  /** Forges the attempt that `key` names, or does not. Before something was acknowledged no id can be reused. */
+  #drawForgery(key: string): Forgery | undefined {
+    const usedId = this.#usedId;
+    const possible = forgeryKinds.filter((kind) => kind !== 'reusedNonce' || usedId !== undefined);
+    const kind = this.injector.drawFirst(possible, key)?.name;
+    if (kind !== 'reusedNonce') return kind && { kind };
+    return usedId === undefined ? undefined : { kind, usedId };
+  }
+
+  #record(attempt: RecordedAttempt): void {
+    this.attempts.push(attempt);
+    if (attempt.outcome === 'acknowledged' && !attempt.forged) this.#acknowledged.add(attempt.leadId);
+    this.#options.onAttempt(attempt);
+  }
+
+  /** `acknowledged` is undefined for a lead that was given up. */
+  #finish(lead: SandboxLead, acknowledged: Attempt | undefined): void {
+    if (lead.ownStatus !== true) lead.status = acknowledged === undefined ? 'failed' : 'delivered';
+    this.pending -= 1;
+    if (acknowledged === undefined) return;
+    this.#usedId = acknowledged.delivery.id;
+    if (this.injector.draw('duplicate', lead.id) !== undefined) this.#repeat(acknowledged);
+  }
+
+  /** Ends an attempt: each delivery that waited to be overtaken has been. */
+  #letOvertake(release: () => void): void {
+    for (const deliverLater of [...this.#overtaken]) {
+      this.#overtaken.delete(deliverLater);
+      deliverLater();
+    }
+    release();
+  }
+
+  #slot(): Promise<() => void> {
+    return new Promise((resolve) => this.#slots.enqueue(resolve));
+  }
+
+  async #after(ms: number, run: () => void): Promise<void> {
+    if (await slept(this.#options.clock, ms, this.#stop.signal)) run();
+  }
+
+  #delivery(lead: SandboxLead): OutgoingDelivery {
+    const id = deliveryId(this.#options.seed, lead.id);
+    return { id, leadId: lead.id, target: this.#target ?? '', body: Buffer.from(lead.text()) };
+  }
+}
+
+/** One attempt to deliver a lead: what really happened, whatever the receiver says. */
+export interface RecordedAttempt {
+  /** The same for every attempt, and the delivery id of schemes that send one. */
+  readonly deliveryId: string;
+  readonly leadId: string;
+  /** URL. */
+  readonly target: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** The time at which it was sent, ISO 8601. */
+  readonly at: string;
+  /** Acknowledged is HTTP 200 alone; a dropped one was never sent. */
+  readonly outcome: AttemptOutcome | 'dropped';
+  readonly durationMs: number;
+  /** The answer's, when there was one. */
+  readonly status?: number;
+  /** The reason why there was none: `timeout`, or a code such as `ECONNREFUSED`. */
+  readonly error?: string;
+  /** The faults that were injected into it. */
+  readonly faults: readonly DeliveryFault[];
+  /** Whether a receiver that verifies must refuse it. */
+  readonly forged: boolean;
+}
+
+/** A delivery that is lost before its first attempt: it is recorded, and never sent. `at` in milliseconds. */
+const recordDrop = (delivery: OutgoingDelivery, at: number): RecordedAttempt => ({
+  deliveryId: delivery.id,
+  leadId: delivery.leadId,
+  target: delivery.target,
+  attempt: 1,
+  at: new Date(at).toISOString(),
+  outcome: 'dropped',
+  durationMs: 0,
+  faults: ['drop'],
+  forged: false,
+});
+
+/** `faults`: what happened to the delivery since the attempt before, besides a forgery. */
+function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): RecordedAttempt {
+  const { delivery, number, sentAt, outcome, result, forgery } = attempt;
+  return {
+    deliveryId: delivery.id,
+    leadId: delivery.leadId,
+    target: delivery.target,
+    attempt: number,
+    at: new Date(sentAt).toISOString(),
+    outcome,
+    durationMs: result.durationMs,
+    ...(result.ok ? { status: result.status } : { error: result.code }),
+    faults: forgery === undefined ? faults : [...faults, forgery.kind],
+    forged: forgery !== undefined,
+  };
+}
+
+/** A receiver would be right to accept a forgery that the scheme cannot show: the record would call it forged. */
+function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>): void {
+  const impossible = forgeryKinds.find((kind) => faults[kind] !== undefined && !canForge(signer, kind));
+  if (impossible === undefined) return;
+  throw new ConfigError(`the scheme '${signer.scheme.name}' cannot show the fault ${impossible}`, {
+    hint: (front) =>
+      `it does not sign what that fault forges; use another ${front.option('scheme')}, or leave the fault out`,
+  });
+}
+
+/** The same for the same seed and lead. */
+function deliveryId(seed: number, leadId: string): string {
+  const half = (salt: string): string => hashText(`${salt} ${leadId}`, seed).toString(32).padStart(7, '0');
+  return `msg_${half('a')}${half('b')}`;
+}
