@@ -84,11 +84,9 @@ const isHmac = (algorithm: Algorithm): algorithm is HmacAlgorithm => algorithm.s
 function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
   const mac = createHmac(algorithm.slice('hmac-'.length), key.material);
   for (const part of parts) mac.update(part);
-  return fromPool(mac.digest('binary'));
+  // A buffer that node's crypto makes has memory of its own, which costs as much as the digest.
+  return Buffer.from(mac.digest('binary'), 'latin1');
 }
-
-/** The bytes of a digest. A buffer that node's crypto makes has memory of its own, which costs as much as the digest. */
-const fromPool = (digest: string): Buffer => Buffer.from(digest, 'latin1');
 
 /** A signature that a sender sent, decoded. */
 export interface Signature {
@@ -102,11 +100,11 @@ export function matchingKey(
   parts: readonly Uint8Array[],
   signatures: readonly Signature[],
 ): number {
-  let found = -1;
-  keys.forEach((key, i) => {
-    if (matchesAny(key, parts, signatures) && found === -1) found = i;
-  });
-  return found;
+  let first = -1;
+  for (const [i, key] of keys.entries()) {
+    if (matchesAny(key, parts, signatures) && first === -1) first = i;
+  }
+  return first;
 }
 
 function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly Signature[]): boolean {

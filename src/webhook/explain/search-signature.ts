@@ -11,7 +11,7 @@ import { hasLengthOf, verifier, decode } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Fix, Search } from './finding.ts';
 import type { KeyForm } from './secret-forms.ts';
-import { parseTemplate, valuesOf } from '../schemes/template-scheme.ts';
+import { parseTemplate } from '../schemes/template-scheme.ts';
 import { type BodyForm, bodyForms } from './body-forms.ts';
 
 /** A scheme in which the delivery would have verified. */
@@ -227,7 +227,7 @@ function* filled(
     if (isConverted && !isTimed) continue;
     for (const time of isTimed ? times : [undefined]) {
       for (const id of template.slots.has('id') ? ids : [undefined]) {
-        const parts = template.fill(valuesOf(request, time?.signed ?? '', id?.value ?? ''));
+        const parts = template.fill(request, time?.signed ?? '', id?.value ?? '');
         yield { content, timestamp: time?.timestamp, id, body, timeUnit: time?.timeUnit, parts };
       }
     }

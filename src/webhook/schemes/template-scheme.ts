@@ -91,7 +91,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
       }
       const nonce = nonceOf(delivery);
       if (!nonce.ok) return nonce;
-      const signed = template.fill(valuesOf(delivery, stamp.value, nonce.value));
+      const signed = template.fill(delivery, stamp.value, nonce.value);
       const key = matchingKey(keys, signed, header.signatures);
       if (key === -1) {
         return rejected('wrong_credential', `the signature in ${signatureHeader} does not match`);
@@ -104,7 +104,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
       const { method, url, body } = message;
       // Taking a URL apart costs as much as a signature.
       const path = template.slots.has('path') ? pathAndQuery(url) : '';
-      const signed = template.fill(valuesOf({ method, url, path, body }, stamp, message.id));
+      const signed = template.fill({ method, url, path, body }, stamp, message.id);
       const signature = prefixed(key, (own) => encode(signatureOf(own, key, signed), encoding));
       const headers: [string, string][] = [];
       if (nonceHeader !== undefined) headers.push([nonceHeader, message.id]);
@@ -152,8 +152,11 @@ type Piece = { readonly literal: Buffer } | { readonly slot: Slot };
 /** The content that is signed, such as `{timestamp}.{body}`. */
 export interface Template {
   readonly slots: ReadonlySet<Slot>;
-  /** The signed bytes, in order. Values of headers must be the bytes that were sent. */
-  fill(value: (slot: Slot) => Uint8Array): readonly Uint8Array[];
+  /**
+   * The signed bytes, in order. Header values and request lines are bytes, which node decodes as Latin-1: `timestamp` and `id`
+   * are as they were sent. Only the values that are needed are encoded.
+   */
+  fill(request: Signable, timestamp: string, id: string): readonly Uint8Array[];
 }
 
 /** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
@@ -166,7 +169,15 @@ export function parseTemplate(text: string): Template {
   if (!used.has('body')) throw bodyNotSigned(text);
   return {
     slots: used,
-    fill: (value) => pieces.map((piece) => ('slot' in piece ? value(piece.slot) : piece.literal)),
+    fill(request, timestamp, id) {
+      const parts: Uint8Array[] = [];
+      for (const piece of pieces) {
+        if ('literal' in piece) parts.push(piece.literal);
+        else if (piece.slot === 'body') parts.push(request.body);
+        else parts.push(Buffer.from(textOf(piece.slot, request, timestamp, id), 'latin1'));
+      }
+      return parts;
+    },
   };
 }
 
@@ -180,14 +191,10 @@ function pieceOf(text: string): Piece {
 /** The parts of a request that a signature may cover, in addition to a time and an id. */
 export type Signable = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
 
-/** Header values and request lines are bytes, which node decodes as Latin-1. Only the values that are needed are encoded. */
-export function valuesOf(request: Signable, timestamp: string, id: string): (slot: Slot) => Uint8Array {
-  return (slot) => {
-    if (slot === 'body') return request.body;
-    if (slot === 'timestamp') return Buffer.from(timestamp, 'latin1');
-    if (slot === 'decodedUrl') return Buffer.from(decodeDelimiters(request.url), 'latin1');
-    return Buffer.from(slot === 'nonce' || slot === 'id' ? id : request[slot], 'latin1');
-  };
+function textOf(slot: Exclude<Slot, 'body'>, request: Signable, timestamp: string, id: string): string {
+  if (slot === 'timestamp') return timestamp;
+  if (slot === 'decodedUrl') return decodeDelimiters(request.url);
+  return slot === 'nonce' || slot === 'id' ? id : request[slot];
 }
 
 /** The URL with the delimiters of RFC 3986 decoded, as HubSpot signs it; every other percent-encoding stays. */
@@ -254,9 +261,8 @@ export function signatureHeaderReader(
     if (entries.length > maxSignatures) {
       return rejected('malformed_credential', `the header ${header} holds too many signatures`);
     }
-    const stamps = entries.filter(
-      (entry) => timestampPrefix !== undefined && entry.startsWith(timestampPrefix),
-    );
+    const stamps =
+      timestampPrefix === undefined ? [] : entries.filter((entry) => entry.startsWith(timestampPrefix));
     if (stamps.length > 1) {
       return rejected('repeated_credential', `the header ${header} has two ${timestampPrefix ?? ''}`);
     }
