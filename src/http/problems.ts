@@ -18,7 +18,7 @@ export type HandshakeProblem =
   | { readonly kind: 'client-speaks-old-tls' | 'client-speaks-no-http1' | 'handshake-failed' }
   | { readonly kind: 'connection-not-accepted' };
 
-/** What is wrong with a request before it is a whole delivery. Sizes in bytes. */
+/** The reasons why a request is rejected before it is a whole delivery. Sizes are in bytes. */
 export type RequestProblem =
   | { readonly kind: 'headers-too-many'; readonly most: number }
   | { readonly kind: 'headers-too-large'; readonly most: number }

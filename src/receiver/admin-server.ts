@@ -13,7 +13,7 @@ const adminLimits = {
   connections: 64,
   requestMs: 6_000,
   answerMs: 6_000,
-  // Shorter than a scraper's interval: connections that somebody keeps open must not keep a probe out.
+  // This is shorter than a scraper's interval: connections that a client keeps open must not keep a probe out.
   idleMs: 3_000,
   bodyBytes: 1024,
   uncheckedBytes: 1024,
@@ -102,7 +102,7 @@ const text = (status: number, content: string, type: string, headers?: Answer['h
 const line = (status: number, content: string, headers?: Answer['headers']): Answer =>
   text(status, `${content}\n`, 'text/plain; charset=utf-8', headers);
 
-/** So old an answer of the inbox is still good, and so long it may take: in milliseconds. */
+/** An answer of the inbox is good for so long, and may take so long, in milliseconds. */
 const freshMs = 1000;
 const longestMs = 2000;
 
@@ -116,8 +116,8 @@ interface ReadinessOptions {
 }
 
 /**
- * Whether deliveries are to be sent here. The inbox is asked to write, since what failed last would never be tried again
- * once nobody sends anything here.
+ * Tells whether deliveries are to be sent here. The inbox is asked to write, since what failed last would never be tried again
+ * once no delivery is sent here.
  */
 export class Readiness {
   readonly #options: ReadinessOptions;
@@ -144,9 +144,9 @@ export class Readiness {
 
   /** Many who ask at the same time cost one write. */
   #problem(): Promise<string | undefined> {
-    const at = this.#options.clock.steady();
-    if (this.#asked === undefined || at - this.#asked.at >= freshMs) {
-      this.#asked = { at, answer: this.#ask() };
+    const now = this.#options.clock.steady();
+    if (this.#asked === undefined || now - this.#asked.at >= freshMs) {
+      this.#asked = { at: now, answer: this.#ask() };
     }
     return this.#asked.answer;
   }

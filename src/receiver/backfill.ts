@@ -52,13 +52,13 @@ interface RoundOptions {
   readonly service: Service;
   readonly inbox: Pick<Inbox, 'has'>;
   readonly receiver: Pick<Receiver, 'handleChecked'>;
-  readonly note: (found: ReceiverNote) => void;
+  readonly note: (note: ReceiverNote) => void;
   readonly clock: Pick<Clock, 'now'>;
   /** Ends the round early: leads that are being handled are finished, and no other one is started. */
   readonly signal: AbortSignal;
   /** Leads that were created before that are left out; milliseconds since the epoch. */
   readonly since: number;
-  /** Of the round before: this one must meet it. */
+  /** The leads of the round before, which this one must meet. */
   readonly memory: RunMemory;
 }
 
@@ -81,7 +81,7 @@ interface RoundCounts {
   notStored: number;
 }
 
-/** One reading of the service's list, and what it brought. Times are milliseconds. */
+/** A reading of the service's list, and what it brought. Times are milliseconds. */
 export interface BackfillRound extends Readonly<RoundCounts> {
   /** From 1. */
   readonly number: number;
@@ -100,7 +100,7 @@ const slice = 200;
 /** Leads that share a transaction. */
 const batch = 50;
 
-/** One round. Never rejects. */
+/** Runs one round. Never rejects. */
 async function runRound(
   unopened: Omit<RoundOptions, 'service'> & Pick<BackfillOptions, 'service'>,
 ): Promise<RoundCounts & { end: RoundEnd }> {
@@ -129,7 +129,7 @@ async function runRound(
         if (signal.aborted) break;
       }
     } finally {
-      // What is out of reach was said: the next round is compared with this one.
+      // The next round is compared with this one. Leads that are out of reach were said.
       if (pages.completion !== undefined) memory.keep(listed, pages.completion);
       noteUnreadableTimes(window.unreadableTimes, service.messages);
     }
@@ -163,9 +163,9 @@ async function takeListed(
 ): Promise<void> {
   const { inbox, signal } = options;
   const idsOf = (some: readonly LeadWithId[]): string[] => some.map(({ id }) => id);
-  const known = await inbox.has(idsOf(leads));
-  counts.known += known.size;
-  const missing = leads.filter(({ id }) => !known.has(id));
+  const storedIds = await inbox.has(idsOf(leads));
+  counts.known += storedIds.size;
+  const missing = leads.filter(({ id }) => !storedIds.has(id));
   for (const some of portions(missing, batch, signal)) {
     // While the ones before were stored, these may have been pushed.
     const before = await inbox.has(idsOf(some));

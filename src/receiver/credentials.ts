@@ -5,7 +5,7 @@ import type { Delivery } from '../webhook/delivery.ts';
 import { type Key, type Scheme, unverified, type Verifier } from '../webhook/scheme.ts';
 import { redacted } from '../inbox/delivery-record.ts';
 
-/** Of the secrets that were replaced, how many are still taken out of what is stored: each costs every delivery a search. */
+/** Up to so many replaced secrets are still taken out of what is stored: each costs every delivery a search. */
 const mostFormer = 20;
 
 /** The keys that are in force, which are replaced all at once: each delivery is checked with the former or the new ones. */
@@ -16,7 +16,7 @@ export class CurrentKeys implements Verifier {
   /** How often they were replaced. */
   replaced = 0;
   readonly #clock: Pick<Clock, 'now'>;
-  /** Of each key: when a delivery last used it, or since when it is in force. */
+  /** The time at which a delivery last used each key, or from which it is in force. */
   #usedAt: number[] = [];
   #isFirstUsed = false;
   readonly #noted = new Set<number>();
@@ -48,14 +48,14 @@ export class CurrentKeys implements Verifier {
    */
   unused(ms: number): readonly number[] {
     const before = this.#clock.now() - ms;
-    const found = this.keys.flatMap((key, index) => {
+    const unusedKeys = this.keys.flatMap((key, index) => {
       const isUnused = index > 0 && this.#isFirstUsed && (this.#usedAt[index] ?? 0) <= before;
       // A secret may be given twice, and then its first place counts.
       const isFirst = this.keys.findIndex(({ secret }) => secret.reveal() === key.secret.reveal()) === index;
       return isUnused && isFirst && !this.#noted.has(index) ? [index] : [];
     });
-    for (const index of found) this.#noted.add(index);
-    return found;
+    for (const index of unusedKeys) this.#noted.add(index);
+    return unusedKeys;
   }
 
   #begin(): void {
@@ -68,18 +68,18 @@ export class CurrentKeys implements Verifier {
 /** In characters. A shorter text would be found by chance, and is no secret. */
 const shortestSecret = 4;
 
-/** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
+/** Replaces every header that holds a credential, and the secrets themselves in all other places. */
 export function deliveryRedactor(verifier: Verifier): RedactDelivery {
   const { scheme } = verifier;
-  let known: readonly Key[] | undefined;
+  let keys: readonly Key[] | undefined;
   let secrets: readonly Secret[] = [];
-  // As a rule a sender has one path.
+  // A sender usually has one path.
   let lastPath = { received: '', shown: '' };
   const readKeys = (): void => {
-    if (known !== verifier.keys) {
+    if (keys !== verifier.keys) {
       lastPath = { received: '', shown: '' };
-      known = verifier.keys;
-      secrets = [...known, ...(verifier.former ?? []), { secret: scheme.verifyToken }]
+      keys = verifier.keys;
+      secrets = [...keys, ...(verifier.former ?? []), { secret: scheme.verifyToken }]
         .flatMap(({ secret }) => secret ?? [])
         .filter((secret) => secret.reveal().length >= shortestSecret);
     }
@@ -90,9 +90,9 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
       if (lastPath.received === path) return lastPath.shown;
       const withoutOurs = withoutSecrets(path, secrets, redacted);
       // A wrong one may be that of another app.
-      const shown = withoutOurs.replace(/([?&]hub\.verify_token=)[^&]*/g, `$1${redacted}`);
-      lastPath = { received: path, shown };
-      return shown;
+      const shownPath = withoutOurs.replace(/([?&]hub\.verify_token=)[^&]*/g, `$1${redacted}`);
+      lastPath = { received: path, shown: shownPath };
+      return shownPath;
     },
     headers(delivery) {
       readKeys();
@@ -100,8 +100,8 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
         const [name, value] = header;
         // A later run that verifies must not take it for a credential that was checked.
         const isUnverified = value === redacted && scheme === unverified;
-        const shown = isUnverified ? `${redacted} unverified` : withoutSecrets(value, secrets, redacted);
-        return shown === value ? header : [name, shown];
+        const shownValue = isUnverified ? `${redacted} unverified` : withoutSecrets(value, secrets, redacted);
+        return shownValue === value ? header : [name, shownValue];
       });
     },
   };
@@ -116,17 +116,18 @@ export function redactHeaders(
   rawHeaders: Delivery['rawHeaders'],
   scheme: Pick<Scheme, 'credentialHeaders' | 'plainHeaders'>,
 ): Delivery['rawHeaders'] {
-  const own = scheme.credentialHeaders;
-  const known = judged.get(own) ?? new Map<string, boolean>();
-  judged.set(own, known);
+  const { credentialHeaders } = scheme;
+  const judgedNames = judged.get(credentialHeaders) ?? new Map<string, boolean>();
+  judged.set(credentialHeaders, judgedNames);
   return rawHeaders.map((header) => {
     const [name] = header;
-    let isCredential = known.get(name);
+    let isCredential = judgedNames.get(name);
     if (isCredential === undefined) {
       const lower = name.toLowerCase();
       isCredential =
-        own.includes(lower) || (scheme.plainHeaders?.includes(lower) !== true && credential.test(name));
-      if (known.size < mostJudged && name.length < 100) known.set(name, isCredential);
+        credentialHeaders.includes(lower) ||
+        (scheme.plainHeaders?.includes(lower) !== true && credential.test(name));
+      if (judgedNames.size < mostJudged && name.length < 100) judgedNames.set(name, isCredential);
     }
     return isCredential ? [name, '[redacted]'] : header;
   });

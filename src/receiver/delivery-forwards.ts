@@ -14,7 +14,7 @@ interface TargetLeads {
   readonly isReserved: boolean;
 }
 
-/** What the leads of one delivery are forwarded to: from before they are stored to their first attempts. */
+/** The forwards of the leads of one delivery, from before they are stored to their first attempts. */
 export class DeliveryForwards {
   readonly #checked: CheckedDelivery;
   readonly #claimedAt: number;
@@ -36,7 +36,7 @@ export class DeliveryForwards {
     return this.#targets.filter(({ leads }) => leads.includes(lead)).map(({ worker }) => worker.target.name);
   }
 
-  /** Those of them that get it at once. */
+  /** Names of the targets that get it at once. */
   claimedFor(lead: CheckedLead): readonly string[] {
     return this.#targets
       .filter(({ leads, isReserved }) => isReserved && leads.includes(lead))
@@ -62,7 +62,7 @@ export class DeliveryForwards {
   }
 }
 
-/** What targets may get: the whole delivery, unless a lead in it was erased. */
+/** The delivery that targets may get: the whole one, unless a lead in it was erased. */
 function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]): CheckedDelivery {
   if (!stored.some(({ verdict: { isErased } }) => isErased === true)) return checked;
   const leads = stored.filter(({ verdict: { isErased } }) => isErased !== true).map(({ lead }) => lead);

@@ -4,7 +4,7 @@ import { type Clock, slept } from '../time/clock.ts';
 /** Between two looks, in milliseconds. */
 const lookEveryMs = 20;
 
-/** Resolves when no target is to be tried for the leads any more: each has had them, or they are dead there. */
+/** Resolves when no lead waits for a target any more: each was delivered, or is dead. */
 export async function everyTargetHad(
   leadIds: readonly string[],
   inbox: Pick<Inbox, 'forwards'>,

@@ -28,7 +28,7 @@ export function withFreshCredential(
   const signed = headersFor(signer, delivery, `msg_${number}`, now);
   const isReplaced = (name: string): boolean =>
     scheme.credentialHeaders.includes(name.toLowerCase()) ||
-    signed.some(([other]) => other.toLowerCase() === name.toLowerCase());
+    signed.some(([header]) => header.toLowerCase() === name.toLowerCase());
   const rawHeaders = [...delivery.rawHeaders.filter(([name]) => !isReplaced(name)), ...signed];
   return { checked: { ...checked, delivery: { ...delivery, rawHeaders } }, isSigned: signed.length > 0 };
 }
@@ -42,10 +42,10 @@ function headersFor(signer: Signer, delivery: Delivery, newId: string, now: numb
   try {
     const signed = sign(newId);
     const idHeader = signed.find(([, value]) => value === newId)?.[0];
-    const known = idHeader === undefined ? undefined : headerValues({ rawHeaders }, idHeader)[0];
-    return known === undefined ? signed : sign(known);
+    const sentId = idHeader === undefined ? undefined : headerValues({ rawHeaders }, idHeader)[0];
+    return sentId === undefined ? signed : sign(sentId);
   } catch (error) {
-    // A scheme may sign what is not known any more.
+    // A scheme may sign a part that is not stored.
     if (error instanceof ConfigError) return [];
     throw error;
   }

@@ -17,7 +17,7 @@ export interface WorkerOptions {
   readonly verifier: Verifier;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly note: (found: ReceiverNote) => void;
+  readonly note: (note: ReceiverNote) => void;
   /** The neutral sentence of an error. */
   readonly sentenceOf: (error: unknown) => string;
   /** Told of each attempt once it is recorded. The next one waits while a promise of it is pending. */
@@ -59,7 +59,7 @@ interface ClaimedRequest {
 
 /**
  * Sends the leads of the inbox to one target: new ones, which the receiver gives it from memory, and those that wait. A lead is
- * claimed, then sent, then what came of it is recorded. Where the process ends in between, the claim ends by itself, and the
+ * claimed, then sent, then the result is recorded. Where the process ends in between, the claim ends by itself, and the
  * lead is sent again.
  */
 export class ForwardWorker {
@@ -81,7 +81,7 @@ export class ForwardWorker {
     this.target = target;
     this.#options = options;
     this.#label = targetLabel(target.name);
-    // Each record that the inbox does not take waits for it.
+    // Every record that the inbox does not take waits for this signal.
     setMaxListeners(0, options.attemptsAborted);
   }
 
@@ -106,7 +106,7 @@ export class ForwardWorker {
     for (const request of requests) this.#track(this.#attempt(request, claimedAt));
   }
 
-  /** Something is due that nobody sends now. */
+  /** A lead is due that no attempt sends now. */
   wake(): void {
     this.#hasBacklog = true;
     this.#wakeController.abort();
@@ -161,7 +161,7 @@ export class ForwardWorker {
     return claimed.length === 0 ? afterFailureMs : 0;
   }
 
-  /** Leads of one request, from the inbox. Resolves when the attempts have begun. */
+  /** Sends leads of one request from the inbox. Resolves when the attempts have started. */
   async #sendStored(claimed: readonly ClaimedLead[], claimedAt: number): Promise<void> {
     const { inbox, verifier, note } = this.#options;
     const claims = claimed.filter(({ leadId }) => !this.#leadsInFlight.has(leadId));
@@ -202,11 +202,14 @@ export class ForwardWorker {
     if (first === undefined || more.length === 0 || this.target.isWhole !== true) return singles;
     const leads = singles.flatMap((single) => single.checked.leads);
     return [
-      { checked: { ...checked, leads }, claims: [...first.claims, ...more.flatMap((one) => one.claims)] },
+      {
+        checked: { ...checked, leads },
+        claims: [...first.claims, ...more.flatMap((single) => single.claims)],
+      },
     ];
   }
 
-  /** Sends one request in a place that was kept for it, and records what came of it. Never rejects. */
+  /** Sends one request in a place that was kept for it, and records the result. Never rejects. */
   async #attempt({ checked, claims }: ClaimedRequest, claimedAt: number): Promise<void> {
     const { clock, random } = this.#options;
     const [{ leadId }] = claims;
@@ -225,7 +228,7 @@ export class ForwardWorker {
     void attempt.finally(() => this.#attempts.delete(attempt));
   }
 
-  /** What a target or a scheme throws, against its contract, fails this attempt alone. */
+  /** An error that a target or a scheme throws, against its contract, fails this attempt alone. */
   async #deliver(checked: CheckedDelivery, claims: ClaimedRequest['claims']): Promise<TargetResult> {
     const [{ tries }] = claims;
     try {
@@ -235,7 +238,7 @@ export class ForwardWorker {
     }
   }
 
-  /** What the service served over its API, to the key of the operator, is as genuine as what it pushed. */
+  /** A lead that the service served over its API, to the key of the operator, is as genuine as one that it pushed. */
   #signed(checked: CheckedDelivery, [{ seq }]: ClaimedRequest['claims']): CheckedDelivery {
     const { verifier, clock, note } = this.#options;
     const isGenuine = checked.key >= 0 || (checked.source === 'backfill' && verifier.keys.length > 0);
@@ -255,7 +258,7 @@ export class ForwardWorker {
   async #end(claims: readonly Claim[], result: TargetResult | undefined): Promise<void> {
     const { clock, note, sentenceOf, onAttempt } = this.#options;
     const chance = this.#options.random();
-    const at = clock.now();
+    const endedAt = clock.now();
     const records = claims.map((claim) => {
       const { leadId, seq, claim: number, tries } = claim;
       const record = { leadId, seq, claim: number, tries, target: this.target.name };
@@ -265,7 +268,7 @@ export class ForwardWorker {
       return {
         ...record,
         outcome: this.#outcomeOf(claim, result, chance),
-        result: { ok, answer, durationMs, at, kind },
+        result: { ok, answer, durationMs, at: endedAt, kind },
       };
     });
     try {
@@ -277,7 +280,15 @@ export class ForwardWorker {
         if (result === undefined) continue;
         const state = typeof outcome === 'object' || outcome === 'untried' ? 'waiting' : outcome;
         const retry = typeof outcome === 'object' ? outcome.retryInMs : undefined;
-        await onAttempt({ at, leadId, target: this.#label, attempt: tries, state, retryInMs: retry, result });
+        await onAttempt({
+          at: endedAt,
+          leadId,
+          target: this.#label,
+          attempt: tries,
+          state,
+          retryInMs: retry,
+          result,
+        });
       }
     } catch (error) {
       note({ kind: 'forwards-stopped', why: sentenceOf(error) });
@@ -299,7 +310,7 @@ export class ForwardWorker {
     return isOver ? 'dead' : { retryInMs: retryInMs(result, tries, chance) };
   }
 
-  /** Until the inbox has it: the place stays taken, so that no further lead is sent of which nobody knows what came. */
+  /** Tries until the inbox has it: the place stays taken, so that no further lead is sent whose result is not recorded. */
   async #record(records: readonly AttemptRecord[]): Promise<boolean> {
     const { inbox, clock, attemptsAborted, note, sentenceOf } = this.#options;
     for (;;) {

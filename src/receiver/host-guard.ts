@@ -7,13 +7,13 @@ import type { ForeignRequest } from './problems.ts';
 export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Rejection | undefined;
 
 /**
- * For a receiver that anybody may deliver to over plain HTTP: a page in a browser on this machine could reach it by a
+ * A receiver that any client may deliver to over plain HTTP needs it: a page in a browser on this machine could reach it by a
  * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
  * name or `name`, as in a URL: IPv6 in brackets.
  */
 export function hostGuard(
   name: string | undefined,
-  detailOf: (found: ForeignRequest) => string,
+  detailOf: (request: ForeignRequest) => string,
   onForeign: (host: string) => void,
 ): HostGuard {
   const isOwn = (url: string): boolean => {

@@ -6,10 +6,10 @@ import type { Target } from './targets/target.ts';
 /** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
 const timelessNonceMs = 30 * 86_400_000;
 
-/** Whoever sets a tolerance without an end means no more than a hundred years, of which stores count the milliseconds. */
+/** A tolerance without an end is cut to a hundred years, of which stores can count the milliseconds. */
 const longestNonceMs = 100 * 365 * 86_400_000;
 
-/** What an inbox has to know of the receiver in front of it. `attemptMs`: how long a target has for a lead at most. */
+/** The options of an inbox that depend on its receiver. `attemptMs`: how long a target has for a lead at most. */
 export function inboxRequirements(
   verifier: Verifier,
   targets: readonly Pick<Target, 'name'>[],

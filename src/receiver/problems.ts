@@ -1,6 +1,6 @@
 import type { ExchangeProblem } from '../http/problems.ts';
 
-/** What is wrong with deliveries that the inbox holds. */
+/** The faults of deliveries that the inbox holds. */
 export type ReceiverProblem =
   | { readonly kind: 'no-delivery-of-lead'; readonly leadId: string }
   /** `number`: of the delivery in the inbox. */
@@ -25,7 +25,7 @@ export type TargetProblem =
       readonly proxy: string | undefined;
     };
 
-/** What the operator of a receiver is told, most of it once a run of each kind, cause, or set of leads. `why` in one sentence. */
+/** The notes for the operator of a receiver, most of them once a run for each kind, cause, or set of leads. `why` is a sentence. */
 export type ReceiverNote =
   /** `number` from 1, of so many secrets: the first one is the current one. */
   | { readonly kind: 'former-secret-used'; readonly number: number; readonly secrets: number }
@@ -45,8 +45,7 @@ export type ReceiverNote =
   | { readonly kind: 'lead-not-sent'; readonly leadId: string; readonly why: string }
   /** None of the targets is for such a lead. */
   | { readonly kind: 'lead-for-no-target'; readonly leadId: string }
-  /** Somebody else cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */
+  /** Another program cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */
   | { readonly kind: 'output-cut'; readonly path: string; readonly size: number; readonly left: number }
-  /** A part of the inbox cannot be read: of its leads it is not known which ones the file has. */
   /** No inbox can hold them, since it tells leads apart by their ids. */
   | { readonly kind: 'pulled-without-id'; readonly leads: number };

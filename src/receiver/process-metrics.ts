@@ -37,25 +37,25 @@ export class EventLoopDelay {
 const freshMs = 1000;
 const timesReading = 50;
 
-/** So long a scrape waits for what it reads anew, and so long that may take before the inbox counts as away, in milliseconds. */
+/** A scrape waits so long for a new reading, and a reading may take so long before the inbox counts as away, in milliseconds. */
 const scrapeWaitMs = 500;
 const slowMs = 2000;
 
-/** What waited so long ago. */
+/** The leads that waited so long ago. */
 interface AgedBacklog {
   readonly backlog: readonly TargetCount[];
   readonly ageMs: number;
 }
 
 /**
- * Reads what waits for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. Nobody
+ * Reads the waiting leads for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. No scrape
  * waits long for it. Rejects where the inbox does not answer.
  */
 export function backlogCache(
   inbox: Pick<InboxReader, 'targetCounts'>,
   clock: Pick<Clock, 'steady' | 'sleep'>,
 ): () => Promise<AgedBacklog> {
-  const known: { last?: AgedBacklog; readAt: number; failure?: Error | undefined } = { readAt: 0 };
+  const latest: { last?: AgedBacklog; readAt: number; failure?: Error | undefined } = { readAt: 0 };
   const reading: { done?: Promise<void> | undefined; since: number } = { since: 0 };
   let goodUntil = 0;
   const read = async (): Promise<void> => {
@@ -63,12 +63,12 @@ export function backlogCache(
     reading.since = since;
     let goodMs = freshMs;
     try {
-      known.last = { backlog: await inbox.targetCounts(), ageMs: 0 };
-      known.readAt = since;
-      known.failure = undefined;
+      latest.last = { backlog: await inbox.targetCounts(), ageMs: 0 };
+      latest.readAt = since;
+      latest.failure = undefined;
       goodMs = Math.max(freshMs, (clock.steady() - since) * timesReading);
     } catch (error) {
-      known.failure = error as Error;
+      latest.failure = error as Error;
     }
     goodUntil = clock.steady() + goodMs;
     reading.done = undefined;
@@ -81,7 +81,7 @@ export function backlogCache(
       end.abort();
     }
     const now = clock.steady();
-    const { last, failure, readAt } = known;
+    const { last, failure, readAt } = latest;
     if (failure !== undefined) throw failure;
     const isSlow = reading.done !== undefined && now - reading.since >= slowMs;
     if (last === undefined || isSlow) throw new Error('it has not answered yet');
@@ -92,26 +92,26 @@ export function backlogCache(
 /** For all targets of other runs together: they may be many. */
 const otherTargets = 'other';
 
-/** Leads that wait for each target of this run, none included, and the age of the oldest. `targets`: their names. */
+/** Leads that wait for each target of this run, zeros included, and the age of the oldest. `targets`: their names. */
 export function backlogFamilies(
   { backlog, ageMs }: AgedBacklog,
   targets: readonly string[],
   now: number,
 ): MetricFamily[] {
-  const found = new Map<string, Omit<TargetCount, 'target' | 'isOwn'>>();
+  const byLabel = new Map<string, Omit<TargetCount, 'target' | 'isOwn'>>();
   for (const label of [...targets.map(targetLabel), otherTargets]) {
-    found.set(label, { waiting: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY });
+    byLabel.set(label, { waiting: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY });
   }
   for (const { target, waiting, dead, oldestAt, isOwn } of backlog) {
-    const label = isOwn && found.has(target) ? target : otherTargets;
-    const before = found.get(label);
-    found.set(label, {
+    const label = isOwn && byLabel.has(target) ? target : otherTargets;
+    const before = byLabel.get(label);
+    byLabel.set(label, {
       waiting: (before?.waiting ?? 0) + waiting,
       dead: (before?.dead ?? 0) + dead,
       oldestAt: Math.min(before?.oldestAt ?? oldestAt, oldestAt),
     });
   }
-  const gauges = [...found].map(([target, { waiting, dead, oldestAt }]) => ({
+  const gauges = [...byLabel].map(([target, { waiting, dead, oldestAt }]) => ({
     labels: { target },
     waiting,
     dead,

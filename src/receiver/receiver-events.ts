@@ -7,7 +7,7 @@ import type { TargetResult } from './targets/target.ts';
 
 /** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */
 export interface AnsweredDelivery {
-  /** As received: its path and headers may hold credentials (`deliveryRedactor` takes them out). */
+  /** The delivery as received: its path and headers may hold credentials (`deliveryRedactor` takes them out). */
   readonly delivery: Delivery;
   readonly verdict: VerdictKind;
   /** HTTP status of the answer to the delivery. */
@@ -16,18 +16,18 @@ export interface AnsweredDelivery {
   readonly durationMs: number;
   readonly source: Source;
   readonly reason?: RejectReason | OtherReason | undefined;
-  /** One sentence beside the reason. */
+  /** A sentence beside the reason. */
   readonly detail?: string | undefined;
   readonly leadId?: string | undefined;
-  /** Which of the several leads of its delivery it is, from 1; undefined where it is the only one. */
+  /** Its number among the several leads of its delivery, from 1; undefined where it is the only one. */
   readonly position?: { readonly number: number; readonly of: number } | undefined;
-  /** Which delivery of this id it is, from 1. */
+  /** The number of the delivery among those of this id, from 1. */
   readonly attempt?: number | undefined;
   /** When the id was first received. */
   readonly firstAt?: number | undefined;
   /** The lead's own bytes, compact; absent for a delivery that was not taken. */
   readonly lead?: Uint8Array | undefined;
-  /** Where in the body the lead is, as a pointer in which `*` steps through an array; absent where it is the body. */
+  /** The place of the lead in the body, as a pointer in which `*` steps through an array; absent where it is the body. */
   readonly pointer?: string | undefined;
   /** Fields whose values differ from the first payload of this id. */
   readonly differs?: readonly string[] | undefined;
@@ -44,11 +44,11 @@ export interface ForwardAttempt {
   readonly leadId: string;
   /** A label that holds no credentials. */
   readonly target: string;
-  /** The how many-th attempt it is, from 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
-  /** Where the lead stands at the target now. */
+  /** The state of the lead at the target now. */
   readonly state: ForwardState;
-  /** From then to the next attempt, in milliseconds; undefined where there is none. */
+  /** The time from then to the next attempt, in milliseconds; undefined where no attempt follows. */
   readonly retryInMs: number | undefined;
   readonly result: TargetResult;
 }

@@ -11,7 +11,7 @@ const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 const batchBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/** What goes wrong beside rejected deliveries. */
+/** The kinds of errors beside rejected deliveries. */
 const errorKinds = ['store', 'internal', 'handshake', 'connection_limit'] as const;
 export type ErrorKind = (typeof errorKinds)[number];
 
@@ -26,7 +26,7 @@ export class ReceiverMetrics implements ReceiverObserver {
   });
   readonly #forwards = new Counter({
     name: 'leads_forwards',
-    help: 'Attempts to forward a lead to a target (forward, exec, output), by what came of it.',
+    help: 'Attempts to forward a lead to a target (forward, exec, output), by result.',
   });
   readonly #errors = new Counter({
     name: 'leads_errors',
@@ -71,7 +71,7 @@ export class ReceiverMetrics implements ReceiverObserver {
     this.failed('store');
   }
 
-  /** So many writes shared one transaction. */
+  /** Counts the writes that shared one transaction. */
   committed(writes: number): void {
     this.#batches.observe(writes);
   }

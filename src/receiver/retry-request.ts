@@ -13,7 +13,7 @@ interface RetryOptions {
   readonly sentenceOf: (error: unknown) => string;
 }
 
-/** What came of sending one stored lead for a person. */
+/** The result of sending one stored lead for a person. */
 export interface Retried extends Omit<AttemptResult, 'kind'> {
   readonly leadId: string;
   /** Something was sent. */
@@ -24,9 +24,9 @@ export interface Retried extends Omit<AttemptResult, 'kind'> {
   readonly insteadOf: string | undefined;
 }
 
-/** What came of a lead for which nothing was sent. `at` in milliseconds since the epoch. */
-export const untried = (leadId: string, answer: string, at: number): Retried => ({
-  ...{ leadId, answer, at, ok: false, durationMs: 0, isTried: false, reached: true },
+/** The result for a lead that was not sent. `endedAt` in milliseconds since the epoch. */
+export const untried = (leadId: string, answer: string, endedAt: number): Retried => ({
+  ...{ leadId, answer, at: endedAt, ok: false, durationMs: 0, isTried: false, reached: true },
   insteadOf: undefined,
 });
 
@@ -42,7 +42,7 @@ const whyUntried: Readonly<Partial<Record<LeadClaim['state'], string>>> = {
 };
 
 /**
- * Sends leads of one request to the target once, and records what came of it. A lead that is not taken waits as before. With
+ * Sends leads of one request to the target once, and records the results. A lead that is not taken waits as before. With
  * `isMove`, a lead that waits for no forward is left out.
  */
 export async function retryRequest(
@@ -53,31 +53,43 @@ export async function retryRequest(
     stored.map(({ leadId }) => leadId),
     { inbox, clock, name: isMove ? undefined : target.name },
   );
-  const found = stored.map((delivery) => ({ delivery, claim: claims.get(delivery.leadId) ?? unclaimed }));
+  const claimedLeads = stored.map((delivery) => ({
+    delivery,
+    claim: claims.get(delivery.leadId) ?? unclaimed,
+  }));
   const isSent = ({ state }: LeadClaim): boolean =>
     state === 'claimed' || (!isMove && (state === 'none' || state === 'done'));
   const result = await sent(
-    found.filter(({ claim }) => isSent(claim)),
+    claimedLeads.filter(({ claim }) => isSent(claim)),
     target,
     sentenceOf,
   );
-  const at = clock.now();
+  const endedAt = clock.now();
   const records: AttemptRecord[] = [];
-  const retried = found.flatMap(({ delivery: { leadId, seq }, claim }): Retried[] => {
+  const retried = claimedLeads.flatMap(({ delivery: { leadId, seq }, claim }): Retried[] => {
     const { state, claim: number, stored: insteadOf, label } = claim;
     if (!isSent(claim)) {
       const why = whyUntried[state];
-      return why === undefined ? [] : [untried(leadId, why, at)];
+      return why === undefined ? [] : [untried(leadId, why, endedAt)];
     }
     const { ok, answer, durationMs, status } = result;
     records.push({
       ...{ leadId, seq, claim: number, insteadOf, target: target.name },
       outcome: ok ? 'done' : 'untried',
-      result: { ok, answer, durationMs, at, kind: isMove ? 'retry' : 'replay' },
+      result: { ok, answer, durationMs, at: endedAt, kind: isMove ? 'retry' : 'replay' },
     });
     const reached = status !== undefined;
     return [
-      { leadId, ok, answer, durationMs, at, isTried: true, reached, insteadOf: ok ? label : undefined },
+      {
+        leadId,
+        ok,
+        answer,
+        durationMs,
+        at: endedAt,
+        isTried: true,
+        reached,
+        insteadOf: ok ? label : undefined,
+      },
     ];
   });
   if (records.length > 0) await inbox.record(records);
@@ -90,34 +102,36 @@ async function claimFree(
   { inbox, clock, name }: Pick<RetryOptions, 'inbox' | 'clock'> & { readonly name: string | undefined },
 ): Promise<ReadonlyMap<string, LeadClaim>> {
   const claims = new Map<string, LeadClaim>();
-  for (let waitedMs = 0, left = leadIds; left.length > 0; waitedMs += lookEveryMs) {
+  for (let waitedMs = 0, unclaimedIds = leadIds; unclaimedIds.length > 0; waitedMs += lookEveryMs) {
     if (waitedMs > 0) await clock.sleep(lookEveryMs);
-    for (const [i, claim] of (await inbox.claimLeads(left, name)).entries()) claims.set(left[i] ?? '', claim);
-    left = waitedMs < busyMs ? left.filter((leadId) => claims.get(leadId)?.state === 'busy') : [];
+    for (const [i, claim] of (await inbox.claimLeads(unclaimedIds, name)).entries())
+      claims.set(unclaimedIds[i] ?? '', claim);
+    unclaimedIds =
+      waitedMs < busyMs ? unclaimedIds.filter((leadId) => claims.get(leadId)?.state === 'busy') : [];
   }
   return claims;
 }
 
-interface FoundLead {
+interface ClaimedDelivery {
   readonly delivery: StoredDelivery;
   readonly claim: LeadClaim;
 }
 
 async function sent(
-  found: readonly FoundLead[],
+  leads: readonly ClaimedDelivery[],
   target: Target,
   sentenceOf: RetryOptions['sentenceOf'],
 ): Promise<Pick<TargetResult, 'ok' | 'answer' | 'durationMs' | 'status'>> {
-  const [first] = found;
+  const [first] = leads;
   const nothing = { ok: false, answer: '', durationMs: 0 };
   if (first === undefined) return nothing;
   try {
-    const leads = found.map(({ delivery }) => leadOf(delivery));
+    const sentLeads = leads.map(({ delivery }) => leadOf(delivery));
     const attempt = Math.max(
       1,
-      ...found.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0)),
+      ...leads.map(({ claim: { state, tries } }) => tries + (state === 'done' ? 1 : 0)),
     );
-    return await target.deliver(asReceived(first.delivery, leads), attempt);
+    return await target.deliver(asReceived(first.delivery, sentLeads), attempt);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return { ...nothing, answer: sentenceOf(error), status: 0 };

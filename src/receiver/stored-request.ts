@@ -13,7 +13,7 @@ export const isUnreadable = (error: unknown): error is Unreadable =>
   error instanceof LeadNotFoundError ||
   (error instanceof DataError && error.problem?.kind === 'delivery-without-lead');
 
-/** The delivery of that number; undefined where there is none. */
+/** The delivery of that number; undefined where it is gone. */
 export async function storedDelivery(
   inbox: Pick<Inbox, 'list'>,
   seq: number,
@@ -38,10 +38,10 @@ export async function storedRequest(
   const [first] = claims;
   if (first === undefined) return [];
   const seqs = new Set(claims.map(({ seq }) => seq));
-  const found: StoredDelivery[] = [];
+  const deliveries: StoredDelivery[] = [];
   const query = claims.length === 1 ? { seq: first.seq } : { firstSeq: first.request };
-  for await (const delivery of inbox.list(query)) if (seqs.has(delivery.seq)) found.push(delivery);
-  return found.reverse();
+  for await (const delivery of inbox.list(query)) if (seqs.has(delivery.seq)) deliveries.push(delivery);
+  return deliveries.reverse();
 }
 
 export const notStored = (leadId: string): LeadNotFoundError =>

@@ -5,10 +5,10 @@ const hourMs = 3_600_000;
 /** The pause behind the first failure, in milliseconds. */
 const shortestPauseMs = 5_000;
 
-/** Of a pause, and of what an app asks to wait by `Retry-After`; in milliseconds. */
+/** A pause, and a wait that an app asks for by `Retry-After`, is no longer than this; in milliseconds. */
 const longestPauseMs = hourMs;
 
-/** So long a target is tried for a lead that it does not take, unless its own option says otherwise; in milliseconds. */
+/** A target is tried so long for a lead that it does not take, unless its own option says otherwise; in milliseconds. */
 export const defaultGiveUpMs = 72 * hourMs;
 
 /** From the end of an attempt to the next one, after so many failures; `chance` from 0 to 1 keeps many from coming back together. */

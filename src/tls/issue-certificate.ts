@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** One DER element (X.690, section 8.1): tag, length, and the parts as its content. */
+/** A DER element (X.690, section 8.1): tag, length, and the parts as its content. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
@@ -38,8 +38,8 @@ const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer 
 const contextPrimitive = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
 
 function oid(dotted: string): Buffer {
-  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
-  return der(0x06, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
+  const [first = 0, second = 0, ...arcs] = dotted.split('.').map(Number);
+  return der(0x06, Buffer.from([first * 40 + second, ...arcs].flatMap(base128)));
 }
 
 function base128(arc: number): number[] {

@@ -56,7 +56,7 @@ export async function readAuthority(dataDir: string, host: string = hostname()):
   }
 }
 
-/** What our own clients trust for an https loopback address; nothing is read for another one, which needs no data directory. */
+/** The authority that our own clients trust for an https loopback address; other addresses need no data directory. */
 export async function authorityFor(
   { protocol, hostname }: URL,
   dataDir: string,
@@ -64,7 +64,7 @@ export async function authorityFor(
   return protocol === 'https:' && isLoopback(hostname) ? readAuthority(dataDir) : undefined;
 }
 
-/** Where that certificate is, for `curl --cacert`. */
+/** The path of that certificate, for `curl --cacert`. */
 export const authorityPath = (dataDir: string, host: string = hostname()): string =>
   join(directoryOf(dataDir, host), 'ca.pem');
 
@@ -112,7 +112,7 @@ async function ensureAuthorityIn(
   return created;
 }
 
-/** One that is valid later only was made while the clock was ahead; a clock that is behind must not cost the users' trust. */
+/** A certificate that is valid later only was made while the clock was ahead; a clock that is behind must not cost the users' trust. */
 function isUsable({ validFrom, validTo }: X509Certificate, now: number): boolean {
   const isBehind = now < firstRelease;
   return Date.parse(validTo) - now > renewAuthorityBefore && (isBehind || Date.parse(validFrom) <= now);
@@ -171,7 +171,7 @@ async function ensureServerCertificate(
   if (existing !== undefined) return existing;
   const { issueServerCertificate: issueServer } = await import('./issue-certificate.ts');
   const issued = issueServer(authority, [...names, '127.0.0.1', '::1'], now);
-  // One file, so that certificate and key are replaced together.
+  // Certificate and key are in one file, so that they are replaced together.
   await replaceFile(path, issued.certPem + issued.keyPem, { mode: 0o600 });
   return issued;
 }

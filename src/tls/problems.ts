@@ -1,6 +1,6 @@
 import type { KindsOf } from '../errors.ts';
 
-/** What is wrong with the PEM files that the user named, or with our own. Reasons are those of the system or of OpenSSL. */
+/** The faults of the PEM files that the user named, or of our own. Reasons are those of the system or of OpenSSL. */
 export type TlsProblem = KindsOf<{
   'unreadable-pem': { file: PemFile; path: string; code: string | undefined; reason: string };
   'no-certificate': { path: string; isSwapped: boolean };

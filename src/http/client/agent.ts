@@ -29,7 +29,7 @@ export function createAgent(options: HttpClientOptions): HttpClient {
   };
 }
 
-/** Of a body, in bytes: undici's own is one read of the socket, so that each would be paused and resumed for. */
+/** How many bytes of a body are buffered: with undici's own mark, one read of the socket, it would pause and resume for each. */
 const highWaterMark = 512 * 1024;
 
 /** undici adds `request` to its dispatchers in its index, which is not loaded. */
@@ -43,11 +43,11 @@ async function send(pools: OriginPools, sent: HttpRequest): Promise<HttpAnswer> 
     body: stream,
   } = await request.call(pools.of(origin), options);
   // undici's types do not say that its raw headers are one list.
-  const named = answerHeaders(headers as unknown as readonly string[]);
+  const parsedHeaders = answerHeaders(headers as unknown as readonly string[]);
   return {
     status,
     statusText,
-    ...named,
+    ...parsedHeaders,
     body: stream as AsyncIterable<Uint8Array>,
     discard: () => stream.dump(),
   };

@@ -6,7 +6,7 @@ const longestChunkLine = 1024;
 const keptBody = 64 * 1024;
 const longestBody = 1 << 20;
 
-/** What comes next: the end of the head, so many bytes, a line of the chunked coding, or anything up to the end. */
+/** The part that comes next: the end of the head, so many bytes, a line of the chunked coding, or anything up to the end. */
 type State = 'head' | 'counted' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'done';
 
 /** How every answer that this parser reads begins. */
@@ -53,10 +53,10 @@ export class AnswerParser {
 
   /** Throws an `ExchangeError` for what is no HTTP. */
   push(piece: Buffer): void {
-    let at = 0;
-    while (at < piece.length && this.#state !== 'done') at = this.#take(piece, at);
+    let position = 0;
+    while (position < piece.length && this.#state !== 'done') position = this.#take(piece, position);
     // Bytes behind an answer belong to no request.
-    if (at < piece.length) this.keepsAlive = false;
+    if (position < piece.length) this.keepsAlive = false;
   }
 
   /** The connection has ended. False when the answer is not complete by that. */
@@ -66,35 +66,35 @@ export class AnswerParser {
   }
 
   /** Returns the position after what was taken. */
-  #take(piece: Buffer, at: number): number {
+  #take(piece: Buffer, start: number): number {
     switch (this.#state) {
       case 'head':
-        return this.#takeHead(piece, at);
+        return this.#takeHead(piece, start);
       case 'counted':
       case 'chunk': {
-        const end = Math.min(piece.length, at + this.#left);
-        this.#keep(piece.subarray(at, end));
-        this.#left -= end - at;
+        const end = Math.min(piece.length, start + this.#left);
+        this.#keep(piece.subarray(start, end));
+        this.#left -= end - start;
         if (this.#left === 0) this.#go(this.#state === 'chunk' ? 'chunk end' : 'done');
         return end;
       }
       case 'to the end':
-        this.#keep(piece.subarray(at));
+        this.#keep(piece.subarray(start));
         return piece.length;
       default:
-        return this.#takeLine(piece, at);
+        return this.#takeLine(piece, start);
     }
   }
 
-  #takeHead(piece: Buffer, at: number): number {
+  #takeHead(piece: Buffer, start: number): number {
     // Some servers end a body with an empty line that its length does not count.
-    if (this.#partial === '' && (piece[at] === 0x0d || piece[at] === 0x0a)) return at + 1;
+    if (this.#partial === '' && (piece[start] === 0x0d || piece[start] === 0x0a)) return start + 1;
     const before = this.#partial.length;
-    const text = this.#partial + piece.toString('latin1', at, Math.min(piece.length, at + longestHead));
+    const text = this.#partial + piece.toString('latin1', start, Math.min(piece.length, start + longestHead));
     // The end may begin in the piece before.
     const end = endOfHead(text, Math.max(0, before - 3));
     if (end === -1) {
-      // What is no HTTP may never end.
+      // Bytes that are no HTTP may never end.
       if (!text.startsWith(beginning.slice(0, text.length))) throw malformed('answer-no-http');
       if (text.length >= longestHead) throw malformed('answer-headers-too-large');
       this.#partial = text;
@@ -102,7 +102,7 @@ export class AnswerParser {
     }
     this.#partial = '';
     this.#readHead(text.slice(0, end));
-    return at + end - before;
+    return start + end - before;
   }
 
   #readHead(head: string): void {
@@ -141,10 +141,10 @@ export class AnswerParser {
     this.#go(this.#left === 0 ? 'done' : 'counted');
   }
 
-  #takeLine(piece: Buffer, at: number): number {
-    const newline = piece.indexOf(0x0a, at);
+  #takeLine(piece: Buffer, start: number): number {
+    const newline = piece.indexOf(0x0a, start);
     const end = newline === -1 ? piece.length : newline + 1;
-    this.#partial += piece.toString('latin1', at, end);
+    this.#partial += piece.toString('latin1', start, end);
     const longest = this.#state === 'trailer' ? longestHead : longestChunkLine;
     if (this.#partial.length > longest) throw malformed('answer-line-too-long');
     if (newline === -1) return end;
@@ -186,9 +186,9 @@ export class AnswerParser {
 
 /** The position after the first empty line, or -1. */
 function endOfHead(text: string, from: number): number {
-  const usual = text.indexOf('\n\r\n', from);
+  const crlf = text.indexOf('\n\r\n', from);
   const bare = text.indexOf('\n\n', from);
-  return bare === -1 || (usual !== -1 && usual < bare) ? (usual === -1 ? -1 : usual + 3) : bare + 2;
+  return bare === -1 || (crlf !== -1 && crlf < bare) ? (crlf === -1 ? -1 : crlf + 3) : bare + 2;
 }
 
 const codes = {
@@ -209,7 +209,7 @@ function valueIn(lower: string, name: string): string | undefined {
   if (first === -1) return undefined;
   const from = first + start.length;
   if (!lower.includes(start, from)) return lower.slice(from, lower.indexOf('\n', from)).trim();
-  const values = headerLines(lower).flatMap(([known, value]) => (known === name ? [value] : []));
+  const values = headerLines(lower).flatMap(([header, value]) => (header === name ? [value] : []));
   return values.every((value) => value === values[0]) ? values[0] : values.join(', ');
 }
 

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { isLoopback } from '../../config/base-url.ts';
 import { invalidProxy } from '../problems.ts';
 
-/** One request; paths and headers are those that HTTP can carry. */
+/** A request, whose path and headers HTTP can carry. */
 export interface HttpRequest {
   readonly origin: string;
   /** With its query. */
@@ -19,7 +19,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** The text behind the status, which a server may leave empty. */
   readonly statusText: string;
-  /** As they were sent, one behind the other. */
+  /** The headers as they were sent, in order. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   /** Names in lower case; the first value of a header that is sent more than once, `Link` aside. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -39,7 +39,7 @@ export interface HttpClient {
 
 export interface HttpClientOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where our own local authority is, if there is one; undefined: it is not looked for. */
+  /** The directory of our own local authority, if there is one; undefined: it is not looked for. */
   readonly dataDir: string | undefined;
   readonly timeoutMs: number;
 }
@@ -106,9 +106,9 @@ const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1
 /** Whether `entry` is a network that has this address, or the address itself, which may be written otherwise. */
 function isWithin(address: string, entry: string): boolean {
   const [network = '', length, ...more] = entry.split('/');
-  const [family, most] = isIP(network) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
-  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : most + 1;
-  if (isIP(address) === 0 || isIP(network) === 0 || bits > most || more.length > 0) return false;
+  const [family, allBits] = isIP(network) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
+  const bits = length === undefined ? allBits : /^\d{1,3}$/.test(length) ? Number(length) : allBits + 1;
+  if (isIP(address) === 0 || isIP(network) === 0 || bits > allBits || more.length > 0) return false;
   const networks = new BlockList();
   networks.addSubnet(network, bits, family);
   return networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

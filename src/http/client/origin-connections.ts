@@ -6,7 +6,7 @@ import { AnswerParser } from './answer-parser.ts';
 import { type TlsTrust, trustOptions } from './trust.ts';
 import { openTunnel, tunnelMs } from './tunnel.ts';
 
-/** The answer, or why there is none. */
+/** The answer, or the reason why it is missing. */
 export type ExchangeEnd = AnswerParser | NodeJS.ErrnoException;
 
 type OnEnd = (end: ExchangeEnd) => void;
@@ -59,7 +59,7 @@ export class OriginConnections {
     };
   }
 
-  /** What waits or is in flight ends with an error. */
+  /** Ends every request that waits or is in flight with an error. */
   close(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -104,7 +104,7 @@ export class OriginConnections {
   }
 }
 
-/** Opens the socket of a connection and gives it, or why there is none; what it returns is destroyed to give up. */
+/** Opens the socket of a connection and gives it, or the error; what it returns is destroyed to give up. */
 type OpenSocket = (onSocket: (error: Error | null, socket?: Socket) => void) => { destroy(): unknown };
 
 function socketOpener(
@@ -118,7 +118,7 @@ function socketOpener(
     const address = { ...addressAttempts, host, port: port === '' ? 80 : Number(port) };
     return (onSocket) => opened(connectPlain(address), onSocket);
   }
-  const own = loopbackCa !== undefined && isLoopback(hostname) ? [loopbackCa] : [];
+  const loopbackCas = loopbackCa !== undefined && isLoopback(hostname) ? [loopbackCa] : [];
   const options: TlsOptions = {
     ...addressAttempts,
     host,
@@ -126,9 +126,9 @@ function socketOpener(
     // A name only: an address is no server name (RFC 6066, section 3).
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    // What is trusted is for the target: a proxy that plain HTTP goes through is checked as usual.
+    // The caller trusts the target: a proxy that plain HTTP goes through is checked as usual.
     ...(isTunnelled || proxy === undefined
-      ? trustOptions({ ...trust, authorities: [...trust.authorities, ...own] })
+      ? trustOptions({ ...trust, authorities: [...trust.authorities, ...loopbackCas] })
       : {}),
   };
   let session: Buffer | undefined;
@@ -154,10 +154,10 @@ function opened(socket: Socket, onSocket: Parameters<OpenSocket>[0]): Socket {
 
 /** How long a server keeps an idle connection that says nothing of it; ms. */
 const usualIdleMs = 5000;
-/** So long before that it is no longer used: a request must not be sent while the server closes it; ms. */
+/** An idle connection is not used for so long before that: a request must not be sent while the server closes it; ms. */
 const idleMarginMs = 1000;
 
-/** One connection, which carries one request at a time. */
+/** A connection, which carries one request at a time. */
 class PostConnection {
   readonly #opening: { destroy(): unknown };
   readonly #now: () => number;

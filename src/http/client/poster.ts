@@ -4,7 +4,7 @@ import { type ConnectionOptions, type ExchangeEnd, OriginConnections } from './o
 import { ExchangeError, type ExchangeProblem } from '../problems.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
-/** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
+/** A request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
 interface PostRequest {
   readonly url: string;
   /** `Host` and `Content-Length` are added where they are missing. */
@@ -12,7 +12,7 @@ interface PostRequest {
   readonly body: Uint8Array;
 }
 
-/** That nobody answers is an outcome, not an error of ours. */
+/** An answer, or the failure to get one, which is an outcome and not an error of ours. */
 export type PostResult =
   | {
       readonly ok: true;
@@ -54,8 +54,8 @@ export function createPoster(options: ConnectionOptions): Poster {
   const origins = new Map<string, OriginConnections>();
   const targets = new Map<string, { readonly url: URL; readonly connections: OriginConnections }>();
   const targetOf = (text: string) => {
-    const known = targets.get(text);
-    if (known !== undefined) return known;
+    const cached = targets.get(text);
+    if (cached !== undefined) return cached;
     const url = new URL(text);
     const connections = origins.get(url.origin) ?? new OriginConnections(url, options);
     origins.set(url.origin, connections);
@@ -72,7 +72,7 @@ export function createPoster(options: ConnectionOptions): Poster {
         const finish = (end: ExchangeEnd): void => resolve(resultOf(end, now() - startedAt));
         try {
           const { url, connections } = targetOf(request.url);
-          send(requestHead(url, request, proxy), request.body, connections, limits, finish);
+          send({ head: requestHead(url, request, proxy), body: request.body, connections }, limits, finish);
         } catch (error) {
           finish(error as Error);
         }
@@ -84,11 +84,15 @@ export function createPoster(options: ConnectionOptions): Poster {
   };
 }
 
+interface OutgoingPost {
+  readonly head: string;
+  readonly body: Uint8Array;
+  readonly connections: OriginConnections;
+}
+
 /** `finish` is called once: at the answer, at a failure, when the time is up or when the signal aborts. */
 function send(
-  head: string,
-  body: Uint8Array,
-  connections: OriginConnections,
+  { head, body, connections }: OutgoingPost,
   { timeoutMs, signal }: PostOptions,
   finish: (end: ExchangeEnd) => void,
 ): void {
@@ -114,7 +118,7 @@ function send(
   else cancel = connections.exchange(head, body, end);
 }
 
-/** What is to be called when a signal aborts: one listener each, since adding and removing one costs more than a request. */
+/** Callbacks for when a signal aborts, behind one listener: adding and removing a listener costs more than a request. */
 const aborts = new WeakMap<AbortSignal, Set<() => void>>();
 
 function onAbort(signal: AbortSignal, abort: () => void): () => void {
@@ -122,7 +126,7 @@ function onAbort(signal: AbortSignal, abort: () => void): () => void {
   if (waiting === undefined) {
     const all = new Set<() => void>();
     aborts.set(signal, all);
-    signal.addEventListener('abort', () => [...all].forEach((one) => one()), { once: true });
+    signal.addEventListener('abort', () => [...all].forEach((callback) => callback()), { once: true });
     waiting = all;
   }
   waiting.add(abort);
@@ -136,7 +140,7 @@ function resultOf(end: ExchangeEnd, durationMs: number): PostResult {
   return { ok: false, code: code ?? name, detail, durationMs };
 }
 
-/** Its headers and body are put together when somebody reads them: most callers need the status alone. */
+/** Its headers and body are put together when a caller reads them: most need the status alone. */
 class Answer {
   readonly ok = true;
   readonly durationMs: number;

@@ -59,7 +59,7 @@ async function sendAlone(
     port,
     path,
     method,
-    // As undici asks: after `close`, a server may end a body by nothing but the end of the connection.
+    // undici asks for the same: after `close`, a server may end a body by nothing but the end of the connection.
     headers: { ...headers, connection: 'keep-alive' },
     agent: false,
     // Without an offer, a server of HTTP/2 answers with a status of its own.
@@ -99,7 +99,7 @@ async function sendAlone(
     sent.once('response', (received) => {
       answer = received;
       limit.begin('Body');
-      // Whoever reads the body gets it.
+      // The reader of the body gets it.
       received.on('error', () => undefined);
       resolve({
         status: received.statusCode ?? 0,
@@ -140,7 +140,7 @@ async function* bodyOf(
   try {
     for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
-    // What node says of every connection that ended too early.
+    // node says this of every connection that ended too early.
     throw (error as Error).message === 'aborted' ? why.ended() : error;
   }
   // A body that nothing but the end of the connection ends is whole to node, whatever ended that.
@@ -149,7 +149,7 @@ async function* bodyOf(
   if (length === undefined && coding === undefined && broken !== undefined) throw broken;
 }
 
-/** What undici says of a body that ended too early. */
+/** The error that undici gives for a body that ended too early. */
 function cutOff({ shouldKeepAlive }: ClientRequest, { headers }: IncomingMessage): Error {
   if (shouldKeepAlive) return socketClosed();
   return headers['content-length'] === undefined

@@ -4,7 +4,7 @@ import * as tls from 'node:tls';
 import { isLoopback } from '../../config/base-url.ts';
 import type { HttpClientOptions } from './http-client.ts';
 
-/** Which certificates are accepted. */
+/** The certificates that are accepted. */
 export interface TlsTrust {
   /** Authorities as PEM, in addition to the usual ones. */
   readonly authorities: readonly string[];
@@ -12,7 +12,7 @@ export interface TlsTrust {
   readonly insecure: boolean;
 }
 
-/** As options of `tls.connect` and of what is built on it. Made once: parsing the usual authorities takes 30 ms. */
+/** The same as options of `tls.connect`. Callers make them once: parsing the usual authorities takes 30 ms. */
 export function trustOptions({ authorities, insecure }: TlsTrust): tls.SecureContextOptions & {
   readonly secureContext?: tls.SecureContext;
   readonly rejectUnauthorized?: false;
@@ -39,12 +39,12 @@ export async function loopbackAuthorities(
 ): Promise<string[]> {
   if (dataDir === undefined || protocol !== 'https:' || !isLoopback(hostname)) return [];
   const { readAuthority } = await import('../../tls/local-authority.ts');
-  const own = await readAuthority(dataDir);
-  if (own === undefined) return [];
+  const authority = await readAuthority(dataDir);
+  if (authority === undefined) return [];
   const file = env['NODE_EXTRA_CA_CERTS'];
   // node itself warns of a file that it cannot read.
   const extra = file ? await readFile(file, 'utf8').catch(() => '') : '';
-  return [own, ...(extra === '' ? [] : [extra])];
+  return [authority, ...(extra === '' ? [] : [extra])];
 }
 
 /**

@@ -30,7 +30,7 @@ export function openTunnel(
     path: authority,
     headers: { host: authority, ...proxyAuthorization(proxy) },
   });
-  // A time-out of the request would begin when it is connected, and anew with each byte.
+  // A time-out of the request would begin when it is connected, and begin again with each byte.
   const timer = setTimeout(() => {
     opening.destroy(new ExchangeError({ kind: 'tunnel-too-slow' }, 'UND_ERR_HEADERS_TIMEOUT'));
   }, timeoutMs);

@@ -12,7 +12,7 @@ interface WaitingRequest {
   readonly start: () => void;
 }
 
-/** One accepted connection. Times in milliseconds of the monotonic clock. */
+/** An accepted connection. Times are in milliseconds of the monotonic clock. */
 export interface Connection {
   /** The raw socket until the TLS handshake is done, then the TLS socket. */
   socket: Socket;
@@ -93,11 +93,12 @@ export class Connections {
 
   /** The connection whose handshake failed on this socket, which may not know its peer any more. */
   handshakeOf(socket: Socket): Connection | undefined {
-    const known = this.#inHandshake.get(peerOf(socket));
-    if (known !== undefined) return known;
-    const others = [...this.#inHandshake.values()].filter((connection) => !connection.closing);
+    const ofPeer = this.#inHandshake.get(peerOf(socket));
+    if (ofPeer !== undefined) return ofPeer;
+    const candidates = [...this.#inHandshake.values()].filter((connection) => !connection.closing);
     return (
-      others.find(({ socket: { destroyed } }) => destroyed) ?? (others.length === 1 ? others[0] : undefined)
+      candidates.find(({ socket: { destroyed } }) => destroyed) ??
+      (candidates.length === 1 ? candidates[0] : undefined)
     );
   }
 
@@ -200,10 +201,10 @@ export function validateHeaders(
 export const rejectionOf = (reason: RejectReason, problem: RequestProblem): Rejection<RequestProblem> =>
   rejection(reason, problem);
 
-const tooLarge = (most: number): Rejection<RequestProblem> =>
-  rejectionOf('too_large', { kind: 'body-too-large', most });
+const tooLarge = (limit: number): Rejection<RequestProblem> =>
+  rejectionOf('too_large', { kind: 'body-too-large', most: limit });
 
-/** What becomes of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
+/** The receiver of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
 interface BodyConsumer {
   /** Asked as soon as more than a few bytes would be kept: a sender without a credential must not make us keep a whole body. */
   checkHead(pieces: readonly Buffer[]): RequestRejection | undefined;
@@ -215,7 +216,7 @@ interface BodyConsumer {
   ended(size: number): void;
 }
 
-/** Of one body, in bytes. */
+/** The limits of one body, in bytes. */
 interface BodyLimits {
   readonly bodyBytes: number;
   readonly uncheckedBytes: number;
@@ -329,17 +330,17 @@ function freeMemory({ buffer, byteLength }: Buffer): void {
 
 /** A body in memory, from its first byte to the answer. */
 export interface BufferedBody {
-  /** What it takes of the budget, in bytes; kept by the budget. */
+  /** The bytes that it takes of the budget, which keeps this number. */
   cost: number;
   /** Rejects its request, to make room for others. Called only while the body is not complete. */
   readonly evict: () => void;
 }
 
-/** What a piece of a body costs besides its bytes: without this, a body in pieces of one byte would be 200 times its size. */
+/** A piece of a body costs so many bytes beside its own: otherwise a body in pieces of one byte would be 200 times its size. */
 const pieceBytes = 256;
 
 /**
- * One limit for the memory of all bodies together. Where it is exceeded, the largest incomplete body has to go: then
+ * Limits the memory of all bodies together. Where that is exceeded, the largest incomplete body has to go: then
  * clients that stall large bodies cannot keep out the small ones of others.
  */
 export class BodyBudget {

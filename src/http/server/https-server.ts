@@ -33,6 +33,7 @@ import {
   checkIntervalMs,
   connectionLimit,
   defaultLimits,
+  type Exchange,
   type HttpServer,
   type HttpServerOptions,
   type Limits,
@@ -131,7 +132,7 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
           ...secureContext(options.tls),
           handshakeTimeout: requestDeadlineMs(limits),
         });
-  // One more than allowed is accepted, to see that there are too many.
+  // node accepts one more than is allowed, so that too many are noticed.
   server.maxHeadersCount = limits.headers + 1;
   server.maxConnections = limits.connections;
   return server;
@@ -144,17 +145,16 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
-  const takeDelivery: Handle = (connection, request, response) =>
-    handleRequest(state, connection, request, response);
-  const rejectExpectation: Handle = (connection, request, response) => {
-    const unknown = rejectionOf('failed_expectation', { kind: 'expectation-unknown' });
-    rejectRequest(state, connection, request, response, unknown);
-  };
   const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
-    startInTurn(handle, connectionOf(request.socket), request, response);
-  server.on('request', inTurn(takeDelivery));
-  server.on('checkContinue', inTurn(takeDelivery));
-  server.on('checkExpectation', inTurn(rejectExpectation));
+    startInTurn(handle, { state, connection: connectionOf(request.socket), request, response });
+  server.on('request', inTurn(handleRequest));
+  server.on('checkContinue', inTurn(handleRequest));
+  server.on(
+    'checkExpectation',
+    inTurn((exchange) => {
+      rejectRequest(exchange, rejectionOf('failed_expectation', { kind: 'expectation-unknown' }));
+    }),
+  );
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());
@@ -265,15 +265,11 @@ function handshakeProblem(code: string): HandshakeProblem['kind'] | undefined {
 }
 
 /** Takes one request from its head to its answer. */
-function handleRequest(
-  state: ServerState,
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function handleRequest(exchange: Exchange): void {
+  const { state, connection, request, response } = exchange;
   const head = validateHeaders(request, state.limits);
   if ('status' in head) {
-    rejectRequest(state, connection, request, response, head);
+    rejectRequest(exchange, head);
     return;
   }
   const { page } = state.options;
@@ -285,20 +281,17 @@ function handleRequest(
     sendPage(response, page, state.isDraining);
     return;
   }
-  const deliveryWith = (pieces: readonly Buffer[]): Delivery =>
-    deliveryOf(state, request, connection, head, pieces);
   const body = new IncomingBody(state, connection, {
     checkHead(pieces) {
-      const rejected = state.options.checkHead?.(deliveryWith(pieces));
+      const rejected = state.options.checkHead?.(deliveryOf(exchange, head, pieces));
       if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
       return rejected;
     },
     complete(pieces) {
       connection.hasCompletedRequest = true;
-      void answerDelivery(state, connection, response, deliveryWith(pieces), body);
+      void answerDelivery(exchange, deliveryOf(exchange, head, pieces), body);
     },
-    rejected: (rejected, start) =>
-      rejectRequest(state, connection, request, response, rejected, deliveryWith([start])),
+    rejected: (rejected, start) => rejectRequest(exchange, rejected, deliveryOf(exchange, head, [start])),
     ended(size) {
       if (connection.closing || state.isDraining) return;
       const cut = { kind: 'body-cut-off', received: size, length: head.length } as const;
@@ -309,9 +302,7 @@ function handleRequest(
 }
 
 function deliveryOf(
-  state: ServerState,
-  request: IncomingMessage,
-  { remote }: Connection,
+  { state, request, connection }: Exchange,
   head: RequestHead,
   pieces: readonly Buffer[],
 ): Delivery {
@@ -323,15 +314,13 @@ function deliveryOf(
     url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
     rawHeaders: head.rawHeaders,
     body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
-    remote,
+    remote: connection.remote,
     receivedAt: state.options.clock.now(),
   };
 }
 
 async function answerDelivery(
-  state: ServerState,
-  connection: Connection,
-  response: ServerResponse,
+  { state, connection, response }: Exchange,
   delivery: Delivery,
   body: IncomingBody,
 ): Promise<void> {
@@ -356,39 +345,29 @@ async function answerDelivery(
 }
 
 /** Starts to handle a request. */
-type Handle = (connection: Connection, request: IncomingMessage, response: ServerResponse) => void;
+type Handle = (exchange: Exchange) => void;
 
 /**
  * Starts each request of a connection when the one ahead of it is answered, and the client reads: it need not wait for
  * answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). Behind an answer that closes
  * the connection nothing is started (section 9.6).
  */
-function startInTurn(
-  handle: Handle,
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
+function startInTurn(handle: Handle, exchange: Exchange): void {
+  const { connection, request, response } = exchange;
+  const start = (): void => {
+    connection.latest = response;
+    handle(exchange);
+  };
   const { latest, waiting, socket } = connection;
-  // That the answer has left is seen only after the client's next request, as a rule.
+  // Usually the client's next request comes before node reports that the answer has left.
   const isAnswered = latest === undefined || (latest.writableEnded && !socket.writableNeedDrain);
   if (connection.closing) request.resume();
-  else if (waiting.length === 0 && isAnswered) start(handle, connection, request, response);
+  else if (waiting.length === 0 && isAnswered) start();
   else {
     if (waiting.length === 0) latest?.once('close', () => startNext(connection));
-    waiting.push({ request, response, start: () => start(handle, connection, request, response) });
+    waiting.push({ request, response, start });
     stopReading(connection);
   }
-}
-
-function start(
-  handle: Handle,
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  connection.latest = response;
-  handle(connection, request, response);
 }
 
 function startNext(connection: Connection): void {

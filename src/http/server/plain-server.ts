@@ -79,7 +79,7 @@ export async function openPlainServer(options: PlainServerOptions): Promise<Plai
   };
 }
 
-/** The certificate is for localhost, and nobody can connect to 0.0.0.0. */
+/** The certificate is for localhost, and no client can connect to 0.0.0.0. */
 function hostForClients(host: string, secure: boolean): string {
   if (secure || host === '::1' || host === '::') return 'localhost';
   if (host === '0.0.0.0') return '127.0.0.1';
@@ -125,10 +125,10 @@ export function isFromThisMachine(
 }
 
 /** Every loopback name of this machine is ours, as long as protocol and port are the same. */
-function isOwnOrigin(origin: string, own: URL): boolean {
+function isOwnOrigin(origin: string, server: URL): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname, port } = new URL(origin);
-  return protocol === own.protocol && isLoopback(hostname) && port === own.port;
+  return protocol === server.protocol && isLoopback(hostname) && port === server.port;
 }
 
 /** A whole response of the plain server. */

@@ -1,20 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { RequestProblem, RequestRejection } from '../problems.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes, rejectionOf } from './connections.ts';
 import { answerForOutcome, type Rejection } from '../../webhook/delivery-answer.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
-import type { Limits, ServerState } from './server-options.ts';
+import type { Exchange, Limits, ServerState } from './server-options.ts';
 
 /**
  * Answers a request whose body is not wanted, or not further, and closes its connection. `received` is the request with
  * what there is of its body, where its headers were valid.
  */
 export function rejectRequest(
-  state: ServerState,
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { state, connection, request, response }: Exchange,
   rejected: RequestRejection,
   received?: Delivery,
 ): void {
@@ -96,7 +93,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return html > json;
 }
 
-/** What node reports where it cannot read a request. */
+/** The error that node reports where it cannot read a request. */
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */

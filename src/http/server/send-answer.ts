@@ -61,11 +61,11 @@ export async function streamAnswer(
   // The client learns at once that its request was accepted, however long the first piece takes.
   response.flushHeaders();
   try {
-    // Also when the client is gone already: the writer may have kept a place for it.
+    // The writer is called for a client that is gone, too: it may have kept a place for it.
     if (response.destroyed) gone.abort();
     await stream.write(response, gone.signal);
   } catch (error) {
-    // Nobody is there to whom an answer is missing.
+    // A client that is gone misses no answer.
     if (!gone.signal.aborted) throw error;
   } finally {
     response.off('close', onClose);

@@ -2,7 +2,8 @@ import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { HandshakeProblem, RequestRejection } from '../problems.ts';
-import type { BodyBudget } from './connections.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyBudget, Connection } from './connections.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
 
 /** A request that the server rejected before it was a complete delivery. */
@@ -15,7 +16,7 @@ export interface RejectedRequest extends RequestRejection {
   readonly path?: string | undefined;
   /** Undefined when the headers were not valid. */
   readonly rawHeaders?: Delivery['rawHeaders'] | undefined;
-  /** What was received of it. */
+  /** The part of it that was received. */
   readonly body?: Uint8Array | undefined;
 }
 
@@ -43,7 +44,7 @@ export interface HttpServerOptions {
   /** Called for each complete request; its answer is sent. When it rejects, the answer is 503 and `onError` is called. */
   readonly handle: (delivery: Delivery) => Promise<Answer | StreamedAnswer>;
   /**
-   * What can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
+   * Gives what can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
    */
   readonly checkHead?: ((delivery: Delivery) => RequestRejection | undefined) | undefined;
@@ -82,7 +83,15 @@ export interface ServerState {
   isDraining: boolean;
 }
 
-/** What one client may cost a receiver. Times in milliseconds, sizes in bytes. */
+/** A request and its response. */
+export interface Exchange {
+  readonly state: ServerState;
+  readonly connection: Connection;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** The costs that one client may cause. Times are in milliseconds, sizes in bytes. */
 export interface Limits {
   /** From accept, TLS handshake included, to the first complete request; later from the first to the last byte of a request. */
   readonly requestMs: number;
@@ -97,7 +106,7 @@ export interface Limits {
   readonly connections: number;
   /** Memory of all bodies together, until their requests are answered. */
   readonly bufferedBytes: number;
-  /** Of one body, before its sender's credential headers are looked at: as much as is kept of a rejected delivery. */
+  /** The size of one body before its sender's credential is looked at: as much as is kept of a rejected delivery. */
   readonly uncheckedBytes: number;
 }
 

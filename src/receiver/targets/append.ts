@@ -134,7 +134,7 @@ class LineFile {
     });
   }
 
-  /** Opens the file that is at the path now, and creates it where there is none. */
+  /** Opens the file that is at the path now, and creates it where it is missing. */
   async #openAtPath(): Promise<OpenFile> {
     const before = this.#file;
     if (before !== undefined && !this.#isStale) {

@@ -8,9 +8,9 @@ import type { Target } from './target.ts';
 
 interface ExecOptions {
   readonly command: string;
-  /** Of this machine, where others share the inbox. */
+  /** The name of this machine, where others share the inbox. */
   readonly host?: string | undefined;
-  /** Of this process; the command gets it without our own settings. */
+  /** The environment of this process; the command gets it without our own settings. */
   readonly env: Context['env'];
   readonly timeoutMs: number;
   readonly messages: Pick<Messages, 'say'>;
@@ -71,13 +71,13 @@ export interface CommandEnd {
   readonly ok: boolean;
   /** `exit 3`, `ended by SIGKILL`, or why it could not start. */
   readonly text: string;
-  /** A signal of somebody else ended it. */
+  /** A signal of another process ended it. */
   readonly isInterrupted?: true | undefined;
   /** The first 64 KiB of stdout and stderr, in the order of arrival. */
   readonly output: string;
 }
 
-/** Of a command's output, in characters. */
+/** How many characters of a command's output are kept. */
 const keptOutput = 64 * 1024;
 
 /** After a command's exit, for its output to arrive, in milliseconds: a child that it left behind keeps the pipe open. */
@@ -134,7 +134,7 @@ export function runCommand(options: CommandOptions): Promise<CommandEnd> {
   });
 }
 
-/** Of some failures, such as E2BIG, node throws; of others an event follows. */
+/** node throws some failures, such as E2BIG; an event follows for others. */
 function started(command: string, env: Context['env']): ChildProcessWithoutNullStreams | Error {
   try {
     return spawn(command, { shell: true, env: { ...env }, stdio: 'pipe', detached: hasGroups });

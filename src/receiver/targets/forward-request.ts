@@ -27,10 +27,10 @@ interface ForwardRequest {
 const hopByHop =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
 
-/** What only this receiver may tell the app. */
+/** The headers that only this receiver may send to the app. */
 const ours = /^leads-(lead-id|attempt|verified|replay)$/i;
 
-/** Of several ids in a header, in characters: more are not named. */
+/** Several ids stand in a header up to so many characters: longer lists are left out. */
 const longestIds = 4096;
 
 /** A delivery as the app gets it: exact bytes and headers. Undefined when its path leads out of `url`'s own. */
@@ -45,7 +45,7 @@ export function forwardRequest(
   const isReplaced = (name: string): boolean =>
     ours.test(name) ||
     (credentials !== undefined && /^authorization$/i.test(name)) ||
-    more.some(([other]) => other.toLowerCase() === name.toLowerCase());
+    more.some(([header]) => header.toLowerCase() === name.toLowerCase());
   return {
     url: target,
     headers: [
@@ -69,9 +69,10 @@ export const replayHeader = 'leads-replay';
 
 /** Several ids are separated by commas. */
 function leadIdHeader(ids: readonly string[]): Delivery['rawHeaders'] {
-  const [only = '', ...others] = ids.map(headerText);
-  if (others.length === 0) return [['leads-lead-id', only]];
-  const text = [only, ...others].map((id) => id.replaceAll(',', '%2C')).join(',');
+  const texts = ids.map(headerText);
+  const [first = ''] = texts;
+  if (texts.length <= 1) return [['leads-lead-id', first]];
+  const text = texts.map((id) => id.replaceAll(',', '%2C')).join(',');
   return text.length > longestIds ? [] : [['leads-lead-id', text]];
 }
 
@@ -85,9 +86,9 @@ const headerText = (id: string): string =>
 /** A lead that was fetched from the service came by no path of ours, and goes to `url` itself. */
 function withPathOf({ method, path }: Delivery, { origin, pathname, href }: URL): string | undefined {
   if (method !== 'POST') return href;
-  const own = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
+  const pathAndQuery = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
   const base = pathname.replace(/\/$/, '');
-  const target = `${origin}${base}${own.startsWith('/') ? '' : '/'}${own}`;
+  const target = `${origin}${base}${pathAndQuery.startsWith('/') ? '' : '/'}${pathAndQuery}`;
   if (!URL.canParse(target)) return undefined;
   // Dot segments could lead to any other path of the app.
   return new URL(target).pathname.startsWith(`${base}/`) ? target : undefined;

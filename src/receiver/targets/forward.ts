@@ -32,15 +32,15 @@ interface ForwardOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** The sentence of a failure, for results. */
-  readonly sentenceOf: (found: TargetProblem) => string;
+  readonly sentenceOf: (problem: TargetProblem) => string;
   /** Aborts the requests in flight. */
   readonly signal: AbortSignal;
 }
 
-/** Of an answer's body, in characters: enough to see what the app said. */
+/** An answer's body is kept up to so many characters: enough to see what the app said. */
 const keptBody = 1000;
 
-/** What the app says of a failure stands in a line, in characters. */
+/** The app's reason for a failure stands in a line of so many characters. */
 const longestReason = 200;
 /** A shorter part of a header is an ordinary word. */
 const shortestSecret = 6;
@@ -58,13 +58,13 @@ export function forwardTarget(options: ForwardOptions): Target {
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
-  /** What the app says of its failure. It may quote what it was sent, the credential included. */
+  /** The app's reason for its failure. It may quote what it was sent, the credential included. */
   const reasonIn = (body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined => {
     const parts = headers
       .flatMap(([, value]) => value.split(/[\s,;=]+/))
       .filter((part) => part.length >= shortestSecret);
-    const text = problemText(parseProblem(body.toString('utf8')), (said) =>
-      parts.reduce((rest, part) => rest.replaceAll(part, '[redacted]'), redacted(said)),
+    const text = problemText(parseProblem(body.toString('utf8')), (reason) =>
+      parts.reduce((reasonText, part) => reasonText.replaceAll(part, '[redacted]'), redacted(reason)),
     );
     return text?.slice(0, longestReason);
   };
@@ -89,11 +89,11 @@ export function forwardTarget(options: ForwardOptions): Target {
     const ok = status >= 200 && status < 300;
     const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
     const header = (name: string): string | undefined =>
-      posted.headers.find(([known]) => known.toLowerCase() === name)?.[1];
+      posted.headers.find(([header]) => header.toLowerCase() === name)?.[1];
     const location = status >= 300 && status < 400 ? header('location') : undefined;
     const reason = ok || keepBody ? undefined : reasonIn(posted.body, message.headers);
-    const told = reason === undefined ? String(status) : `${status}: ${reason}`;
-    const answer = location === undefined ? told : `${status}, Location: ${redacted(location)}`;
+    const statusText = reason === undefined ? String(status) : `${status}: ${reason}`;
+    const answer = location === undefined ? statusText : `${status}, Location: ${redacted(location)}`;
     const result = { to: 'forward', ok, answer, durationMs, status, body } as const;
     if (ok) return result;
     const isDown = status >= 500 || status === 429 ? true : undefined;

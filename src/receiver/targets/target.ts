@@ -1,7 +1,7 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 
-/** What came of one attempt to deliver to a target. */
+/** The result of one attempt to deliver to a target. */
 export interface TargetResult {
   /** The kind of target. */
   readonly to: 'forward' | 'exec' | 'output';
@@ -9,13 +9,13 @@ export interface TargetResult {
   /** The target's answer in a few words: a status, an exit code, or why it failed. */
   readonly answer: string;
   readonly durationMs: number;
-  /** Of an HTTP answer; undefined where none came. */
+  /** The status of an HTTP answer; undefined where no answer came. */
   readonly status?: number | undefined;
   /** The target failed, whichever lead it is sent. */
   readonly isDown?: true | undefined;
   /** A signal of others ended it, as where a service manager stops all processes of a service. */
   readonly isInterrupted?: true | undefined;
-  /** So long an HTTP answer asks to wait. */
+  /** The wait that an HTTP answer asks for. */
   readonly retryAfterMs?: number | undefined;
   /** Text of the answer's body, on demand. */
   readonly body?: string | undefined;
@@ -34,7 +34,7 @@ export interface Target {
   /** Attempts at the same time. */
   readonly concurrency: number;
   /**
-   * Delivers the leads that are named in the delivery. `attempt`: the how many-th it is of them, from 1. Never rejects for a
+   * Delivers the leads that are named in the delivery. `attempt`: its number among those of these leads, from 1. Never rejects for a
    * failure of the target: that is a result.
    */
   deliver(delivery: CheckedDelivery, attempt: number): Promise<TargetResult>;
