@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { ConfigError } from '../errors.ts';
 import type { Poster } from '../http/client/poster.ts';
-import { SlotQueue } from '../sender/delivery-run.ts';
+import { type Release, Slots } from '../sender/delivery-run.ts';
 import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts';
 import {
   type Attempt,
@@ -42,10 +42,10 @@ export class Deliveries {
   readonly #signer: Signer;
   readonly #options: DeliveriesOptions;
   readonly #sender: Sender;
-  readonly #slots: SlotQueue;
+  readonly #slots: Slots;
   readonly #stop = new AbortController();
   /** Each starts a delivery that waits to be overtaken. */
-  readonly #overtaken = new Set<() => void>();
+  readonly #overtaken = new Set<() => Promise<void>>();
   readonly #acknowledged = new Set<string>();
   /** Id of the delivery that was acknowledged last. */
   #usedId: string | undefined;
@@ -60,7 +60,7 @@ export class Deliveries {
     this.injector = new FaultInjector(seed, {});
     this.setFaults(webhook?.faults ?? {});
     this.#sender = createSender({ signer, schedule: fixedWaits(retryMs), timeoutMs, poster, clock });
-    this.#slots = new SlotQueue(webhook?.concurrency ?? defaultConcurrency);
+    this.#slots = new Slots(webhook?.concurrency ?? defaultConcurrency);
     if (webhook?.paused === true) this.#slots.pause();
     // Every delivery that waits listens to it.
     setMaxListeners(0, this.#stop.signal);
@@ -84,7 +84,7 @@ export class Deliveries {
   deliver(lead: SandboxLead): void {
     if (this.#target === undefined) return;
     this.pending += 1;
-    this.#slots.enqueue((release) => this.#start(lead, release));
+    void this.#start(lead);
   }
 
   pause(): void {
@@ -102,15 +102,12 @@ export class Deliveries {
   }
 
   /** Draws what happens before the first attempt: the delivery is lost, late, or overtaken. */
-  #start(lead: SandboxLead, release: () => void): void {
+  async #start(lead: SandboxLead): Promise<void> {
+    const release = await this.#slots.acquire();
     const drawn = this.injector.drawFirst(['drop', 'delay', 'reorder'], lead.id);
-    if (drawn === undefined) {
-      void this.#deliver(lead, [], release);
-      return;
-    }
+    if (drawn === undefined) return this.#deliver(lead, [], release);
     const { name, fault } = drawn;
-    const deliverLater = (): void =>
-      this.#slots.enqueue((laterRelease) => void this.#deliver(lead, [name], laterRelease));
+    const deliverLater = async (): Promise<void> => this.#deliver(lead, [name], await this.#slots.acquire());
     if (name === 'drop') {
       this.#record(recordDrop(this.#delivery(lead), this.#options.clock.now()));
       this.#finish(lead, undefined);
@@ -118,20 +115,20 @@ export class Deliveries {
       void this.#after(fault.amountMs ?? defaultDelayMs, deliverLater);
     } else {
       this.#overtaken.add(deliverLater);
-      void this.#after(fault.amountMs ?? overtakenWithinMs, () => {
-        if (this.#overtaken.delete(deliverLater)) deliverLater();
+      void this.#after(fault.amountMs ?? overtakenWithinMs, async () => {
+        if (this.#overtaken.delete(deliverLater)) await deliverLater();
       });
     }
     release();
   }
 
   /** The first attempt uses the slot that is at hand; each further one waits for a slot of its own. */
-  async #deliver(lead: SandboxLead, faults: readonly DeliveryFault[], release: () => void): Promise<void> {
+  async #deliver(lead: SandboxLead, faults: readonly DeliveryFault[], firstSlot: Release): Promise<void> {
     const { signal } = this.#stop;
     const delivery = this.#delivery(lead);
     let isGenuineDue = false;
     for (let number = 1; ; number += 1) {
-      const releaseSlot = number === 1 ? release : await this.#slot();
+      const release = number === 1 ? firstSlot : await this.#slots.acquire();
       const forgery: Forgery | undefined = isGenuineDue
         ? undefined
         : this.#drawForgery(`${lead.id} ${number}`);
@@ -143,24 +140,22 @@ export class Deliveries {
       // A lead is not delivered by a forgery, nor given up for one: the genuine request follows at once.
       isGenuineDue = isOver && forgery !== undefined;
       if (isOver && !isGenuineDue) this.#finish(lead, isAcknowledged ? attempt : undefined);
-      this.#letOvertake(releaseSlot);
+      this.#letOvertake(release);
       if (isGenuineDue) continue;
       if (isOver || !(await slept(this.#options.clock, attempt.retryInMs, signal))) return;
     }
   }
 
   /** Sends an acknowledged delivery once more: the answer changes nothing. */
-  #repeat({ delivery, number }: Attempt): void {
+  async #repeat({ delivery, number }: Attempt): Promise<void> {
     const { signal } = this.#stop;
     this.pending += 1;
-    this.#slots.enqueue((release) => {
-      void this.#sender.attempt(delivery, number + 1, { signal }).then((attempt) => {
-        if (signal.aborted) return;
-        this.#record(recordAttempt(attempt, ['duplicate']));
-        this.pending -= 1;
-        this.#letOvertake(release);
-      });
-    });
+    const release = await this.#slots.acquire();
+    const attempt = await this.#sender.attempt(delivery, number + 1, { signal });
+    if (signal.aborted) return;
+    this.#record(recordAttempt(attempt, ['duplicate']));
+    this.pending -= 1;
+    this.#letOvertake(release);
   }
 
   /** Forges the attempt that `key` names, or does not. Before something was acknowledged no id can be reused. */
@@ -184,24 +179,20 @@ export class Deliveries {
     this.pending -= 1;
     if (acknowledged === undefined) return;
     this.#usedId = acknowledged.delivery.id;
-    if (this.injector.draw('duplicate', lead.id) !== undefined) this.#repeat(acknowledged);
+    if (this.injector.draw('duplicate', lead.id) !== undefined) void this.#repeat(acknowledged);
   }
 
   /** Ends an attempt: each delivery that waited to be overtaken has been. */
   #letOvertake(release: () => void): void {
     for (const deliverLater of [...this.#overtaken]) {
       this.#overtaken.delete(deliverLater);
-      deliverLater();
+      void deliverLater();
     }
     release();
   }
 
-  #slot(): Promise<() => void> {
-    return new Promise((resolve) => this.#slots.enqueue(resolve));
-  }
-
-  async #after(ms: number, run: () => void): Promise<void> {
-    if (await slept(this.#options.clock, ms, this.#stop.signal)) run();
+  async #after(ms: number, run: () => Promise<void>): Promise<void> {
+    if (await slept(this.#options.clock, ms, this.#stop.signal)) await run();
   }
 
   #delivery(lead: SandboxLead): OutgoingDelivery {

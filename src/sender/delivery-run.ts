@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { createHistogram } from 'node:perf_hooks';
 import type { Clock } from '../time/clock.ts';
 import type { Attempt, Sender } from './sender.ts';
 import type { OutgoingDelivery } from './sign-request.ts';
@@ -21,7 +22,7 @@ export interface DeliveryRunOptions {
   /** No delivery is started after this time; ms. */
   readonly forMs?: number | undefined;
   /** No more than so many are started. */
-  readonly most?: number | undefined;
+  readonly count?: number | undefined;
   readonly clock: Clock;
   /** Ends the run: what is in flight is cut, and not reported. */
   readonly signal: AbortSignal;
@@ -35,7 +36,7 @@ export interface DeliveryRunResult {
   /** Deliveries of an open loop that had to wait for a free slot. */
   readonly late: number;
   readonly elapsedMs: number;
-  /** Of it, the time from the first start to where the one behind the last would have been. */
+  /** The time from the first start to the intended start of one more delivery. */
   readonly startingMs: number;
   /** Why it ended early, other than by the signal: the source failed, or a delivery could not be signed. */
   readonly failure: { readonly error: unknown } | undefined;
@@ -53,56 +54,48 @@ const mostDelayMs = 1000;
  * holds no slot.
  */
 export async function runDeliveries(options: DeliveryRunOptions): Promise<DeliveryRunResult> {
-  const { source, sender, concurrency, intervalMs, forMs = Infinity, most = Infinity } = options;
+  const { source, sender, concurrency, intervalMs, forMs = Infinity, count = Infinity } = options;
   const { clock, signal, onAttempt } = options;
   // Everything that waits or is in flight listens to it.
   setMaxListeners(0, signal);
-  const slots = new SlotQueue(concurrency);
-  const waiting = new SlotQueue(mostWaiting + concurrency);
+  const slots = new Slots(concurrency);
+  const places = new Slots(mostWaiting + concurrency);
+  const running = new Set<Promise<void>>();
   let startedAt = clock.steady();
-  const unfinished: Unfinished = { open: 0, resolve: undefined };
+  let lastStartAt = startedAt;
   let started = 0;
   let late = 0;
-  let lastStartAt = startedAt;
-  let behind: Promise<void> | undefined;
+  let isBehind: Promise<void> | undefined;
   let failure: DeliveryRunResult['failure'];
   const fail = (error: unknown): void => void (failure ??= { error });
-  const isOver = (): boolean => signal.aborted || failure !== undefined || started === most;
+  const isOver = (): boolean => signal.aborted || failure !== undefined || started === count;
+  const sleep = (ms: number): Promise<void> => clock.sleep(ms, signal).catch(() => undefined);
 
-  const slotFor = (isFirst: boolean): Release | Promise<Release> => {
-    const slot = taken(slots);
-    if (isFirst && slot instanceof Promise) late += 1;
-    return slot;
-  };
-
-  // The same as `sender.deliver`, without what a generator costs for each delivery.
-  const deliver = async (delivery: OutgoingDelivery, due: number, first: Release | undefined) => {
-    let dueAt = due;
-    let slot = first ?? (await slotFor(true));
+  const deliver = async (delivery: OutgoingDelivery, intendedStart: number, slot: Slot): Promise<void> => {
+    let dueAt = intendedStart;
+    let release = await slot;
     for (let number = 1; ; number += 1) {
-      const attempt = await sender.attempt(delivery, number, { signal }).finally(slot);
+      const attempt = await sender.attempt(delivery, number, { signal }).finally(release);
       if (signal.aborted) return;
-      const { durationMs } = attempt.result;
-      const latencyMs = intervalMs === undefined ? durationMs : clock.steady() - dueAt;
-      behind = onAttempt({ attempt, latencyMs }) ?? behind;
+      const latencyMs = intervalMs === undefined ? attempt.result.durationMs : clock.steady() - dueAt;
+      isBehind = onAttempt({ attempt, latencyMs }) ?? isBehind;
       if (attempt.retryInMs === undefined) return;
-      await clock.sleep(attempt.retryInMs, signal).catch(() => undefined);
+      await sleep(attempt.retryInMs);
       dueAt = clock.steady();
-      slot = await slotFor(false);
+      release = await slots.acquire();
     }
   };
 
-  const start = (delivery: OutgoingDelivery, dueAt: number, place: Release, first?: Release): void => {
+  const start = (delivery: OutgoingDelivery, dueAt: number, leavePlace: Release, slot: Slot): void => {
     started += 1;
     lastStartAt = clock.steady();
-    unfinished.open += 1;
-    void deliver(delivery, dueAt, first)
+    const run = deliver(delivery, dueAt, slot)
       .catch(fail)
-      .then(() => {
-        place();
-        unfinished.open -= 1;
-        if (unfinished.open === 0) unfinished.resolve?.();
+      .finally(() => {
+        leavePlace();
+        running.delete(run);
       });
+    running.add(run);
   };
 
   const startAll = async (): Promise<void> => {
@@ -114,56 +107,38 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
       for (const delivery of batch) {
         if (intervalMs === undefined) {
           // Before the slot, for which the retries wait that are to free a place.
-          const place = await taken(waiting);
-          const slot = await taken(slots);
+          const leavePlace = await places.acquire();
+          const release = await slots.acquire();
           if (isOver() || clock.steady() - startedAt >= forMs) {
-            slot();
+            release();
             return;
           }
-          start(delivery, clock.steady(), place, slot);
+          start(delivery, clock.steady(), leavePlace, release);
         } else {
           const plannedMs = started * intervalMs;
           // A source that is slow delays what follows: its time is not the receiver's.
           delayedMs += Math.max(0, clock.steady() - Math.max(askedAt, startedAt + delayedMs + plannedMs));
           if (plannedMs >= forMs || plannedMs + delayedMs >= forMs + mostDelayMs) return;
           const dueAt = startedAt + delayedMs + plannedMs;
-          await sleptUntil(dueAt, clock, signal);
+          if (dueAt > clock.steady()) await sleep(dueAt - clock.steady());
           if (isOver()) return;
-          start(delivery, dueAt, await taken(waiting));
+          const leavePlace = await places.acquire();
+          const slot = slots.acquire();
+          if (slot instanceof Promise) late += 1;
+          start(delivery, dueAt, leavePlace, slot);
         }
-        await behind;
-        behind = undefined;
+        await isBehind;
+        isBehind = undefined;
         if (isOver()) return;
         askedAt = clock.steady();
       }
     }
   };
   await startAll().catch(fail);
-  if (unfinished.open > 0) await new Promise<void>((resolve) => (unfinished.resolve = resolve));
+  await Promise.all(running);
   const elapsedMs = clock.steady() - startedAt;
   const startingMs = intervalMs === undefined ? elapsedMs : lastStartAt - startedAt + intervalMs;
   return { started, late, elapsedMs, startingMs, failure };
-}
-
-type Release = () => void;
-
-interface Unfinished {
-  open: number;
-  resolve: (() => void) | undefined;
-}
-
-/** A slot at once, or else one as soon as it is free. */
-function taken(slots: SlotQueue): Release | Promise<Release> {
-  let release: Release | undefined;
-  let onGranted = (granted: Release): void => void (release = granted);
-  slots.enqueue((granted) => onGranted(granted));
-  return release ?? new Promise<Release>((resolve) => (onGranted = resolve));
-}
-
-/** Or until the signal aborts. */
-async function sleptUntil(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  const ms = at - clock.steady();
-  if (ms > 0) await clock.sleep(ms, signal).catch(() => undefined);
 }
 
 /** Counts the attempts of a run in fixed memory. */
@@ -199,85 +174,64 @@ export class RunTally {
   }
 }
 
-/** Work that was given a slot: it keeps the slot until it calls `release`, once. */
-export type SlotWork = (release: () => void) => void;
+/** Gives a slot back; to be called once. */
+export type Release = () => void;
 
-/** Work in order of arrival, at most so much of it at one time. */
-export class SlotQueue {
-  readonly #slots: number;
-  readonly #waiting = new Fifo<SlotWork>();
-  #used = 0;
+type Slot = Release | Promise<Release>;
+
+/** So many things may be done at one time; the others wait in order of arrival. */
+export class Slots {
+  #free: number;
   #isPaused = false;
-  #starting = false;
+  /** A hundred thousand may wait, so that those in front are removed together. */
+  #waiting: ((release: Release) => void)[] = [];
+  #granted = 0;
 
-  constructor(slots: number) {
-    this.#slots = slots;
-  }
-
-  enqueue(work: SlotWork): void {
-    this.#waiting.push(work);
-    this.#startWaiting();
+  constructor(count: number) {
+    this.#free = count;
   }
 
   get paused(): boolean {
     return this.#isPaused;
   }
 
-  /** Nothing is started until `resume`; what runs goes on. */
+  /** A slot at once, or as soon as one is free. */
+  acquire(): Slot {
+    if (!this.#isPaused && this.#free > 0) {
+      this.#free -= 1;
+      return this.#release;
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** No slot is given until `resume`; what runs goes on. */
   pause(): void {
     this.#isPaused = true;
   }
 
   resume(): void {
     this.#isPaused = false;
-    this.#startWaiting();
+    this.#grant();
   }
 
-  #startWaiting(): void {
-    // Work that releases its slot at once comes back here: the loop below goes on instead of a deeper call.
-    if (this.#starting) return;
-    this.#starting = true;
-    while (!this.#isPaused && this.#used < this.#slots) {
-      const work = this.#waiting.shift();
-      if (work === undefined) break;
-      this.#used += 1;
-      work(() => {
-        this.#used -= 1;
-        this.#startWaiting();
-      });
+  readonly #release = (): void => {
+    this.#free += 1;
+    this.#grant();
+  };
+
+  #grant(): void {
+    while (!this.#isPaused && this.#free > 0 && this.#granted < this.#waiting.length) {
+      this.#free -= 1;
+      this.#waiting[this.#granted]?.(this.#release);
+      this.#granted += 1;
     }
-    this.#starting = false;
+    if (this.#granted < 1024 || this.#granted * 2 < this.#waiting.length) return;
+    this.#waiting = this.#waiting.slice(this.#granted);
+    this.#granted = 0;
   }
 }
 
-/** First in, first out; an array's own `shift` moves everything that waits, and a hundred thousand may. */
-class Fifo<T> {
-  #items: (T | undefined)[] = [];
-  #head = 0;
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  shift(): T | undefined {
-    if (this.#head === this.#items.length) return undefined;
-    const item = this.#items[this.#head];
-    this.#items[this.#head] = undefined;
-    this.#head += 1;
-    if (this.#head > 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return item;
-  }
-}
-
-/** Steps in each doubling: a value is known to within 0.8%. */
-const stepsPerDoubling = 64;
-const doublings = 32;
-const microsecondsPerMs = 1000;
-
-/** What a summary says of many durations, in milliseconds. */
+/** A summary of many durations, in milliseconds. */
 export interface Percentiles {
   readonly p50: number;
   readonly p90: number;
@@ -285,59 +239,34 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/**
- * Counts durations in fixed memory, however many there are: in steps of a microsecond up to 128 µs, then in 64 steps for
- * each doubling, up to 38 hours. The idea is that of HdrHistogram (http://hdrhistogram.org).
- */
-export class LatencyHistogram {
-  readonly #counts = new Float64Array(stepsPerDoubling * (doublings + 1));
-  #total = 0;
-  #max = 0;
+/** 38 hours in microseconds; longer durations count as this, and as what they are in the maximum. */
+const longestMicroseconds = 2 ** 37;
 
-  /** In milliseconds; what is below zero counts as zero. */
+/** Counts durations in fixed memory, however many there are, each to within 0.1 %. */
+export class LatencyHistogram {
+  readonly #microseconds = createHistogram({ lowest: 1, highest: longestMicroseconds, figures: 3 });
+  #maxMs = 0;
+
+  /** In milliseconds; what is below a microsecond counts as one. */
   add(ms: number): void {
-    const value = Math.max(0, ms);
-    const index = Math.min(indexOf(Math.round(value * microsecondsPerMs)), this.#counts.length - 1);
-    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
-    this.#total += 1;
-    if (value > this.#max) this.#max = value;
+    const microseconds = Math.round(ms * 1000);
+    this.#microseconds.record(Math.min(Math.max(1, microseconds), longestMicroseconds));
+    this.#maxMs = Math.max(this.#maxMs, microseconds / 1000);
   }
 
   /** The smallest value in milliseconds that this share of all values does not exceed; undefined as long as there is none. */
   atShare(share: number): number | undefined {
-    return this.#total === 0 ? undefined : this.#valueAt(share);
+    const { count } = this.#microseconds;
+    if (count === 0) return undefined;
+    // Node rounds the rank: the share of the rank that is meant names it exactly.
+    const rank = Math.max(1, Math.ceil(share * count));
+    return Math.min(this.#maxMs, this.#microseconds.percentile((100 * rank) / count) / 1000);
   }
 
   /** Undefined as long as nothing was counted. */
   percentiles(): Percentiles | undefined {
-    if (this.#total === 0) return undefined;
-    const at = (share: number): number => this.#valueAt(share);
-    return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: inMicroseconds(this.#max) };
+    const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => this.atShare(share));
+    if (p50 === undefined || p90 === undefined || p99 === undefined) return undefined;
+    return { p50, p90, p99, max: this.#maxMs };
   }
-
-  #valueAt(share: number): number {
-    const wanted = Math.ceil(share * this.#total);
-    let seen = 0;
-    for (const [index, count] of this.#counts.entries()) {
-      seen += count;
-      if (seen >= wanted) return Math.min(inMicroseconds(this.#max), upperEnd(index) / microsecondsPerMs);
-    }
-    return inMicroseconds(this.#max);
-  }
-}
-
-const inMicroseconds = (ms: number): number => Math.round(ms * microsecondsPerMs) / microsecondsPerMs;
-
-/** Whole microseconds below 128 have an index each. */
-function indexOf(microseconds: number): number {
-  if (microseconds < 2 * stepsPerDoubling) return microseconds;
-  const doubling = Math.floor(Math.log2(microseconds / stepsPerDoubling));
-  return stepsPerDoubling * doubling + Math.floor(microseconds / 2 ** doubling);
-}
-
-/** The largest value in microseconds with this index. */
-function upperEnd(index: number): number {
-  if (index < 2 * stepsPerDoubling) return index;
-  const doubling = Math.floor(index / stepsPerDoubling) - 1;
-  return (index - stepsPerDoubling * doubling + 1) * 2 ** doubling - 1;
 }

@@ -283,7 +283,7 @@ test('a delayed delivery waits as long as the fault says', async () => {
   const ok = await receiver(() => 200);
   const { sandbox, clock } = await deliver({ target: ok.url, faults: 'delay=100%:3s' });
   const lead = sandbox.addLead();
-  expect(clock.sleeps).toEqual([3000]);
+  await expect.poll(() => clock.sleeps).toEqual([3000]);
   clock.advance(3000);
   await expect.poll(() => lead.status).toBe('delivered');
 });

@@ -90,7 +90,7 @@ async function send(
       concurrency,
       intervalMs: rate && rate.windowMs / rate.requests,
       forMs: options.for,
-      most: options.count,
+      count: options.count,
       clock,
       signal: stop.signal,
       onAttempt: (timed) => {
