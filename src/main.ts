@@ -41,6 +41,6 @@ async function immediateAnswer(argv: readonly string[], host: Host): Promise<str
 async function print(text: string, host: Host): Promise<ExitCode> {
   const failed = await new Promise((done) => host.stdout.write(text, done));
   if (!failed) return 0;
-  const { outputError } = await import('./files/output-error.ts');
+  const { outputError } = await import('./files/errors.ts');
   throw outputError(failed as NodeJS.ErrnoException);
 }

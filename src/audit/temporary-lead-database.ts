@@ -1,7 +1,6 @@
 import { sha256 } from '../json/bytes.ts';
 import { tmpdir } from 'node:os';
 import { messageOf, OutputError } from '../errors.ts';
-import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { Statements } from '../inbox/sqlite/driver.ts';
 import { type Database, loadLibsql, type Statement } from '../inbox/sqlite/libsql.ts';
@@ -105,8 +104,10 @@ export class LeadDatabase implements ReceivedLeads {
       for (let start = 0; start < leads.length; start += mostAdded)
         this.#addSome(leads.slice(start, start + mostAdded));
     } catch (cause) {
-      const problem: FileProblem = { kind: 'leads-not-kept', directory: tmpdir(), why: messageOf(cause) };
-      throw new OutputError(problem, { cause });
+      throw new OutputError(`cannot keep the leads in a file in ${tmpdir()}: ${messageOf(cause)}`, {
+        hint: 'make space there, or name another directory in TMPDIR',
+        cause,
+      });
     }
     return this.#size - before;
   }

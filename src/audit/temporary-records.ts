@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withOutputErrors } from '../files/output-error.ts';
+import { withOutputErrors } from '../files/errors.ts';
 import { chunksOf, linesIn } from '../files/read.ts';
 import type { RecordBytes } from '../output/records/record-types.ts';
 

@@ -1,11 +1,10 @@
 import { DataError, UsageError } from '../errors.ts';
 import { type Delivery, trimBlanks } from '../webhook/delivery.ts';
-import type { CaptureForm, CaptureLack, CaptureProblem, SeveralRequests } from './problems.ts';
 
 /** One HTTP request as somebody wrote it down, as far as the form of writing holds it. */
 export interface Capture {
-  /** Words where a front made it. */
-  readonly form: CaptureForm | string;
+  /** What was read, in a few words: `a curl command`. */
+  readonly form: string;
   readonly method: string;
   /** The whole URL; undefined where the form holds the path alone. */
   readonly url: string | undefined;
@@ -26,8 +25,8 @@ export interface Capture {
 export interface CaptureNote {
   /** What replaces it, if it is given otherwise, makes the note superfluous. */
   readonly about: 'body' | 'headers' | 'delivery';
-  /** A sentence where a front adds it. */
-  readonly found: CaptureLack | string;
+  /** A sentence without a full stop. */
+  readonly found: string;
 }
 
 /** A note about the body: most are. */
@@ -44,7 +43,12 @@ export interface CaptureOptions {
 }
 
 /** A capture from which no request can be read. */
-export const unreadable = (problem: CaptureProblem): DataError => new DataError(problem);
+export const unreadable = (fault: string): DataError =>
+  new DataError(`the capture cannot be read: ${fault}`, {
+    hint:
+      "give a HAR file, the output of 'curl -v', a curl command, a raw HTTP/1.1 request, a line of 'leads listen --json', " +
+      "or --body FILE with --header 'Name: value'",
+  });
 
 /** Header lines are split at the first colon; blanks around the value do not count (RFC 9112, section 5). */
 export function parseHeaderLine(line: string): readonly [name: string, value: string] | undefined {
@@ -97,12 +101,12 @@ const place = (entry: EntryHead | undefined): string =>
  */
 export function chooseEntry(
   entries: readonly EntryHead[],
-  of: SeveralRequests,
+  source: 'the HAR' | 'the output of curl -v' | 'the output of listen',
   { entry, credentialHeaders }: Pick<CaptureOptions, 'entry' | 'credentialHeaders'>,
 ): number {
   if (entry !== undefined) {
     if (entry <= entries.length) return entry - 1;
-    throw ambiguous({ kind: 'no-such-request', entry, of, count: entries.length });
+    throw new UsageError(`--entry ${entry}: ${source} holds ${entries.length}`);
   }
   const all = entries.map((_, index) => index);
   const posts = all.filter((index) => entries[index]?.method === 'POST');
@@ -112,12 +116,9 @@ export function chooseEntry(
   const only = [all, posts, signed].find((some) => some.length === 1)?.[0];
   if (only !== undefined) return only;
   const listed = signed.length > 0 ? signed : posts.length > 0 ? posts : all;
-  throw ambiguous({
-    kind: 'several-requests',
-    of,
-    first: listed.slice(0, mostListed).map((index) => ({ entry: index + 1, place: place(entries[index]) })),
-    hasMore: listed.length > mostListed,
+  const shown = listed.slice(0, mostListed).map((index) => `${index + 1} (${place(entries[index])})`);
+  const more = listed.length > mostListed ? ', …' : '';
+  throw new UsageError(`${source} holds several requests that may be meant: ${shown.join(', ')}${more}`, {
+    hint: 'choose one with --entry N',
   });
 }
-
-const ambiguous = (problem: CaptureProblem): UsageError => new UsageError(problem);

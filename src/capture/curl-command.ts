@@ -18,24 +18,29 @@ const longestCommand = 4 * 1024 * 1024;
 
 /** The request that a curl command sends, as far as the command says it; `text` is its bytes in Latin-1. */
 export async function readCurlCommand(text: string, options: CaptureOptions): Promise<Capture> {
-  if (text.length > longestCommand) throw unreadable({ kind: 'curl-command-too-long' });
+  if (text.length > longestCommand) throw unreadable('it is longer than any command line');
   const pipeline = parse(text);
   const args = curlArguments(pipeline.at(-1)?.words.slice(1) ?? []);
   const first = (option: string): Word | undefined => args.find((arg) => arg.option === option)?.value;
   const has = (option: string): boolean => args.some((arg) => arg.option === option);
   const typed = first('url')?.text;
-  if (typed === undefined) throw unreadable({ kind: 'curl-command-without-url' });
+  if (typed === undefined) throw unreadable('the curl command names no URL');
   const url = /^[a-z]+:\/\//i.test(typed) ? typed : `http://${typed}`;
   const path = first('request-target')?.text ?? targetOf(url);
-  if (path === undefined) throw unreadable({ kind: 'curl-command-not-http' });
+  if (path === undefined) throw unreadable('the curl command calls no URL of HTTP');
   const data = args.filter(({ option }) => dataOptions.includes(option));
   const isForm = has('form') || has('form-string');
   const body = isForm
-    ? { bytes: undefined, notes: [bodyNote({ kind: 'form-without-boundary' })] }
+    ? {
+        bytes: undefined,
+        notes: [
+          bodyNote('curl chooses the boundary of a form anew each time: give the body with --body FILE'),
+        ],
+      }
     : await curlBody(data, pipeInput(pipeline), options.readFile);
   const inQuery = has('get') && data.length > 0;
   return {
-    form: { kind: 'read-curl-command' },
+    form: 'a curl command',
     method:
       args.findLast(({ option }) => option === 'request')?.value?.text ??
       methodOf(args, inQuery || !(isForm || data.length > 0)),
@@ -65,7 +70,7 @@ function parse(text: string): readonly Command[] {
   const start = found === null ? 0 : found.index + found[0].indexOf('curl');
   const behind = upToCurl(parsePipeline(text.slice(start)));
   if (behind !== undefined) return behind;
-  throw unreadable({ kind: 'curl-not-a-command' });
+  throw unreadable('it names curl, and holds no command of curl');
 }
 
 function upToCurl(pipeline: readonly Command[]): readonly Command[] | undefined {
@@ -153,7 +158,11 @@ async function curlBody(
     if (parts.length > 0 && option !== 'json' && option !== 'upload-file') parts.push(Buffer.from('&'));
     const path = pathOf(option, text);
     if (value?.isOpen === true || (path === '-' && stdin?.isOpen === true)) {
-      notes.push(bodyNote({ kind: 'body-in-variable' }));
+      notes.push(
+        bodyNote(
+          'a part of the body comes from a variable or another command: give the body with --body FILE',
+        ),
+      );
       return { bytes: undefined, notes };
     }
     if (path === undefined) {
@@ -161,14 +170,20 @@ async function curlBody(
       continue;
     }
     if (path === '-' && stdin === undefined) {
-      notes.push(bodyNote({ kind: 'body-from-stdin' }));
+      notes.push(
+        bodyNote('the body was read from stdin, and the command does not hold it: give it with --body FILE'),
+      );
       return { bytes: undefined, notes };
     }
     const bytes = path === '-' ? Buffer.from(stdin?.text ?? '', 'latin1') : await readFile(path);
     const isStripped = option === 'data' || option === 'data-ascii';
     parts.push(isStripped ? bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d && byte !== 0) : bytes);
     if (isStripped && parts.at(-1)?.length !== bytes.length) {
-      notes.push(bodyNote({ kind: 'body-without-line-breaks', path: path === '-' ? undefined : path }));
+      notes.push(
+        bodyNote(
+          `-d sends ${path === '-' ? 'stdin' : path} without its line breaks; --data-binary keeps them`,
+        ),
+      );
     }
   }
   return { bytes: Buffer.concat(parts), notes };

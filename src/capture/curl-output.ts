@@ -34,13 +34,13 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
     url: path,
     headerNames: headers.map(([name]) => name.toLowerCase()),
   }));
-  const index = chooseEntry(heads, 'curl-output', options);
+  const index = chooseEntry(heads, 'the output of curl -v', options);
   const exchange = exchanges[index];
   if (exchange === undefined) throw new TypeError('a chosen request that does not exist');
   const { method, path, headers, answer, isTls } = exchange;
   const host = valueOf(headers, 'host');
   const request: Omit<Capture, 'body' | 'notes'> = {
-    form: { kind: 'read-curl-output', withCommand: false },
+    form: "the output of 'curl -v'",
     method,
     path,
     url: host === undefined ? undefined : `${isTls ? 'https' : 'http'}://${host}${path}`,
@@ -53,11 +53,13 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
     return {
       ...request,
       body: isEmpty ? new Uint8Array() : undefined,
-      notes: isEmpty ? [] : [bodyNote({ kind: 'curl-output-without-body' })],
+      notes: isEmpty
+        ? []
+        : [bodyNote("'curl -v' prints no body: put the curl command before its output, or give --body FILE")],
     };
   }
   const { body, notes } = await readCurlCommand(command, options);
-  return { ...request, form: { kind: 'read-curl-output', withCommand: true }, body, notes };
+  return { ...request, form: "a curl command and its output of '-v'", body, notes };
 }
 
 function exchangesOf(lines: readonly string[]): readonly Exchange[] {

@@ -15,12 +15,12 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     url: `${String(event['verdict'])} ${String(event['leadId'] ?? event['reason'])}`,
     headerNames: [],
   }));
-  const found = events[chooseEntry(heads, 'listen-output', options)];
+  const found = events[chooseEntry(heads, 'the output of listen', options)];
   if (found === undefined) return undefined;
   const leadCount = Number(found.event['leadCount'] ?? 1);
   const lead = leadCount > 1 ? undefined : leadBytes(found.line, found.event['lead']);
   return {
-    form: { kind: 'read-listen-event' },
+    form: 'a line of the events of listen',
     method: 'POST',
     url: undefined,
     path: '/',
@@ -30,10 +30,15 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     notes: [
       bodyNote(
         leadCount > 1
-          ? { kind: 'event-of-several-leads', leads: leadCount }
-          : { kind: lead === undefined ? 'event-without-body' : 'event-without-white-space' },
+          ? `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`
+          : lead === undefined
+            ? 'an event of a rejected delivery holds no body: give it with --body FILE'
+            : "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
       ),
-      { about: 'headers', found: { kind: 'event-without-headers' } },
+      {
+        about: 'headers',
+        found: "an event holds no headers: give those of the credential with --header 'Name: value'",
+      },
     ],
   };
 }

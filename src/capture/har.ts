@@ -19,20 +19,20 @@ export function harEntries(json: Json | undefined): readonly Json[] | undefined 
 
 /** One request of a HAR, as browsers and proxies save it. */
 export function readHar(entries: readonly Json[], options: CaptureOptions): Capture {
-  if (entries.length === 0) throw unreadable({ kind: 'har-empty' });
+  if (entries.length === 0) throw unreadable('the HAR holds no request');
   const heads = entries.map((entry) => ({
     method: textAt(entry, 'request', 'method') ?? '',
     url: textAt(entry, 'request', 'url') ?? '',
     headerNames: headersOf(entry).map(([name]) => name.toLowerCase()),
   }));
-  const index = chooseEntry(heads, 'har', options);
+  const index = chooseEntry(heads, 'the HAR', options);
   const [entry = null, head] = [entries[index], heads[index]];
   const path = targetOf(head?.url ?? '');
   if (head === undefined || head.method === '' || path === undefined) {
-    throw unreadable({ kind: 'har-entry-without-request', entry: index + 1 });
+    throw unreadable(`entry ${index + 1} of the HAR has no method or no URL`);
   }
   return {
-    form: { kind: 'read-har', entry: index + 1, of: entries.length },
+    form: entries.length === 1 ? 'a HAR' : `a HAR, entry ${index + 1} of ${entries.length}`,
     method: head.method,
     url: head.url,
     path,
@@ -72,15 +72,19 @@ function bodyOf(entry: Json): Pick<Capture, 'body' | 'notes'> {
   const stored = textAt(data, '_file') ?? textAt(data, '_sha1');
   if (text === undefined || (text === '' && stored !== undefined)) {
     if (stored === undefined && size === 0) return { body: new Uint8Array(), notes: [] };
-    return { body: undefined, notes: [bodyNote({ kind: 'har-without-body', stored })] };
+    const place = stored === undefined ? 'holds no body' : `keeps the body in another file, ${stored}`;
+    return { body: undefined, notes: [bodyNote(`the HAR ${place}: give it with --body FILE`)] };
   }
   if (textAt(source, 'encoding') === 'base64') return { body: Buffer.from(text, 'base64'), notes: [] };
   const body = Buffer.from(text, 'utf8');
   const notes: CaptureNote[] = [];
   if (text.includes('\ufffd') || /[\ud800-\udfff]/u.test(text)) {
-    notes.push(bodyNote({ kind: 'har-body-not-utf8' }));
+    notes.push(
+      bodyNote('the HAR holds the body as text, and some of its bytes were not UTF-8: they are lost'),
+    );
   } else if (typeof size === 'number' && size > 0 && size !== body.length) {
-    notes.push(bodyNote({ kind: 'har-body-of-other-size', said: size, held: body.length }));
+    const sizes = `the HAR says that the body had ${size} bytes, and its text has ${body.length}`;
+    notes.push(bodyNote(`${sizes}: it does not hold the exact bytes`));
   }
   return { body, notes };
 }

@@ -29,14 +29,14 @@ export function readRawHttp(text: string): Capture {
     .map((line, i) => {
       const header = parseHeaderLine(line);
       // Not quoted: what stands in a broken line may be the credential.
-      if (header === undefined) throw unreadable({ kind: 'captured-line-no-header', line: i + 2 });
+      if (header === undefined) throw unreadable(`line ${i + 2} of the request is no header`);
       return header;
     });
   const host = valueOf(rawHeaders, 'host');
   const url = targetOf(target) === undefined ? host && `https://${host}${target}` : target;
   const rest = end === null ? '' : message.slice(end.index + end[0].length);
   return {
-    form: { kind: 'read-raw-http' },
+    form: 'a raw HTTP request',
     method,
     url,
     path: target,
@@ -56,11 +56,14 @@ function bodyOf(
     body: Buffer.from(text, 'latin1'),
     notes,
   });
-  if (!isCrlf && /\n/.test(rest)) notes.push(bodyNote({ kind: 'lines-end-in-lf' }));
+  if (!isCrlf && /\n/.test(rest))
+    notes.push(
+      bodyNote('the lines of the request end in LF alone: those of its body may have ended in CR LF'),
+    );
   if (/chunked/i.test(valueOf(headers, 'transfer-encoding') ?? '')) {
     const decoded = decodeChunked(rest);
     if (decoded !== undefined) return asBody(decoded);
-    notes.push(bodyNote({ kind: 'body-not-chunked' }));
+    notes.push(bodyNote('the body is said to be chunked and is not: it is taken as it is'));
     return asBody(rest);
   }
   const length = Number(valueOf(headers, 'content-length') ?? Number.NaN);

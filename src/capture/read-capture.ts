@@ -20,9 +20,9 @@ const curlTrace = /^(?:\S+ )?=> Send (?:header|data), \d+ bytes/m;
 export async function readCapture(bytes: Uint8Array, options: CaptureOptions): Promise<Capture> {
   const capture = await readForm(withoutUtf16(bytes), options);
   if (capture.rawHeaders.length > mostHeaders) {
-    throw unreadable({ kind: 'captured-headers-too-many', count: capture.rawHeaders.length });
+    throw unreadable(`the request has ${capture.rawHeaders.length} headers, more than any server takes`);
   }
-  if (capture.path.length > longestPath) throw unreadable({ kind: 'captured-url-too-long' });
+  if (capture.path.length > longestPath) throw unreadable('its URL is longer than any server takes');
   return capture;
 }
 
@@ -30,13 +30,16 @@ async function readForm(bytes: Buffer, options: CaptureOptions): Promise<Capture
   // As Latin-1, every byte is one character: bytes that are not UTF-8 survive.
   const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const start = text.slice(0, 4096).trimStart();
-  if (start === '' && text.trim() === '') throw unreadable({ kind: 'capture-empty' });
+  if (start === '' && text.trim() === '') throw unreadable('it is empty');
   if (/^[{[]/.test(start)) return readJson(bytes, options);
   if (isRawHttp(start)) return readRawHttp(text);
   if (isCurlDump(text)) return readCurlDump(text, options);
-  if (curlTrace.test(text)) throw unreadable({ kind: 'capture-of-curl-trace' });
+  if (curlTrace.test(text))
+    throw unreadable(
+      "'curl --trace' breaks the bytes over many lines: use 'curl -v', and name the body with --body FILE",
+    );
   if (isCurlCommand(text)) return readCurlCommand(text, options);
-  throw unreadable({ kind: 'capture-of-no-form' });
+  throw unreadable('it has none of the known forms');
 }
 
 function readJson(bytes: Buffer, options: CaptureOptions): Capture {
@@ -46,7 +49,11 @@ function readJson(bytes: Buffer, options: CaptureOptions): Capture {
   if (entries !== undefined) return readHar(entries, options);
   const capture = readEventLines(text, options);
   if (capture !== undefined) return capture;
-  throw unreadable({ kind: json === undefined ? 'capture-breaks-json' : 'capture-of-other-json' });
+  throw unreadable(
+    json === undefined
+      ? 'it begins as JSON and is none'
+      : 'it is JSON, and neither a HAR nor an event of listen',
+  );
 }
 
 /** PowerShell writes what a program prints as UTF-16. */

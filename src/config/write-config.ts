@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import Conf from 'conf';
 import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { withOutputErrors } from '../files/output-error.ts';
+import { withOutputErrors } from '../files/errors.ts';
 import { regularFile } from '../files/output-place.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Host } from '../host.ts';

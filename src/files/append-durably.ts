@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { withOutputErrors } from './output-error.ts';
+import { withOutputErrors } from './errors.ts';
 import { chunksOf, longestChunk, writeAt } from './read.ts';
 
 /**

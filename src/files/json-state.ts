@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
-import { DataError } from '../errors.ts';
 import { jsonIn } from '../json/exact.ts';
-import type { FileProblem } from './problems.ts';
+import { stateInvalid, stateNotJson, stateOfNewerVersion, stateUnreadable } from './errors.ts';
 import { readIfExists } from './read.ts';
 import { replaceFile } from './replace.ts';
 
@@ -15,17 +14,16 @@ export async function readJsonState<S extends z.ZodMiniType>(
   what: string,
 ): Promise<z.output<S> | undefined> {
   const text = await readIfExists(path).catch((cause: unknown) => {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw dataError({ kind: 'state-unreadable', what, path, why: code ?? String(cause) }, cause);
+    throw stateUnreadable(what, path, cause as NodeJS.ErrnoException);
   });
   if (text === undefined) return undefined;
   const json = jsonIn(text);
-  if (json === undefined) throw dataError({ kind: 'state-not-json', what, path }, undefined);
+  if (json === undefined) throw stateNotJson(what, path);
   const parsed = z.safeParse(schema, json);
   if (parsed.success) return parsed.data;
   const at = parsed.error.issues[0]?.path.join('.') ?? '';
-  const kind = at === 'version' && isVersion(json) ? 'state-of-newer-version' : 'state-invalid';
-  throw dataError({ kind, what, path, at }, parsed.error);
+  if (at === 'version' && isVersion(json)) throw stateOfNewerVersion(what, path);
+  throw stateInvalid(what, path, at, parsed.error);
 }
 
 /** Each one so far can be read, so another one is of a newer release. */
@@ -33,8 +31,6 @@ export const isVersion = (json: unknown): boolean => {
   const { version } = Object(json) as { readonly version?: unknown };
   return Number.isSafeInteger(version) && Number(version) > 1;
 };
-
-const dataError = (problem: FileProblem, cause: unknown): DataError => new DataError(problem, { cause });
 
 /** Replaces such a file durably in one step; the caller holds the lock of the export that it belongs to. */
 export function writeJsonState(path: string, state: unknown): Promise<void> {

@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { link, rm, unlink, writeFile } from 'node:fs/promises';
 import { getPriority, hostname } from 'node:os';
 import * as z from 'zod/mini';
-import { OutputError } from '../errors.ts';
 import { jsonIn } from '../json/exact.ts';
 import type { Host } from '../host.ts';
-import { withOutputErrors } from './output-error.ts';
-import type { FileProblem } from './problems.ts';
+import { fileInUse, withOutputErrors } from './errors.ts';
 import { readIfExists } from './read.ts';
 
 export interface Lock {
@@ -32,7 +30,9 @@ export async function lock(
   for (let attempt = 0; ; attempt += 1) {
     const holder = await withOutputErrors(path, () => tryLock(file, pid));
     if (holder === undefined) break;
-    if (clock.now() >= deadline || attempt >= 10_000) throw lockHeldError(holder, path, file);
+    if (clock.now() >= deadline || attempt >= 10_000) {
+      throw fileInUse(path, file, holder.pid, holder.host === hostname() ? undefined : holder.host);
+    }
     await clock.sleep(25, signal);
   }
   let isHeld = true;
@@ -101,12 +101,6 @@ async function linkNew(draft: string, file: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-}
-
-function lockHeldError(holder: LockHolder, path: string, file: string): OutputError {
-  const host = holder.host === hostname() ? undefined : holder.host;
-  const problem: FileProblem = { kind: 'file-in-use', path, pid: holder.pid, host, file };
-  return new OutputError(problem);
 }
 
 const schema = z.object({

@@ -1,8 +1,6 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { OutputError } from '../errors.ts';
-import { withOutputErrors } from './output-error.ts';
-import type { FileProblem } from './problems.ts';
+import { cannotWrite, outputIsSocket, outputNoRegularFile, withOutputErrors } from './errors.ts';
 
 /** What is at the end of a path that is to be written. */
 export type OutputPlace =
@@ -34,12 +32,12 @@ export async function findOutputPlace(output: string): Promise<OutputPlace> {
       if (found === undefined) return { kind: 'file', path, mode: undefined };
       if (found.isFile()) return { kind: 'file', path, mode: found.mode & 0o777 };
       if (found.isFIFO()) return { kind: 'fifo', path };
-      if (found.isDirectory()) throw fail({ kind: 'cannot-write', what: output, code: 'EISDIR' });
-      if (found.isSocket()) throw fail({ kind: 'output-is-socket', path: output });
+      if (found.isDirectory()) throw cannotWrite(output, { code: 'EISDIR' });
+      if (found.isSocket()) throw outputIsSocket(output);
       if (!found.isSymbolicLink()) return { kind: 'device', path };
       path = resolve(await realpath(dirname(path)), await readlink(path));
     }
-    throw fail({ kind: 'cannot-write', what: output, code: 'ELOOP' });
+    throw cannotWrite(output, { code: 'ELOOP' });
   });
 }
 
@@ -58,7 +56,5 @@ async function descriptorAt(path: string): Promise<number | undefined> {
 export async function regularFile(output: string): Promise<string> {
   const place = await findOutputPlace(output);
   if (place.kind === 'file') return place.path;
-  throw fail({ kind: 'output-no-regular-file', path: output });
+  throw outputNoRegularFile(output);
 }
-
-const fail = (problem: FileProblem): OutputError => new OutputError(problem);

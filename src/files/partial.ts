@@ -1,7 +1,5 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
-import { DataError } from '../errors.ts';
-import { withOutputErrors } from './output-error.ts';
-import type { FileProblem } from './problems.ts';
+import { shorterThanCheckpoint, withOutputErrors } from './errors.ts';
 
 /**
  * A file that is being written, and that a crash may cut anywhere. Bytes written before a successful `sync` are on disk.
@@ -35,12 +33,7 @@ export class PartialFile {
     try {
       const found = await file.stat();
       if (found.size < size) {
-        throw new DataError({
-          kind: 'shorter-than-checkpoint',
-          path,
-          found: found.size,
-          expected: size,
-        } satisfies FileProblem);
+        throw shorterThanCheckpoint(path, found.size, size);
       }
       await withOutputErrors(path, () => file.truncate(size));
     } catch (error) {

@@ -3,8 +3,7 @@ import { type FileHandle, readFile } from 'node:fs/promises';
 import { addAbortSignal, pipeline, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
-import { messageOf, ConfigError } from '../errors.ts';
-import type { FileProblem } from './problems.ts';
+import { ConfigError } from '../errors.ts';
 
 /** In bytes. */
 export const longestChunk = 256 * 1024;
@@ -76,12 +75,6 @@ export async function readInput(
   } catch (cause) {
     throw failed(cause);
   }
-}
-
-/** Why a file could not be read, or what stands in its place; `option`: the one that named it. */
-export function unreadable(what: string, cause: unknown, option?: string): FileProblem {
-  const { code } = cause as NodeJS.ErrnoException;
-  return { kind: 'cannot-read', what, code, detail: code ?? messageOf(cause), option };
 }
 
 /** The text of a file in UTF-8; undefined when it does not exist. Throws the system's error for anything else. */

@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../time/clock.ts';
-import { withOutputErrors } from './output-error.ts';
+import { withOutputErrors } from './errors.ts';
 import { findOutputPlace } from './output-place.ts';
 
 interface Options {

@@ -1,6 +1,4 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
-import { captureMessages } from './capture.ts';
-import { fileMessages } from './files.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
@@ -10,8 +8,6 @@ import { tlsMessages } from './tls.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
-  ...captureMessages,
-  ...fileMessages,
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,

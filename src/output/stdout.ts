@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { OutputError } from '../errors.ts';
-import { outputError } from '../files/output-error.ts';
+import { outputError } from '../files/errors.ts';
 import type { Output } from '../host.ts';
 import { escapeJson } from './terminal/terminal.ts';
 

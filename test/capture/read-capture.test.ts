@@ -16,7 +16,7 @@ describe('a HAR', () => {
       ]),
     );
     expect(capture).toMatchObject({
-      form: { kind: 'read-har', entry: 2, of: 3 },
+      form: 'a HAR, entry 2 of 3',
       method: 'POST',
       url,
       path: '/leads?source=a%20b',
@@ -37,20 +37,13 @@ describe('a HAR', () => {
     ]);
     expect(bodyOf(await captureOf(both))).toBe('{"id":1}');
     expect(bodyOf(await captureOf(both, { entry: 2 }))).toBe('{"id":2}');
-    await expect(captureOf(both, { entry: 3 })).rejects.toMatchObject({
-      problem: { kind: 'no-such-request', entry: 3, of: 'har', count: 2 },
-    });
+    await expect(captureOf(both, { entry: 3 })).rejects.toThrow('--entry 3: the HAR holds 2');
     await expect(captureOf(both, { credentialHeaders: [] })).rejects.toMatchObject({
       code: 'usage',
-      problem: {
-        kind: 'several-requests',
-        of: 'har',
-        first: [
-          { entry: 1, place: expect.stringContaining('https://hooks.example.com') as string },
-          { entry: 2, place: 'https://b.example/' },
-        ],
-        hasMore: false,
-      },
+      message: expect.stringMatching(
+        /^the HAR holds several .*: 1 \(https:\/\/hooks\.example\.com.*\), 2 \(https:\/\/b\.example\/\)$/,
+      ) as string,
+      hint: 'choose one with --entry N',
     });
   });
 
@@ -67,7 +60,9 @@ describe('a HAR', () => {
       ]),
     );
     expect(apart.body).toBeUndefined();
-    expect(lacks(apart)).toEqual([{ kind: 'har-without-body', stored: '3f2a.json' }]);
+    expect(lacks(apart)).toEqual([
+      'the HAR keeps the body in another file, 3f2a.json: give it with --body FILE',
+    ]);
   });
 
   it('holds bytes in base64 where it says so, and says where its text lost some', async () => {
@@ -76,11 +71,11 @@ describe('a HAR', () => {
     expect((await captureOf(har([playwrightEntry(url, [], data, 4)]))).body).toEqual(bytes);
     const lost = { mimeType: 'application/json', text: bytes.toString('utf8') };
     expect(lacks(await captureOf(har([playwrightEntry(url, [], lost, 4)])))).toEqual([
-      { kind: 'har-body-not-utf8' },
+      'the HAR holds the body as text, and some of its bytes were not UTF-8: they are lost',
     ]);
     const shorter = { mimeType: 'application/json', text: '{}' };
     expect(lacks(await captureOf(har([playwrightEntry(url, [], shorter, 9)])))).toEqual([
-      { kind: 'har-body-of-other-size', said: 9, held: 2 },
+      'the HAR says that the body had 9 bytes, and its text has 2: it does not hold the exact bytes',
     ]);
   });
 });
@@ -116,7 +111,7 @@ describe('a raw HTTP request', () => {
   it('with lines in LF says that those of the body may have been others', async () => {
     const capture = await captureOf(`${head.join('\n')}\n\n{\n"id": 1\n}`);
     expect(bodyOf(capture)).toBe('{\n"id": 1\n}');
-    expect(lacks(capture)).toEqual([{ kind: 'lines-end-in-lf' }]);
+    expect(lacks(capture)).toEqual([expect.stringContaining('end in LF alone')]);
   });
 
   it('is put together from its chunks, and taken as it is where there are none', async () => {
@@ -125,7 +120,10 @@ describe('a raw HTTP request', () => {
       '{"a":1}\r\n\r\n\r\n',
     );
     const decoded = await captureOf(`${chunked}{"id":1}`);
-    expect([bodyOf(decoded), lacks(decoded)]).toEqual(['{"id":1}', [{ kind: 'body-not-chunked' }]]);
+    expect([bodyOf(decoded), lacks(decoded)]).toEqual([
+      '{"id":1}',
+      [expect.stringContaining('chunked and is not')],
+    ]);
   });
 
   it('has a header that goes on in the next line, and the time of its Date', async () => {
@@ -151,8 +149,8 @@ describe('what our own commands print', () => {
     expect(bodyOf(capture)).toBe('{"id":"lead_1","n":1.50,"s":"\\u00eb \\"lead\\":"}');
     expect(capture).toMatchObject({ rawHeaders: [], at: Date.UTC(2026, 0, 15, 12) });
     expect(lacks(capture)).toEqual([
-      { kind: 'event-without-white-space' },
-      { kind: 'event-without-headers' },
+      expect.stringContaining("'leads verify --id' reads that from the inbox"),
+      expect.stringContaining('an event holds no headers'),
     ]);
     expect((await captureOf(event('rejected', 'null'))).body).toBeUndefined();
   });
@@ -164,27 +162,32 @@ describe('what our own commands print', () => {
     );
     const capture = await captureOf(line);
     expect(capture.body).toBeUndefined();
-    expect(lacks(capture)).toContainEqual({ kind: 'event-of-several-leads', leads: 2 });
+    expect(lacks(capture)).toContainEqual(expect.stringContaining('the delivery held 2 leads'));
   });
 });
 
 it.each([
-  ['nothing', '', 'capture-empty'],
-  ['blanks', ' \n\n', 'capture-empty'],
-  ['prose', 'the webhook did not work', 'capture-of-no-form'],
-  ['HTML', '<!doctype html><p>curling', 'capture-of-no-form'],
-  ['other JSON', '{"id":"lead_1"}', 'capture-of-other-json'],
-  ['broken JSON', '{"log":{"entries":[', 'capture-breaks-json'],
-  ['a HAR without requests', '{"log":{"entries":[]}}', 'har-empty'],
-  ['a HAR with an entry that is none', '{"log":{"entries":[null]}}', 'har-entry-without-request'],
-  ['an answer', 'HTTP/1.1 200 OK\r\n\r\n{}', 'capture-of-no-form'],
-  ['a broken header', 'POST / HTTP/1.1\r\nno colon here\r\n\r\n', 'captured-line-no-header'],
-  ['curl without a URL', 'curl -X POST', 'curl-command-without-url'],
-  ['curl to another protocol', 'curl ftp://example.com/x', 'curl-command-not-http'],
-])('%s cannot be read', async (_, content, kind) => {
+  ['nothing', '', 'it is empty'],
+  ['blanks', ' \n\n', 'it is empty'],
+  ['prose', 'the webhook did not work', 'it has none of the known forms'],
+  ['HTML', '<!doctype html><p>curling', 'it has none of the known forms'],
+  ['other JSON', '{"id":"lead_1"}', 'it is JSON, and neither a HAR'],
+  ['broken JSON', '{"log":{"entries":[', 'it begins as JSON and is none'],
+  ['a HAR without requests', '{"log":{"entries":[]}}', 'the HAR holds no request'],
+  [
+    'a HAR with an entry that is none',
+    '{"log":{"entries":[null]}}',
+    'entry 1 of the HAR has no method or no URL',
+  ],
+  ['an answer', 'HTTP/1.1 200 OK\r\n\r\n{}', 'it has none of the known forms'],
+  ['a broken header', 'POST / HTTP/1.1\r\nno colon here\r\n\r\n', 'line 2 of the request is no header'],
+  ['curl without a URL', 'curl -X POST', 'the curl command names no URL'],
+  ['curl to another protocol', 'curl ftp://example.com/x', 'the curl command calls no URL of HTTP'],
+])('%s cannot be read', async (_, content, fault) => {
   await expect(captureOf(content)).rejects.toMatchObject({
     code: 'invalid_data',
-    problem: { kind },
+    message: expect.stringContaining(`the capture cannot be read: ${fault}`) as string,
+    hint: expect.stringContaining("or --body FILE with --header 'Name: value'") as string,
   });
 });
 

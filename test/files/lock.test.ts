@@ -18,7 +18,9 @@ describe('lock', () => {
     const path = target();
     const first = await lock(path, me());
     await expect(lock(path, me())).rejects.toMatchObject({
-      problem: { kind: 'file-in-use', path, pid: process.pid, host: undefined },
+      code: 'output',
+      message: `${path} is in use by another leads (process ${process.pid})`,
+      hint: `wait for it to end, or remove ${path}.lock if process ${process.pid} is another program`,
     });
     await first.release();
     expect(existsSync(`${path}.lock`)).toBe(false);
@@ -30,7 +32,7 @@ describe('lock', () => {
     const code = "require('node:worker_threads').parentPort.postMessage(performance.timeOrigin)";
     const [started] = (await once(new Worker(code, { eval: true }), 'message')) as [number];
     heldBy(path, { pid: process.pid, host: hostname(), started });
-    await expect(lock(path, me())).rejects.toMatchObject({ problem: { kind: 'file-in-use' } });
+    await expect(lock(path, me())).rejects.toThrow('is in use by another leads');
   });
 
   it('rejects while the holder lives, and is taken over at once after it was killed', async () => {
@@ -67,7 +69,7 @@ describe('lock', () => {
     heldBy(path, { pid: 0, host: hostname(), started: 1 });
     const guard = `${path}.lock.takeover`;
     writeFileSync(guard, JSON.stringify({ pid: process.ppid, host: hostname(), started: 1 }));
-    await expect(lock(path, me())).rejects.toMatchObject({ problem: { pid: process.ppid } });
+    await expect(lock(path, me())).rejects.toThrow(`(process ${process.ppid})`);
     expect(existsSync(`${path}.lock`)).toBe(true);
   });
 
@@ -75,7 +77,8 @@ describe('lock', () => {
     const path = target();
     heldBy(path, { pid, host: 'elsewhere.example', started: 1 });
     await expect(lock(path, me())).rejects.toMatchObject({
-      problem: { kind: 'file-in-use', pid, host: 'elsewhere.example', file: `${path}.lock` },
+      message: `${path} is in use by another leads (process ${pid} on elsewhere.example)`,
+      hint: `if that machine no longer runs it, remove ${path}.lock`,
     });
   });
 

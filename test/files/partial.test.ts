@@ -24,7 +24,11 @@ describe('a partial file', () => {
   it('is an error when it is shorter than its checkpoint says', async () => {
     const path = place();
     writeFileSync(path, 'abc');
-    await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({ code: 'invalid_data' });
+    await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({
+      code: 'invalid_data',
+      message: `${path} has 3 bytes, but its checkpoint says 4`,
+      hint: 'start again without resume',
+    });
     expect(descriptorsOn(path)).toBe(0);
   });
 
@@ -32,7 +36,8 @@ describe('a partial file', () => {
     const file = await PartialFile.create('/dev/full');
     await expect(file.write(Buffer.from('x'))).rejects.toMatchObject({ code: 'output' });
     await expect(file.sync()).rejects.toMatchObject({
-      problem: { kind: 'cannot-write', what: '/dev/full', code: 'ENOSPC' },
+      message: 'cannot write /dev/full: no space left on the device',
+      hint: 'free some space, or write to another place',
     });
     await file.close();
   });

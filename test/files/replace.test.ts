@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('writeWhole to a descriptor', () =
     const fd = openSync('/dev/full', 'w');
     await expect(writeWhole(`/dev/fd/${fd}`, 'one\n')).rejects.toMatchObject({
       code: 'output',
-      problem: { code: 'ENOSPC' },
+      message: expect.stringContaining('no space left on the device') as string,
     });
     await new Promise(setImmediate);
     expect(fstatSync(fd).isCharacterDevice()).toBe(true);

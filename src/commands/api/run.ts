@@ -1,4 +1,5 @@
-import { readInput, unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
+import { readInput } from '../../files/read.ts';
 import { extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context, Outcome } from '../../context.ts';
-import { withOutputErrors } from '../../files/output-error.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import { InterruptedError } from '../../errors.ts';
 import { loadLibsql } from '../../inbox/sqlite/libsql.ts';
 import { formatDuration } from '../../time/time-text.ts';

@@ -108,7 +108,7 @@ export async function findInterrupted(
   const continues = resume || bookmark !== undefined;
   const stored = await readCheckpoint(paths.checkpoint).catch((error: unknown) => {
     // A checkpoint of a newer release is not lost because an older one starts over.
-    const isDamaged = error instanceof DataError && error.problem?.kind !== 'state-of-newer-version';
+    const isDamaged = error instanceof DataError && error.kind !== 'state-of-newer-version';
     if (continues || !isDamaged) throw error;
     return undefined;
   });

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { digestFile, type FileDigest, hexOf, isUnchanged } from '../../files/append-durably.ts';
 import type { Bookmark, OutputFile } from './bookmark.ts';
-import { withOutputErrors } from '../../files/output-error.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import type { ExportOptions } from './options.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
 import { leadColumns } from '../../output/records/csv.ts';

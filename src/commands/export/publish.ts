@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { appendDurably, digestFile, digestWith, hexOf } from '../../files/append-durably.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { type OutputFile, writeBookmark } from './bookmark.ts';
-import { withOutputErrors } from '../../files/output-error.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { linesOf } from '../../files/read.ts';
 import { renameDurably, syncDirectory } from '../../files/replace.ts';

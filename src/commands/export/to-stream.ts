@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { Socket } from 'node:net';
 import { InterruptedError, OutputError, UsageError } from '../../errors.ts';
 import { writeBookmark } from './bookmark.ts';
-import { outputError, withOutputErrors } from '../../files/output-error.ts';
+import { outputError, withOutputErrors } from '../../files/errors.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';

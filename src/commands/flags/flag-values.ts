@@ -8,7 +8,8 @@ import { parseStretch } from '../../time/zone.ts';
 import { parsePointer } from '../../json/exact.ts';
 import { textOfSecret } from '../../files/read.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
-import { readInput, unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
+import { readInput } from '../../files/read.ts';
 import type { Context } from '../../context.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
 import { documentDetail } from '../../json/document-detail.ts';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
-import { withOutputErrors } from '../../files/output-error.ts';
+import { withOutputErrors } from '../../files/errors.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
 import { writeWhole } from '../../files/replace.ts';
 import { junitDocument, type TestSuite } from '../../output/junit.ts';

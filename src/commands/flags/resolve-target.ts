@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
@@ -54,9 +54,9 @@ async function readCertificates(file: string): Promise<string> {
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     const what = `the authority in ${file}`;
-    const isUnread = /^E[A-Z]+$/.test(code);
-    const noPem = `--ca: cannot read ${what}: it holds no certificate in PEM`;
-    throw new ConfigError(isUnread ? unreadable(what, cause, 'ca') : noPem, { cause });
+    const noPem = `cannot read ${what}: it holds no certificate in PEM`;
+    const message = /^E[A-Z]+$/.test(code) ? unreadable(what, cause) : noPem;
+    throw new ConfigError(message, { option: 'ca', cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, messageOf } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';

@@ -1,4 +1,5 @@
-import { readInput, unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
+import { readInput } from '../../files/read.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';

@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
-import { unreadable } from '../../files/read.ts';
+import { unreadable } from '../../files/errors.ts';
 import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { BodyFormName } from '../../webhook/explain/body-form-names.ts';
 import { bodyFormTexts } from '../../messages/explanations.ts';
-import { problemSentence } from '../../messages/find-message.ts';
 import { bodyForms } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';
@@ -164,7 +163,7 @@ export function bodyAsAsked(
   if (body === undefined) {
     const [note] = capture.notes.filter(({ about }) => about === 'body');
     if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
-    throw new DataError(note === undefined ? 'the capture holds no body' : textOf(note.found), {
+    throw new DataError(note === undefined ? 'the capture holds no body' : note.found, {
       hint: 'what is signed is the exact bytes of the body: --body FILE',
     });
   }
@@ -187,6 +186,3 @@ export function bodyAsAsked(
   }
   return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };
 }
-
-export const textOf = (found: CaptureNote['found'] | Capture['form']): string =>
-  typeof found === 'string' ? found : problemSentence(found);

@@ -11,7 +11,7 @@ import {
   type LeadPlace,
   leadPlaceOf,
 } from '../flags/resolve-scheme.ts';
-import { bodyAsAsked, openCapture, rejectConflicts, textOf } from './open-capture.ts';
+import { bodyAsAsked, openCapture, rejectConflicts } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 import { explanationText } from '../../messages/explanations.ts';
@@ -52,10 +52,10 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const report: Report = {
     ...verdict,
     scheme: scheme.name,
-    form: textOf(capture.form),
+    form: capture.form,
     at: new Date(at).toISOString(),
     notes: [
-      ...[...capture.notes, ...notes].map(({ found }) => textOf(found)),
+      ...[...capture.notes, ...notes].map(({ found }) => found),
       ...(further === undefined ? [] : [further]),
     ],
   };

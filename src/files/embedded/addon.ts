@@ -3,8 +3,8 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { ConfigError, messageOf } from '../../errors.ts';
-import type { FileProblem } from '../problems.ts';
+import { ConfigError } from '../../errors.ts';
+import { addonAltered, addonNotLoaded } from '../errors.ts';
 import { assetBytes, assetText } from './asset.ts';
 
 let loaded: unknown;
@@ -33,9 +33,7 @@ function loadFromFile(): unknown {
     return createRequire(path)(path);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const why = messageOf(error);
-    const problem = { kind: 'addon-not-loaded', directory: tmpdir(), why } satisfies FileProblem;
-    throw new ConfigError(problem, { cause: error });
+    throw addonNotLoaded(tmpdir(), error);
   } finally {
     // Windows keeps the file of a module as long as the process runs: the next process removes it.
     if (folder !== undefined && platform() !== 'win32') rmSync(folder, { recursive: true });
@@ -46,7 +44,7 @@ function loadFromFile(): unknown {
 function checkDigest(path: string): void {
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
   if (digest === assetText('addon.sha256')) return;
-  throw new ConfigError({ kind: 'addon-altered' } satisfies FileProblem);
+  throw addonAltered();
 }
 
 /** The start of the name of a directory that an add-on is loaded from; six random characters follow. */

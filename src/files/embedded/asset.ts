@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as Sea from 'node:sea';
-import { ConfigError } from '../../errors.ts';
-import type { FileProblem } from '../problems.ts';
+import { pageNotInstalled } from '../errors.ts';
 
 /** What the executable file contains beside the program. */
 export type AssetName = 'addon.node' | 'addon.sha256' | 'licences.txt' | `inspect/${PageFileName}`;
@@ -31,7 +30,6 @@ export function pageFile(name: PageFileName): Uint8Array {
   try {
     return readFileSync(place);
   } catch (error) {
-    const problem = { kind: 'page-not-installed', path: place.pathname } satisfies FileProblem;
-    throw new ConfigError(problem, { cause: error });
+    throw pageNotInstalled(place.pathname, error);
   }
 }

@@ -1,6 +1,5 @@
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.ts';
-import type { FileProblem } from '../../files/problems.ts';
 import type { Row, Value } from '../sql/statement.ts';
 
 /** The part of libsql that is used here; its own types promise more than it has. */
@@ -36,8 +35,10 @@ export async function loadLibsql(
   } catch (error) {
     const { code } = Object(error) as { readonly code?: unknown };
     if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const problem: FileProblem = { kind: 'libsql-not-installed', version: libsqlVersion };
-    throw new ConfigError(problem, { cause: error });
+    throw new ConfigError('the package libsql is not installed, or not for this platform', {
+      hint: `npm install libsql@${libsqlVersion}, with --global where leads was installed so`,
+      cause: error,
+    });
   }
 }
 

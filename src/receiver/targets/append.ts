@@ -2,13 +2,11 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
-import { OutputError } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { type Lock, lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
-import { withOutputErrors } from '../../files/output-error.ts';
+import { fileKeepsVanishing, withOutputErrors } from '../../files/errors.ts';
 import { regularFile } from '../../files/output-place.ts';
-import type { FileProblem } from '../../files/problems.ts';
 import { linesOf, writeAt } from '../../files/read.ts';
 import { syncDirectory } from '../../files/replace.ts';
 import type { AttemptRecord, Inbox, StoredRef } from '../../inbox/inbox.ts';
@@ -130,7 +128,7 @@ class LineFile {
         unwritten = await lostLines(file.handle, unwritten, { start, size });
         if (unwritten.length === 0) return;
       }
-      throw new OutputError({ kind: 'file-keeps-vanishing', path: this.#path } satisfies FileProblem);
+      throw fileKeepsVanishing(this.#path);
     });
   }
 

@@ -108,7 +108,7 @@ it.each([
   await bash(command);
   const sent = received[before];
   const capture = await captureOf(command);
-  expect(capture.form).toEqual({ kind: 'read-curl-command' });
+  expect(capture.form).toBe('a curl command');
   expect({ ...capture, body: Buffer.from(capture.body ?? []) }).toMatchObject({
     method: sent?.method,
     path: sent?.path,
@@ -134,7 +134,7 @@ it.each([
   const alone = await captureOf(output);
   expect(alone.rawHeaders).toEqual(capture.rawHeaders);
   expect(alone.body).toBeUndefined();
-  expect(lacks(alone)).toEqual([{ kind: 'curl-output-without-body' }]);
+  expect(lacks(alone)).toEqual([expect.stringContaining('give --body FILE')]);
 });
 
 it('what curl -v prints with times and over HTTPS or HTTP/2 is read', async () => {
@@ -163,5 +163,5 @@ it('a variable in a curl command is said to be unknown, and nothing is run', asy
   );
   expect(capture.withheld).toEqual(['x-webhook-token']);
   expect(capture.body).toBeUndefined();
-  expect(lacks(capture)).toEqual([{ kind: 'body-in-variable' }]);
+  expect(lacks(capture)).toEqual([expect.stringContaining('comes from a variable')]);
 });

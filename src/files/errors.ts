@@ -1,0 +1,142 @@
+import { ConfigError, DataError, InterruptedError, messageOf, OutputError } from '../errors.ts';
+import { updateLeads } from '../front.ts';
+
+const writeFailures: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'I/O error',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'no such directory',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  ENAMETOOLONG: 'its name is too long',
+  ELOOP: 'its links lead to each other',
+  ENXIO: 'nothing takes what is written there',
+  EBADF: 'it is not open for writing',
+  EPERM: 'it is not permitted',
+  EFBIG: 'it would become too large',
+  ETXTBSY: 'it is a running program',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+};
+
+const writeHints: Readonly<Record<string, string>> = {
+  ENOSPC: 'free some space, or write to another place',
+  ENAMETOOLONG: 'the files beside it, such as NAME.checkpoint, need longer names',
+};
+
+type SystemError = Pick<NodeJS.ErrnoException, 'code'> & Partial<Error>;
+
+/** `variable`: the environment variable that names another place. */
+export function cannotWrite(path: string, cause: SystemError, variable?: string) {
+  const { code = '', message = code } = cause;
+  return new OutputError(`cannot write ${path}: ${writeFailures[code] ?? message}`, {
+    hint: writeHints[code] ?? (variable && `set ${variable} to a directory that can be written`),
+    cause: cause instanceof Error ? cause : undefined,
+  });
+}
+
+/** The error for a failed write: an `InterruptedError` when the reader closed the pipe, otherwise an `OutputError`. */
+export function outputError(error: NodeJS.ErrnoException, what = 'the output', variable?: string): Error {
+  return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED'
+    ? new InterruptedError('SIGPIPE', { cause: error })
+    : cannotWrite(what, error, variable);
+}
+
+/**
+ * Runs a step that writes `path`; what it throws becomes an `OutputError` that names the file, and the environment variable that
+ * names another place for it.
+ */
+export async function withOutputErrors<T>(
+  path: string,
+  step: () => Promise<T>,
+  variable?: string,
+): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw isSystemError(error) ? outputError(error, path, variable) : error;
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && 'syscall' in error;
+}
+
+const readFailures: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'it is not readable for this user',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+};
+
+/** The sentence for a file that could not be read, or for what is in its place. */
+export function unreadable(what: string, cause: unknown): string {
+  const { code } = cause as NodeJS.ErrnoException;
+  return `cannot read ${what}: ${readFailures[code ?? ''] ?? code ?? messageOf(cause)}`;
+}
+
+export const outputIsSocket = (path: string) => new OutputError(`cannot write ${path}: it is a socket`);
+
+export const outputNoRegularFile = (path: string) =>
+  new OutputError(`cannot write ${path}: it is not a regular file`);
+
+/** The file was removed each time that something was written to it. */
+export const fileKeepsVanishing = (path: string) =>
+  new OutputError(`cannot write ${path}: it is removed again and again`);
+
+/** The process that holds the lock `file`. `host` is undefined on this machine. */
+export function fileInUse(path: string, file: string, pid: number, host: string | undefined) {
+  const place = host === undefined ? '' : ` on ${host}`;
+  return new OutputError(`${path} is in use by another leads (process ${pid}${place})`, {
+    hint:
+      host === undefined
+        ? `wait for it to end, or remove ${file} if process ${pid} is another program`
+        : `if that machine no longer runs it, remove ${file}`,
+  });
+}
+
+export const shorterThanCheckpoint = (path: string, size: number, expected: number) =>
+  new DataError(`${path} has ${size} bytes, but its checkpoint says ${expected}`, {
+    hint: (front) => `start again without ${front.option('resume')}`,
+  });
+
+export const addonNotLoaded = (directory: string, cause: unknown) =>
+  new ConfigError(`cannot load the database's code from ${directory}: ${messageOf(cause)}`, {
+    hint: 'set TMPDIR to a directory with 10 MB to spare, on a file system that is not mounted noexec',
+    cause,
+  });
+
+export const addonAltered = () =>
+  new ConfigError("the database's code has another digest than when it was built", {
+    hint: 'the executable file may be damaged: copy or build it again',
+  });
+
+export const pageNotInstalled = (path: string, cause: unknown) =>
+  new ConfigError(`the page is not installed: cannot read ${path}`, {
+    hint: 'install leads again; in a clone, run npm run build',
+    cause,
+  });
+
+const moveAway = 'move it away and start again; leads does not overwrite it';
+
+/** `what`: such as a bookmark. */
+export const stateUnreadable = (what: string, path: string, cause: NodeJS.ErrnoException) =>
+  new DataError(`cannot read the ${what} ${path}: ${cause.code ?? String(cause)}`, { cause });
+
+export const stateNotJson = (what: string, path: string) =>
+  new DataError(`the ${what} ${path} is not JSON`, { hint: moveAway });
+
+export const stateOfNewerVersion = (what: string, path: string) =>
+  new DataError(`the ${what} ${path} was made by a newer version of leads`, {
+    kind: 'state-of-newer-version',
+    hint: updateLeads,
+  });
+
+/** `place`: the path of names to what is wrong. */
+export const stateInvalid = (what: string, path: string, place: string, cause: unknown) =>
+  new DataError(`the ${what} ${path} is not one that this leads can read, at '${place}'`, {
+    hint: moveAway,
+    cause,
+  });
