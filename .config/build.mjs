@@ -40,7 +40,7 @@ const loadedTogether = {
     'service/client/service',
     'http/client/quick-client',
     'commands/flags/resolve-filter',
-    'messages/filter-notes',
+    'output/filter-notes',
     'commands/flags/polling',
     'output/records/record-writer',
     'output/records/json-members',

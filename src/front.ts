@@ -86,5 +86,9 @@ export function loginCommand(profile: string | undefined, baseUrl?: string): str
   return words.join(' ');
 }
 
-const shellWord = (text: string): string =>
-  /^[\w.@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** One word of a shell (sh, bash, zsh): in single quotes, where no character has a meaning, unless it needs none. */
+export const shellWord = (text: string): string =>
+  /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : singleQuoted(text);
+
+/** The same, always in quotes. */
+export const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

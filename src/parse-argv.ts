@@ -13,7 +13,7 @@ import {
 } from './commands/flags/flag.ts';
 import { commandHelp, wholeHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
-import { didYouMean } from './messages/suggest.ts';
+import { didYouMean } from './output/suggest.ts';
 import type { Globals } from './config/settings.ts';
 import type { Context, Outcome } from './context.ts';
 import { UsageError } from './errors.ts';

@@ -1,4 +1,3 @@
-import type { KindsOf } from '../errors.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
@@ -22,15 +21,6 @@ export type FindingClass = (typeof allClasses)[number];
 /** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';
 
-/** Why a lead is in its class. `so-far`: its delivery may still be under way. */
-export type FindingReason = KindsOf<{
-  'age-unknown': object;
-  'body-pruned': object;
-  'listed-outside': object;
-  'rejected-as': { reason: string };
-  'so-far': { class: FindingClass };
-}>;
-
 /** One lead that is not the same on both sides. */
 export interface Finding {
   readonly class: FindingClass;
@@ -41,7 +31,8 @@ export interface Finding {
   readonly createdAt: string | null;
   /** ISO 8601. */
   readonly receivedAt: string | null;
-  readonly reason: FindingReason | null;
+  /** A sentence that says why the lead is in its class. */
+  readonly reason: string | null;
 }
 
 /** The facts about one lead after everything was looked up. */
@@ -102,14 +93,14 @@ export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: numbe
     fields: settled.fields ?? null,
     createdAt: lead.createdAt ?? null,
     receivedAt: isoTime(lead.receivedAt),
-    reason: isYoung ? { kind: 'so-far', class: settled.youngAs ?? settled.class } : settled.reason,
+    reason: isYoung ? `${settled.youngAs ?? settled.class} so far` : settled.reason,
   };
 }
 
 interface Settled {
   readonly class: FindingClass;
   readonly fields?: readonly string[];
-  readonly reason: FindingReason | null;
+  readonly reason: string | null;
   /** The class that a young lead would have so far, where that is another one. */
   readonly youngAs?: FindingClass;
 }
@@ -130,7 +121,7 @@ function classOfSettled(
   horizon: number | undefined,
 ): Settled | undefined {
   const { created, receivedAt } = lifetime;
-  const ageUnknown = created === undefined ? ({ kind: 'age-unknown' } as const) : null;
+  const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no known form of time' : null;
   switch (found.on) {
     case 'both': {
       const { differing, isWaiting } = found;
@@ -141,18 +132,21 @@ function classOfSettled(
     case 'service':
       return found.rejection === undefined
         ? { class: 'missing', reason: ageUnknown }
-        : { class: 'refused', reason: { kind: 'rejected-as', reason: found.rejection } };
+        : { class: 'refused', reason: found.rejection };
     case 'both-unequally': {
       // A lead that came after the audit had begun is not judged by its fields.
       if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
-      return { class: 'different', reason: { kind: 'listed-outside' } };
+      return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
     }
     case 'inbox': {
       const earliest = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
       if (horizon === undefined || (earliest !== undefined && earliest <= horizon)) {
         return { class: 'beyond-horizon', reason: null, youngAs: 'extra' };
       }
-      return { class: 'extra', reason: found.isPruned ? { kind: 'body-pruned' } : ageUnknown };
+      return {
+        class: 'extra',
+        reason: found.isPruned ? 'when it was created is not known: its body was pruned' : ageUnknown,
+      };
     }
   }
 }

@@ -89,7 +89,7 @@ export async function explain(request: WebhookRequest, options: VerifyOptions): 
   if ('kind' in delivery) return [];
   const [{ explain: search }, { explanationText }] = await Promise.all([
     import('../webhook/explain/explain-delivery.ts'),
-    import('../messages/explanations.ts'),
+    import('../webhook/explain/explanation-text.ts'),
   ]);
   const { finding } = search(delivery, verifier, now);
   if (finding === undefined) return [];

@@ -1,3 +1,4 @@
+import { shellWord, singleQuoted } from '../front.ts';
 import type { Secret } from '../secret.ts';
 import { sanitize } from './terminal/terminal.ts';
 
@@ -141,13 +142,6 @@ function printable(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes).toString('utf8');
   return sanitize(text) === text && Buffer.from(text, 'utf8').equals(bytes) ? text : undefined;
 }
-
-/** A word of a shell (sh, bash, zsh): in single quotes, where no character has a meaning, unless it needs none. */
-export const shellWord = (text: string): string =>
-  /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : singleQuoted(text);
-
-/** The same, always in quotes. */
-const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A word that holds any bytes but NUL, which no argument of a program can hold: `$'…'` of bash and zsh. */
 const escapedWord = (bytes: Uint8Array): string =>

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { type AuditTimes, classifyLead, type LeadFacts } from '../../src/audit/classify-lead.ts';
-import { reasonText } from '../../src/messages/audit.ts';
 
 const minute = 60_000;
 const now = Date.parse('2026-01-31T12:00:00Z');
@@ -21,7 +20,7 @@ const classify = (
   horizon: number | undefined = came(-10_000),
 ) => {
   const finding = classifyLead({ id: 'a', createdAt, receivedAt, found }, times, horizon);
-  return finding && [finding.class, finding.reason && reasonText(finding.reason)];
+  return finding && [finding.class, finding.reason];
 };
 
 const same = { on: 'both', differing: [], isWaiting: false } as const;
@@ -74,7 +73,7 @@ describe('a lead on both sides', () => {
     expect(classifyLead({ ...facts, createdAt: at(-14), found }, times)).toMatchObject({
       class: 'unsettled',
       fields: ['name'],
-      reason: { kind: 'so-far', class: 'different' },
+      reason: 'different so far',
     });
   });
 

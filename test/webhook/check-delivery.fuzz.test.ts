@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answerForOutcome } from '../../src/webhook/delivery-answer.ts';
-import { explanationLines } from '../../src/messages/explanations.ts';
+import { explanationLines } from '../../src/webhook/explain/explanation-text.ts';
 import { explain } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { redactHeaders } from '../../src/receiver/credentials.ts';

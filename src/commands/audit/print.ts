@@ -17,7 +17,6 @@ import { counted, grouped } from '../../output/terminal/progress.ts';
 import { type SettledLeads, settledFindings } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../../output/wrap.ts';
-import { reasonText } from '../../messages/audit.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import type { TestCase } from '../../output/junit.ts';
 import { writeJunitFile } from '../flags/report-file.ts';
@@ -121,7 +120,7 @@ const rowOf = (
   receivedAt ?? '',
   [
     ...(fields === null ? [] : [`fields: ${fields.join(', ')}`]),
-    ...(reason === null ? [] : [reasonText(reason)]),
+    ...(reason === null ? [] : [reason]),
     ...(settled === undefined ? [] : [settled]),
   ].join('; '),
 ];
@@ -197,8 +196,7 @@ export async function printJson(
   const writer = await recordWriter('ndjson', streamSink(stdout), { terminal: stdout.isTTY === true });
   const print = (line: object): Promise<void> => writer.write([{ bytes: Buffer.from(JSON.stringify(line)) }]);
   for await (const finding of audit.findings()) {
-    const reason = finding.reason && reasonText(finding.reason);
-    await print({ type: 'finding', ...finding, reason });
+    await print({ type: 'finding', ...finding });
   }
   await print(summary);
   await writer.end();
@@ -385,7 +383,7 @@ const lineOf = ({ id, createdAt, receivedAt, fields, reason }: Finding): string 
     ...(createdAt === null ? [] : [`created ${createdAt}`]),
     ...(receivedAt === null ? [] : [`received ${receivedAt}`]),
     ...(fields === null ? [] : [`fields ${fields.join(', ')}`]),
-    ...(reason === null ? [] : [reasonText(reason)]),
+    ...(reason === null ? [] : [reason]),
   ].join(', ');
 
 /** The test of the whole list. A record without a usable id cannot be compared, so that it fails. */

@@ -8,7 +8,7 @@ import { pointInTime } from '../flags/flag-values.ts';
 import { leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { checkReportPlace } from '../flags/report-file.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import {
   type AuditSummary,
   horizonDoubt,

@@ -10,7 +10,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { checkValue } from '../flags/command-spec.ts';
 import { storableScheme } from '../flags/resolve-scheme.ts';
-import { didYouMean } from '../../messages/suggest.ts';
+import { didYouMean } from '../../output/suggest.ts';
 import { findSetting } from './show-settings.ts';
 
 export async function setSetting(

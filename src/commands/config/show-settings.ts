@@ -10,7 +10,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/terminal/terminal.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { writeTable } from '../../output/table.ts';
-import { didYouMean } from '../../messages/suggest.ts';
+import { didYouMean } from '../../output/suggest.ts';
 
 /** One setting of `config list`; a secret shows its last four characters only. */
 interface EffectiveSetting {

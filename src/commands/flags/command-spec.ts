@@ -2,7 +2,7 @@ import type { ValueType } from '../../config/value-types.ts';
 import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { didYouMean } from '../../messages/suggest.ts';
+import { didYouMean } from '../../output/suggest.ts';
 import {
   argumentTerm,
   type Arguments,

@@ -3,7 +3,7 @@ import { unreadable } from '../../files/errors.ts';
 import { ConfigError } from '../../errors.ts';
 import { readDocument } from '../../json/scanner.ts';
 import { documentDetail } from '../../json/document-detail.ts';
-import { didYouMean } from '../../messages/suggest.ts';
+import { didYouMean } from '../../output/suggest.ts';
 
 export const isJson = (typed: string): boolean => /^\s*[[{]/.test(typed);
 

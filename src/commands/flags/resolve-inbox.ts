@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import type { InboxWarning } from '../../inbox/problems.ts';
-import { shellWord } from '../../output/curl-command.ts';
+import { shellWord } from '../../front.ts';
 import type { InboxFlags } from './shared-flags.ts';
 import { ownInbox } from '../../config/directories.ts';
 import { readSecrets } from './flag-values.ts';

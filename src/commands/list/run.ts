@@ -8,7 +8,7 @@ import type { Unproven } from '../../service/pagers/pager.ts';
 import { listLeads } from '../../service/listing.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import type { ListOptions } from './options.ts';
 import type { Dialect } from '../../config/dialect.ts';

@@ -6,7 +6,7 @@ import type { RejectedRequest } from '../../http/server/server-options.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { inWords } from '../../messages/http.ts';
 import { describe } from '../../messages/command-line.ts';
-import { shellWord } from '../../output/curl-command.ts';
+import { shellWord } from '../../front.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
 import { slept } from '../../time/clock.ts';
 import type { CertificatePair } from '../../tls/issue-certificate.ts';

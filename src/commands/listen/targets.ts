@@ -11,7 +11,7 @@ import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
 import { jsonOrFile } from '../flags/json-or-file.ts';
 import { asUsageError } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
-import { didYouMean } from '../../messages/suggest.ts';
+import { didYouMean } from '../../output/suggest.ts';
 import type { ListenOptions } from './options.ts';
 import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';

@@ -2,7 +2,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';
-import { shellWord } from '../../output/curl-command.ts';
+import { shellWord } from '../../front.ts';
 import { write, writeJson } from '../../output/stdout.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { paletteFor, type Palette } from '../../output/terminal/terminal.ts';

@@ -11,7 +11,7 @@ import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { noteFilters } from '../../messages/filter-notes.ts';
+import { noteFilters } from '../../output/filter-notes.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import type { SendOptions } from './options.ts';

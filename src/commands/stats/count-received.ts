@@ -13,7 +13,7 @@ import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { type NotKept, ReceiptCounts, type RemovedFigures } from '../../stats/receipt-counts.ts';
-import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import { isInboxNamed } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { inboxFlagsOf, type StatsOptions } from './options.ts';

@@ -10,7 +10,7 @@ import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
 import { unprovenHandler } from '../flags/polling.ts';
-import { noteFilters, noteMissingFields } from '../../messages/filter-notes.ts';
+import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import { sayChecked } from './figure-text.ts';
 import { countsReceived, rejectContradictions, type StatsOptions } from './options.ts';
 import { type CountedWindow, countedWindow, planStats, type StatsPlan } from './plan.ts';

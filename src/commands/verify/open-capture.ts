@@ -6,8 +6,7 @@ import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
-import type { BodyFormName } from '../../webhook/explain/body-form-names.ts';
-import { bodyFormTexts } from '../../messages/explanations.ts';
+import { type BodyFormName, bodyFormTexts } from '../../webhook/explain/body-form-names.ts';
 import { bodyForms } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';

@@ -14,7 +14,7 @@ import {
 import { bodyAsAsked, openCapture, rejectConflicts } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
-import { explanationText } from '../../messages/explanations.ts';
+import { explanationText } from '../../webhook/explain/explanation-text.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { describe } from '../../messages/command-line.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';

@@ -4,7 +4,7 @@ import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { application } from '../../front.ts';
 import { forApplication } from '../../messages/application.ts';
-import { type FilterWords, noteFilters } from '../../messages/filter-notes.ts';
+import { type FilterWords, noteFilters } from '../../output/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import { mayHelpFromFront, listLeads } from '../../service/listing.ts';

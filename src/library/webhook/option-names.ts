@@ -1,4 +1,4 @@
-import { nearest } from '../../messages/suggest.ts';
+import { nearest } from '../../output/suggest.ts';
 import type { SchemeChoice, VerifyOptions } from './options.ts';
 
 /** The names of all options: one that a type gets does not compile without a line here. */

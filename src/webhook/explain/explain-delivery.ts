@@ -7,6 +7,7 @@ import { schemeNamed, withPublicUrl } from '../scheme-registry.ts';
 import type { Authentic, Key, Scheme, Verification, Verifier } from '../scheme.ts';
 import { checkTimestamp, isPlausible } from '../timestamp.ts';
 import { bodyForms } from './body-forms.ts';
+import { behindWord, changedBody, customMatchText, secretText, unitName } from './explanation-text.ts';
 import { type Finding, Search, type SecretChange, type Fix } from './finding.ts';
 import { customFix, searchSignature } from './search-signature.ts';
 import { keyForms, secretForms, isChanged, type KeyForm } from './secret-forms.ts';
@@ -117,8 +118,7 @@ function findMatch(
   const { signature, algorithm, key, content, timestamp, id, timeUnit } = match;
   const body = match.body?.name;
   return {
-    what: {
-      kind: 'custom-match',
+    what: customMatchText({
       header: signature.header,
       algorithm,
       encoding: signature.encoding,
@@ -127,7 +127,7 @@ function findMatch(
       idHeader: id?.header,
       secret: key.secret,
       body,
-    },
+    }),
     fix: customFix(match, scheme.name),
     captureFix: body && { body },
   };
@@ -141,10 +141,17 @@ function explainNoMatch(delivery: Delivery, scheme: Scheme, verification: Verifi
     .filter((name) => names.includes(schemeNamed(name).credentialHeaders[0] ?? ''));
   const { name: here, credentialHeaders: headers } = scheme;
   if (similar.length > 0 && !similar.some((name) => sharesHeader(name, scheme))) {
-    return { what: { kind: 'similar-header', schemes: similar, here } };
+    const names = similar.join("' and '");
+    return {
+      what: `It carries the header of the scheme '${names}', but does not match with this secret; the scheme here is '${here}'.`,
+    };
   }
   const isAbsent = !verification.ok && verification.reason === 'missing_credential';
-  return { what: isAbsent ? { kind: 'no-credential', scheme: here, headers } : { kind: 'nothing-matches' } };
+  return {
+    what: isAbsent
+      ? `No header holds anything that matches; the scheme '${here}' reads ${headers.join(', ')}.`
+      : 'No known scheme, encoding or form of the body matches: the sender has another secret, or the body was changed on its way.',
+  };
 }
 
 /** Such as GitHub's and Meta's: the header alone does not tell them apart. */
@@ -164,13 +171,17 @@ function explainTime(
   const inUnit = (unit: TimestampFormat, read: TimestampFormat): Finding => {
     const here = scheme.name;
     const match = searchSignature(delivery, keyForms(keys), search);
-    const what = { kind: 'time-unit', unit, read, scheme: here === 'custom' ? undefined : here } as const;
+    const other = here === 'custom' ? '' : `: ${here} signs another unit`;
+    const what = `The signature matches; its time is in ${unitName(unit)} and was read as ${unitName(read)}${other}.`;
     return { what, fix: match && customFix(match, here) };
   };
   if (!isPlausible(timestamp) && isPlausible(timestamp / 1000)) return inUnit('milliseconds', 'unix');
   if (!isPlausible(timestamp) && isPlausible(timestamp * 1000)) return inUnit('unix', 'milliseconds');
   return {
-    what: { kind: timestamp > now ? 'time-ahead' : 'time-past' },
+    what:
+      timestamp > now
+        ? 'The signature matches; only its time is ahead: compare the clocks of the sender and of this machine.'
+        : 'The signature matches; only its time is too old: a delivery sent again as it was, a slow queue, or clocks that differ.',
     // Behind all years that can be written down no `--at` names it.
     captureFix: timestamp > lastTime ? undefined : { signedAt: timestamp },
   };
@@ -203,8 +214,8 @@ function explainToken(
       return {
         what:
           scheme.name === 'token'
-            ? { kind: 'token-elsewhere', header, isWhole, own: own ?? '' }
-            : { kind: 'secret-sent', header, isWhole },
+            ? `The right token came in the header ${header}${behindWord(isWhole)}, not by itself in ${own ?? ''}.`
+            : `The secret itself came in the header ${header}${behindWord(isWhole)}: it was sent as a token, and nothing was signed with it.`,
         fix: {
           here: scheme.name,
           scheme: unlessToken(scheme.name),
@@ -214,17 +225,17 @@ function explainToken(
       };
     }
     if (header !== own || scheme.name !== 'token') continue;
-    const alike = (butFor: 'quotes' | 'percent' | 'case' | 'blanks', to?: SecretChange['to']): Finding => ({
-      what: { kind: 'token-alike', butFor },
+    const alike = (difference: string, to?: SecretChange['to']): Finding => ({
+      what: `The token is right except for ${difference}.`,
       fix: to && { here: 'token', secret: { to } },
     });
-    if (matches(unquoted)) return alike('quotes', quotesChanged(tokens, received));
-    if (matches(percentDecoded)) return alike('percent');
-    if (matches((text) => text.toLowerCase())) return alike('case');
+    if (matches(unquoted)) return alike('the quotes around it', quotesChanged(tokens, received));
+    if (matches(percentDecoded)) return alike('percent-encoding');
+    if (matches((text) => text.toLowerCase())) return alike('capital and small letters');
     if (matches(withoutBlanks)) {
       // The blanks may be in what came: no token that is given can have them.
       const isGiven = tokens.some((token) => withoutBlanks(token) === received);
-      return alike('blanks', isGiven ? 'without-blanks' : undefined);
+      return alike('white space', isGiven ? 'without-blanks' : undefined);
     }
   }
   return undefined;
@@ -269,20 +280,23 @@ function explainChangedDelivery(
   );
   if (matches({ rawHeaders: lowerCased })) {
     const match = searchSignature(delivery, keyForms(keys), search);
-    return { what: { kind: 'capital-letters' }, fix: match && customFix(match, scheme.name) };
+    return {
+      what: 'The signature is right, but written in capital letters.',
+      fix: match && customFix(match, scheme.name),
+    };
   }
   for (const url of scheme.signsUrl ? otherUrls(delivery) : []) {
     if (matches({ url })) {
       const publicUrl = url.replace(/[?#].*$/, '');
       return {
-        what: { kind: 'other-url', signed: url, received: delivery.url },
+        what: `The signature was made for ${url}, but the delivery came to ${delivery.url}: something in front changed it.`,
         fix: { here: scheme.name, options: { publicUrl } },
       };
     }
   }
   if (scheme.name === 'token') return undefined;
   const form = bodyForms(delivery.body).find(({ bytes }) => matches({ body: bytes }));
-  return form && { what: { kind: 'changed-body', body: form.name }, captureFix: { body: form.name } };
+  return form && { what: changedBody(form.name), captureFix: { body: form.name } };
 }
 
 /** The URLs that a proxy may have received, which ends TLS or passes on another host. */
@@ -312,7 +326,7 @@ function explainSecretForm(
     .find(({ key }) => search.matches(scheme, delivery, [key]));
   if (form === undefined) return undefined;
   return {
-    what: { kind: 'secret-form', secret: form.secret },
+    what: `It matches with the secret ${secretText(form.secret).what}: the sender uses it so.`,
     fix: fixFor(form, delivery, scheme, search),
   };
 }
@@ -352,7 +366,7 @@ function explainOtherScheme(
     .find((known) => matches(schemeNamed(known)));
   if (name !== undefined) {
     return {
-      what: { kind: 'other-scheme', scheme: name, here: scheme.name },
+      what: `It matches under the scheme '${name}', and the scheme here is '${scheme.name}'.`,
       fix: { here: scheme.name, scheme: name },
     };
   }
@@ -373,7 +387,7 @@ function explainBrand(
   return brand === undefined
     ? undefined
     : {
-        what: { kind: 'other-brand', brand },
+        what: `It matches under the scheme 'standard-webhooks' with its headers named ${brand}-….`,
         fix: { here: here.name, scheme: 'standard-webhooks', options: { headerPrefix: brand } },
       };
 }

@@ -1,44 +1,21 @@
-import type { KindsOf } from '../../errors.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Algorithm, Encoding, SchemeOptions, TimestampFormat } from '../scheme-options.ts';
 import type { Key, Scheme } from '../scheme.ts';
 import type { BodyFormName } from './body-form-names.ts';
 import type { SecretFormName } from './secret-forms.ts';
 
-/** What would have matched, or why nothing does, as data. Never holds a secret or a signature. */
+/** What would have matched, or why nothing does. Never holds a secret or a signature. */
 export interface Finding {
-  readonly what: Found;
+  /** One sentence for the operator of a receiver. */
+  readonly what: string;
   /** What a receiver needs to take such deliveries; undefined where nothing helps. */
   readonly fix?: Fix | undefined;
   /** What lets this one capture verify, and nothing that a receiver should accept. */
   readonly captureFix?: CaptureFix | undefined;
 }
 
-export type Found =
-  | CustomMatch
-  | KindsOf<{
-      'capital-letters': unknown;
-      'other-url': { signed: string; received: string };
-      'changed-body': { body: BodyFormName };
-      'secret-form': { secret: SecretChange };
-      'other-scheme': { scheme: string; here: string };
-      'other-brand': { brand: string };
-      /** `isWhole`: nothing stood before the token, such as a word. */
-      'secret-sent': { header: string; isWhole: boolean };
-      'token-elsewhere': { header: string; isWhole: boolean; own: string };
-      'token-alike': { butFor: 'quotes' | 'percent' | 'case' | 'blanks' };
-      /** `scheme`: one that signs another unit; undefined where the unit is an option. */
-      'time-unit': { unit: TimestampFormat; read: TimestampFormat; scheme: string | undefined };
-      'time-ahead': unknown;
-      'time-past': unknown;
-      'similar-header': { schemes: readonly string[]; here: string };
-      'no-credential': { scheme: string; headers: readonly string[] };
-      'nothing-matches': unknown;
-    }>;
-
 /** A signature that no scheme with a name makes. */
 export interface CustomMatch {
-  readonly kind: 'custom-match';
   readonly header: string;
   readonly algorithm: Algorithm;
   readonly encoding: Encoding;

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { explanationLines } from '../../../src/messages/explanations.ts';
+import { explanationLines } from '../../../src/webhook/explain/explanation-text.ts';
 import { Secret } from '../../../src/secret.ts';
 import { explain } from '../../../src/webhook/explain/explain-delivery.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';

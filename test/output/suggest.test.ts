@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../src/messages/suggest.ts';
+import { nearest } from '../../src/output/suggest.ts';
 import { commands } from '../../src/program.ts';
 
 const names = commands.map(({ name }) => name);

@@ -1,46 +1,7 @@
-import { shellWord } from '../output/curl-command.ts';
-import type { BodyFormName } from '../webhook/explain/body-form-names.ts';
-import type {
-  CaptureFix,
-  CustomMatch,
-  Finding,
-  Fix,
-  Found,
-  SecretChange,
-} from '../webhook/explain/finding.ts';
-import type { TimestampFormat } from '../webhook/scheme-options.ts';
-
-/** How another body differs from the one that came; completes "the signature was made over …". */
-export const bodyFormTexts: Readonly<Record<BodyFormName, string>> = {
-  'no-line-break': 'the body without its line break at the end',
-  'line-break': 'the body with a line break at its end',
-  'crlf-line-break': 'the body with CR LF at its end',
-  lf: 'the body with LF for CR LF',
-  crlf: 'the body with CR LF for LF',
-  'no-bom': 'the body without its byte order mark',
-  bom: 'the body with a byte order mark before it',
-  decompressed: 'the body before it was compressed',
-  'utf8-replaced': 'the body with its invalid UTF-8 replaced',
-  'utf8-twice': 'the body in Latin-1, written as UTF-8 once more',
-  latin1: 'the body in Latin-1 instead of UTF-8',
-  empty: 'an empty body',
-  'json-stringify': 'the JSON written again without white space, as JSON.stringify does',
-  minified: 'the JSON without its white space',
-  'indent-2': 'the JSON written again with two blanks of indentation',
-  'indent-4': 'the JSON written again with four blanks of indentation',
-  python: 'the JSON written again as Python does, with json.dumps',
-  'python-unicode': 'the JSON written again as Python does, with json.dumps and ensure_ascii=False',
-  ascii: 'the JSON written again without white space and with \\u escapes',
-  php: 'the JSON written again as PHP does, with json_encode',
-  'php-unicode': 'the JSON written again as PHP does, with json_encode and JSON_UNESCAPED_UNICODE',
-  go: 'the JSON written again as Go does, with < > & escaped',
-  rails: 'the JSON written again as Rails does, with < > & escaped',
-  dotnet: 'the JSON written again as .NET does, with System.Text.Json',
-  sorted: 'the JSON written again with its keys sorted',
-  'python-sorted': 'the JSON written again as Python does, with json.dumps and sort_keys=True',
-  'go-sorted': 'the JSON written again as Go does from a map: keys sorted, < > & escaped',
-  unquoted: 'the text that the body holds as a JSON string',
-};
+import { shellWord } from '../../front.ts';
+import type { TimestampFormat } from '../scheme-options.ts';
+import { type BodyFormName, bodyFormTexts } from './body-form-names.ts';
+import type { CaptureFix, CustomMatch, Finding, Fix, SecretChange } from './finding.ts';
 
 interface SecretText {
   /** Completes "with the secret …". */
@@ -94,67 +55,20 @@ const secretTexts: Readonly<Record<SecretChange['to'], SecretText | ((text: stri
   'behind-word': (word) => ({ what: `behind '${word}'`, shell: `"${word}$SECRET"` }),
 };
 
-function secretText({ to, text = '' }: SecretChange): SecretText {
+export function secretText({ to, text = '' }: SecretChange): SecretText {
   const found = secretTexts[to];
   return typeof found === 'function' ? found(text) : found;
 }
 
-const behindWord = (isWhole: boolean): string => (isWhole ? '' : " behind a word such as 'Bearer'");
+export const behindWord = (isWhole: boolean): string => (isWhole ? '' : " behind a word such as 'Bearer'");
 
-const changedBody = (body: BodyFormName): string =>
+export const changedBody = (body: BodyFormName): string =>
   `The signature was made over ${bodyFormTexts[body]}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
 
-const unitName = (unit: TimestampFormat): string => (unit === 'unix' ? 'seconds' : unit);
+export const unitName = (unit: TimestampFormat): string => (unit === 'unix' ? 'seconds' : unit);
 
-const alikes = {
-  quotes: 'the quotes around it',
-  percent: 'percent-encoding',
-  case: 'capital and small letters',
-  blanks: 'white space',
-} as const;
-
-/** One sentence for the operator of a receiver. */
-function problemSentence(found: Found): string {
-  switch (found.kind) {
-    case 'capital-letters':
-      return 'The signature is right, but written in capital letters.';
-    case 'other-url':
-      return `The signature was made for ${found.signed}, but the delivery came to ${found.received}: something in front changed it.`;
-    case 'changed-body':
-      return changedBody(found.body);
-    case 'secret-form':
-      return `It matches with the secret ${secretText(found.secret).what}: the sender uses it so.`;
-    case 'other-scheme':
-      return `It matches under the scheme '${found.scheme}', and the scheme here is '${found.here}'.`;
-    case 'other-brand':
-      return `It matches under the scheme 'standard-webhooks' with its headers named ${found.brand}-….`;
-    case 'secret-sent':
-      return `The secret itself came in the header ${found.header}${behindWord(found.isWhole)}: it was sent as a token, and nothing was signed with it.`;
-    case 'token-elsewhere':
-      return `The right token came in the header ${found.header}${behindWord(found.isWhole)}, not by itself in ${found.own}.`;
-    case 'token-alike':
-      return `The token is right except for ${alikes[found.butFor]}.`;
-    case 'custom-match':
-      return customMatch(found);
-    case 'time-unit': {
-      const { unit, read, scheme } = found;
-      const other = scheme === undefined ? '' : `: ${scheme} signs another unit`;
-      return `The signature matches; its time is in ${unitName(unit)} and was read as ${unitName(read)}${other}.`;
-    }
-    case 'time-ahead':
-      return 'The signature matches; only its time is ahead: compare the clocks of the sender and of this machine.';
-    case 'time-past':
-      return 'The signature matches; only its time is too old: a delivery sent again as it was, a slow queue, or clocks that differ.';
-    case 'similar-header':
-      return `It carries the header of the scheme '${found.schemes.join("' and '")}', but does not match with this secret; the scheme here is '${found.here}'.`;
-    case 'no-credential':
-      return `No header holds anything that matches; the scheme '${found.scheme}' reads ${found.headers.join(', ')}.`;
-    case 'nothing-matches':
-      return 'No known scheme, encoding or form of the body matches: the sender has another secret, or the body was changed on its way.';
-  }
-}
-
-function customMatch(match: CustomMatch): string {
+/** The sentence for a signature that no scheme with a name makes. */
+export function customMatchText(match: CustomMatch): string {
   const { header, algorithm, encoding, content, timestamp, idHeader, secret, body } = match;
   const places: string[] = [];
   if (timestamp !== undefined) {
@@ -228,7 +142,7 @@ export interface ExplanationText extends ReceiverText {
 
 /** What was found, and what helps, in words. */
 export const explanationText = ({ what, fix, captureFix }: Finding, platform = 'linux'): ExplanationText => ({
-  what: problemSentence(what),
+  what,
   ...(fix && receiverFlags(fix, platform)),
   captureFlags: captureFix && captureFlags(captureFix),
 });

@@ -1,7 +1,7 @@
 import { boundOf } from '../lead/filter-condition.ts';
 import type { FieldPresence, LeadMatcher } from '../lead/filter.ts';
-import type { Messages } from '../output/messages.ts';
-import { noteUnreadableTimes } from '../output/terminal/progress.ts';
+import type { Messages } from './messages.ts';
+import { noteUnreadableTimes } from './terminal/progress.ts';
 import { nearest } from './suggest.ts';
 
 /** How a front names the filters. */
