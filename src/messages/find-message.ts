@@ -4,14 +4,12 @@ import { inboxMessages } from './inbox.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
 import { serviceMessages } from './service.ts';
-import { tlsMessages } from './tls.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,
-  ...tlsMessages,
   ...serviceMessages,
 };
 

@@ -5,14 +5,14 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isLoopback } from '../config/base-url.ts';
-import { ConfigError, OutputError } from '../errors.ts';
+import { OutputError } from '../errors.ts';
 import { closeToOthers } from '../files/close-to-others.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { readIfExists } from '../files/read.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Clock } from '../time/clock.ts';
+import { damagedAuthority, inaccessibleAuthority } from './errors.ts';
 import type { Authority, CertificatePair } from './issue-certificate.ts';
-import type { TlsProblem } from './problems.ts';
 
 /** The certificate of a receiver on this machine, and the authority that its clients must trust. */
 export interface LocalCertificate extends CertificatePair {
@@ -130,7 +130,7 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
     closeToOthers(keyPath, statSync(keyPath), 0o600);
     const certificate = new X509Certificate(pem);
     if (certificate.checkPrivateKey(key)) return { pem, certificate, key };
-    throw new Error('mismatch');
+    throw new Error('ca.pem and ca-key.pem do not belong together');
   } catch (error) {
     // Another process may have replaced the authority after one of the two files was read.
     if ((await readIfExists(join(directory, 'ca.pem'))) === pem) throw error;
@@ -149,13 +149,11 @@ async function renameUnlessReplaced(from: string, to: string): Promise<void> {
 }
 
 function certificateError(error: unknown, directory: string): unknown {
-  const cause = error instanceof OutputError ? error.cause : error;
-  const { code = '', message: reason } = cause as NodeJS.ErrnoException;
+  const cause = (error instanceof OutputError ? error.cause : error) as NodeJS.ErrnoException;
+  const { code = '' } = cause;
   const isInaccessible = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code);
   if (!isInaccessible && error instanceof OutputError) return error;
-  const kind = isInaccessible ? 'inaccessible-authority' : 'damaged-authority';
-  const problem: TlsProblem = { kind, directory, reason };
-  return new ConfigError(problem, { cause });
+  return isInaccessible ? inaccessibleAuthority(directory, cause) : damagedAuthority(directory, cause);
 }
 
 const renewServerBefore = 60 * 86_400_000;

@@ -1,9 +1,20 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { ConfigError, messageOf } from '../errors.ts';
+import { messageOf } from '../errors.ts';
+import {
+  damagedPem,
+  earlyCertificate,
+  encryptedKey,
+  expiredCertificate,
+  keyOfAnotherCertificate,
+  noCertificate,
+  noPrivateKey,
+  type PemOption,
+  unreadablePem,
+  unusableCertificate,
+} from './errors.ts';
 import type { CertificatePair } from './issue-certificate.ts';
-import type { PemFile, TlsProblem } from './problems.ts';
 
 /** Reads the PEM files of a certificate and its key, and checks them. Throws a `ConfigError`. */
 export async function readUserCertificate(
@@ -30,60 +41,53 @@ export function checkCertificate(
   const key = parseKey(keyPath, keyPem);
   if (!certificate.checkPrivateKey(key)) throw mismatch(certPath, keyPath, certPem, key);
   const { validFrom, validTo } = certificate;
-  if (now >= Date.parse(validTo)) {
-    throw pemError({ kind: 'expired-certificate', path: certPath, at: isoOf(validTo) });
-  }
-  if (now < Date.parse(validFrom)) {
-    throw pemError({ kind: 'early-certificate', path: certPath, at: isoOf(validFrom) });
-  }
+  if (now >= Date.parse(validTo)) throw expiredCertificate(certPath, isoOf(validTo));
+  if (now < Date.parse(validFrom)) throw earlyCertificate(certPath, isoOf(validFrom));
   try {
     createSecureContext({ cert: certPem, key: keyPem, minVersion: 'TLSv1.2' });
   } catch (cause) {
-    throw pemError({ kind: 'unusable-certificate', path: certPath, reason: reasonOf(cause) }, cause);
+    throw unusableCertificate(certPath, reasonOf(cause), cause);
   }
 }
 
-const pemError = (problem: TlsProblem, cause?: unknown): ConfigError => new ConfigError(problem, { cause });
-
-async function read(file: PemFile, path: string): Promise<string> {
+async function read(option: PemOption, path: string): Promise<string> {
   try {
     return await readFile(path, 'latin1');
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    throw pemError({ kind: 'unreadable-pem', file, path, code, reason: message }, cause);
+    throw unreadablePem(option, path, cause as NodeJS.ErrnoException);
   }
 }
 
 function parseCertificate(path: string, pem: string): X509Certificate {
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-    throw pemError({ kind: 'no-certificate', path, isSwapped: pem.includes('PRIVATE KEY-----') });
+    throw noCertificate(path, pem.includes('PRIVATE KEY-----'));
   }
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    throw pemError({ kind: 'damaged-pem', file: 'cert', path, reason: reasonOf(cause) }, cause);
+    throw damagedPem('cert', path, reasonOf(cause), cause);
   }
 }
 
 function parseKey(path: string, pem: string): KeyObject {
   if (!/-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(pem)) {
-    throw pemError({ kind: 'no-private-key', path, isSwapped: pem.includes('-----BEGIN CERTIFICATE-----') });
+    throw noPrivateKey(path, pem.includes('-----BEGIN CERTIFICATE-----'));
   }
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
-    throw pemError({ kind: 'encrypted-key', path });
+    throw encryptedKey(path);
   }
   try {
     return createPrivateKey(pem);
   } catch (cause) {
-    throw pemError({ kind: 'damaged-pem', file: 'key', path, reason: reasonOf(cause) }, cause);
+    throw damagedPem('key', path, reasonOf(cause), cause);
   }
 }
 
 /** In a bundle the server's own certificate must be the first; the usual mistake is that it is not. */
-function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyObject): ConfigError {
+function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyObject): Error {
   const all = certPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const isLater = all.slice(1).some((pem) => parseCertificate(certPath, pem).checkPrivateKey(key));
-  return pemError({ kind: 'key-of-another-certificate', certPath, keyPath, isLater });
+  return keyOfAnotherCertificate(certPath, keyPath, isLater);
 }
 
 const isoOf = (validity: string): string => new Date(validity).toISOString().replace('.000Z', 'Z');
