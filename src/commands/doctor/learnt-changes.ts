@@ -3,7 +3,7 @@ import { readConfig } from '../../config/load-settings.ts';
 import { settingKeys } from '../../config/setting-keys.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
-import type { LearntKey } from '../../doctor/learn/asker.ts';
+import type { LearntKey } from '../../doctor/learn/examination.ts';
 
 /** A learnt key, and what the profile held before. */
 export interface LearntChange extends LearntKey {

@@ -1,12 +1,11 @@
-import type { Asker, Query, Seen } from './asker.ts';
-import { keysOf, type SeenLead } from './seen-leads.ts';
+import { type Examination, keysOf, type SeenLead } from './examination.ts';
 
-/** A value for a parameter, and what an answer looks like where the parameter is honoured. */
+/** A value for a parameter, and how an answer is recognised where the parameter is honoured. */
 export interface Trial {
   readonly text: string;
-  /** Whether these leads are what the value asks for. */
+  /** Whether the value asks for these leads. */
   readonly fits: (leads: readonly SeenLead[]) => boolean;
-  /** Keys of known leads that have to come: an answer without any of them does harm. */
+  /** The keys of known leads that have to come: an answer without any of them does harm. */
   readonly expected: readonly string[];
   /** The leads that should come, in a sentence. */
   readonly wanted: string;
@@ -22,8 +21,7 @@ export interface NameFinding {
 
 /** The values that names are tried with, and the answer that comes without them. */
 export interface NameSearch {
-  readonly asker: Asker;
-  readonly query: Query;
+  readonly query: Readonly<Record<string, string>>;
   readonly without: readonly SeenLead[];
   readonly trials: readonly Trial[];
 }
@@ -44,8 +42,12 @@ const isPlain = (name: string): boolean => /^[A-Za-z_]+$/.test(name) && !/_(gte|
  * Finds the one of several names that the service honours: many are sent at once, each with a value of its own as far as
  * there are enough, since most services ignore what they do not know; elsewhere one after the other.
  */
-export async function findName(search: NameSearch, names: readonly string[]): Promise<NameFinding> {
-  const { asker, trials } = search;
+export async function findName(
+  examination: Examination,
+  search: NameSearch,
+  names: readonly string[],
+): Promise<NameFinding> {
+  const { trials } = search;
   const [name = ''] = names;
   if (trials.length === 0) return { effect: 'unknown', name, evidence: 'the leads differ too little' };
   const plain = names.filter(isPlain);
@@ -53,26 +55,27 @@ export async function findName(search: NameSearch, names: readonly string[]): Pr
   const groups = [plain.slice(0, many), plain.slice(many), names.filter((odd) => !isPlain(odd))];
   let finding: NameFinding | undefined;
   for (const group of groups.filter(({ length }) => length > 0)) {
-    const isTogether = group.length > 1 && !asker.isStrict;
-    const outcome = isTogether ? await narrow(search, group) : 'unclear';
+    const isTogether = group.length > 1 && !examination.isStrict;
+    const outcome = isTogether ? await narrow(examination, search, group) : 'unclear';
     if (typeof outcome === 'object') return outcome;
-    asker.isStrict ||= isTogether && outcome === 'unclear' && group.every(isPlain);
-    const singles = asker.isStrict ? names : group;
+    examination.isStrict ||= isTogether && outcome === 'unclear' && group.every(isPlain);
+    const singles = examination.isStrict ? names : group;
     for (const single of outcome === 'unclear' ? singles.slice(0, alone) : []) {
-      const tried = await tryAlone(search, single);
+      const tried = await tryAlone(examination, search, single);
       if (tried.effect === 'honoured') return tried;
       finding ??= tried;
     }
     const evidence = `${group.length} names changed nothing, ${group[0]} among them`;
     if (outcome === 'ignored') finding ??= { effect: 'ignored', name: group[0] ?? '', evidence };
-    if (outcome === 'unasked' || asker.isStrict) break;
+    if (outcome === 'unasked' || examination.isStrict) break;
   }
   return finding ?? { effect: 'unknown', name, evidence: noRequest };
 }
 
-/** Sends names together until one of them is known to count. */
+/** Sends names together until it is known which one counts. */
 async function narrow(
-  { asker, query, without, trials }: NameSearch,
+  examination: Examination,
+  { query, without, trials }: NameSearch,
   names: readonly string[],
 ): Promise<NameFinding | Exclude<Effect, Trial>> {
   let candidates = names;
@@ -81,7 +84,8 @@ async function narrow(
     const sent = candidates.slice(0, Math.ceil(candidates.length * share));
     const values = new Map(sent.map((name, i) => [name, trials[i % trials.length] as Trial]));
     const texts = Object.fromEntries([...values].map(([name, { text }]) => [name, text]));
-    const effect = effectOf(await asker.ask({ ...query, ...texts }), without, [...values.values()]);
+    const answer = await examination.ask({ ...query, ...texts });
+    const effect = effectOf(answer, without, [...values.values()]);
     // Among candidates of which one counts, an answer that shows no effect names those that were not sent.
     if (effect === 'ignored' && sent.length < candidates.length) candidates = candidates.slice(sent.length);
     else if (typeof effect === 'string') return effect;
@@ -94,24 +98,25 @@ async function narrow(
   }
 }
 
-async function tryAlone({ asker, query, without, trials }: NameSearch, name: string): Promise<NameFinding> {
-  const [trial] = trials as [Trial];
-  const asked = `${name}=${trial.text}`;
-  const seen = await asker.ask({ ...query, [name]: trial.text });
-  if (seen === undefined) return { effect: 'unknown', name, evidence: noRequest };
-  if (seen instanceof Error) {
-    const effect = (seen.status ?? 0) < 500 ? 'harmful' : 'unknown';
-    return { effect, name, evidence: `${asked} was rejected (${seen.status ?? 'no page'})` };
+async function tryAlone(
+  examination: Examination,
+  { query, without, trials: [trial] }: NameSearch,
+  name: string,
+): Promise<NameFinding> {
+  const { text, expected, wanted } = trial as Trial;
+  const answer = await examination.ask({ ...query, [name]: text });
+  if (answer === undefined) return { effect: 'unknown', name, evidence: noRequest };
+  if (answer instanceof Error) {
+    const effect = (answer.status ?? 0) < 500 ? 'harmful' : 'unknown';
+    return { effect, name, evidence: `${name}=${text} was rejected (${answer.status ?? 'no page'})` };
   }
-  const effect = effectOf(seen, without, [trial]);
-  if (typeof effect === 'object') return honoured(name, trial);
+  const effect = effectOf(answer, without, [trial as Trial]);
+  if (typeof effect === 'object') return honoured(name, effect);
   if (effect === 'ignored') return { effect, name, evidence: `${name} changed nothing` };
-  const { leads } = seen;
-  const isLossy =
-    leads.length < without.length &&
-    trial.expected.length > 0 &&
-    !leads.some(({ key }) => trial.expected.includes(key));
-  const evidence = `${asked} brought ${leads.length} leads, and not ${trial.wanted}`;
+  const { leads } = answer;
+  const isExpectedThere = leads.some(({ key }) => expected.includes(key));
+  const isLossy = leads.length < without.length && expected.length > 0 && !isExpectedThere;
+  const evidence = `${name}=${text} brought ${leads.length} leads, and not ${wanted}`;
   return { effect: isLossy ? 'harmful' : 'unclear', name, evidence };
 }
 
@@ -123,12 +128,16 @@ const honoured = (name: string, { text, wanted }: Trial): NameFinding => ({
 type Effect = Trial | 'ignored' | 'unclear' | 'unasked';
 
 /** The trial that an answer fits, or the reason why it fits no trial. */
-function effectOf(seen: Seen, without: readonly SeenLead[], trials: readonly Trial[]): Effect {
-  if (seen === undefined) return 'unasked';
-  if (seen instanceof Error) return 'unclear';
-  const trial = trials.find(({ fits }) => fits(seen.leads));
+function effectOf(
+  answer: Awaited<ReturnType<Examination['ask']>>,
+  without: readonly SeenLead[],
+  trials: readonly Trial[],
+): Effect {
+  if (answer === undefined) return 'unasked';
+  if (answer instanceof Error) return 'unclear';
+  const trial = trials.find(({ fits }) => fits(answer.leads));
   if (trial !== undefined) return trial;
-  const keys = new Set(keysOf(seen.leads));
+  const keys = new Set(keysOf(answer.leads));
   const shared = without.filter(({ key }) => keys.has(key)).length;
   return shared >= Math.max(1, without.length - arrivals) ? 'ignored' : 'unclear';
 }

@@ -2,7 +2,8 @@ import type { CheckResult } from '../check-result.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, type LeadsError, ServiceError } from '../../errors.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
-import { formatPointer } from '../../json/exact.ts';
+import { formatPointer, type Json } from '../../json/exact.ts';
+import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { askedWaitMs } from '../../service/client/rate-limit.ts';
 import { driftOf, type Service } from '../../service/client/service.ts';
 import { fetchPage } from '../../service/fetch-page.ts';
@@ -11,12 +12,8 @@ import { listLeads } from '../../service/listing.ts';
 import type { PageFacts } from '../../service/pagers/hints.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagers/request-params.ts';
-import { seenLead, type SeenLead } from './seen-leads.ts';
 
-/** Query parameters by their names. */
-export type Query = Readonly<Record<string, string>>;
-
-/** An examination makes no more requests than this, redirects and attempts that failed included. */
+/** An examination makes no more requests than this, redirects and requests that failed included. */
 const mostRequests = 25;
 /** A request that fails is sent again so many times at most. */
 const mostRetries = 2;
@@ -25,14 +22,30 @@ const longestPause = 60_000;
 /** The leads of one answer beyond these are not compared. */
 const mostCompared = 1000;
 
+/** A lead of an answer, as far as comparisons need it. */
+export interface SeenLead {
+  /** Its id, or its bytes where it has none. */
+  readonly key: string;
+  readonly hasId: boolean;
+  /** Milliseconds since the epoch; undefined where it cannot be read. */
+  readonly createdAt: number | undefined;
+  readonly record: Json;
+}
+
+const seenLead = (lead: RawLead): SeenLead => ({
+  key: lead.id ?? Buffer.from(lead.bytes).toString('latin1'),
+  hasId: lead.id !== undefined,
+  createdAt: readCreatedAt(lead.createdAt),
+  record: parseLead(lead),
+});
+
+export const keysOf = (leads: readonly SeenLead[]): string[] => leads.map(({ key }) => key);
+
 export interface SeenPage {
   readonly leads: readonly SeenLead[];
   /** Undefined where a very large answer was not read to its end. */
   readonly facts: PageFacts | undefined;
 }
-
-/** A page, or the error with which the service rejected the request; undefined where no request was left or got through. */
-export type Seen = SeenPage | LeadsError | undefined;
 
 /** The beginning of a walk as an export makes it. */
 export interface Walked {
@@ -47,8 +60,24 @@ export interface Walked {
   readonly rejection: LeadsError | undefined;
 }
 
-/** Asks the list operation, within one budget of requests. Throws an error that makes every further request pointless. */
-export class Asker {
+/** A key of the dialect that the answers prove. */
+export interface LearntKey {
+  /** The key as `leads config` names it. */
+  readonly key: string;
+  readonly value: string | number | boolean | null;
+  /** A sentence that says what the answers showed. */
+  readonly evidence: string;
+}
+
+/**
+ * An examination of the list operation within one budget of requests, and its results so far. Its methods throw an error that
+ * makes every further request pointless.
+ */
+export class Examination {
+  /** Other names are tried than those in force. */
+  readonly isLearning: boolean;
+  readonly checks: CheckResult[] = [];
+  readonly keys: LearntKey[] = [];
   /** The dialect of the profile. */
   readonly inForce: Dialect;
   /** The service is asked in it from now on. */
@@ -61,13 +90,14 @@ export class Asker {
   isReached = false;
   /** JSON Pointer to the leads of the newest page that had some. */
   items = '';
-  /** Headers of the newest answer. */
+  /** The headers of the newest answer. */
   headers: PageFacts['headers'] = {};
   readonly #service: Service;
   #hasAnswered = false;
   #isUsedUp = false;
 
-  constructor(service: Service) {
+  constructor(service: Service, isLearning: boolean) {
+    this.isLearning = isLearning;
     this.inForce = service.dialect;
     this.dialect = service.dialect;
     this.#service = {
@@ -82,13 +112,17 @@ export class Asker {
     return requestParamsOf(this.#service.account.baseUrl, this.dialect);
   }
 
-  /** The service takes no more requests for a while. */
+  get waitMs(): number {
+    return this.#service.rateGate.waitMs;
+  }
+
+  /** The service accepts no more requests for a while. */
   get isRefused(): boolean {
     return this.#isUsedUp || this.waitMs > longestPause;
   }
 
-  get waitMs(): number {
-    return this.#service.rateGate.waitMs;
+  learn(key: string, value: LearntKey['value'], evidence: string): void {
+    this.keys.push({ key: `api.${key}`, value, evidence });
   }
 
   set(changes: Dialect): void {
@@ -99,8 +133,11 @@ export class Asker {
     return { ...this.dialect, ...changes, params: { ...this.dialect.params, ...changes.params } };
   }
 
-  /** Requests one page of the list with these parameters. */
-  async ask(query: Query): Promise<Seen> {
+  /**
+   * Requests one page of the list with these parameters. Gives the error with which the service rejected them, and undefined where
+   * no request was left or got through.
+   */
+  async ask(query: Readonly<Record<string, string>>): Promise<SeenPage | LeadsError | undefined> {
     if (this.isRefused) return undefined;
     const { params } = this;
     const url = new URL(params.url);
@@ -178,25 +215,3 @@ export class Asker {
 }
 
 class BudgetSpentError extends DataError {}
-
-/** A key of the dialect that the answers prove. */
-export interface LearntKey {
-  /** The key as `leads config` names it. */
-  readonly key: string;
-  readonly value: string | number | boolean | null;
-  /** A sentence that says what the answers showed. */
-  readonly evidence: string;
-}
-
-/** An examination of the list operation, and what it has found so far. */
-export interface Examination {
-  readonly asker: Asker;
-  /** Other names are tried than those in force. */
-  readonly isLearning: boolean;
-  readonly checks: CheckResult[];
-  readonly keys: LearntKey[];
-}
-
-export function learn({ keys }: Examination, key: string, value: LearntKey['value'], evidence: string): void {
-  keys.push({ key: `api.${key}`, value, evidence });
-}
