@@ -30,14 +30,14 @@ export function checkConfig(
   if (read instanceof Error) return fail(name, read);
   if (file === undefined) return pass(name, `no file ${path} yet; flags and environment count`);
   const hasModes = platform !== 'win32';
-  const others = `readable by others (${modeOf(file)})`;
+  const isReadable = `readable by others (${modeOf(file)})`;
   if (hasModes && isOpen(statOf(path))) {
     const hint = 'close it where it is from: its owner with chmod 600, or the mode of what is mounted';
-    return warn(name, `${path} is ${others}, and cannot be closed from here`, hint);
+    return warn(name, `${path} is ${isReadable}, and cannot be closed from here`, hint);
   }
   if (hasModes && (isOpen(file) || isOpen(directory))) {
     const hint = 'if somebody else uses this machine, replace the API key';
-    return warn(name, `${path} was ${others}, and is not any more`, hint);
+    return warn(name, `${path} was ${isReadable}, and is not any more`, hint);
   }
   try {
     accessSync(path, constants.W_OK);

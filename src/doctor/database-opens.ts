@@ -22,14 +22,14 @@ export async function checkDatabase(location: DatabaseLocation): Promise<readonl
 }
 
 async function checkContents(session: Session, location: DatabaseLocation): Promise<CheckResult[]> {
-  const { shown } = location;
+  const { shown: place } = location;
   const [[{ version, read_only: readOnly } = {}] = []] = await session.run([state]);
   const warnings: InboxWarning[] = [];
   await checkServer(session, location, (warning) => warnings.push(warning));
   const writable = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
   if (readOnly === 'on') return [fail(name, 'the database takes no writes', writable)];
   const migrate = "run 'leads inbox migrate' with the role that owns it";
-  if (!(await isInbox(session, location))) return [warn(name, `there is no inbox in ${shown}`, migrate)];
+  if (!(await isInbox(session, location))) return [warn(name, `there is no inbox in ${place}`, migrate)];
   if (warnings.length > 0) return warnings.map((warning) => warn(name, warning));
-  return [pass(name, `${shown} opens, and syncs to disk: PostgreSQL ${textOf(version)}`)];
+  return [pass(name, `${place} opens, and syncs to disk: PostgreSQL ${textOf(version)}`)];
 }

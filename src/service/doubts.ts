@@ -18,15 +18,15 @@ export class Doubts {
   readonly facts: ListFacts;
   readonly #source: PageSource;
   readonly #options: ListingOptions;
-  readonly #seen: IdSet;
+  readonly #ids: IdSet;
   readonly #readings: Readings;
   readonly #isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>;
   readonly #from: Position;
   /** Leads of the run before that are asked for again. */
   readonly #overlap: readonly string[];
   readonly #isFiltered: boolean;
-  /** The number of leads that an attempt before this walk has met. */
-  readonly #attemptSize: number;
+  /** The number of leads that interrupted runs of this walk have met. */
+  readonly #interruptedSize: number;
   readonly #metBefore: number | undefined;
   #first: PageAnswer | undefined;
   #isStartRead = false;
@@ -35,7 +35,7 @@ export class Doubts {
   #isOnePage = true;
   #isEmpty = true;
   #isRunBeforeMet = false;
-  #isAttemptMet = false;
+  #isInterruptedMet = false;
 
   /** `isListed`: whether the service lists such a lead where it is not asked for a status or a category. */
   constructor(
@@ -44,21 +44,21 @@ export class Doubts {
     readings: Readings,
     isListed: (isWanted: (lead: RawLead) => boolean) => Promise<boolean>,
   ) {
-    const { query, from = start, before, seen, attempt } = options;
+    const { query, from = start, before, seen: ids, interruptedRun } = options;
     const { params } = source;
     this.#source = source;
     this.#options = options;
-    this.#seen = seen;
+    this.#ids = ids;
     this.#readings = readings;
     this.#isListed = isListed;
     this.#from = from;
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
-    this.#attemptSize = attempt?.size ?? 0;
-    const isCounted = attempt !== undefined && attempt.isPart !== true;
-    this.#metBefore = isCounted ? Math.min(attempt.size, seen.size) : undefined;
+    this.#interruptedSize = interruptedRun?.size ?? 0;
+    const isCounted = interruptedRun !== undefined && interruptedRun.isPart !== true;
+    this.#metBefore = isCounted ? Math.min(interruptedRun.size, ids.size) : undefined;
     // Another walk may have met them in the pages before.
     const isAsked =
-      from.style === 'start' || options.goesBackToFront === true || from.lacksRunBefore === true;
+      from.style === 'start' || options.goesBackToStart === true || from.lacksRunBefore === true;
     this.#overlap = isAsked ? (before?.overlap ?? []) : [];
     const [oldest] = this.#overlap;
     this.facts = {
@@ -68,7 +68,7 @@ export class Doubts {
       isKnownList:
         options.isKnownList === true ||
         from.style !== 'start' ||
-        seen.size > 0 ||
+        ids.size > 0 ||
         params.nextSeen ||
         params.provenUpTo > 0,
       provenUpTo: Math.max(params.provenUpTo, before?.provenUpTo ?? 0),
@@ -78,7 +78,7 @@ export class Doubts {
   }
 
   #isMet(id: string): boolean {
-    return this.#seen.isMetSince(id, this.#readings.firstPass);
+    return this.#ids.isMetSince(id, this.#readings.firstPass);
   }
 
   /** An answer, and what else it says of the list. */
@@ -94,12 +94,12 @@ export class Doubts {
   /** Leads that come, before they count as met. */
   meet(leads: readonly RawLead[], isStart: boolean): void {
     this.#isStartRead ||= isStart;
-    if (this.#attemptSize === 0 || !this.#isStartRead || this.#isAttemptMet) return;
-    this.#isAttemptMet = leads.some((lead) => this.#isOfAttempt(lead));
+    if (this.#interruptedSize === 0 || !this.#isStartRead || this.#isInterruptedMet) return;
+    this.#isInterruptedMet = leads.some((lead) => this.#isOfInterrupted(lead));
   }
 
-  #isOfAttempt({ id }: Pick<RawLead, 'id'>): boolean {
-    return id !== undefined && !this.#isMet(id) && this.#options.attempt?.has(id) === true;
+  #isOfInterrupted({ id }: Pick<RawLead, 'id'>): boolean {
+    return id !== undefined && !this.#isMet(id) && this.#options.interruptedRun?.has(id) === true;
   }
 
   /** The same end, or why it proves nothing. */
@@ -119,7 +119,7 @@ export class Doubts {
     if (end.kind === 'unproven') return end;
     const isOpaque = this.#from.style !== 'start' && !isCounting(this.#from);
     // Some services answer a cursor that they do not know any more with an empty page.
-    if (this.#options.goesBackToFront === true && isOpaque && !this.#isStartRead && this.#isEmpty)
+    if (this.#options.goesBackToStart === true && isOpaque && !this.#isStartRead && this.#isEmpty)
       return unproven({ kind: 'nothing-behind-stop' });
     const missing = await this.#missing();
     if (missing !== undefined) return unproven(missing);
@@ -146,7 +146,7 @@ export class Doubts {
     return unreadEvidence({ params, facts, met: isCounted ? this.#met : undefined, isNextMissing });
   }
 
-  /** Different leads, with those before the place where an interrupted walk continues; undefined where these are not known. */
+  /** Different leads, with those before the place where an interruptedRun walk continues; undefined where these are not known. */
   get #met(): number | undefined {
     if (this.#isStartRead) return this.#first?.facts.count;
     return this.#metBefore === undefined ? undefined : this.#metBefore + this.#readings.added;
@@ -160,10 +160,10 @@ export class Doubts {
       const isListed = this.#isFiltered && (await this.#isListed(({ id }) => ids.has(id)));
       if (!isListed) return { kind: 'run-before-not-met', overlap: overlap.length };
     }
-    // The leads of an attempt stand before the place where it stopped, and may be gone from a list that is the same one.
-    const leads = this.#isStartRead && overlap.length === 0 ? this.#attemptSize : 0;
-    if (leads === 0 || this.#isAttemptMet) return undefined;
-    const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isOfAttempt(lead)));
+    // The leads of an interrupted run stand before the place where it stopped, and may be gone from a list that is the same one.
+    const leads = this.#isStartRead && overlap.length === 0 ? this.#interruptedSize : 0;
+    if (leads === 0 || this.#isInterruptedMet) return undefined;
+    const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isOfInterrupted(lead)));
     return isListed ? undefined : { kind: 'attempt-not-met', leads };
   }
 
@@ -174,7 +174,7 @@ export class Doubts {
   /** The position where a resumed run may continue; undefined where the pages up to here have to be read once more. */
   storable(position: Position, withoutId: number): Position | undefined {
     if (this.#sign !== undefined) return undefined;
-    const mayGoBack = this.#options.goesBackToFront === true && withoutId === 0;
+    const mayGoBack = this.#options.goesBackToStart === true && withoutId === 0;
     const lacksRunBefore = !mayGoBack && this.#overlap.length > 0 && !this.#meetsRunBefore();
     return lacksRunBefore ? { ...position, lacksRunBefore } : position;
   }

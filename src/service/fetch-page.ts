@@ -37,7 +37,7 @@ export interface PagePart {
 const slowest = 1024;
 
 /**
- * One page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
+ * Requests a page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
  * `ServiceError` when every request failed; with `mayFail` already where a service fails twice over what it was asked for.
  */
 export async function* fetchPage(
@@ -48,22 +48,22 @@ export async function* fetchPage(
   const { clock } = service;
   const retries = new Retries(service, () => (counters.retries += 1));
   let failures = 0;
-  let given = 0;
+  let givenCount = 0;
   for (;;) {
     try {
       counters.requests += 1;
       const askedAt = clock.now();
       const response = await request(service, url, signal);
       counters.drift ??= driftOf(response.headers, askedAt, clock.now());
-      const isRetried = given > 0;
+      const isRetried = givenCount > 0;
       const leftAtStart = retries.leftMs;
       const isTooSlow = (bytes: number): boolean =>
         retries.leftMs < 0 && bytes < ((leftAtStart - retries.leftMs) / 1000) * slowest;
       let count = 0;
       for await (const part of partsOf(response, url, params, isTooSlow)) {
-        const givenBefore = Math.max(0, given - count);
+        const givenBefore = Math.max(0, givenCount - count);
         count += part.leads.length;
-        given = Math.max(given, count);
+        givenCount = Math.max(givenCount, count);
         // A record without an id cannot be recognised: its place on the page has to do.
         const leads = isRetried
           ? part.leads.filter((lead, i) => i >= givenBefore || lead.id !== undefined)
@@ -98,7 +98,7 @@ type ResponseBody = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 /** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
 export async function* partsOf(
   response: Omit<ListResponse, 'body'> & { readonly body: ResponseBody },
-  asked: URL,
+  askedUrl: URL,
   params: RequestParams,
   isTooSlow: (bytes: number) => boolean = () => false,
 ): PageParts {
@@ -137,7 +137,11 @@ export async function* partsOf(
     if (count > 0) params.answers.first ??= envelope.root;
   }
   const lastId = (leads.at(-1) ?? last)?.id;
-  yield { leads, isRetried: false, facts: { asked, url, status, headers, envelope, count, lastId } };
+  yield {
+    leads,
+    isRetried: false,
+    facts: { asked: askedUrl, url, status, headers, envelope, count, lastId },
+  };
 }
 
 /**

@@ -12,7 +12,7 @@ export type Completion = Complete | Unproven;
 export interface Batch {
   /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadFilter` does that). */
   readonly leads: readonly RawLead[];
-  /** Where the next page begins: set on a page's final batch only, once the service has shown how it pages. */
+  /** The place of the next page: set on a page's final batch only, once the service has shown how it pages. */
   readonly next: Position | undefined;
   /** No further batch comes. */
   readonly last: boolean;
@@ -26,23 +26,23 @@ export interface RequestCounters {
   drift?: number | undefined;
 }
 
-/** Counters of a walk, up to date whenever a batch is handed out. */
+/** Counters of a walk, up to date whenever a batch is given. */
 export interface ListingStats extends RequestCounters {
   pages: number;
-  /** Records handed out. */
+  /** Records that were given. */
   leads: number;
   /** Records that the service sent again, dropped. */
   duplicates: number;
-  /** Records without a usable id: handed out, and not deduplicated. */
+  /** Records without a usable id: given, and not deduplicated. */
   withoutId: number;
-  /** How often the list had moved while it was read, so that a part of it was walked again. */
+  /** How often the list had moved while it was read, so that a part of it was read again. */
   restarts: number;
   /** Number of matching leads, where the service tells one. */
   total: number | undefined;
 }
 
-/** Different leads, by their ids. */
-interface EarlierAttempt {
+/** The different leads of a run, by their ids. */
+interface InterruptedRun {
   readonly size: number;
   readonly has: (id: string) => boolean;
   /** Records without an id were met beside them. */
@@ -56,33 +56,33 @@ export interface ListingOptions {
   /** A page size that is only a wish: another one is tried where the service rejects it. */
   readonly preferredSize?: number | undefined;
   /**
-   * Where to begin: a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
-   * record in front of it again, and go back as far as they must when it is not there: `seen` has to hold the ids that
-   * were handed out before.
+   * The walk begins there: at a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
+   * record before it once more, and go back as far as they must when it is not there: `seen` has to hold the ids that
+   * were given before.
    */
   readonly from?: Position | undefined;
-  /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
+  /** Ids that are not given again; filled with every id that the walk meets. A fresh one by default. */
   readonly seen?: IdSet | undefined;
-  /** What earlier attempts at this walk have met: where the list is read from its front, one of these must come again. */
-  readonly attempt?: EarlierAttempt | undefined;
+  /** Leads that interrupted runs of this walk have met: where the list is read from its start, one of these must come again. */
+  readonly interruptedRun?: InterruptedRun | undefined;
   /** Another walk has read this list: an answer without any is then an empty one. */
   readonly isKnownList?: boolean | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
   readonly before?: RunBefore | undefined;
-  /** The caller reads the list from its front where a walk from elsewhere proves nothing: no record so far was without an id. */
-  readonly goesBackToFront?: boolean | undefined;
-  /** A record that is no JSON is handed out as an `InvalidRecord`; without it, it ends the walk. */
+  /** The caller reads the list from its start where a walk from elsewhere proves nothing: no record so far was without an id. */
+  readonly goesBackToStart?: boolean | undefined;
+  /** A record that is no JSON is given as an `InvalidRecord`; without it, it ends the walk. */
   readonly keepsInvalid?: boolean | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
-  /** Each page is asked for once: what moves meanwhile is not looked for. */
+  /** A page is asked for only once: a list that moves meanwhile is not noticed. */
   readonly readsOnce?: boolean | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }
 
-/** What the run before has left for this one. */
+/** The facts that the run before has left for this one. */
 export interface RunBefore {
   /** Ids of leads that it had and that this one asks for again: at least one of them must come. The oldest first. */
   readonly overlap: readonly string[];
@@ -97,7 +97,7 @@ export interface Listing extends AsyncIterable<Batch> {
   readonly completion: Completion | undefined;
 }
 
-/** What is asked of the service; whether it listens is checked again by `leadFilter`, status aside. */
+/** The filters that the service is asked for; `leadFilter` checks them again, status aside. */
 export interface LeadQuery {
   readonly status?: string | undefined;
   /** Any of these; sent only when there is exactly one. */
@@ -114,16 +114,16 @@ export class IncompleteError extends LeadsError {
   static override readonly brand: string = 'IncompleteError';
 
   readonly code = 'incomplete';
-  /** What was seen, as a sentence without a full stop. */
+  /** The reason, as a sentence without a full stop. */
   readonly why: string;
   readonly #reason: UnprovenReason;
 
-  /** `what` may be missing; of pages there is no flag that takes what there is. Leads since then surely came. @internal */
-  constructor({ reason }: Unproven, what: 'leads' | 'pages' = 'leads', since?: string) {
-    const problem: ServiceProblem = { kind: 'incomplete', what, reason, since };
+  /** The `items` may be missing; for pages there is no flag that accepts what there is. Leads since then surely came. @internal */
+  constructor({ reason }: Unproven, items: 'leads' | 'pages' = 'leads', since?: string) {
+    const problem: ServiceProblem = { kind: 'incomplete', what: items, reason, since };
     super(problem);
     this.#reason = reason;
-    // A library's entry, which hands the error out, puts the sentence here.
+    // The entry of the library, which throws the error, puts the sentence here.
     this.why = reason.kind;
   }
 
@@ -139,12 +139,12 @@ export const provenUpTo = (end: Completion | undefined): number | undefined =>
 
 type Created = readonly [id: string, created: number];
 
-/** What a complete walk leaves for the next one over the same list. */
+/** The facts that a complete walk leaves for the next one over the same list. */
 export class RunMemory {
   #leads: readonly Created[];
   #provenUpTo: number | undefined;
 
-  /** As an earlier process has left it. */
+  /** An earlier process may have left leads. */
   constructor(leads: readonly Created[] = [], provenUpTo?: number) {
     this.#leads = leads;
     this.#provenUpTo = provenUpTo;
@@ -154,7 +154,7 @@ export class RunMemory {
     return this.#provenUpTo;
   }
 
-  /** What a walk with this query has to meet again. */
+  /** The leads that a walk with this query has to meet again. */
   before({ since = -Infinity, until = Infinity }: Pick<LeadQuery, 'since' | 'until'>): RunBefore {
     const overlap = this.#leads.filter(([, created]) => created >= since && created < until);
     overlap.sort(([, a], [, b]) => a - b);

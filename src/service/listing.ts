@@ -19,7 +19,7 @@ import { Readings } from './readings.ts';
  * one, or what proves the list is before it. Where no request was answered, by `unanswered`, services say that in more
  * ways: by an answer that is no page, a refused key, or a failure of their own.
  */
-export function mayHelpFromFront(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
+export function mayHelpFromStart(error: unknown, unanswered?: Pick<Service, 'rateGate'>): boolean {
   if (error instanceof IncompleteError) return true;
   // A service that asks to wait is asked for no other page meanwhile.
   if (unanswered !== undefined && unanswered.rateGate.waitMs <= 0) {
@@ -82,7 +82,7 @@ export function listPages(
 /** A walk makes at most three requests for each answer that brings a new lead, and so many more. */
 const spareRequests = 50;
 
-/** One walk: asks for the page that its pager names, gives the leads, and shows the pager the answer, until it names an end. */
+/** A walk asks for the page that its pager names, gives the leads, and shows the pager the answer, until it names an end. */
 class Walk {
   readonly #parts: WalkParts;
   readonly #reader: PageReader;
@@ -98,8 +98,8 @@ class Walk {
 
   constructor(source: PageSource, options: ListingOptions, stats: ListingStats) {
     const { params, service } = source;
-    const { from = start, seen = new IdSet() } = options;
-    const readings = new Readings(seen, from);
+    const { from = start, seen: ids = new IdSet() } = options;
+    const readings = new Readings(ids, from);
     const sizes = new PageSizes({
       fixed: options.pageSize ?? params.pageSize ?? from.size,
       preferred: options.preferredSize,
@@ -107,7 +107,7 @@ class Walk {
       isFree: params.limit !== undefined && from.style === 'start' && options.readsOnce !== true,
       isGuess: params.isLimitGuessed,
     });
-    const doubts = new Doubts(source, { ...options, seen }, readings, (isWanted) =>
+    const doubts = new Doubts(source, { ...options, seen: ids }, readings, (isWanted) =>
       listsSome(service, options, isWanted),
     );
     this.#parts = { source, options, stats, sizes, readings, doubts };
@@ -195,7 +195,7 @@ class Walk {
     return isOver ? unproven({ kind: 'too-many-requests', requests, fruitful }) : undefined;
   }
 
-  /** Where a run that is resumed continues: behind leads that were read once. */
+  /** A run that is resumed continues there: behind leads that were read once. */
   #checkpointOf({ position, isProbe }: PageRequest): Position | undefined {
     const { readings, sizes, stats, doubts } = this.#parts;
     if (isProbe === true || !readings.isFirst || position.style === 'start') return undefined;

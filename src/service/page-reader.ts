@@ -53,16 +53,16 @@ export class PageReader {
     for (const early of following) this.#prefetch.request(early, true);
   }
 
-  /** One page; `retry`: it is to be requested once more, with another size or because it was requested too early. */
-  async *read(asked: PageRequest, pager: Pager): AsyncGenerator<Batch, ReadPage | 'retry', undefined> {
+  /** Reads one page; `retry`: it is to be requested once more, with another size or because it was requested too early. */
+  async *read(unsized: PageRequest, pager: Pager): AsyncGenerator<Batch, ReadPage | 'retry', undefined> {
     const { source, options, stats, sizes, readings, doubts } = this.#walk;
-    const request = this.#sized(asked);
+    const request = this.#sized(unsized);
     const isStart = request.position.style === 'start';
     const isEarly = this.#prefetch.isEarly(request);
     const tally = readings.beginPage();
     let head: readonly ScannedRecord[] | undefined;
     let isSkipped = false;
-    let given = 0;
+    let givenCount = 0;
     try {
       for await (const { leads: tail, isRetried, facts } of this.#prefetch.read(request)) {
         if (head === undefined) {
@@ -74,8 +74,8 @@ export class PageReader {
           doubts.meet(tail, isStart);
           readings.add(tail, isRetried);
         }
-        const leads = tally.kept.slice(given);
-        given += leads.length;
+        const leads = tally.kept.slice(givenCount);
+        givenCount += leads.length;
         const { status } = options.query;
         if (status !== undefined) await noteOtherStatus(source.service, status, leads);
         if (facts === undefined) {

@@ -9,13 +9,13 @@ export type ServiceProblem =
   | KindsOf<{
       /** Leads come whose status is another one than was asked for. */
       'other-status': { field: string; status: string; wanted: string };
-      /** After so many attempts; `of` is the failure of the last one. */
+      /** After so many requests; `of` is the failure of the last one. */
       'gave-up': { of: Problem; tries: number };
       /** The service asked to wait for longer than a run may take; ms, and when that is over, since the epoch. */
       'asked-to-come-back': { of: Problem; waitMs: number; at: number };
       /** `since`: leads that were created then or later surely came. */
       incomplete: { what: 'leads' | 'pages'; reason: UnprovenReason; since: string | undefined };
-      /** Of a setting: neither `auto` nor a JSON Pointer. */
+      /** The text of a setting is neither `auto` nor a JSON Pointer. */
       'no-pointer': { setting: string; text: string; example: string };
     }>;
 
@@ -80,7 +80,7 @@ type AnswerProblem =
       'position-elsewhere': { origin: string };
     }>;
 
-/** What was seen of a walk that came to an end which proves nothing. */
+/** The reason why a walk came to an end which proves nothing. */
 export type UnprovenReason =
   | KindsOf<Record<'more-without-position' | 'more-without-parameter' | 'total-vanished', unknown>>
   | KindsOf<Record<'list-kept-moving', unknown>>
@@ -103,7 +103,7 @@ export type UnprovenReason =
       'page-may-be-cut': { count: number };
       /** The run before had so many leads that are asked for again, and none of them came. */
       'run-before-not-met': { overlap: number };
-      /** The list was read from its front, and so many leads of an earlier attempt did not come again. */
+      /** The list was read from its start, and so many leads of an interrupted run did not come again. */
       'attempt-not-met': { leads: number };
       'total-not-met': { total: number; met: number };
       /** Leads are asked for by time: an answer does not begin with those that the one before it ended with. */
@@ -115,14 +115,14 @@ export type UnprovenReason =
       /** An answer says itself that it is not all. */
       'partial-answer': { sign: string };
       'range-does-not-fit': { range?: string | undefined; count: number };
-      /** Of one page, behind which no next page was found: what speaks of more leads, or may. */
+      /** A sign of more leads on a page behind which no next one was found. */
       'unread-member': { name: string };
       'unread-header': { name: string };
       'redirect-drops': { param: string };
       'setting-without-effect': { setting: 'api.next' | 'api.pagination' };
       /** In a row. */
       'endless-empty-pages': { pages: number };
-      /** So many, and only some of the answers brought a new lead. */
+      /** Only some of the answers to these requests brought a new lead. */
       'too-many-requests': { requests: number; fruitful: number };
     }>;
 
@@ -132,7 +132,7 @@ export type PartialReason = Extract<
   { readonly kind: 'partial-answer' | 'range-does-not-fit' }
 >;
 
-/** Of a list that has no further page. */
+/** A note about a list that has no further page. */
 type EndNote = KindsOf<{
   /** `api.pagination none` says that it is everything. */
   'unread-beside-setting': { of: UnprovenReason };

@@ -24,7 +24,7 @@ const longestWhole = 2 * 1024 * 1024;
 const longestPage = 256 * 1024 * 1024;
 
 /**
- * One call with all its retries, which only GET and HEAD have. `isWhole` reads every body before it is given; without it, one
+ * Sends a call with all its retries, which only GET and HEAD have. `isWhole` reads every body before it is given; without it, one
  * whose length is not known streams. Throws a `ServiceError` where no answer came, or no whole one.
  */
 export async function rawCall(
@@ -92,7 +92,7 @@ async function* unbroken(
   }
 }
 
-/** A redirect is not followed: nobody asked for a request to another place, and the key is for one origin. */
+/** A redirect is a failure here: the key is for one origin, and no other place was asked for. */
 async function failureOf(
   service: Service,
   response: ServiceResponse,

@@ -27,7 +27,7 @@ export interface PageTally {
   hash: number;
 }
 
-/** One reading of the list from its start to its end. */
+/** A reading of the list from its start to its end. */
 class Reading {
   /** The pass of the ids that it meets. */
   readonly pass: number;
@@ -51,7 +51,7 @@ class Reading {
   /** Records that were inserted before what was read: they push those of the page before to the next one. */
   inserted = 0;
   /** Inserted records that stand at the start of the list, as far as that was looked at. */
-  shown = 0;
+  shownCount = 0;
   /** The start of the list did not show what was inserted: pages repeat leads by themselves, or they moved. */
   isLookUseless = false;
   hash = 0;
@@ -67,7 +67,7 @@ class Reading {
    * and none was inserted there but those that stand at the start of the list.
    */
   get isProven(): boolean {
-    const isOnce = this.repeats === this.repeatsBeside && this.inserted <= this.shown;
+    const isOnce = this.repeats === this.repeatsBeside && this.inserted <= this.shownCount;
     return !this.isParallel && isOnce && this.metAgain === this.met;
   }
 }
@@ -80,9 +80,9 @@ interface Totals {
 
 /** The readings of one list, and what they prove of each other. */
 export class Readings {
-  readonly #seen: IdSet;
+  readonly #ids: IdSet;
   readonly #unidentified = new Unidentified();
-  /** The pass of `seen` with which the walk began. */
+  /** The pass of the ids with which the walk began. */
   readonly firstPass: number;
   /** Different leads of all readings. */
   #metInAll = 0;
@@ -100,13 +100,13 @@ export class Readings {
   #page: PageTally = newTally();
   #evidence: Complete = complete('nothing-behind');
 
-  constructor(seen: IdSet, { style, totals }: Position) {
-    seen.nextPass();
-    this.#seen = seen;
-    this.firstPass = seen.pass;
+  constructor(ids: IdSet, { style, totals }: Position) {
+    ids.nextPass();
+    this.#ids = ids;
+    this.firstPass = ids.pass;
     this.#resumed = totals;
     if (totals !== undefined) this.#totals = { ...totals, isStable: totals.first === totals.last };
-    this.#current = new Reading(seen.pass, style !== 'start');
+    this.#current = new Reading(ids.pass, style !== 'start');
   }
 
   get isFirst(): boolean {
@@ -165,7 +165,7 @@ export class Readings {
   add(leads: readonly ScannedRecord[], isRetried = false): void {
     const tally = this.#page;
     const { isFirst } = this;
-    const hashes = this.#seen.hashes(leads);
+    const hashes = this.#ids.hashes(leads);
     const unidentified = this.#unidentified.size;
     for (let i = 0; i < leads.length; i += 1) {
       const lead = leads[i] as ScannedRecord;
@@ -194,13 +194,13 @@ export class Readings {
 
   /** The finished reading that met a lead last. */
   #readingOf({ hasId, id = '' }: ScannedRecord): Reading | undefined {
-    const pass = hasId ? this.#seen.passOf(id) : undefined;
+    const pass = hasId ? this.#ids.passOf(id) : undefined;
     return this.#finished.find((reading) => reading.pass === pass);
   }
 
   #meet(lead: ScannedRecord, hash: number): AddResult {
-    if (lead.hasPlainId) return this.#seen.addBytes(lead.source, lead.idStart, lead.idEnd, hash);
-    if (lead.hasId) return this.#seen.add(lead.id ?? '');
+    if (lead.hasPlainId) return this.#ids.addBytes(lead.source, lead.idStart, lead.idEnd, hash);
+    if (lead.hasId) return this.#ids.add(lead.id ?? '');
     return this.#unidentified.isNew(lead) ? 'new' : 'earlier';
   }
 
@@ -213,7 +213,7 @@ export class Readings {
 
   /** Whether this reading has met a lead. */
   isMet({ id }: { readonly id: string | undefined }): boolean {
-    return id !== undefined && this.#seen.isMetSince(id, this.#current.pass);
+    return id !== undefined && this.#ids.isMetSince(id, this.#current.pass);
   }
 
   /** An answer counts also where its records are not read. */
@@ -227,8 +227,8 @@ export class Readings {
 
   /** Records were inserted before what was read, and it is not known which: the start of the list may show them. */
   get isLookDue(): boolean {
-    const { inserted, shown, isResumed } = this.#current;
-    return inserted > shown && !isResumed && this.#firstRecord !== undefined;
+    const { inserted, shownCount, isResumed } = this.#current;
+    return inserted > shownCount && !isResumed && this.#firstRecord !== undefined;
   }
 
   /** The start of the list was read once more: what was inserted stands there, and the list continues as it did, or it is not known. */
@@ -236,9 +236,10 @@ export class Readings {
     const { head, leadingFresh, fresh } = answer;
     const current = this.#current;
     this.noteTotal(answer);
-    current.shown += leadingFresh;
+    current.shownCount += leadingFresh;
     current.met += fresh;
-    const isExplained = current.shown >= current.inserted && isSame(head[leadingFresh], this.#firstRecord);
+    const isExplained =
+      current.shownCount >= current.inserted && isSame(head[leadingFresh], this.#firstRecord);
     this.#firstRecord = head[0];
     if (isExplained) return;
     current.repeats += current.inserted;
@@ -323,7 +324,7 @@ export class Readings {
     const total = Math.min(first, last);
     // Some count a record as often as they give it.
     if (met + repeats >= total) return undefined;
-    // Where leads came once more, others may be missing because the list moved.
+    // Other leads may be missing because the list moved where some came once more.
     if (!isFinal && (!isStable || repeats + inserted > 0)) return undefined;
     return unproven({ kind: 'total-not-met', total, met });
   }
@@ -338,9 +339,9 @@ export class Readings {
     if (isDiscarded) this.#finished = [];
     else if (isFinished) this.#finished.push(this.#current);
     if (!isDiscarded) this.#count += 1;
-    this.#seen.nextPass();
+    this.#ids.nextPass();
     this.#unidentified.nextPass();
-    this.#current = new Reading(this.#seen.pass, false);
+    this.#current = new Reading(this.#ids.pass, false);
     this.#totals = undefined;
     this.#tail = [];
     this.#firstRecord = undefined;

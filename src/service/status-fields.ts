@@ -21,29 +21,20 @@ const sample = 20;
 export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusField'>): readonly string[] =>
   statusField === 'auto' ? statusFields : [statusField];
 
-/** Says once when leads of another status come than the wanted one, and how to narrow here. */
+/** Says once when leads come with another status than the one that was asked for, and how to narrow here. */
 export async function noteOtherStatus(
   service: Service,
-  wanted: string,
+  askedStatus: string,
   leads: readonly RawLead[],
 ): Promise<void> {
-  const fields = statusFieldsOf(service.dialect);
   for (const lead of leads.slice(0, sample)) {
-    const other = statusIn(lead, fields, wanted);
-    if (other === undefined) continue;
-    const note: ServiceProblem = { kind: 'other-status', ...other, wanted };
-    service.messages.note('status', (await service.texts()).noteOf(note));
-    return;
+    const record = parseLead(lead);
+    for (const field of statusFieldsOf(service.dialect)) {
+      const status = isObject(record) ? fieldAt(record, field.split('.')) : undefined;
+      if (typeof status !== 'string' || status === askedStatus) continue;
+      const note: ServiceProblem = { kind: 'other-status', field, status, wanted: askedStatus };
+      service.messages.note('status', (await service.texts()).noteOf(note));
+      return;
+    }
   }
-}
-
-/** The first of these fields that holds a text, which is not `except`. */
-function statusIn(lead: RawLead, fields: readonly string[], except?: string) {
-  const record = parseLead(lead);
-  if (!isObject(record)) return undefined;
-  for (const field of fields) {
-    const status = fieldAt(record, field.split('.'));
-    if (typeof status === 'string' && status !== except) return { field, status };
-  }
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { IdSet } from '../../src/lead/id-set.ts';
-import { listLeads, mayHelpFromFront } from '../../src/service/listing.ts';
+import { listLeads, mayHelpFromStart } from '../../src/service/listing.ts';
 import type { Position } from '../../src/service/pagers/position.ts';
 import {
   drawHistory,
@@ -76,7 +76,7 @@ it('a walk that breaks off and goes on elsewhere has all leads that were there t
       for await (const { leads } of rest) handedOut.push(leads.length);
     } catch (error) {
       // The position is refused, which an export answers by a walk from the start.
-      expect(mayHelpFromFront(error)).toBe(true);
+      expect(mayHelpFromStart(error)).toBe(true);
       continue;
     }
     if (rest.completion?.kind !== 'complete') continue;

@@ -172,7 +172,7 @@ describe('one page is not taken for everything', () => {
         // Two of the page that was being read were handed out, and come again.
         const handedOut = new Set(leads(4).map(({ id }) => id));
         const { completion } = await walk(service, {
-          ...{ seen, attempt: handedOut, acceptUnproven: () => undefined },
+          ...{ seen, interruptedRun: handedOut, acceptUnproven: () => undefined },
           from: { style: 'cursor', param: 'cursor', cursor: 'c1' },
         });
         expect(completion).toMatchObject(end === 'unproven' ? { kind: end } : { evidence: end });

@@ -13,7 +13,7 @@ import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
-import { mayHelpFromFront } from '../../service/listing.ts';
+import { mayHelpFromStart } from '../../service/listing.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { startOf } from './bookmark.ts';
 import { type Checkpoint, checkSameExport, type FilePaths, partialIsOutput } from './checkpoint.ts';
@@ -129,7 +129,7 @@ export class FileDestination implements Destination {
     // A flush that fails makes saving fail as well, which says it.
     if (isUnproven) await this.#flush().catch(() => undefined);
     // An end without a proof is read again from the first page: records without ids would be written again as well.
-    const startsOver = isUnproven || (bookmark !== undefined && mayHelpFromFront(error));
+    const startsOver = isUnproven || (bookmark !== undefined && mayHelpFromStart(error));
     if (this.#latest.counts.withoutId > 0 && startsOver) return this.#forgetPages();
     if (isUnproven) this.#latest = { ...this.#latest, position: { style: 'start' } };
     const { counts, position } = this.#latest;

@@ -29,7 +29,7 @@ export interface ExportPlan {
   readonly fields: FieldPresence;
   readonly seen: IdSet;
   /** The ids of `seen` that no bookmark brought: an interrupted export, or an earlier walk of this run, has met them. */
-  readonly attempt: ListingOptions['attempt'];
+  readonly interruptedRun: ListingOptions['interruptedRun'];
   /** The next run or poll begins where this says; it is set with `--bookmark` and `--follow`. */
   readonly window: IncrementalWindow | undefined;
   /** The last run left it so. */
@@ -70,7 +70,7 @@ export async function planExport(
     path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
   const bookmarked = new Set(window?.ids());
   for (const id of bookmarked) seen.preload(id);
-  const attempt: ExportPlan['attempt'] = {
+  const interruptedRun: ExportPlan['interruptedRun'] = {
     get size() {
       return seen.size - bookmarked.size;
     },
@@ -93,7 +93,7 @@ export async function planExport(
     matcher,
     fields,
     seen,
-    attempt,
+    interruptedRun,
     window,
     bookmark,
     account,

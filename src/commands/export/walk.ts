@@ -4,7 +4,7 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { Batch, Completion, Listing } from '../../service/listing-types.ts';
-import { listLeads, mayHelpFromFront } from '../../service/listing.ts';
+import { listLeads, mayHelpFromStart } from '../../service/listing.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import {
@@ -94,7 +94,7 @@ class LeadExport {
       return await this.#transfer(first, counting, from);
     } catch (error) {
       const unanswered = answers > 0 ? undefined : this.#plan.service;
-      if (!canReread() || !mayHelpFromFront(error, unanswered)) throw error;
+      if (!canReread() || !mayHelpFromStart(error, unanswered)) throw error;
       if (error instanceof ServiceError && !this.#isTimeToReread(from)) throw error;
       return await this.#reread(error, from);
     }
@@ -171,16 +171,16 @@ class LeadExport {
   }
 
   #list(plan: ExportPlan, from: Position | undefined): Listing {
-    const { options, query, seen, attempt, window, bookmark } = plan;
+    const { options, query, seen, interruptedRun, window, bookmark } = plan;
     const { acceptIncomplete, concurrency, limit, pageSize, skipInvalid } = options;
     const hasOnlyIds = this.#totals.withoutId === 0;
     return listLeads(plan.service, {
       ...{ query, pageSize, from, seen, concurrency },
       // A walk that finds records without an id may take what the partial file has for one as none.
-      attempt: hasOnlyIds ? attempt : undefined,
+      interruptedRun: hasOnlyIds ? interruptedRun : undefined,
       before: window?.runBefore(query),
       isKnownList: bookmark !== undefined,
-      goesBackToFront: hasOnlyIds,
+      goesBackToStart: hasOnlyIds,
       prefetch: limit === undefined,
       keepsInvalid: skipInvalid,
       acceptUnproven: unprovenHandler(
@@ -228,7 +228,7 @@ class LeadExport {
     seen.nextPass();
     window?.beginWalk(this.#context.clock.now());
     const since = latest(this.#plan.query.since, window?.pollSince);
-    const plan = { ...this.#plan, query: { ...this.#plan.query, since }, attempt: undefined };
+    const plan = { ...this.#plan, query: { ...this.#plan.query, since }, interruptedRun: undefined };
     const sink: PageSink = {
       write: (leads) => this.#destination.write(leads),
       // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.

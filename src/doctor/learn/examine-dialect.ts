@@ -117,8 +117,8 @@ async function findLimit(examination: Examination, { leads }: SeenPage): Promise
   const trials = leads.slice(1).map((_, i): Trial => {
     const size = i + 1;
     const fits: Trial['fits'] = (page) => page.length === size;
-    const wanted = size === 1 ? '1 lead' : `${size} leads`;
-    return { text: String(size), fits, expected: keysOf(leads.slice(0, 1)), wanted };
+    const description = size === 1 ? '1 lead' : `${size} leads`;
+    return { text: String(size), fits, expected: keysOf(leads.slice(0, 1)), description };
   });
   const search = { query: {}, without: leads, trials };
   const names = [...new Set([inForce, ...likelyLimits, ...numberParams.limit.usual])];

@@ -133,13 +133,13 @@ function timeTrials(
   format: Parameters<typeof timeText>[1],
 ): Trial[] {
   const times = search.leads.flatMap(({ createdAt }) => createdAt ?? []).toSorted((a, b) => a - b);
-  const wanted = bound === 'since' ? 'the leads from then on' : 'the leads before';
+  const description = bound === 'since' ? 'the leads from then on' : 'the leads before';
   return times.slice(1).flatMap((later, i) => {
     const earlier = times[i] ?? later;
     const time = Math.floor((later + earlier) / 2);
     const selects = ({ createdAt = Number.NaN }: SeenLead): boolean =>
       bound === 'since' ? createdAt >= time : createdAt < time;
-    return later - earlier < apart ? [] : selection(search, timeText(time, format), wanted, selects);
+    return later - earlier < apart ? [] : selection(search, timeText(time, format), description, selects);
   });
 }
 
@@ -147,7 +147,7 @@ function timeTrials(
 function selection(
   { leads: all, pageSize }: FilterSearch,
   text: string,
-  description: string,
+  selected: string,
   selects: (lead: SeenLead) => boolean,
 ): Trial[] {
   const expected = keysOf(all.filter(selects).slice(0, pageSize));
@@ -156,5 +156,5 @@ function selection(
     const keys = new Set(keysOf(leads));
     return leads.every(selects) && expected.every((key) => keys.has(key));
   };
-  return [{ text, fits, expected, wanted: `${description} and no other` }];
+  return [{ text, fits, expected, description: `${selected} and no other` }];
 }

@@ -8,7 +8,7 @@ export interface Trial {
   /** The keys of known leads that have to come: an answer without any of them does harm. */
   readonly expected: readonly string[];
   /** The leads that should come, in a sentence. */
-  readonly wanted: string;
+  readonly description: string;
 }
 
 /** The effect of a name; `evidence` says what the answers showed. */
@@ -103,7 +103,7 @@ async function tryAlone(
   { query, without, trials: [trial] }: NameSearch,
   name: string,
 ): Promise<NameFinding> {
-  const { text, expected, wanted } = trial as Trial;
+  const { text, expected, description } = trial as Trial;
   const answer = await examination.ask({ ...query, [name]: text });
   if (answer === undefined) return { effect: 'unknown', name, evidence: noRequest };
   if (answer instanceof Error) {
@@ -116,13 +116,13 @@ async function tryAlone(
   const { leads } = answer;
   const isExpectedThere = leads.some(({ key }) => expected.includes(key));
   const isLossy = leads.length < without.length && expected.length > 0 && !isExpectedThere;
-  const evidence = `${name}=${text} brought ${leads.length} leads, and not ${wanted}`;
+  const evidence = `${name}=${text} brought ${leads.length} leads, and not ${description}`;
   return { effect: isLossy ? 'harmful' : 'unclear', name, evidence };
 }
 
-const honoured = (name: string, { text, wanted }: Trial): NameFinding => ({
+const honoured = (name: string, { text, description }: Trial): NameFinding => ({
   ...{ effect: 'honoured', name },
-  evidence: `${name}=${text} brought ${wanted}`,
+  evidence: `${name}=${text} brought ${description}`,
 });
 
 type Effect = Trial | 'ignored' | 'unclear' | 'unasked';

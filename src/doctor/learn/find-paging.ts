@@ -134,7 +134,7 @@ function leadsTo(begin: readonly string[], text: string, places: readonly number
   const keys = places.map((place) => begin[place]);
   const fits: Trial['fits'] = ([lead]) =>
     lead !== undefined && keys.includes(begin.includes(lead.key) ? lead.key : undefined);
-  return { text, expected: [], wanted: 'another page', fits };
+  return { text, expected: [], description: 'another page', fits };
 }
 
 /** The dialect in which an export continues as this walk did. */

@@ -7,7 +7,7 @@ import { forApplication } from '../../messages/application.ts';
 import { type FilterWords, noteFilters } from '../../output/filter-notes.ts';
 import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
-import { mayHelpFromFront, listLeads } from '../../service/listing.ts';
+import { mayHelpFromStart, listLeads } from '../../service/listing.ts';
 import type { Batch, ListingOptions } from '../../service/listing-types.ts';
 import type { Position } from '../../service/pagers/position.ts';
 import {
@@ -90,7 +90,7 @@ export class LeadWalk {
       const walk = this.#pages(opened.service, this.#here, {
         query,
         seen: this.#seen,
-        attempt: this.#handedOut.withMet(this.#seen),
+        interruptedRun: this.#handedOut.withMet(this.#seen),
         prefetch: true,
         acceptUnproven:
           acceptIncomplete === undefined || acceptIncomplete === false
@@ -125,15 +125,15 @@ export class LeadWalk {
     from: Position,
     options: ListingOptions,
   ): AsyncGenerator<Batch, void, undefined> {
-    const goesBackToFront = this.#canGoBack();
-    if (from.style === 'start' || !goesBackToFront) {
-      yield* listLeads(service, { ...options, from, goesBackToFront });
+    const goesBackToStart = this.#canGoBack();
+    if (from.style === 'start' || !goesBackToStart) {
+      yield* listLeads(service, { ...options, from, goesBackToStart });
       return;
     }
     let hasAnswered = false;
     try {
       // What is accepted is what the front does not prove either.
-      const first = { ...options, from, goesBackToFront, acceptUnproven: undefined };
+      const first = { ...options, from, goesBackToStart, acceptUnproven: undefined };
       for await (const batch of listLeads(service, first)) {
         hasAnswered = true;
         yield batch;
@@ -141,7 +141,7 @@ export class LeadWalk {
       return;
     } catch (error) {
       const unanswered = hasAnswered ? undefined : service;
-      if (!this.#canGoBack() || !mayHelpFromFront(error, unanswered)) throw error;
+      if (!this.#canGoBack() || !mayHelpFromStart(error, unanswered)) throw error;
     }
     const met = this.#seen.size;
     let isFront = false;
@@ -219,7 +219,7 @@ class HandedOut {
   }
 
   /** The leads that earlier iterations have met. */
-  withMet(seen: IdSet): NonNullable<ListingOptions['attempt']> {
+  withMet(seen: IdSet): NonNullable<ListingOptions['interruptedRun']> {
     const { ids } = this.#expected;
     return {
       get size() {

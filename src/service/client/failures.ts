@@ -63,7 +63,7 @@ export function failureInAnswer(
   body: Json | Uint8Array,
   first?: Json,
 ): LeadsError | TransientError | undefined {
-  const { redact, url: asked } = response;
+  const { redact, url } = response;
   let parsed = body as Json;
   if (body instanceof Uint8Array) {
     const text = utf8(body);
@@ -73,7 +73,7 @@ export function failureInAnswer(
     const json = parseProblem(text);
     parsed = typeof json === 'string' ? { message: json } : json;
   }
-  const failure = failureIn(parsed, { isEmpty: true, first, asked, redact });
+  const failure = failureIn(parsed, { isEmpty: true, first, asked: url, redact });
   if (failure === undefined) return undefined;
   const { kind, text: reason } = failure;
   return failureOf(service, response, { kind, reason, body: parsed, isInBody: true });
@@ -150,12 +150,12 @@ interface Circumstances {
 /** The failure that an answer tells, its leads left out; undefined where it tells none. */
 export function failureIn(
   body: Json,
-  { isEmpty, first, asked, redact = (text) => text }: Circumstances,
+  { isEmpty, first, asked: askedUrl, redact = (text) => text }: Circumstances,
 ): FailureInBody | undefined {
-  const usual = new Map(outerMembers(first).map(({ place, value }) => [place, value]));
-  const echoes = new Set<Json>(asked?.searchParams.values());
+  const firstValues = new Map(outerMembers(first).map(({ place, value }) => [place, value]));
+  const echoes = new Set<Json>(askedUrl?.searchParams.values());
   const members = outerMembers(body).filter(
-    ({ place, value }) => usual.get(place) !== value && !echoes.has(value),
+    ({ place, value }) => firstValues.get(place) !== value && !echoes.has(value),
   );
   const words = (): string | undefined => problemText(body, redact);
   const rows = isEmpty ? [...flags, ...besideNothing] : flags;

@@ -1,4 +1,5 @@
 import { isObject, jsonIn, type Json } from '../../json/exact.ts';
+import { plainName } from '../members.ts';
 
 /** A longer text is cut, in characters. */
 const longestText = 500;
@@ -15,13 +16,10 @@ export function problemText(body: Json, redact: (text: string) => string): strin
 }
 
 /** The body of a failure, which may be JSON or any other text. */
-export function parseProblem(text: string): Json {
+export const parseProblem = (text: string): Json => {
   const json = jsonIn(text);
   return json === undefined ? text : json;
-}
-
-/** Names of members without their case, dots, dashes and underscores. */
-const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+};
 
 const names = (text: string): readonly string[] => text.split(' ');
 
@@ -51,7 +49,7 @@ function readValue(value: Json | undefined, depth: number): string | undefined {
   if (depth > deepest) return undefined;
   if (typeof value === 'string') return readText(value, depth);
   if (Array.isArray(value))
-    return joined((value as readonly Json[]).slice(0, 5).map((one) => readValue(one, depth + 1)));
+    return joined((value as readonly Json[]).slice(0, 5).map((element) => readValue(element, depth + 1)));
   return isObject(value) ? readObject(value, depth) : undefined;
 }
 
@@ -102,10 +100,10 @@ function readObject(object: JsonObject, depth: number): string | undefined {
 function readList(value: Json | undefined, depth: number): string | undefined {
   if (!isObject(value) || depth > deepest) return readValue(value, depth);
   const hasTextsOnly = Object.entries(value).every(
-    ([name, one]) =>
-      typeof one === 'string' &&
+    ([name, text]) =>
+      typeof text === 'string' &&
       !knownNames.has(plainName(name)) &&
-      (one.includes(' ') || !codeNames.includes(plainName(name))),
+      (text.includes(' ') || !codeNames.includes(plainName(name))),
   );
   return hasTextsOnly ? readFields(value, depth) : readObject(value, depth);
 }
@@ -119,7 +117,7 @@ const readFields = (fields: JsonObject, depth: number): string | undefined =>
   );
 
 const isTextArray = (value: Json): boolean =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+  Array.isArray(value) && value.length > 0 && value.every((element) => typeof element === 'string');
 
 function fieldOf(members: ReadonlyMap<string, Json>): string | undefined {
   const values = fieldNames.map((name) => {
@@ -153,7 +151,7 @@ function codeIn(value: Json | undefined): string | undefined {
 }
 
 function withCode(text: string, codes: readonly (string | undefined)[]): string | undefined {
-  const code = codes.find((one) => one !== undefined && !includes(text, one.replace(/\.$/, '')));
+  const code = codes.find((name) => name !== undefined && !includes(text, name.replace(/\.$/, '')));
   // A number alone says nothing to a person.
   if (text === '') return Number.isNaN(Number(code)) ? code : undefined;
   return code === undefined ? text : `${text} (${code})`;
@@ -166,10 +164,10 @@ const withoutStop = (text: string, index: number, all: readonly string[]): strin
 
 /** Without the texts that another one holds. */
 function distinct(texts: readonly (string | undefined)[]): string[] {
-  const kept: string[] = [];
+  const parts: string[] = [];
   for (const text of texts)
-    if (text !== undefined && !kept.some((one) => includes(one, text))) kept.push(text);
-  return kept.filter((text) => !kept.some((other) => other !== text && includes(other, text)));
+    if (text !== undefined && !parts.some((part) => includes(part, text))) parts.push(text);
+  return parts.filter((part) => !parts.some((longer) => longer !== part && includes(longer, part)));
 }
 
 function joined(texts: readonly (string | undefined)[]): string | undefined {
@@ -183,7 +181,9 @@ function readMarkup(markup: string): string | undefined {
   const texts = (isPage ? ['title', 'h1', 'pre', 'h2', 'p'] : xmlNames).map((name) =>
     elementText(markup, name),
   );
-  const text = texts.find((one) => one !== undefined && !/^(error|errors|document|untitled|\d*)$/i.test(one));
+  const text = texts.find(
+    (line) => line !== undefined && !/^(error|errors|document|untitled|\d*)$/i.test(line),
+  );
   return text === undefined || isPage ? text : withCode(text, [codeIn(elementText(markup, 'code'))]);
 }
 
@@ -191,9 +191,9 @@ const xmlNames = names('message faultstring errormessage msg detail description 
 
 function elementText(markup: string, name: string): string | undefined {
   const [opening] = new RegExp(String.raw`<(?:[\w-]+:)?${name}\b[^<>]*>`, 'i').exec(markup) ?? [];
-  const rest = opening === undefined ? undefined : markup.slice(markup.indexOf(opening) + opening.length);
-  const text = rest
-    ?.slice(0, Math.max(0, rest.search(new RegExp(String.raw`</(?:[\w-]+:)?${name}\b`, 'i'))))
+  const content = opening === undefined ? undefined : markup.slice(markup.indexOf(opening) + opening.length);
+  const text = content
+    ?.slice(0, Math.max(0, content.search(new RegExp(String.raw`</(?:[\w-]+:)?${name}\b`, 'i'))))
     .replace(/<!\[CDATA\[|\]\]>|<[^>]*>/g, ' ')
     .replace(
       /&(amp|lt|gt|quot|nbsp|apos|#\d{1,6});/g,

@@ -17,7 +17,7 @@ interface Clocks {
  */
 export function askedWaitMs(headers: Headers, body: Json | undefined, now: number): number | undefined {
   const clocks = clocksOf(headers, now);
-  // One of 0 counts, too: the next request may be sent at once.
+  // Zero counts, too: the next request may be sent at once.
   const retryAfter = retryAfterMs(headers['retry-after'], now, headers['date']);
   if (retryAfter !== undefined) return retryAfter;
   const waits = [
@@ -85,8 +85,8 @@ function resetMs(headers: Headers, clocks: Clocks): number | undefined {
 }
 
 const longest = (waits: readonly (number | undefined)[]): number | undefined => {
-  const asked = waits.filter((wait) => wait !== undefined);
-  return asked.length === 0 ? undefined : Math.max(...asked);
+  const numbers = waits.filter((wait) => wait !== undefined);
+  return numbers.length === 0 ? undefined : Math.max(...numbers);
 };
 
 /** Discord, Telegram, Google's RetryInfo and others say it in a member, some in a sentence: `available in 25 seconds`. */

@@ -94,9 +94,9 @@ export class Retries {
   #comeBack(failure: LeadsError, waitMs: number): LeadsError {
     const { problem, status, requestId } = failure;
     if (problem === undefined) return failure;
-    const at = this.#service.clock.now() + waitMs;
+    const end = this.#service.clock.now() + waitMs;
     const details = { cause: failure, status, requestId };
-    return serviceError({ kind: 'asked-to-come-back', of: problem, waitMs, at }, details);
+    return serviceError({ kind: 'asked-to-come-back', of: problem, waitMs, at: end }, details);
   }
 
   #gaveUp(failure: LeadsError): LeadsError {

@@ -131,7 +131,7 @@ async function* redactBody(
   yield asBytes(end);
 }
 
-/** Each character is one byte, but for the ellipsis that stands for a key: no byte is decoded to that. */
+/** A character is one byte, but for the ellipsis that stands for a key: no byte is decoded to that. */
 const asBytes = (text: string): Uint8Array =>
   Buffer.from(text.replaceAll('…', Buffer.from('…').toString('latin1')), 'latin1');
 

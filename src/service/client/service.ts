@@ -15,7 +15,7 @@ export interface Texts {
   readonly noteOf: (problem: Problem) => string;
 }
 
-/** One account at one service, and the means to ask it. */
+/** An account at a service, and the means to ask it. */
 export interface Service {
   /** Loaded when something is said. */
   readonly texts: () => Promise<Texts>;

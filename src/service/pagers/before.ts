@@ -21,9 +21,9 @@ export function positionBehind(
   tail: readonly ScannedRecord[],
   back: number,
 ): BeforePosition | undefined {
-  const at = Math.max(0, tail.length - back);
-  const id = tail[at]?.id;
-  const time = times.length === 0 ? undefined : readCreatedAt((tail[at + 1] ?? tail[at])?.createdAt);
+  const index = Math.max(0, tail.length - back);
+  const id = tail[index]?.id;
+  const time = times.length === 0 ? undefined : readCreatedAt((tail[index + 1] ?? tail[index])?.createdAt);
   if (id === undefined || (ids.length === 0 && time === undefined)) return undefined;
   return { style: 'before', ids: [...ids], id, times: time === undefined ? [] : [...times], time };
 }

@@ -60,21 +60,21 @@ function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts):
   if (pagination === 'before') return continueWith(beforePager(params, facts), first);
   // A person's setting comes first: an answer may name a next page that cannot be followed.
   const following = namedPosition(params, first, first.facts.count, 1);
-  const named = new NamedPager(params);
+  const namedPager = new NamedPager(params);
   if (pagination === 'link' || pagination === 'cursor') {
     // An answer that names no next page is an end only where that was learnt.
     const isEnd = hints.next === null || endOf(first, -1) !== undefined || params.nextSeen;
     const isSilent = following === undefined && !isEnd && !isEmpty;
-    return continueWith(isSilent ? new SinglePager(params, facts, []) : named, first);
+    return continueWith(isSilent ? new SinglePager(params, facts, []) : namedPager, first);
   }
   if (endOf(first, -1) === 'explicit-end' || endsByLinks(params, first))
     return complete(isEmpty ? 'empty' : 'explicit-end');
-  if (following !== undefined) return continueWith(named, first);
+  if (following !== undefined) return continueWith(namedPager, first);
   const isMore = hints.hasMore === true || countsMore(first, facts.isFiltered);
   if (hints.next === null && !isMore) return complete(isEmpty ? 'empty' : 'explicit-end');
   if (params.nextSeen && hints.next === undefined && !isMore)
     return isEmpty ? complete('empty') : { ...complete('explicit-end'), isNextMissing: true };
-  if (isEmpty) return hints.hasMore === true ? continueWith(named, first) : emptyList(first, facts);
+  if (isEmpty) return hints.hasMore === true ? continueWith(namedPager, first) : emptyList(first, facts);
   if (hints.page !== undefined || hints.pages !== undefined)
     return numbered('page', 'offset', 'older', 'behind');
   if (hints.offset !== undefined) return numbered('offset', 'page', 'older', 'behind');
@@ -113,7 +113,7 @@ function beforePager({ before = 'before', until }: RequestParams, { overlaps }: 
 /** Whether the numbers of the first answer say that leads follow. */
 function countsMore({ hints, facts: { count } }: PageAnswer, isFiltered: boolean): boolean {
   const { page, pages, offset, total } = hints;
-  // Where pages are counted from 0, the first is one page, too.
+  // The first of pages that are counted from 0 is one page, too.
   if (pages !== undefined) return (page || 1) < pages;
   if (total === undefined || count === 0) return false;
   if (offset !== undefined) return offset + count < total;
@@ -145,6 +145,6 @@ function saysMoreThanLinks(params: RequestParams, { hints, facts }: PageAnswer, 
     return last.href !== facts.url.href && first !== undefined && first.href !== last.href;
   }
   const counts = [facts.url, first].map((url) => url && countInUrl(url));
-  const here = counts.find((count) => count?.kind === lastCount.kind)?.value;
-  return lastCount.value > (here ?? (lastCount.kind === 'page' ? params.firstPage : 0));
+  const firstCount = counts.find((count) => count?.kind === lastCount.kind)?.value;
+  return lastCount.value > (firstCount ?? (lastCount.kind === 'page' ? params.firstPage : 0));
 }

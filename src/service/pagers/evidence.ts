@@ -37,21 +37,21 @@ export const unreadEvidence = (page: ExaminedPage): UnprovenReason | undefined =
   firstSign(unreadSigns, page);
 
 /**
- * A failure that an answer tells beside leads. What the first answer says as well is none, but for the flags that mean nothing
- * else.
+ * A failure that an answer tells beside leads. A member that the first answer has as well tells none, unless it is a flag that
+ * means nothing else.
  */
 export function failedAnswer(
-  { envelope, asked, count }: PageFacts,
+  { envelope, asked: url, count }: PageFacts,
   first: PageFacts,
 ): UnprovenReason | undefined {
   const { root } = first.envelope;
   const isFirst = first.envelope === envelope;
-  const usual =
+  const members =
     isFirst && isObject(root) ? Object.entries(root).filter(([name]) => !isFlag(name)) : undefined;
   const failure = failureIn(envelope.root, {
     isEmpty: count === 0,
-    first: usual === undefined ? root : Object.fromEntries(usual),
-    asked,
+    first: members === undefined ? root : Object.fromEntries(members),
+    asked: url,
   });
   return failure && { kind: 'failed-answer', text: failure.text };
 }
@@ -140,8 +140,8 @@ function leadsOn(plain: string, value: Json, { facts, params, isNextMissing }: E
       Object.values(value).some((inner) => isMark(inner) || isFilled(inner))
     );
   // The answer may repeat what was asked for.
-  const asked = [...facts.asked.searchParams.values(), ...params.url.searchParams.values()];
-  return isMark(value) && !asked.some((text) => text === value || Number(text) === value);
+  const parameters = [...facts.asked.searchParams.values(), ...params.url.searchParams.values()];
+  return isMark(value) && !parameters.some((text) => text === value || Number(text) === value);
 }
 
 /** Text or a number that marks no end. */
@@ -211,10 +211,10 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
   ],
   [
     'redirects that drop the query',
-    ({ facts: { asked, url }, isNextMissing }) => {
+    ({ facts: { asked: askedUrl, url }, isNextMissing }) => {
       // The service was seen to page all the same.
       if (isNextMissing) return undefined;
-      const dropped = [...asked.searchParams.keys()].find((name) => !url.searchParams.has(name));
+      const dropped = [...askedUrl.searchParams.keys()].find((name) => !url.searchParams.has(name));
       return dropped === undefined ? undefined : { kind: 'redirect-drops', param: dropped };
     },
   ],

@@ -87,10 +87,10 @@ function linksByRelation(links: readonly Json[]): Json {
 /** The first member with one of these names whose value can be read; the order of the names goes first. */
 function first<T>(
   members: readonly Member[],
-  wanted: readonly string[],
+  plainNames: readonly string[],
   read: (value: Json) => T | undefined,
 ): { readonly name: string; readonly value: T } | undefined {
-  for (const plain of wanted) {
+  for (const plain of plainNames) {
     for (const { name, value } of members.filter((member) => member.plain === plain)) {
       const result = read(value);
       if (result !== undefined) return { name, value: result };
@@ -172,15 +172,15 @@ const innerNames: readonly (readonly [member: string, plain: string | undefined]
 /** Null: the field says that there is no next page. Undefined: it does not say anything that is understood. */
 export function nextHintOf(field: string, value: Json): NextHint | null | undefined {
   if (endMarkers.includes(value)) return null;
-  const own = plainName(field);
-  if (typeof value === 'string' || typeof value === 'number') return { name: own, field, value };
+  const fieldName = plainName(field);
+  if (typeof value === 'string' || typeof value === 'number') return { name: fieldName, field, value };
   if (!isObject(value)) return undefined;
   for (const [member, plain] of innerNames) {
     const inner = value[member];
     if (inner === null) return null;
     const isNumber = plain === 'nextpage' || plain === 'nextoffset';
     if (isNumber ? wholeNumber(inner) === undefined : typeof inner !== 'string' || inner === '') continue;
-    return { name: plain ?? own, field: plain === undefined ? field : member, value: inner as string };
+    return { name: plain ?? fieldName, field: plain === undefined ? field : member, value: inner as string };
   }
   return undefined;
 }
@@ -229,7 +229,7 @@ const linkParameter = /;\s*([^\s=,;"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"
 
 export type Links = ReadonlyMap<string, string>;
 
-/** The targets of a `Link` header by their relation (RFC 8288); undefined when there is none. */
+/** Reads the targets of a `Link` header by their relation (RFC 8288); undefined for an answer without it. */
 export function linksIn(header: string | undefined): Links | undefined {
   if (header === undefined) return undefined;
   const links = new Map<string, string>();

@@ -125,7 +125,7 @@ export class NamedPager implements Pager {
 }
 
 /**
- * Where the next page begins that an answer names: a `Link` header first, then what the body names. `records` and `pages` were
+ * Gives the place of the next page that an answer names: in a `Link` header first, then in the body. `records` and `pages` were
  * read up to its end. Throws a `DataError` for a URL of another origin.
  */
 export function namedPosition(

@@ -41,7 +41,7 @@ export const cursorParams = names(`
 export const idNamesBehind = {
   older: names('before before_id'),
   behind: names('starting_after after after_id last_id'),
-  /** Where an answer says that more follows, its cursor may be an id, too. */
+  /** The cursor of an answer that says that more follows may be an id, too. */
   behindForMore: names('starting_after cursor after after_id last_id'),
 };
 

@@ -72,7 +72,7 @@ export function windowAfter(covered: number, largest: number, overlap = 1, least
 const overlapSizes = [1, 8, 32];
 
 /**
- * Each window begins with the last record of the one before it, so that a list which moves shows it. A record that went
+ * A window begins with the last record of the one before it, so that a list which moves shows it. A record that went
  * puts an unknown one there: the overlap grows. A record that was inserted puts one there that stood further up: where the
  * start of the list does not explain all insertions, an unread lead may have moved up, and the list is read again.
  */
@@ -176,8 +176,8 @@ class OverlapPager implements Pager {
       return { position: positionAt(this.#numbering, begin), limit: undefined, begin };
     }
     // No service that ignores the size gives such records on its third page.
-    const { page, ...rest } = windowAfter(places, this.#largest, this.#overlap(), this.#isProven ? 0 : 2);
-    return { position: positionAt(this.#numbering, page), ...rest };
+    const { page, ...window } = windowAfter(places, this.#largest, this.#overlap(), this.#isProven ? 0 : 2);
+    return { position: positionAt(this.#numbering, page), ...window };
   }
 
   #request({ position, limit }: Window): PageRequest {
@@ -236,24 +236,24 @@ class OverlapPager implements Pager {
 
   #afterResumption(answer: PageAnswer): PagerStep {
     const begin = this.#window?.begin ?? 0;
-    const at = answer.head.findIndex(({ id }) => id === this.#expectedId);
-    if (at < 0) return this.#widen();
+    const index = answer.head.findIndex(({ id }) => id === this.#expectedId);
+    if (index < 0) return this.#widen();
     this.#expectedId = undefined;
     this.#isWidening = false;
-    this.#inserted += Math.max(0, begin + at - (this.#places - 1));
+    this.#inserted += Math.max(0, begin + index - (this.#places - 1));
     this.#places = begin + answer.facts.count;
     this.#join(answer, begin);
     const evidence = endOf(answer, this.#places);
     if (evidence !== undefined) return this.#finish(evidence);
-    return answer.facts.count === at + 1 ? this.#finish('nothing-behind') : this.#askNext();
+    return answer.facts.count === index + 1 ? this.#finish('nothing-behind') : this.#askNext();
   }
 
   /** By how many places a record has moved since it was read: down where others were inserted before it. */
   #displacement(first: ScannedRecord): number | undefined {
     const expected = (this.#window?.begin ?? 0) - this.#tailBegin;
     if (isSame(this.#tail[expected], first)) return 0;
-    const at = this.#tail.findLastIndex((record) => isSame(record, first));
-    return at < 0 ? undefined : expected - at;
+    const index = this.#tail.findLastIndex((record) => isSame(record, first));
+    return index < 0 ? undefined : expected - index;
   }
 
   /** How many records of an answer are those of the window before, from one on. */
@@ -287,7 +287,7 @@ class OverlapPager implements Pager {
   }
 
   #finish(evidence: Evidence): PagerStep {
-    // As many different leads came as each answer counts.
+    // The different leads that came are as many as each answer counts.
     if (this.#isCountStable && this.#total === this.#met) return complete('total');
     if (this.#isUnclear) return this.#reread();
     if (this.#inserted === 0) return complete(evidence);

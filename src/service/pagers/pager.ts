@@ -4,7 +4,7 @@ import type { UnprovenReason } from '../problems.ts';
 import type { PageFacts, PaginationHints } from './hints.ts';
 import type { Position } from './position.ts';
 
-/** One request for leads. */
+/** A request for leads. */
 export interface PageRequest {
   readonly kind: 'page';
   readonly position: Position;
@@ -39,7 +39,7 @@ export interface Complete {
   readonly evidence: Evidence;
   /** The list does not page: its one answer was shown to be everything, up to so many leads. */
   readonly provenUpTo?: number | undefined;
-  /** The answer names no next page, and the service was seen to name one wherever there is one. */
+  /** The answer names no next page, which this service names as a rule. */
   readonly isNextMissing?: boolean;
 }
 
@@ -65,7 +65,7 @@ interface Switch {
 
 export type PagerStep = PageRequest | Complete | Unproven | Reread | Switch;
 
-/** What the pages of a reading have in common with the list. */
+/** The way in which the pages of a reading change when the list moves. */
 export type Movement =
   /** Positions name a record, or there is one page: a list that moves hides nothing. */
   | 'anchored'
@@ -74,7 +74,7 @@ export type Movement =
   /** Positions count records: only a total, or a second reading, shows whether the list has moved. */
   | 'counted';
 
-/** One page that came whole. */
+/** A page that came whole. */
 export interface PageAnswer {
   readonly kind: 'answer';
   readonly request: PageRequest;
@@ -192,7 +192,7 @@ export const rejectsPosition = (status: number | undefined): boolean =>
 /** Fewer are not cut: no service gives so few at once. */
 export const fewest = 5;
 
-/** What is known of a list beside its answers. */
+/** The facts about a list that are known beside its answers. */
 export interface ListFacts {
   /** Pages may overlap: what comes twice is dropped. */
   readonly overlaps: boolean;

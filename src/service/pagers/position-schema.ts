@@ -26,7 +26,7 @@ const window = z.optional(
     last: z.string(),
     /** Records on the longest page. */
     largest: z.int(),
-    /** So many records were inserted before what was read. */
+    /** The number of records that were inserted before what was read. */
     inserted: z.int(),
   }),
 );

@@ -3,7 +3,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { numberParams } from './names.ts';
 import type { positionSchema } from './position-schema.ts';
 
-/** Where a page begins: a plain JSON value that a checkpoint stores, and at which `listLeads` continues. */
+/** The place where a page begins: a plain JSON value that a checkpoint stores, and at which `listLeads` continues. */
 export type Position = Readonly<z.output<typeof positionSchema>>;
 
 /** A position that is a number of pages or of records. */

@@ -44,13 +44,13 @@ export const probing =
   (first: PageAnswer): PagerStep =>
     continueWith(new SinglePager(params, facts, probes), first);
 
-/** One page that names no next one: tries the usual ways past it, and judges what nothing leads past. */
+/** Tries the usual ways past a page that names no next one, and judges it where nothing leads past it. */
 export class SinglePager implements Pager {
   readonly movement = 'anchored';
   readonly #params: RequestParams;
   readonly #facts: ListFacts;
   readonly #restarts: number;
-  readonly #shown = new ShownByLimit();
+  readonly #limitEffect = new LimitEffect();
   #untried: readonly Probe[];
   #first: PageAnswer | undefined;
   #search: Search<PagerStep> | undefined;
@@ -91,14 +91,14 @@ export class SinglePager implements Pager {
     const isWorthMore = this.#hasReacted || first.hints.hasMore === true;
     this.#probes += 1;
     if (this.#probes > (isWorthMore ? mostProbesForMore : mostProbes))
-      return this.#confirmed(judgeLonePage(first, this.#facts, this.#shown));
+      return this.#confirmed(judgeLonePage(first, this.#facts, this.#limitEffect));
     return value;
   }
 
   #note(answer: PagerAnswer, first: PageAnswer): void {
     const isRepeated = answer.kind === 'answer' && isFirstAgain(answer, first);
     this.#hasReacted ||= !isRepeated;
-    if (answer.kind === 'answer') this.#shown.note(answer, first);
+    if (answer.kind === 'answer') this.#limitEffect.note(answer, first);
     if (!isRepeated) return;
     const isShorter = answer.facts.count < Math.min(first.facts.count, answer.request.limit ?? Infinity);
     this.#hasMoved ||= isShorter || !answer.head.every((record) => this.#isMet(record));
@@ -106,17 +106,17 @@ export class SinglePager implements Pager {
 
   *#tryAll(first: PageAnswer): Search<PagerStep> {
     const { total, hasMore } = first.hints;
-    this.#shown.total = total;
+    this.#limitEffect.total = total;
     // A smaller size shows whether the total counts the leads, or the page.
     if (total === first.facts.count) this.#tryFirst('offset');
     if (hasMore === true) this.#tryFirst('behind');
-    for (let [way, ...others] = this.#untried; way !== undefined; [way, ...others] = this.#untried) {
-      this.#untried = others;
+    for (let [way, ...later] = this.#untried; way !== undefined; [way, ...later] = this.#untried) {
+      this.#untried = later;
       const step = yield* this.#try(way, first);
       if (step !== undefined) return step;
-      if (this.#shown.isTotal && this.#shown.total === first.facts.count) break;
+      if (this.#limitEffect.isTotal && this.#limitEffect.total === first.facts.count) break;
     }
-    return judgeLonePage(first, this.#facts, this.#shown);
+    return judgeLonePage(first, this.#facts, this.#limitEffect);
   }
 
   #tryFirst(way: Probe): void {
@@ -171,7 +171,7 @@ export class SinglePager implements Pager {
     return isSorted ? this.#params.untilNames : [];
   }
 
-  /** Where a parameter is ignored after all, the other ways are left. */
+  /** The other ways are left where a parameter is ignored after all. */
   #continueBy(numbering: Numbering, first: PageAnswer): PagerStep {
     const ignored = probing(this.#params, this.#facts, this.#untried);
     const pager = pagesBehind({ ...numbering, ignored }, first, this.#facts.overlaps);
@@ -183,7 +183,7 @@ export class SinglePager implements Pager {
   *#tryPage(first: PageAnswer): Search {
     const { page: param, firstPage: base } = this.#params;
     const pages: Numbering = { style: 'page', param, base, isBaseUnseen: true };
-    // As long as the first one: a shorter one could not be told from leads that arrive.
+    // It is as long as the first one: a shorter one could not be told from leads that arrive.
     const numbered = (page: number): PageRequest =>
       probe({ style: 'page', param, page }, first.request.limit);
     const second = yield numbered(base + 1);
@@ -204,13 +204,13 @@ export class SinglePager implements Pager {
   /** Leads of a second page may have moved up before that was asked for: then the list is another one now. */
   *#onlyPage(reread: PageAnswer, first: PageAnswer): Search {
     if (!isUnmoved(reread, first)) return this.#restart();
-    // As many leads as a page of one or two holds may have arrived between two requests.
+    // All leads of a page of one or two may have arrived between two requests.
     if (first.facts.count >= fewestUnmoved) return complete('nothing-behind');
     const newest = yield probe(start, first.request.limit);
     return isUnmoved(newest, first) ? complete('nothing-behind') : unproven({ kind: 'list-kept-moving' });
   }
 
-  /** Where a plain name is taken for a filter, one with `_` before it may take the number (json-server). */
+  /** A name with `_` before it may take the number where the plain one is taken for a filter (json-server). */
   *#tryUnderscore(first: PageAnswer, limit?: number): Search {
     const param = '_page';
     const answer = yield probe({ style: 'page', param, page: 2 }, limit);
@@ -252,10 +252,10 @@ export class SinglePager implements Pager {
     if (position === undefined) return undefined;
     const answer = yield probe(position, first.request.limit);
     if (answer.kind === 'rejected') {
-      const [only, ...others] = names.ids;
-      const isMany = others.length + names.times.length > 0;
-      return isMany && only !== undefined
-        ? yield* this.#tryIds(first, { ids: [only], times: [] })
+      const [firstName] = names.ids;
+      const isMany = names.ids.length + names.times.length > 1;
+      return isMany && firstName !== undefined
+        ? yield* this.#tryIds(first, { ids: [firstName], times: [] })
         : undefined;
     }
     const { count } = answer.facts;
@@ -274,11 +274,11 @@ export class SinglePager implements Pager {
 
   /** A limit was honoured by some name, and not by the usual one: it may stand beside a page number with `_` before it. */
   *#tryLimit(first: PageAnswer): Search {
-    const { isHonoured, isHonouredBySome } = this.#shown;
+    const { isHonoured, isHonouredBySome } = this.#limitEffect;
     return isHonoured || !isHonouredBySome ? undefined : yield* this.#tryUnderscore(first, 1);
   }
 
-  /** Where all leads have one time, an earlier one that is honoured brings none. */
+  /** An earlier time that is honoured brings no lead where all leads have one time. */
   *#tryEarlierTime(first: PageAnswer): Search {
     const times = this.#params.untilNames;
     const { count } = first.facts;
@@ -301,17 +301,18 @@ const isFilled = (answer: PagerAnswer): answer is PageAnswer =>
 const isUnmoved = (answer: PagerAnswer, first: PageAnswer): boolean =>
   answer.kind === 'answer' &&
   answer.facts.count === first.facts.count &&
-  answer.head.every((record, at) => isSame(record, first.head[at])) &&
-  answer.tail.every((record, at) => isSame(record, first.tail[at]));
+  answer.head.every((record, i) => isSame(record, first.head[i])) &&
+  answer.tail.every((record, i) => isSame(record, first.tail[i]));
 
 /** Whether an answer is the first page, or the beginning of it; leads may have arrived before. */
 function isFirstAgain({ head }: PageAnswer, first: PageAnswer): boolean {
-  const at = head.findIndex((record) => isSame(record, first.head[0]));
-  return at === 0 || (at > 0 && (head[at + 1] === undefined || isSame(head[at + 1], first.head[1])));
+  const index = head.findIndex((record) => isSame(record, first.head[0]));
+  const following = head[index + 1];
+  return index === 0 || (index > 0 && (following === undefined || isSame(following, first.head[1])));
 }
 
-/** The facts that answers to a smaller size show of the one page of a list. */
-class ShownByLimit {
+/** The facts that answers to a smaller size show about a list of one page. */
+class LimitEffect {
   /** By some name; and by the usual one, by which the first page was asked for. */
   isHonouredBySome = false;
   isHonoured = false;
@@ -345,23 +346,23 @@ class ShownByLimit {
 const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0;
 
 /** Nothing leads past the page: it is everything where the service's answers, or the run before, show it. */
-function judgeLonePage(first: PageAnswer, facts: ListFacts, shown: ShownByLimit): Complete | Unproven {
+function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect): Complete | Unproven {
   const { hasMore, pages = 1, pageSize } = first.hints;
   const { count } = first.facts;
   const { limit = 0 } = first.request;
   const { isFiltered, provenUpTo } = facts;
-  const { total = 0 } = shown;
+  const { total = 0 } = effect;
   if (hasMore === true) return unproven({ kind: 'more-without-parameter' });
   if (pages > 1) return unproven({ kind: 'nothing-new' });
   if (total > count && !isFiltered) return unproven({ kind: 'total-out-of-reach', total, met: count });
-  const isAsAsked = count === limit && (!shown.isIgnored || count === 1);
+  const isAsAsked = count === limit && (!effect.isIgnored || count === 1);
   if (count <= provenUpTo && !isAsAsked) return complete('not-paged', provenUpTo);
   // Fewer leads came than were asked for, and not as many as services often give at once.
   const isAtCap = isAsAsked || count === pageSize || isUsualCap(count) || isRound(count);
-  const isProvenByLimit = shown.isHonoured && count < limit && !isAtCap;
-  const isProvenByTotal = total > 0 && total === count && !shown.isTotalOfPage;
+  const isProvenByLimit = effect.isHonoured && count < limit && !isAtCap;
+  const isProvenByTotal = total > 0 && total === count && !effect.isTotalOfPage;
   if (isProvenByTotal || isProvenByLimit) return complete('not-paged', Math.max(count - 1, provenUpTo));
-  if (shown.saysMore && pageSize !== count) return complete('explicit-end');
+  if (effect.saysMore && pageSize !== count) return complete('explicit-end');
   if (first.hints.pages === 1) return complete('explicit-end');
   if (reachesBack(first, facts)) return complete('reaches-back');
   const isFew = count < fewest && !isAsAsked && count !== pageSize;
