@@ -1,9 +1,9 @@
 import type { ReceivedLeads } from '../inbox/query-types.ts';
 import { runDeliveries, RunTally } from '../sender/delivery-run.ts';
-import type { Finding, UnreceivedClass } from './classify-lead.ts';
+import type { UnreceivedClass } from './classify-lead.ts';
 import type { Audit } from './audit.ts';
 import { batchSize } from './compare-leads.ts';
-import { type TemporaryLead, ValueSpool } from './temporary-leads.ts';
+import type { TemporaryLead } from './temporary-leads.ts';
 import type { PostResult } from '../http/client/poster.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { deliveryOfPulledLead } from '../receiver/backfill.ts';
@@ -11,45 +11,9 @@ import { type RetrySchedule, type Sender, waitsAskedFor } from '../sender/sender
 import type { OutgoingDelivery } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
 
-/** Names a lead that was not received by its class and its place among the leads of that class. */
-interface UnreceivedPlace {
-  readonly kind: UnreceivedClass;
-  /** The place in the order in which the audit found them, from 0. */
-  readonly nth: number;
-}
-
-type UnreceivedLead = TemporaryLead & UnreceivedPlace;
-
-/** Some of the leads that were not received. */
-export class MarkedLeads {
-  readonly #marks: Readonly<Record<UnreceivedClass, Set<number>>> = {
-    refused: new Set(),
-    missing: new Set(),
-  };
-
-  get size(): number {
-    return this.#marks.refused.size + this.#marks.missing.size;
-  }
-
-  add({ kind, nth }: UnreceivedPlace): void {
-    this.#marks[kind].add(nth);
-  }
-
-  /** Returns a test for findings, which must come class by class, each class from its first finding on. */
-  tellOfEach(): (finding: Pick<Finding, 'class'>) => boolean {
-    const seen = { refused: 0, missing: 0 };
-    return ({ class: kind }) => {
-      if (kind !== 'refused' && kind !== 'missing') return false;
-      const nth = seen[kind];
-      seen[kind] += 1;
-      return this.#marks[kind].has(nth);
-    };
-  }
-}
-
 export interface RepairOptions {
   /** The leads that are not in the inbox, in batches of at most 1,000. */
-  readonly leads: AsyncIterable<readonly UnreceivedLead[]>;
+  readonly leads: AsyncIterable<readonly TemporaryLead[]>;
   /** Shows afterwards which leads are there; undefined where nothing can. */
   readonly received: Pick<ReceivedLeads, 'lookUp'> | undefined;
   /** Stores the leads. Where they are delivered as well, each is stored after the receiver has acknowledged it. */
@@ -63,8 +27,8 @@ export interface RepairOptions {
 /** The result of a repair, as the inbox shows it. */
 export interface RepairResult {
   /** The leads that the inbox has now; where nothing shows that, those that the receiver has acknowledged. */
-  readonly repaired: MarkedLeads;
-  /** Leads that the receiver has acknowledged. */
+  readonly repaired: ReadonlySet<string>;
+  /** The leads that the receiver has acknowledged. */
   readonly acknowledged: ReadonlySet<string>;
   /** How many leads the receiver has acknowledged, and the inbox does not have. */
   readonly unseen: number;
@@ -81,27 +45,24 @@ export interface RepairResult {
  */
 export async function repair(options: RepairOptions): Promise<RepairResult> {
   const { received, store, delivery } = options;
-  const tried = new ValueSpool<Tried>();
+  const tried: string[] = [];
   const leads = noted(options.leads, tried);
   const delivered = delivery && (await deliverLeads(leads, delivery, options));
   const failure =
     delivered?.failure ??
     (delivery === undefined && store ? await storeAll(leads, store, options) : undefined);
   const acknowledged = delivered?.acknowledged ?? new Set<string>();
-  const present = await presentAmong(tried, received, acknowledged).finally(() => tried.close());
+  const present = await presentAmong(tried, received, acknowledged);
   const { tally, isSilent = false } = delivered ?? {};
   return { ...present, acknowledged, tally, isSilent, failure: failure ?? present.failure };
 }
 
-/** A lead that was to be repaired. */
-type Tried = readonly [id: string, kind: UnreceivedClass, nth: number];
-
 async function* noted(
-  leads: AsyncIterable<readonly UnreceivedLead[]>,
-  tried: ValueSpool<Tried>,
+  leads: RepairOptions['leads'],
+  tried: string[],
 ): AsyncGenerator<readonly TemporaryLead[]> {
   for await (const batch of leads) {
-    await tried.add(...batch.map(({ id, kind, nth }): Tried => [id, kind, nth]));
+    tried.push(...batch.map(({ id }) => id));
     yield batch;
   }
 }
@@ -126,73 +87,63 @@ async function storeAll(
 
 /** Finds the leads that are there; where nothing shows that, those that were acknowledged. */
 async function presentAmong(
-  tried: ValueSpool<Tried>,
+  tried: readonly string[],
   received: RepairOptions['received'],
   acknowledged: ReadonlySet<string>,
 ): Promise<Pick<RepairResult, 'repaired' | 'unseen' | 'failure'>> {
-  const repaired = new MarkedLeads();
-  let unseen = acknowledged.size;
-  const look = async (batch: readonly Tried[]): Promise<void> => {
-    const found = await received?.lookUp(batch.map(([id]) => id));
-    for (const [i, [id, kind, nth]] of batch.entries()) {
-      const isThere = found === undefined ? acknowledged.has(id) : found[i] !== undefined;
-      if (!isThere) continue;
-      repaired.add({ kind, nth });
-      if (acknowledged.has(id)) unseen -= 1;
-    }
-  };
-  let batch: Tried[] = [];
+  if (received === undefined) return { repaired: acknowledged, unseen: 0, failure: undefined };
+  const repaired = new Set<string>();
   try {
-    for await (const lead of tried.values()) {
-      batch.push(lead);
-      if (batch.length < batchSize) continue;
-      await look(batch);
-      batch = [];
+    for (let start = 0; start < tried.length; start += batchSize) {
+      const ids = tried.slice(start, start + batchSize);
+      const stored = await received.lookUp(ids);
+      for (const [i, id] of ids.entries()) if (stored[i] !== undefined) repaired.add(id);
     }
-    await look(batch);
   } catch (error) {
     // Nobody knows whether the other leads are there.
     return { repaired, unseen: 0, failure: { error } };
   }
+  const unseen = [...acknowledged].filter((id) => !repaired.has(id)).length;
   return { repaired, unseen, failure: undefined };
 }
 
 /** The classes that can be repaired: leads of neither are in the inbox. */
 export const repairedClasses = ['refused', 'missing'] as const satisfies readonly UnreceivedClass[];
 
-interface UnreceivedOptions {
-  readonly onArrived: (lead: UnreceivedPlace) => void;
-  readonly isSent: (id: string) => boolean;
+/** The ids of leads that are not repaired. */
+export interface SkippedLeads {
+  /** The leads that came by themselves after they were found missing. */
+  readonly arrived: Set<string>;
+  /** The leads that the receiver acknowledged in an earlier round, and that are still not in the inbox. */
+  readonly sentBefore: Set<string>;
 }
 
 /** Batches are so small that the lookup is fresh when the leads are sent. */
 const lookupSize = 64;
 
 /**
- * Yields the leads that an audit found to be refused or missing, except for those that have come since: each batch is looked up
- * once more just before it is yielded. `onArrived` gets a lead that has come; `isSent` tells which leads are not to be resent.
+ * Yields the leads that an audit found to be refused or missing, except for those that have come since or were `sent`: each
+ * batch is looked up once more just before it is yielded. Adds the others to `skipped`.
  */
 export async function* unreceivedLeads(
   audit: Pick<Audit, 'unreceived'>,
   received: Pick<ReceivedLeads, 'lookUp'>,
-  { onArrived, isSent }: UnreceivedOptions,
-): AsyncGenerator<readonly UnreceivedLead[]> {
+  sent: ReadonlySet<string>,
+  { arrived, sentBefore }: SkippedLeads,
+): AsyncGenerator<readonly TemporaryLead[]> {
   for (const kind of repairedClasses) {
-    let count = 0;
     for await (const leads of audit.unreceived(kind)) {
       for (let start = 0; start < leads.length; start += lookupSize) {
         const batch = leads.slice(start, start + lookupSize);
-        const found = await received.lookUp(batch.map(({ id }) => id));
-        const unreceived: UnreceivedLead[] = [];
-        for (const [i, lead] of batch.entries()) {
-          const nth = count;
-          count += 1;
-          if (found[i] !== undefined) onArrived({ kind, nth });
-          if (found[i] !== undefined || isSent(lead.id)) continue;
-          // The bytes are copied, since a delivery may wait for a retry long after its batch is gone.
-          unreceived.push({ ...lead, bytes: Buffer.from(lead.bytes), kind, nth });
+        const stored = await received.lookUp(batch.map(({ id }) => id));
+        for (const [i, { id }] of batch.entries()) {
+          if (stored[i] !== undefined) arrived.add(id);
+          else if (sent.has(id)) sentBefore.add(id);
         }
-        yield unreceived;
+        // The bytes are copied, since a delivery may wait for a retry long after its batch is gone.
+        yield batch
+          .filter(({ id }) => !arrived.has(id) && !sentBefore.has(id))
+          .map((lead) => ({ ...lead, bytes: Buffer.from(lead.bytes) }));
       }
     }
   }
@@ -310,7 +261,7 @@ const second = 1000;
 /** Twenty attempts in under three minutes: where a receiver fails half the time, one lead in a million stays undelivered. */
 const waitsMs = [1, 2, 4, 8, ...Array.from({ length: 15 }, () => 10)].map((seconds) => seconds * second);
 
-/** One lead is tried so often at a receiver that has acknowledged nothing so far. */
+/** A lead is tried so often at a receiver that has acknowledged nothing so far. */
 const attemptsWithoutSuccess = 5;
 
 /**
@@ -346,8 +297,8 @@ interface LeadStoreOptions {
 export const storeInInbox =
   ({ inbox, baseUrl, clock }: LeadStoreOptions): StoreLeads =>
   async (leads) => {
-    const found = await inbox.lookUp(leads.map(({ id }) => id));
-    const lacking = leads.filter((_, i) => found[i] === undefined);
+    const stored = await inbox.lookUp(leads.map(({ id }) => id));
+    const lacking = leads.filter((_, i) => stored[i] === undefined);
     if (lacking.length === 0) return;
     await inbox.take(
       lacking.map((lead) => ({

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { MarkedLeads } from '../../src/audit/repair.ts';
 import { repairFindings, type RepairPlan } from '../../src/commands/audit/repair.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { fixedWaits, createSender } from '../../src/sender/sender.ts';
@@ -27,7 +26,7 @@ function planTo(posted: string[]): RepairPlan {
       proxy: undefined,
       trust: { authorities: [], insecure: false },
     },
-    most: 100,
+    mostLeads: 100,
     sent: new Set(),
     openDelivery: () => ({
       clock,
@@ -77,7 +76,7 @@ it('sends no lead again that was acknowledged before the inbox was out of sight'
   const messages = { note: say, say, warn: say } as never;
   const context = { clock, signal: new AbortController().signal, messages, status: undefined };
   const first = await repairFindings(sides, plan, context);
-  expect(first).toMatchObject({ failure: { error: away }, repaired: new MarkedLeads() });
+  expect(first).toMatchObject({ failure: { error: away }, repaired: new Set() });
   expect(said).toEqual(['3 of 3 leads acknowledged by http://127.0.0.1:1']);
   expect((await repairFindings(sides, plan, context)).failure).toBeUndefined();
   expect(posted.sort()).toEqual(ids);

@@ -14,7 +14,7 @@ import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { type Palette, paletteFor, terminalWidth, wrapWidth } from '../../output/terminal/terminal.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { type SettledLeads, settledFindings } from './repair.ts';
+import { type SettledLeads, settledState } from './repair.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import { wrap } from '../../output/wrap.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
@@ -42,8 +42,8 @@ export async function printTable(
   await write(stdout, countsTable(summary, colours, width));
   const rows: string[][] = [];
   let more = 0;
-  for await (const { finding, state } of settledFindings(audit, settled, problemClasses)) {
-    if (rows.length < limit) rows.push(rowOf(finding, state));
+  for await (const finding of audit.findings(problemClasses)) {
+    if (rows.length < limit) rows.push(rowOf(finding, settledState(finding, settled)));
     else more += 1;
   }
   if (rows.length === 0) return;
@@ -357,7 +357,8 @@ async function outcomeOf(
 ): Promise<TestCase['outcome']> {
   const listed: string[] = [];
   const counts = { left: 0, repaired: 0, 'came meanwhile': 0 };
-  for await (const { finding, state = 'left' } of settledFindings(audit, settled, [kind])) {
+  for await (const finding of audit.findings([kind])) {
+    const state = settledState(finding, settled) ?? 'left';
     counts[state] += 1;
     if (state === 'left' && counts.left <= mostListed) listed.push(lineOf(finding));
   }

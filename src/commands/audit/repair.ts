@@ -1,8 +1,7 @@
 import type { Audit, AuditCounts } from '../../audit/audit.ts';
-import type { FindingClass } from '../../audit/classify-lead.ts';
+import type { Finding } from '../../audit/classify-lead.ts';
 import {
   type LeadDelivery,
-  MarkedLeads,
   repair,
   repairedClasses,
   type RepairResult,
@@ -26,27 +25,22 @@ import {
 import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './options.ts';
 
-/** Findings that are none any more at the end of a run. */
+/** The ids of leads that are no longer missing at the end of a run. */
 export interface SettledLeads {
-  readonly repaired: MarkedLeads;
-  /** Leads that came by themselves after they were found missing. */
-  readonly arrived: MarkedLeads;
+  readonly repaired: ReadonlySet<string>;
+  /** The leads that came by themselves after they were found missing. */
+  readonly arrived: ReadonlySet<string>;
 }
 
-/** Class by class, each with what became of it. */
-export async function* settledFindings(
-  audit: Pick<Audit, 'findings'>,
+/** Undefined for a finding that is still one. */
+export function settledState(
+  { class: kind, id }: Finding,
   { repaired, arrived }: SettledLeads,
-  classes: readonly FindingClass[],
-) {
-  const [isRepaired, isArrived] = [repaired.tellOfEach(), arrived.tellOfEach()];
-  for await (const finding of audit.findings(classes)) {
-    const [done, came] = [isRepaired(finding), isArrived(finding)];
-    yield { finding, state: done ? ('repaired' as const) : came ? ('came meanwhile' as const) : undefined };
-  }
+): 'repaired' | 'came meanwhile' | undefined {
+  if (!repairedClasses.some((name) => name === kind)) return undefined;
+  return repaired.has(id) ? 'repaired' : arrived.has(id) ? 'came meanwhile' : undefined;
 }
 
-/** What a repair leaves. */
 export interface RepairedFindings extends SettledLeads {
   /** To be thrown once the findings are printed. */
   readonly failure: { readonly error: unknown } | undefined;
@@ -58,15 +52,11 @@ export interface ComparedSides {
   readonly received: Pick<OpenedReceived, 'name' | 'hasTimes' | 'store'> & {
     readonly leads: Pick<ReceivedLeads, 'lookUp'>;
   };
-  /** Of the service. */
+  /** The address of the service. */
   readonly baseUrl: URL;
 }
 
-const nothing: RepairedFindings = {
-  repaired: new MarkedLeads(),
-  arrived: new MarkedLeads(),
-  failure: undefined,
-};
+const nothing: RepairedFindings = { repaired: new Set(), arrived: new Set(), failure: undefined };
 
 /**
  * Repairs what a whole audit has found, and says what it did, or why it did nothing: a list that may be incomplete proves
@@ -79,51 +69,46 @@ export async function repairFindings(
   { clock, signal, messages, status }: Pick<Context, 'clock' | 'signal' | 'messages' | 'status'>,
 ): Promise<RepairedFindings> {
   const { byClass } = audit.counts;
-  const found = repairedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
-  if (plan === undefined || found === 0) return nothing;
+  const unreceived = repairedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
+  if (plan === undefined || unreceived === 0) return nothing;
   if (!audit.isProven) {
     messages.warn('nothing was repaired: the service does not show that its list is complete');
     return nothing;
   }
-  if (found > plan.most) {
-    const leads = counted(found, 'lead is', 'leads are');
+  if (unreceived > plan.mostLeads) {
+    const leads = counted(unreceived, 'lead is', 'leads are');
     messages.warn(
-      `nothing was repaired: ${leads} missing or refused, and --max-repair allows ${grouped(plan.most)}; ` +
+      `nothing was repaired: ${leads} missing or refused, and --max-repair allows ${grouped(plan.mostLeads)}; ` +
         'raise it once it is clear that they were really lost',
     );
     return nothing;
   }
   const delivery = plan.openDelivery();
   const progress = showProgress(status, clock);
-  const arrived = new MarkedLeads();
+  const skipped = { arrived: new Set<string>(), sentBefore: new Set<string>() };
   const { sent } = plan;
-  let sentBefore = 0;
   let result: RepairResult;
   try {
     result = await repair({
-      leads: unreceivedLeads(audit, received.leads, {
-        onArrived: (lead) => arrived.add(lead),
-        isSent(id) {
-          if (!sent.has(id)) return false;
-          sentBefore += 1;
-          return true;
-        },
-      }),
+      leads: unreceivedLeads(audit, received.leads, sent, skipped),
       received: received.hasTimes ? received.leads : undefined,
       store: received.store && storeInInbox({ inbox: received.store, baseUrl, clock }),
       delivery,
       signal,
-      onProgress: (leads) => progress.update(leads, found),
+      onProgress: (leads) => progress.update(leads, unreceived),
     });
   } finally {
     progress.clear();
     delivery?.close();
   }
   for (const id of result.acknowledged) sent.add(id);
-  const facts = { found: found - sentBefore, sentBefore, arrived: arrived.size, plan, received };
+  const sentBefore = skipped.sentBefore.size;
+  const arrived = skipped.arrived.size;
+  const facts = { count: unreceived - sentBefore, sentBefore, arrived, plan, received };
   noteRepair(result, { ...facts, isInterrupted: signal.aborted }, messages);
   signal.throwIfAborted();
-  return { repaired: result.repaired, arrived, failure: result.failure ?? unreached(result, plan) };
+  const { repaired, failure = unreached(result, plan) } = result;
+  return { repaired, arrived: skipped.arrived, failure };
 }
 
 /** No attempt was answered, and none arrived. */
@@ -133,11 +118,11 @@ function unreached({ tally, repaired }: RepairResult, { target }: RepairPlan): R
   return { error: notReached(tally.firstFailure.result, target) };
 }
 
-/** What was asked for beside the comparison. */
+/** How a run repairs, as its flags say. */
 export interface RepairPlan {
   readonly takeIn: boolean;
   readonly target: ResolvedTarget | undefined;
-  readonly most: number;
+  readonly mostLeads: number;
   /** Leads that the receiver acknowledged in an earlier round: another delivery would bring nothing new. */
   readonly sent: Set<string>;
   /** Opens connections as it needs them; `close` ends them. Undefined without a target. */
@@ -152,10 +137,10 @@ export async function openRepair(
   options: RepairFlagOptions,
   context: Context,
 ): Promise<RepairPlan | undefined> {
-  const { takeIn, sendTo, maxRepair: most } = options;
+  const { takeIn, sendTo, maxRepair: mostLeads } = options;
   if (!takeIn && sendTo === undefined) return undefined;
   if (sendTo === undefined) {
-    return { takeIn, target: undefined, most, sent: new Set(), openDelivery: () => undefined };
+    return { takeIn, target: undefined, mostLeads, sent: new Set(), openDelivery: () => undefined };
   }
   const target = await resolveTarget(sendTo, options, context);
   const settings = await context.settings();
@@ -164,7 +149,7 @@ export async function openRepair(
   return {
     takeIn,
     target,
-    most,
+    mostLeads,
     sent: new Set(),
     openDelivery() {
       const { trust, proxy, url } = target;
@@ -188,7 +173,7 @@ export async function openRepair(
 
 interface RepairFacts {
   /** Leads that were to be repaired. */
-  readonly found: number;
+  readonly count: number;
   /** Leads beside them that were acknowledged in an earlier round. */
   readonly sentBefore: number;
   readonly arrived: number;
@@ -200,38 +185,37 @@ interface RepairFacts {
 /** Says what a repair did, and what it did not do. */
 function noteRepair(
   { repaired, acknowledged: { size: acknowledged }, unseen, tally, isSilent, failure }: RepairResult,
-  { found, sentBefore, arrived, plan: { target, takeIn }, received, isInterrupted }: RepairFacts,
+  { count, sentBefore, arrived, plan: { target, takeIn }, received, isInterrupted }: RepairFacts,
   messages: Pick<Messages, 'say' | 'warn' | 'note'>,
 ): void {
   if (sentBefore > 0) {
     const they = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
     messages.note('sent before', `${they} are not sent again`);
-    if (found === 0) return;
+    if (count === 0) return;
   }
-  const of = `of ${grouped(found)}`;
   const stored = failure === undefined ? 'stored' : 'seen stored';
   const done =
     target === undefined
-      ? `${grouped(repaired.size)} ${of} leads ${stored} in ${received.name}`
-      : `${grouped(acknowledged)} ${of} leads acknowledged by ${target.url.origin}`;
+      ? `${grouped(repaired.size)} of ${grouped(count)} leads ${stored} in ${received.name}`
+      : `${grouped(acknowledged)} of ${grouped(count)} leads acknowledged by ${target.url.origin}`;
   if (isInterrupted) {
-    const rest = target === undefined ? '' : '; what was in flight may have arrived as well';
-    messages.warn(`interrupted: ${done} before that${rest}`);
+    const inFlight = target === undefined ? '' : '; what was in flight may have arrived as well';
+    messages.warn(`interrupted: ${done} before that${inFlight}`);
     return;
   }
   messages.say(done);
   if (arrived > 0) messages.say(`${counted(arrived, 'lead', 'leads')} came meanwhile, without a repair`);
   const first = tally?.firstFailure?.result;
   const wasReached = tally !== undefined && (tally.answered > 0 || repaired.size > 0);
-  if (wasReached && first !== undefined && acknowledged + arrived < found) {
-    const left = counted(found - acknowledged - arrived, 'lead was', 'leads were');
-    const untried = found - arrived - acknowledged - tally.failed;
-    const rest = isSilent
+  if (wasReached && first !== undefined && acknowledged + arrived < count) {
+    const failed = counted(count - acknowledged - arrived, 'lead was', 'leads were');
+    const untried = count - arrived - acknowledged - tally.failed;
+    const end = isSilent
       ? '; nothing was acknowledged for five minutes, and the repair was ended'
       : untried > 0
         ? `; after ${grouped(tally.failed)} of them the others were not tried`
         : '';
-    messages.warn(`${left} not acknowledged: ${whyNotAcknowledged(first)}${rest}`);
+    messages.warn(`${failed} not acknowledged: ${whyNotAcknowledged(first)}${end}`);
   }
   if (unseen > 0) {
     const leads = counted(unseen, 'acknowledged lead is', 'acknowledged leads are');
