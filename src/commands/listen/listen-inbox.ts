@@ -21,7 +21,7 @@ import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
 interface ListenInboxParts {
   /** Undefined for one of this run alone. */
-  readonly named: InboxLocation | undefined;
+  readonly namedLocation: InboxLocation | undefined;
   readonly verifier: Verifier;
   readonly targets: readonly Target[];
   /** How long an attempt at a target lasts at most, in milliseconds. */
@@ -44,10 +44,10 @@ export const namedInbox = async (
 export async function openListenInbox(
   flags: ListenOptions,
   context: Pick<Context, 'paths' | 'clock' | 'signal' | 'messages'>,
-  { named, verifier, targets, attemptMs, onCommit }: ListenInboxParts,
+  { namedLocation, verifier, targets, attemptMs, onCommit }: ListenInboxParts,
 ) {
   const { clock, messages } = context;
-  const location = named ?? (await createTemporaryInbox());
+  const location = namedLocation ?? (await createTemporaryInbox());
   const open = (warn: StoreOptions['warn']): Promise<Inbox> =>
     openInbox({
       ...inboxRequirements(verifier, targets, attemptMs),
@@ -55,7 +55,7 @@ export async function openListenInbox(
     });
   const isShort = flags.for !== undefined || flags.count !== undefined;
   const inbox = isShort
-    ? await open((found) => messages.warn(describeWarning(found)))
+    ? await open((warning) => messages.warn(describeWarning(warning)))
     : await openOnceThere(location, open, context, {
         said: ', and answers 503 meanwhile',
         async begin(whyNot) {
@@ -73,7 +73,7 @@ export async function openListenInbox(
   return {
     inbox,
     location,
-    /** That of the database's URL. */
+    /** The file of the database's URL. */
     files: await credentialFiles(location),
   };
 }
@@ -81,13 +81,13 @@ export async function openListenInbox(
 async function credentialFiles(location: InboxLocation): Promise<readonly RenewedFiles[]> {
   const file = typeof location === 'string' ? undefined : location.file;
   if (typeof location === 'string' || file === undefined || !(await isReadAgain(file))) return [];
-  const what = 'the credentials of the inbox were';
+  const subject = 'the credentials of the inbox were';
   const { renewCredentials } = await import('../../inbox/postgres/open-session.ts');
   const use = async ([url]: readonly Buffer[]): Promise<string | undefined> =>
     (await renewCredentials(location, String(url).trim()))
-      ? `${what} renewed: new connections use the new ones`
+      ? `${subject} renewed: new connections use the new ones`
       : undefined;
-  return [{ what, paths: [file], use }];
+  return [{ subject, paths: [file], use }];
 }
 
 /** A run for a test gets a new inbox, but still on disk; any other continues the one that the last run used. */
@@ -111,22 +111,22 @@ async function noteWaiting(
   }
   for (const { target, waiting, dead, isOwn } of await inbox.targetCounts()) {
     if (isOwn && dead > 0) {
-      const what = counted(dead, 'lead is', 'leads are');
+      const leads = counted(dead, 'lead is', 'leads are');
       messages.note(
         `dead ${target}`,
-        `${what} dead for ${target}: 'leads inbox retry --pending${where}' has this receiver try again`,
+        `${leads} dead for ${target}: 'leads inbox retry --pending${where}' has this receiver try again`,
       );
     }
     if (isOwn) continue;
-    const what = counted(waiting + dead, 'lead waits', 'leads wait');
+    const leads = counted(waiting + dead, 'lead waits', 'leads wait');
     const next = target.startsWith('forward ')
       ? `'leads inbox retry --pending --to URL${where}' delivers ${waiting + dead === 1 ? 'it' : 'them'} to the address that the app has now`
       : 'a run that has that target tries again';
-    messages.note(`waiting ${target}`, `${what} for ${target}, which is no target of this run: ${next}`);
+    messages.note(`waiting ${target}`, `${leads} for ${target}, which is no target of this run: ${next}`);
   }
 }
 
-/** Makes a directory for the inbox of this run in the system's temporary one, where it stays for whoever looks at it. */
+/** Makes a directory for the inbox of this run in the system's temporary one, where it stays for people who look at it. */
 async function createTemporaryInbox(): Promise<string> {
   const parent = tmpdir();
   try {

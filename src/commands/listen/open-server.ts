@@ -61,7 +61,7 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   if (stopping.aborted) server.endConnections();
   else stopping.addEventListener('abort', () => server.endConnections(), { once: true });
   return {
-    /** Those of `--cert` and `--key`. */
+    /** The files of `--cert` and `--key`. */
     files: await certificateFiles(certificate, (pair) => server.renew(pair), session),
     listening,
     /** Connections that are open now. */
@@ -74,7 +74,7 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
   };
 }
 
-/** What is known of a request that was rejected before it was complete. */
+/** A request that was rejected before it was complete, as far as it is known. */
 const asDelivery = ({ remote, receivedAt, method, path, rawHeaders, body }: RejectedRequest): Delivery => ({
   method: method ?? '',
   path: path ?? '',
@@ -85,7 +85,7 @@ const asDelivery = ({ remote, receivedAt, method, path, rawHeaders, body }: Reje
   receivedAt,
 });
 
-/** What the server shows to a client that connects. */
+/** The certificate that the server shows to a client. */
 interface Certificate {
   /** PEM; undefined for plain HTTP. */
   readonly tls: CertificatePair | undefined;
@@ -147,7 +147,7 @@ async function certificateFiles(
   let inUse = tls;
   return [
     {
-      what: 'the certificate was',
+      subject: 'the certificate was',
       paths: [cert, key],
       use(contents) {
         const [certPem = '', keyPem = ''] = contents.map((pem) => pem.toString('latin1'));
@@ -180,7 +180,7 @@ function announce(listening: Listening, { flags, context }: ListenSession): void
   else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
   const { port } = new URL(url);
   const plain = flags.http ? '' : 'add --http, then ';
-  // Where nothing else guards, only requests for this host are taken.
+  // Without a credential, only requests for this host are taken.
   const [cloudflared, ngrok] = flags.verify
     ? ['', '']
     : [' --http-host-header localhost', ' --host-header localhost'];

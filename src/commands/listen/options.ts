@@ -5,7 +5,7 @@ import { httpUrl, pollInterval, writtenFile, leadPointer } from '../flags/flag-v
 import { schemeFlags } from '../flags/delivery-flags.ts';
 import { formatFlags, inboxFlags } from '../flags/shared-flags.ts';
 
-/** Where `--admin` listens. */
+/** The address of `--admin`. */
 interface AdminAddress {
   /** `::1` without brackets. */
   readonly host: string;
@@ -26,17 +26,17 @@ const adminAddress: ValueType<AdminAddress> = {
 };
 
 /** Whether two hosts stand for an address in common, so that one port cannot be had for both. IPv6 without brackets. */
-export const shareAddress = (one: string, other: string): boolean =>
-  one === other || includesAddress(one, other) || includesAddress(other, one);
+export const shareAddress = (first: string, second: string): boolean =>
+  first === second || includesAddress(first, second) || includesAddress(second, first);
 
-function includesAddress(host: string, other: string): boolean {
-  if (host === '0.0.0.0') return !other.includes(':');
-  return host === '::' || (host === 'localhost' && (other === '::1' || isLoopback(other)));
+function includesAddress(host: string, address: string): boolean {
+  if (host === '0.0.0.0') return !address.includes(':');
+  return host === '::' || (host === 'localhost' && (address === '::1' || isLoopback(address)));
 }
 
-/** What a run does to its senders on purpose. */
+/** The failures that a run makes on purpose. */
 export interface Simulation {
-  /** Of every answer. */
+  /** The status of every answer. */
   readonly status?: number | undefined;
   /** How many deliveries of each lead fail before one is taken. */
   readonly failFirst?: number | undefined;
@@ -46,14 +46,14 @@ export interface Simulation {
 
 const simulation: ValueType<Simulation> = {
   parse(typed) {
-    const given = new Map(typed.split(',').map((part) => part.split('=', 2) as [string, string]));
+    const parts = new Map(typed.split(',').map((part) => part.split('=', 2) as [string, string]));
     const { status, failFirst, delayMs }: Simulation = {
-      status: wholeNumber(200, 599).parse(given.get('status') ?? ''),
-      failFirst: wholeNumber(1).parse(given.get('fail-first') ?? ''),
-      delayMs: duration.parse(given.get('delay') ?? ''),
+      status: wholeNumber(200, 599).parse(parts.get('status') ?? ''),
+      failFirst: wholeNumber(1).parse(parts.get('fail-first') ?? ''),
+      delayMs: duration.parse(parts.get('delay') ?? ''),
     };
-    const known = [status, failFirst, delayMs].filter((value) => value !== undefined);
-    return known.length === typed.split(',').length ? { status, failFirst, delayMs } : undefined;
+    const valid = [status, failFirst, delayMs].filter((value) => value !== undefined);
+    return valid.length === typed.split(',').length ? { status, failFirst, delayMs } : undefined;
   },
   expected: 'a list such as status=503,fail-first=2,delay=1s',
 };

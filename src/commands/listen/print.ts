@@ -14,15 +14,19 @@ import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
 
+interface OutputOptions {
+  readonly format: ListenOptions['format'];
+  readonly stdout: StdoutWriter;
+  readonly verifier: Verifier;
+  readonly targets: readonly Pick<Target, 'name'>[];
+}
+
 /**
  * Prints what happens in a run: data to stdout in the form of `--format`, requests and the final counts to stderr. The duration
  * of the run counts from this call.
  */
 export async function openDeliveryOutput(
-  format: ListenOptions['format'],
-  stdout: StdoutWriter,
-  verifier: Verifier,
-  targets: readonly Pick<Target, 'name'>[],
+  { format, stdout, verifier, targets }: OutputOptions,
   context: Pick<Context, 'stdout' | 'env' | 'globals' | 'clock' | 'messages'>,
 ) {
   const { clock, globals, messages } = context;
@@ -58,7 +62,7 @@ export async function openDeliveryOutput(
   };
 }
 
-/** So many bytes of a request's body are shown. */
+/** A request's body is shown up to so many bytes. */
 const shownBodyBytes = 4096;
 
 /** `--verbose`: each request on stderr, its headers and the start of its body, without credentials. */
@@ -78,10 +82,10 @@ function requestPrinter(
 
 /** `3 accepted, 1 duplicate, 2 rejected (2 wrong_credential) in 12.0s` */
 function summaryLine(tally: Tally, durationMs: number): string {
-  const { accepted, duplicate, rejected, other, reasons } = tally;
+  const { accepted, duplicate, rejected, reasons } = tally;
   const parts = [`${accepted} accepted`];
   if (duplicate > 0) parts.push(`${duplicate} duplicate`);
-  if (other > 0) parts.push(`${other} other`);
+  if (tally.other > 0) parts.push(`${tally.other} other`);
   if (rejected > 0) {
     const counts = Object.entries(reasons).map(([reason, times]) => `${times} ${reason}`);
     parts.push(`${rejected} rejected (${counts.join(', ')})`);
@@ -127,8 +131,9 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
   };
 }
 
-function counted({ fetched, known, notStored }: BackfillRound): string {
-  const parts = [`${fetched} fetched`, `${known} already known`];
+function counted(round: BackfillRound): string {
+  const { fetched, notStored } = round;
+  const parts = [`${fetched} fetched`, `${round.known} already known`];
   if (notStored > 0) parts.push(`${notStored} not stored`);
   return parts.join(', ');
 }
@@ -162,7 +167,7 @@ interface Tally extends Record<AnsweredDelivery['verdict'], number> {
   readonly reasons: Record<string, number>;
 }
 
-/** One form of stdout: the text for each event, empty where nothing is printed. */
+/** A form of stdout: the text for each event, empty where nothing is printed. */
 interface Printer {
   listening(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
@@ -237,15 +242,25 @@ function eventsPrinter(isTerminal: boolean): Printer {
       return line(`${record.slice(0, -1)},"lead":${lead}}`);
     },
     forward(attempt) {
-      const { at, leadId, target, state, retryInMs } = attempt;
+      const { leadId, target, state, retryInMs } = attempt;
       const { ok, answer, status = null, durationMs, body } = attempt.result;
-      const dueAt = retryInMs === undefined ? null : new Date(at + retryInMs).toISOString();
+      const dueAt = retryInMs === undefined ? null : new Date(attempt.at + retryInMs).toISOString();
       const number = attempt.attempt;
-      const record = { type: 'forward', at: iso(at), leadId, target, attempt: number, state, ok, answer };
+      const record = {
+        type: 'forward',
+        at: iso(attempt.at),
+        leadId,
+        target,
+        attempt: number,
+        state,
+        ok,
+        answer,
+      };
       return whole({ ...record, status, durationMs, dueAt, body });
     },
-    backfill({ number, startedAt, durationMs, end, fetched, known, notStored }) {
-      const counts = { fetched, known, notStored };
+    backfill(round) {
+      const { number, startedAt, durationMs, end, fetched, notStored } = round;
+      const counts = { fetched, known: round.known, notStored };
       const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
       const ended = { durationMs, ...counts, complete: error === null, error };
       return whole({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended });
@@ -259,13 +274,23 @@ function redactedPrinter(): Printer {
   const iso = isoTimes();
   return {
     ...eventsPrinter(true),
-    forward({ at, leadId, target, attempt, state, result: { ok, status = null, durationMs } }) {
-      const record = { type: 'forward', at: iso(at), leadId, target, attempt, state, ok, status, durationMs };
+    forward({ at: endedAt, leadId, target, attempt, state, result: { ok, status = null, durationMs } }) {
+      const record = {
+        type: 'forward',
+        at: iso(endedAt),
+        leadId,
+        target,
+        attempt,
+        state,
+        ok,
+        status,
+        durationMs,
+      };
       return `${escapeJson(JSON.stringify(record))}\n`;
     },
     delivery({ delivery, verdict, reason = null, status, durationMs, leadId = null, attempt = null }) {
-      const at = { type: 'delivery', receivedAt: iso(delivery.receivedAt) };
-      const record = { ...at, verdict, reason, status, durationMs, leadId, attempt };
+      const start = { type: 'delivery', receivedAt: iso(delivery.receivedAt) };
+      const record = { ...start, verdict, reason, status, durationMs, leadId, attempt };
       return `${escapeJson(JSON.stringify(record))}\n`;
     },
   };
@@ -319,7 +344,7 @@ function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): 
       );
       return `${[first, ...remarkLines].join('\n')}\n`;
     },
-    forward({ at, leadId, target, attempt, state, retryInMs, result }) {
+    forward({ at: endedAt, leadId, target, attempt, state, retryInMs, result }) {
       const { to, answer, durationMs, body = '' } = result;
       const name = kinds.indexOf(to) === kinds.lastIndexOf(to) ? to : target;
       const next =
@@ -327,12 +352,12 @@ function prettyPrinter(colours: Palette, { targets, redactor }: PrettyOptions): 
           ? ', dead'
           : retryInMs === undefined
             ? ''
-            : `, again at ${new Date(at + retryInMs).toISOString().slice(11, 19)}Z`;
+            : `, again at ${new Date(endedAt + retryInMs).toISOString().slice(11, 19)}Z`;
       const times = attempt > 1 ? `attempt ${attempt}: ` : '';
-      const what = `${name}: ${times}${answer} (${formatDuration(durationMs)})${next} ${body}`.trimEnd();
+      const text = `${name}: ${times}${answer} (${formatDuration(durationMs)})${next} ${body}`.trimEnd();
       const isBelow = last === leadId;
       last = leadId;
-      return `           ${sanitize(isBelow ? what : `${shortened(leadId)}  ${what}`)}\n`;
+      return `           ${sanitize(isBelow ? text : `${shortened(leadId)}  ${text}`)}\n`;
     },
     backfill: () => '',
     summary: () => '',
@@ -359,7 +384,7 @@ function nameAndCategory(bytes: Uint8Array): string[] {
   return texts.filter((text) => typeof text === 'string').map((text) => sanitize(shortened(text)));
 }
 
-/** Each deviation from the specification is shown once, since a service repeats it in every lead. */
+/** Shows every deviation from the specification once, since a service repeats it in every lead. */
 function remarks(event: AnsweredDelivery, path: string, shownWarnings: Set<string>): string[] {
   const { detail, attempt, firstAt, differs, warnings = [], explanation = [] } = event;
   const lines: string[] = [];

@@ -10,14 +10,14 @@ import { slept } from '../../time/clock.ts';
 import { textOfSecret } from '../../files/read.ts';
 import type { ListenOptions } from './options.ts';
 
-/** What a run reads again when its files change. */
+/** Files that a run rereads when they change. */
 export interface RenewedFiles {
-  /** As the subject of a sentence: `the certificate was`. */
-  readonly what: string;
+  /** The subject of a sentence: `the certificate was`. */
+  readonly subject: string;
   readonly paths: readonly string[];
   /**
-   * Uses what the files hold now, and gives what to say of it; undefined: it is in use already. Throws a `LeadsError`, and
-   * changes nothing, for what cannot be used.
+   * Uses the contents of the files, and gives the message about it; undefined: they are in use already. Throws a `LeadsError`,
+   * and changes nothing, for contents that cannot be used.
    */
   readonly use: (contents: readonly Buffer[]) => string | undefined | Promise<string | undefined>;
 }
@@ -40,7 +40,7 @@ export async function renewFiles(
   signal: AbortSignal,
   onLook: () => void,
 ): Promise<void> {
-  const looks = files.map((one) => lookAt(one, { clock, messages }));
+  const looks = files.map((watched) => lookAt(watched, { clock, messages }));
   let looking = Promise.resolve();
   const lookAgain = (isAsked: boolean): Promise<void> =>
     (looking = looking.then(async () => {
@@ -57,53 +57,53 @@ export async function renewFiles(
 
 /** `isAsked`: the operator says that the files are complete, or the run has just read them. */
 function lookAt(
-  { what, paths, use }: RenewedFiles,
+  { subject, paths, use }: RenewedFiles,
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
 ): (isAsked: boolean) => Promise<void> {
-  let seen: string | undefined;
-  /** What was tried last. */
+  let lastDigest: string | undefined;
+  /** The contents that were tried last. */
   let tried: string | undefined;
   let againAt = Infinity;
   let renewals = 0;
   return async (isAsked) => {
-    let { read, found } = await readAll(paths);
-    let isStable = found === seen;
+    let { read, digest } = await readAll(paths);
+    let isStable = digest === lastDigest;
     // A look that is asked for does not wait for the next one, but a file may change between the reads of two.
     for (let n = 0; isAsked && !isStable && n < mostReads; n += 1) {
-      const again = await readAll(paths);
-      isStable = again.found === found;
-      ({ read, found } = again);
+      const reread = await readAll(paths);
+      isStable = reread.digest === digest;
+      ({ read, digest } = reread);
     }
-    seen = found;
-    const isTried = found === tried;
+    lastDigest = digest;
+    const isTried = digest === tried;
     if (!isStable || (!isAsked && isTried && clock.now() < againAt)) return;
-    tried = found;
+    tried = digest;
     try {
       if (read instanceof ConfigError) throw read;
-      const said = await use(read);
+      const message = await use(read);
       againAt = Infinity;
-      if (said !== undefined) messages.note(`${what} ${(renewals += 1)}`, said);
+      if (message !== undefined) messages.note(`${subject} ${(renewals += 1)}`, message);
     } catch (error) {
       againAt = clock.now() + tryEveryMs;
-      if (isAsked || !isTried) messages.warn(`${what} not renewed: ${describe(error).message}`);
+      if (isAsked || !isTried) messages.warn(`${subject} not renewed: ${describe(error).message}`);
     }
   };
 }
 
-/** Those of `--token-file` and `--secret-file`; none where none can be read again. */
+/** The files of `--token-file` and `--secret-file`; empty where no file can be read again. */
 export async function secretFiles(
   { token, tokenFile, secret, secretFile }: ListenOptions,
   current: CurrentKeys,
 ): Promise<readonly RenewedFiles[]> {
   // Behind the secrets that stand in the flags themselves.
   const first = token.length + secret.length;
-  const named = [...tokenFile, ...secretFile].map((path, i) => ({ path, index: first + i }));
-  const isRead = await Promise.all(named.map(({ path }) => isReadAgain(path)));
-  const files = named.filter((_, i) => isRead[i]);
+  const secretPaths = [...tokenFile, ...secretFile].map((path, i) => ({ path, index: first + i }));
+  const isRead = await Promise.all(secretPaths.map(({ path }) => isReadAgain(path)));
+  const files = secretPaths.filter((_, i) => isRead[i]);
   if (files.length === 0) return [];
   return [
     {
-      what: 'the secrets were',
+      subject: 'the secrets were',
       paths: files.map(({ path }) => path),
       use(contents) {
         const { scheme, keys } = current;
@@ -111,8 +111,8 @@ export async function secretFiles(
         for (const [i, { index, path }] of files.entries()) {
           const text = textOfSecret(contents[i] ?? Buffer.alloc(0), `the secret in ${path}`);
           // Its own first: one secret may stand in two files.
-          const known = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
-          next[index] = known ?? scheme.key(new Secret(text));
+          const sameKey = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
+          next[index] = sameKey ?? scheme.key(new Secret(text));
         }
         if (next.every((key, i) => key === keys[i])) return undefined;
         current.replace(next);
@@ -127,14 +127,14 @@ export const isReadAgain = (path: string): Promise<boolean> =>
   path === '-'
     ? Promise.resolve(false)
     : stat(path).then(
-        (found) => found.isFile(),
+        (stats) => stats.isFile(),
         () => false,
       );
 
-/** What the files hold, or why one of them cannot be read; `found` is equal for what is equal. */
+/** The contents of the files, or the error of one that cannot be read; `digest` is equal for equal contents. */
 async function readAll(
   paths: readonly string[],
-): Promise<{ read: readonly Buffer[] | ConfigError; found: string }> {
+): Promise<{ read: readonly Buffer[] | ConfigError; digest: string }> {
   const read: Buffer[] = [];
   for (const path of paths) {
     try {
@@ -142,10 +142,10 @@ async function readAll(
     } catch (cause) {
       const error =
         cause instanceof ConfigError ? cause : new ConfigError(unreadable(path, cause), { cause });
-      return { read: error, found: messageOf(cause) };
+      return { read: error, digest: messageOf(cause) };
     }
   }
-  return { read, found: read.map((one) => one.toString('latin1')).join('\0') };
+  return { read, digest: read.map((content) => content.toString('latin1')).join('\0') };
 }
 
 /** Without waiting for a writer where a pipe has taken the place of the file. */

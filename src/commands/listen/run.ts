@@ -16,28 +16,27 @@ import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { openService, type Service } from '../../service/client/service.ts';
-import { setNewest } from '../../set-newest.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../webhook/explain/explanation-text.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
 import { shellWord } from '../../front.ts';
+import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 import { resolveScheme, leadPlaceOf } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
-import { type ListenOptions, shareAddress, type Simulation } from './options.ts';
+import { type ListenOptions, shareAddress } from './options.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 import { startAdmin } from './start-admin.ts';
 import { outcomeOf, StopCondition } from './stop-condition.ts';
-import { openTargets, targetDefinitions } from './targets.ts';
+import { openTarget, targetDefinitions } from './targets.ts';
 import { withinTenth } from './within-tenth.ts';
-import type { Clock } from '../../time/clock.ts';
-import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
+import { SimulatedFailures } from './simulated-failures.ts';
 
-/** What is to be closed when the run ends, whatever ends it; the last one first. */
+/** The steps that close a run, however it ends; the last one is first. */
 type Closers = (() => Promise<void> | void)[];
 
 export async function run(flags: ListenOptions, context: Context): Promise<Outcome> {
@@ -50,7 +49,7 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
   }
 }
 
-/** Each of them, also where another one fails. */
+/** Runs every step, also where another one fails. */
 async function closeAll(closers: Closers): Promise<void> {
   const close = closers.pop();
   if (close === undefined) return;
@@ -94,26 +93,29 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const definitions = await targetDefinitions(flags);
   /** Aborts what the targets have in flight. */
   const abort = new AbortController();
-  const named = await namedInbox(flags, settings, context);
-  if (flags.inspect !== undefined && named === ':memory:') {
+  const namedLocation = await namedInbox(flags, settings, context);
+  if (flags.inspect !== undefined && namedLocation === ':memory:') {
     throw new UsageError('--inspect reads the inbox from a process of its own, which sees none in memory', {
       hint: 'name a file: --inbox FILE',
     });
   }
-  const host = typeof named === 'object' ? hostname() : undefined;
+  const host = typeof namedLocation === 'object' ? hostname() : undefined;
   const targets: Target[] = [];
   closers.push(context.onHangup(() => targets.forEach((target) => target.reopen?.())));
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
   const note = noteWith(messages, verifier);
-  const parts = { signal: abort.signal, host, note };
-  for await (const target of openTargets(definitions, flags, settings, verifier, context, parts)) {
-    targets.push(target);
-  }
+  const opening = {
+    ...{ context, host, note, signal: abort.signal },
+    env: withoutInboxPassword(flags, context.env),
+    timeoutMs: settings.timeoutMs,
+    scheme: verifier.scheme.name,
+  };
+  for (const definition of definitions) targets.push(await openTarget(definition, opening));
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(clock, targets);
   const opened = await openListenInbox(flags, context, {
-    named,
+    namedLocation,
     verifier,
     targets,
     attemptMs: settings.timeoutMs,
@@ -167,7 +169,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     (error) => stop.fail(error),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
-  const output = await openDeliveryOutput(flags.format, stdout, verifier, targets, context);
+  const output = await openDeliveryOutput({ format: flags.format, stdout, verifier, targets }, context);
   const workers = targets.map(
     (target) =>
       new ForwardWorker(target, {
@@ -252,7 +254,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
 }
 
 /**
- * What opens the service of the rounds, once. A command that gives the key runs in a round: deliveries need none, and what
+ * Gives the function that opens the service of the rounds, once. A command that gives the key runs in a round: deliveries need none, and what
  * it asks may be away. Throws a `ConfigError` for what is wrong with the settings.
  */
 async function pulledService(
@@ -283,8 +285,8 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
   // A terminal shows ^C at the start of a line and stays on it.
   if (stderr.isTTY === true) stderr.write('\n');
   if (drainDelayMs === 0) return;
-  const rest = formatDuration(drainDelayMs);
-  messages.say(`draining: takes deliveries for another ${rest}; a second signal ends it at once`);
+  const delay = formatDuration(drainDelayMs);
+  messages.say(`draining: takes deliveries for another ${delay}; a second signal ends it at once`);
 }
 
 function receiverFor(
@@ -326,18 +328,18 @@ const alwaysSaid: ReadonlySet<ReceiverNote['kind']> = new Set(['output-cut', 'gi
  */
 const noteWith =
   (messages: Context['messages'], current: CurrentKeys) =>
-  (found: ReceiverNote): void => {
-    if (alwaysSaid.has(found.kind)) {
-      messages.warn(problemSentence(found));
+  (note: ReceiverNote): void => {
+    if (alwaysSaid.has(note.kind)) {
+      messages.warn(problemSentence(note));
       return;
     }
-    messages.note(`${found.kind} ${JSON.stringify(causeOf(found, current))}`, problemSentence(found));
+    messages.note(`${note.kind} ${JSON.stringify(causeOf(note, current))}`, problemSentence(note));
   };
 
-function causeOf(found: ReceiverNote, current: CurrentKeys): readonly (string | number)[] {
-  if ('secrets' in found) return [current.replaced, found.number];
-  if (found.kind === 'lead-not-sent') return [found.leadId];
-  return found.kind === 'forwards-stopped' ? [found.why] : [];
+function causeOf(note: ReceiverNote, current: CurrentKeys): readonly (string | number)[] {
+  if ('secrets' in note) return [current.replaced, note.number];
+  if (note.kind === 'lead-not-sent') return [note.leadId];
+  return note.kind === 'forwards-stopped' ? [note.why] : [];
 }
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
@@ -346,8 +348,8 @@ function hostGuardFor(
   messages: Pick<Context['messages'], 'note'>,
 ): HostGuard | undefined {
   if (!http || verify) return undefined;
-  const own = host.includes(':') ? `[${host}]` : host;
-  return hostGuard(own, problemSentence, (foreign) => {
+  const hostInUrl = host.includes(':') ? `[${host}]` : host;
+  return hostGuard(hostInUrl, problemSentence, (foreign) => {
     const advice = 'if that is your tunnel, it must send the host localhost';
     messages.note('foreign host', `a request for the host '${foreign}' was answered 403; ${advice}`);
   });
@@ -362,54 +364,4 @@ async function endWithin(
   const over = new AbortController();
   const wait = clock.sleep(ms, over.signal).catch(() => undefined);
   await Promise.race([work.finally(() => over.abort()), wait]);
-}
-
-interface SimulatedFailuresOptions extends Simulation {
-  readonly clock: Pick<Clock, 'sleep'>;
-  /** Ends every delay. */
-  readonly signal: AbortSignal;
-}
-
-/** Leads whose failures are counted at the same time; beyond that the oldest counts are dropped. */
-const countedLeads = 100_000;
-
-/** Failures on purpose, so that the retries of a service can be tested (`--simulate`). */
-class SimulatedFailures {
-  readonly #options: SimulatedFailuresOptions;
-  readonly #failuresOf = new Map<string, number>();
-
-  constructor(options: SimulatedFailuresOptions) {
-    this.#options = options;
-  }
-
-  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
-  failureFor(leadIds: readonly string[]): Rejection | undefined {
-    const { status, failFirst } = this.#options;
-    if (status !== undefined && status >= 300) {
-      return { ...rejection('told_to_fail', `answered ${status}, as --simulate says`), status };
-    }
-    if (failFirst === undefined) return undefined;
-    const failures = [...new Set(leadIds)].map((leadId) => this.#nextFailureOf(leadId, failFirst));
-    return failures.find((failure) => failure !== undefined);
-  }
-
-  #nextFailureOf(leadId: string, failFirst: number): Rejection | undefined {
-    const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
-    if (times > failFirst) return undefined;
-    setNewest(this.#failuresOf, leadId, times, countedLeads);
-    return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
-  }
-
-  /** The status of a success may be any 2xx. */
-  statusFor(status: number): number {
-    return status === 200 ? (this.#options.status ?? status) : status;
-  }
-
-  /** Undefined when there is nothing to wait for. */
-  wait(): Promise<void> | undefined {
-    const { delayMs, clock, signal } = this.#options;
-    if (delayMs === undefined || signal.aborted) return undefined;
-    // A delay that is interrupted is no failure: the answer is sent at once then.
-    return clock.sleep(delayMs, signal).catch(() => undefined);
-  }
 }

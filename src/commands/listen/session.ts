@@ -7,16 +7,16 @@ import type { Target } from '../../receiver/targets/target.ts';
 import type { ListenOptions } from './options.ts';
 import type { StopCondition } from './stop-condition.ts';
 
-/** What the parts of one run share. */
+/** The values that the parts of one run share. */
 export interface ListenSession {
   readonly flags: ListenOptions;
   readonly context: Context;
   readonly verifier: CurrentKeys;
-  /** Of the targets, in their order. */
+  /** The targets in the order of their flags. */
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;
-  /** For `--admin`; undefined: nobody asks. */
+  /** The counters of `--admin`; undefined without it. */
   readonly metrics: ReceiverMetrics | undefined;
   readonly stop: StopCondition;
 }

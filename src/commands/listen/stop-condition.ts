@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
 import { isCtrlC } from '../flags/polling.ts';
 
-/** What stopped a run. `count`: so many new leads came, and every target has had them. */
+/** The cause that stopped a run. `count`: so many new leads came, and no target waits for them. */
 export type StopCause =
   | { readonly by: 'count' | 'time' | 'signal' }
   /** The reader of stdout went away, or the disk is full: nothing more can be shown. */
@@ -73,14 +73,14 @@ export class StopCondition {
     );
   }
 
-  /** What to say of a run that did not end by its count; undefined without one. */
+  /** The message about a run that did not end by its count; undefined without one. */
   missed(cause: StopCause): string | undefined {
     if (this.#count === undefined || cause.by === 'count') return undefined;
-    const wanted = this.#count === 1 ? '1 new lead was' : `${this.#count} new leads were`;
+    const target = this.#count === 1 ? '1 new lead was' : `${this.#count} new leads were`;
     if (this.#accepted < this.#count) {
-      return `${wanted} wanted, ${this.#accepted === 0 ? 'none' : this.#accepted} came`;
+      return `${target} wanted, ${this.#accepted === 0 ? 'none' : this.#accepted} came`;
     }
-    return `${wanted} wanted and came, but a target has not had ${this.#count === 1 ? 'it' : 'all of them'}`;
+    return `${target} wanted and came, but a target has not had ${this.#count === 1 ? 'it' : 'all of them'}`;
   }
 
   fail(error: Error): void {

@@ -13,7 +13,6 @@ import { asUsageError } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { ListenOptions } from './options.ts';
-import type { Settings } from '../../config/load-settings.ts';
 import type { Context } from '../../context.ts';
 import { proxyFor } from '../../http/client/http-client.ts';
 import { leadFilter } from '../../lead/filter.ts';
@@ -25,8 +24,6 @@ import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { authorityFor } from '../../tls/local-authority.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
-import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 
 /** A target as it is asked for. */
 export interface TargetDefinition {
@@ -45,7 +42,7 @@ export interface TargetDefinition {
   readonly insecure: boolean;
 }
 
-const usual = {
+const defaults = {
   when: [],
   giveUpMs: defaultGiveUpMs,
   keepPath: false,
@@ -69,21 +66,21 @@ export const targetKeys = Object.keys(shape);
 export async function targetDefinitions(flags: ListenOptions): Promise<readonly TargetDefinition[]> {
   const written = await Promise.all(flags.target.map(readTargets));
   const targets: readonly TargetDefinition[] = [
-    ...flags.forwardTo.map((forward) => ({ ...usual, to: { forward }, where: '--forward-to' })),
-    ...flags.exec.map((exec) => ({ ...usual, to: { exec }, where: '--exec' })),
-    ...flags.output.map((output) => ({ ...usual, to: { output }, where: '--output' })),
+    ...flags.forwardTo.map((forward) => ({ ...defaults, to: { forward }, where: '--forward-to' })),
+    ...flags.exec.map((exec) => ({ ...defaults, to: { exec }, where: '--exec' })),
+    ...flags.output.map((output) => ({ ...defaults, to: { output }, where: '--output' })),
     ...written.flat(),
   ];
-  const seen = new Set<string>();
+  const addresses = new Set<string>();
   for (const target of targets) {
     rejectPlainHttp(target);
     const address = await addressOf(target);
-    if (seen.has(address)) {
+    if (addresses.has(address)) {
       throw new UsageError(`${target.where}: ${nameOf(target)} is a target already`, {
         hint: 'each target gets a lead once',
       });
     }
-    seen.add(address);
+    addresses.add(address);
   }
   return targets;
 }
@@ -101,7 +98,7 @@ async function readTargets(typed: string): Promise<TargetDefinition[]> {
 function readTarget(json: unknown): TargetDefinition {
   const { forward, exec, output, when = [], giveUp, ...members } = membersOf(json);
   const { keepPath = false, insecure = false } = members;
-  if ([forward, exec, output].filter((one) => one !== undefined).length !== 1) {
+  if ([forward, exec, output].filter((place) => place !== undefined).length !== 1) {
     throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint });
   }
   const value = <T>(type: ValueType<T>, typed: string, key: string): T =>
@@ -121,8 +118,8 @@ function readTarget(json: unknown): TargetDefinition {
   );
   return {
     ...{ to, where: '--target', keepPath, insecure },
-    when: [when].flat().map((one) => value(condition, one, 'when').condition),
-    giveUpMs: giveUp === undefined ? usual.giveUpMs : value(interval, giveUp, 'giveUp'),
+    when: [when].flat().map((typed) => value(condition, typed, 'when').condition),
+    giveUpMs: giveUp === undefined ? defaults.giveUpMs : value(interval, giveUp, 'giveUp'),
   };
 }
 
@@ -135,9 +132,9 @@ function membersOf(json: unknown): Members {
   const [issue] = read.error.issues;
   if (issue?.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
-    const known = `the keys are ${targetKeys.join(', ')}`;
+    const allKeys = `the keys are ${targetKeys.join(', ')}`;
     throw new UsageError(`--target: '${key}' is no key of a target`, {
-      hint: didYouMean(key, targetKeys) ?? known,
+      hint: didYouMean(key, targetKeys) ?? allKeys,
     });
   }
   const [key] = issue?.path ?? [];
@@ -187,55 +184,49 @@ const nameOf = ({ to }: TargetDefinition): string =>
   'forward' in to ? to.forward.origin : 'exec' in to ? 'that command' : to.output;
 
 interface OpenOptions {
-  readonly signal: AbortSignal;
+  readonly context: Context;
+  /** The environment of commands. */
+  readonly env: Context['env'];
+  readonly timeoutMs: number;
+  /** The name of the scheme that verifies deliveries. */
+  readonly scheme: string;
+  /** The name of this machine, where others share the inbox. */
   readonly host: string | undefined;
-  readonly note: (found: ReceiverNote) => void;
+  readonly note: (note: ReceiverNote) => void;
+  /** Aborts the attempts in flight. */
+  readonly signal: AbortSignal;
 }
 
-/**
- * Opens the targets one by one. `signal` aborts what they have in flight; `host`: of this machine, where others share the
- * inbox. Throws an `OutputError` when the file of one cannot be opened.
- */
-export async function* openTargets(
-  definitions: readonly TargetDefinition[],
-  flags: ListenOptions,
-  { timeoutMs }: Settings,
-  { scheme }: Verifier,
-  context: Context,
-  { signal, host, note }: OpenOptions,
-): AsyncGenerator<Target, void> {
+/** Throws an `OutputError` when the file of the target cannot be opened. */
+export async function openTarget(definition: TargetDefinition, options: OpenOptions): Promise<Target> {
+  const { when: where, giveUpMs } = definition;
+  const { clock } = options.context;
+  const unlimited = { categories: [], since: undefined, until: undefined };
+  const takes: Target['takes'] =
+    where.length === 0
+      ? undefined
+      : (lead) => leadFilter({ ...unlimited, where, now: clock.now() }).matches(lead);
+  return { ...(await openPlace(definition, options)), giveUpMs, takes };
+}
+
+async function openPlace(
+  { to, keepPath, where }: TargetDefinition,
+  { context, env, timeoutMs, scheme, host, note, signal }: OpenOptions,
+): Promise<Target> {
   const { clock, globals, killGroup, messages, paths, pid } = context;
-  const env = withoutInboxPassword(flags, context.env);
-  const open = async ({ to, keepPath, where }: TargetDefinition): Promise<Target> => {
-    if ('exec' in to)
-      return execTarget({ host, timeoutMs, signal, command: to.exec, env, messages, killGroup });
-    if ('output' in to) {
-      return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, sentenceOf, note });
-    }
-    return forwardTarget({
-      ...{ timeoutMs, sentenceOf: problemSentence, signal },
-      url: to.forward,
-      keepPath: keepPath ? { urlSaidBy: where } : undefined,
-      scheme: scheme.name,
-      proxy: proxyFor(to.forward, context.env),
-      keepBody: globals.verbose,
-      loopbackCa: await authorityFor(to.forward, paths.dataDir),
-      now: () => clock.now(),
-    });
-  };
-  for (const definition of definitions) {
-    const { when: where, giveUpMs } = definition;
-    const takes: Target['takes'] =
-      where.length === 0
-        ? undefined
-        : (lead) =>
-            leadFilter({
-              categories: [],
-              since: undefined,
-              until: undefined,
-              where,
-              now: clock.now(),
-            }).matches(lead);
-    yield { ...(await open(definition)), giveUpMs, takes };
+  if ('exec' in to) {
+    return execTarget({ host, timeoutMs, signal, command: to.exec, env, messages, killGroup });
   }
+  if ('output' in to) {
+    return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, sentenceOf, note });
+  }
+  return forwardTarget({
+    ...{ timeoutMs, scheme, sentenceOf: problemSentence, signal },
+    url: to.forward,
+    keepPath: keepPath ? { urlSaidBy: where } : undefined,
+    proxy: proxyFor(to.forward, context.env),
+    keepBody: globals.verbose,
+    loopbackCa: await authorityFor(to.forward, paths.dataDir),
+    now: () => clock.now(),
+  });
 }

@@ -27,7 +27,7 @@ it('uses only files of one moment, however often they are swapped while it reads
   let hangUp: () => void = () => undefined;
   const end = new AbortController();
   const files = {
-    what: 'the pair was',
+    subject: 'the pair was',
     paths: ['cert', 'key'].map((name) => join(home, 'data', name)),
     use: (contents: readonly Buffer[]) => {
       used.push(contents.map(String));
