@@ -1,17 +1,14 @@
 import { onTestFinished } from 'vitest';
 import type { Answer } from '../../src/http/server/send-answer.ts';
-import type {
-  FailedHandshake,
-  HttpServer,
-  HttpServerOptions,
-  RejectedRequest,
-} from '../../src/http/server/server-options.ts';
+import type { FailedHandshake, HttpServer, HttpServerOptions } from '../../src/http/server/server-options.ts';
 import { openHttpsServer } from '../../src/http/server/https-server.ts';
+import type { RequestRejection } from '../../src/http/problems.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 
 export interface TestReceiver extends HttpServer {
   readonly deliveries: Delivery[];
-  readonly rejected: RejectedRequest[];
+  /** Each rejection with the part of its request that was received. */
+  readonly rejected: (RequestRejection & Delivery)[];
   readonly handshakes: FailedHandshake[];
   readonly errors: unknown[];
 }
@@ -21,7 +18,7 @@ const accepted: Answer = { status: 200, body: { status: 'accepted', id: 'l-1' } 
 /** A plain receiver on a free port that accepts everything and writes down what happened. */
 export async function startReceiver(options: Partial<HttpServerOptions> = {}): Promise<TestReceiver> {
   const deliveries: Delivery[] = [];
-  const rejected: RejectedRequest[] = [];
+  const rejected: TestReceiver['rejected'] = [];
   const handshakes: FailedHandshake[] = [];
   const errors: unknown[] = [];
   const receiver = await openHttpsServer({
@@ -30,7 +27,7 @@ export async function startReceiver(options: Partial<HttpServerOptions> = {}): P
     tls: undefined,
     clock: { now: () => 1_768_478_400_000 },
     onError: (error) => errors.push(error),
-    onRejected: (one) => rejected.push(one),
+    onRejected: (rejection, received) => rejected.push({ ...received, ...rejection }),
     onHandshake: (one) => handshakes.push(one),
     ...options,
     handle: (delivery) => {

@@ -2,7 +2,6 @@ import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
-import type { RejectedRequest } from '../../http/server/server-options.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { inWords } from '../../messages/http.ts';
 import { describe } from '../../messages/command-line.ts';
@@ -12,7 +11,6 @@ import { slept } from '../../time/clock.ts';
 import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { checkCertificate, readUserCertificate } from '../../tls/user-certificate.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
 import type { ListenOptions } from './options.ts';
 import type { Listening } from './print.ts';
 import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
@@ -35,7 +33,7 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
       metrics?.failed('internal');
       messages.warn(`a delivery failed and was answered 503: ${sentenceOf(error)}`);
     },
-    onRejected: (refused) => void receiver.handleRejected(asDelivery(refused), inWords(refused)),
+    onRejected: (rejected, received) => void receiver.handleRejected(received, inWords(rejected)),
     onHandshake({ code, problem, remote }) {
       metrics?.failed('handshake');
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
@@ -73,17 +71,6 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
     },
   };
 }
-
-/** A request that was rejected before it was complete, as far as it is known. */
-const asDelivery = ({ remote, receivedAt, method, path, rawHeaders, body }: RejectedRequest): Delivery => ({
-  method: method ?? '',
-  path: path ?? '',
-  url: '',
-  rawHeaders: rawHeaders ?? [],
-  body: body ?? new Uint8Array(),
-  remote,
-  receivedAt,
-});
 
 /** The certificate that the server shows to a client. */
 interface Certificate {

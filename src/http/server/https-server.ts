@@ -27,6 +27,7 @@ import {
   rejectionFor,
   rejectRequest,
   reportRejected,
+  requestLineOf,
   tooSlow,
 } from './reject-request.ts';
 import {
@@ -159,7 +160,7 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());
     const rejected = rejectionOf('wrong_method', { kind: 'method-connect' });
-    rejectConnection(state, connectionOf(socket), rejected, { method: request.method, path: request.url });
+    rejectConnection(state, connectionOf(socket), rejected, requestLineOf(request));
   });
 }
 
@@ -295,7 +296,7 @@ function handleRequest(exchange: Exchange): void {
     ended(size) {
       if (connection.closing || state.isDraining) return;
       const cut = { kind: 'body-cut-off', received: size, length: head.length } as const;
-      reportRejected(state, request, rejectionOf('incomplete_body', cut));
+      reportRejected(exchange, rejectionOf('incomplete_body', cut), requestLineOf(request));
     },
   });
   body.receive(request, head);

@@ -11,13 +11,13 @@ import type { Exchange, Limits, ServerState } from './server-options.ts';
  * what there is of its body, where its headers were valid.
  */
 export function rejectRequest(
-  { state, connection, request, response }: Exchange,
+  exchange: Exchange,
   rejected: RequestRejection,
-  received?: Delivery,
+  received: Partial<Delivery> = requestLineOf(exchange.request),
 ): void {
-  closeAfterAnswer(connection);
-  sendAnswer(response, answerTo(rejected, state), true);
-  reportRejected(state, request, rejected, received);
+  closeAfterAnswer(exchange.connection);
+  sendAnswer(exchange.response, answerTo(rejected, exchange.state), true);
+  reportRejected(exchange, rejected, received);
 }
 
 /** The next answer is the last; the client can read it although it is still sending. */
@@ -28,32 +28,31 @@ export function closeAfterAnswer(connection: Connection): void {
   socket.destroySoon = () => lingeringClose(socket);
 }
 
-/** Reports a request that was rejected before it was a complete delivery. */
+/** Reports a request that was rejected before it was a complete delivery; `received`: what is known of it. */
 export function reportRejected(
-  state: ServerState,
-  request: IncomingMessage,
+  { state, connection }: Pick<Exchange, 'state' | 'connection'>,
   rejected: RequestRejection,
-  received?: Delivery,
+  received: Partial<Delivery>,
 ): void {
-  state.options.onRejected?.({
-    ...rejected,
-    remote: request.socket.remoteAddress ?? '',
-    receivedAt: state.options.clock.now(),
-    method: request.method,
-    path: request.url,
-    rawHeaders: received?.rawHeaders,
-    body: received?.body,
-  });
+  const { remote } = connection;
+  const unknown = { method: '', path: '', url: '', rawHeaders: [], body: new Uint8Array() };
+  const receivedAt = state.options.clock.now();
+  state.options.onRejected?.(rejected, { ...unknown, remote, receivedAt, ...received });
 }
+
+export const requestLineOf = ({ method = '', url = '' }: IncomingMessage): Partial<Delivery> => ({
+  method,
+  path: url,
+});
 
 /** Closes a connection for which there is no response object, after an answer where the client can still read one. */
 export function rejectConnection(
   state: ServerState,
   connection: Connection,
   rejected: RequestRejection,
-  request: { method?: string | undefined; path?: string | undefined } = {},
+  received: Partial<Delivery> = {},
 ): void {
-  const { socket, remote } = connection;
+  const { socket } = connection;
   // A client that sent nothing has made no request that could be reported.
   if (rejected.reason === 'too_slow' && !hasSentRequestBytes(connection)) {
     connection.closing = true;
@@ -63,7 +62,7 @@ export function rejectConnection(
   closeAfterAnswer(connection);
   // A request behind others waits for its turn: it is ours to be slow then.
   if (rejected.reason === 'too_slow' && connection.waiting.length > 0) return;
-  state.options.onRejected?.({ ...rejected, ...request, remote, receivedAt: state.options.clock.now() });
+  reportRejected({ state, connection }, rejected, received);
   // The client would take this for the answer to the request ahead, which is the last that is answered.
   if (awaitsAnswer(connection) && socket.writable) return;
   if (connection.waiting.length > 0 || !socket.writable) {

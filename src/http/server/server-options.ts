@@ -6,20 +6,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyBudget, Connection } from './connections.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
 
-/** A request that the server rejected before it was a complete delivery. */
-export interface RejectedRequest extends RequestRejection {
-  readonly remote: string;
-  /** Milliseconds since the epoch. */
-  readonly receivedAt: number;
-  /** Undefined when the request line could not be read. */
-  readonly method?: string | undefined;
-  readonly path?: string | undefined;
-  /** Undefined when the headers were not valid. */
-  readonly rawHeaders?: Delivery['rawHeaders'] | undefined;
-  /** The part of it that was received. */
-  readonly body?: Uint8Array | undefined;
-}
-
 /** A TLS connection that ended before a request could be sent. */
 export interface FailedHandshake {
   readonly remote: string;
@@ -53,7 +39,8 @@ export interface HttpServerOptions {
   /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
   readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;
-  readonly onRejected?: ((rejected: RejectedRequest) => void) | undefined;
+  /** Called for a request that is rejected before it is a complete delivery, with the part of it that was received. */
+  readonly onRejected?: ((rejected: RequestRejection, received: Delivery) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
   /** The limit of connections was reached, and a client was not accepted. */
   readonly onFull?: ((connections: number) => void) | undefined;
