@@ -202,11 +202,11 @@ function withoutKey(error: unknown): DialectReport {
 async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
   const { baseUrl } = settings.account();
   // `receiver.authority` reports an authority that cannot be read.
-  const own = await authorityFor(baseUrl, paths.dataDir).catch(() => undefined);
+  const authority = await authorityFor(baseUrl, paths.dataDir).catch(() => undefined);
   return {
     baseUrl,
     proxy: proxyFor(baseUrl, env),
-    authorities: own === undefined ? [] : [own],
+    authorities: authority === undefined ? [] : [authority],
     timeoutMs: settings.timeoutMs,
     clock,
     signal,
@@ -234,18 +234,18 @@ function checkKey({ error }: DialectReport): CheckResult {
 
 function unexamined(error: LeadsError): CheckResult[] {
   const isData = error instanceof DataError;
-  const [envelope = '', ...others] = dialectNames;
+  const [envelope = '', ...later] = dialectNames;
   const why = error instanceof ConfigError ? 'there is no key' : 'the service did not answer';
   const first = isData ? fail(envelope, error) : skip(envelope, why);
   return [
     isData && wantsPost(error) ? wantsGet(envelope, error) : first,
-    ...others.map((name) => skip(name, isData ? 'the answer holds no leads' : why)),
+    ...later.map((name) => skip(name, isData ? 'the answer holds no leads' : why)),
   ];
 }
 
 function wantsGet(name: string, { status }: LeadsError): CheckResult {
-  const shown = status === undefined ? '' : ` (${status})`;
-  const detail = `the service wants POST there${shown}, and lists are read by GET alone`;
+  const statusText = status === undefined ? '' : ` (${status})`;
+  const detail = `the service wants POST there${statusText}, and lists are read by GET alone`;
   return fail(name, detail, 'if it has a list for GET, too: leads config set api.path /…');
 }
 
@@ -301,7 +301,7 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
   const indent = marks.pass.length + 1 + nameWidth + 1;
   const put = (lines: readonly string[]): Promise<void> => write(stdout, `${lines.join('\n')}\n`);
   const indented = (text: string, columns: number): string[] =>
-    wrap(sanitize(text), Math.max(20, width - columns)).map((one) => ' '.repeat(columns) + one);
+    wrap(sanitize(text), Math.max(20, width - columns)).map((line) => ' '.repeat(columns) + line);
   const inside = (text: string): string[] => indented(text, indent);
   const checkLines = (checks: Alike): string[] => {
     const [{ result, detail, hint }] = checks;
@@ -310,24 +310,26 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
     const narrow = marks.pass.length + 1;
     const isOne = names.length === 1;
     const text = isOne ? inside(detail) : indented(`${names.join(', ')}: ${detail}`, narrow);
-    const [first = '', ...rest] = text;
+    const [first = '', ...lines] = text;
     const label = isOne ? `${names.join('').padEnd(nameWidth)} ` : '';
     const hintText = `hint: ${hint}`;
     const hints = hint === undefined ? [] : isOne ? inside(hintText) : indented(hintText, narrow);
-    return [`${mark} ${label}${first.trimStart()}`, ...rest, ...hints.map(dim)];
+    return [`${mark} ${label}${first.trimStart()}`, ...lines, ...hints.map(dim)];
   };
   return {
     async group(title, results) {
-      const shown = quiet ? results.filter(({ result }) => result === 'warn' || result === 'fail') : results;
-      if (quiet && shown.length === 0) return;
-      await put([colours.bold(sanitize(title)), ...alike(shown.map(inWords)).flatMap(checkLines), '']);
+      const printed = quiet
+        ? results.filter(({ result }) => result === 'warn' || result === 'fail')
+        : results;
+      if (quiet && printed.length === 0) return;
+      await put([colours.bold(sanitize(title)), ...alike(printed.map(inWords)).flatMap(checkLines), '']);
     },
     learnt: (changes) =>
       put([
         colours.bold('learnt'),
         ...changes.flatMap(({ key, value, evidence, old }) => {
-          const was = old === undefined || old === value ? '' : ` (was ${shown(old)})`;
-          return [`  ${sanitize(`${key} ${shown(value)}${was}`)}`, ...inside(evidence).map(dim)];
+          const was = old === undefined || old === value ? '' : ` (was ${valueText(old)})`;
+          return [`  ${sanitize(`${key} ${valueText(value)}${was}`)}`, ...inside(evidence).map(dim)];
         }),
         '',
       ]),
@@ -335,10 +337,10 @@ async function prettyPrinter(context: PrintContext): Promise<DoctorPrinter> {
       if (quiet && warn + fail === 0) return;
       const verdict = fail > 0 ? colours.red : colours.green;
       const counts = `${pass} passed, ${warn} warning${warn === 1 ? '' : 's'}, ${fail} failed, ${skip} skipped`;
-      const asked = requests === 0 ? '' : `; ${requests} requests`;
+      const requestCount = requests === 0 ? '' : `; ${requests} requests`;
       const saved =
         written === null ? '' : `; wrote ${written} key${written === 1 ? '' : 's'} to the profile`;
-      await put(wrap(`${counts}${asked}${saved}`, width).map((line) => verdict(line)));
+      await put(wrap(`${counts}${requestCount}${saved}`, width).map((line) => verdict(line)));
     },
   };
 }
@@ -366,7 +368,7 @@ function alike(results: readonly CheckInWords[]): Alike[] {
 }
 
 /** An empty JSON Pointer is a value. */
-const shown = (value: unknown): string =>
+const valueText = (value: unknown): string =>
   typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 
 interface DoctorSummary extends Readonly<Record<CheckOutcome, number>> {

@@ -41,17 +41,17 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   let startedAt = context.clock.now();
   const begin = async () => {
     startedAt = context.clock.now();
-    const pages = selectLeads(service, query, filter, matcher, limit);
+    const pages = selectLeads(service, { query, filter, matcher, limit });
     return { selection: pages, first: await pages.next() };
   };
   const { selection, first } =
     watch === undefined
       ? await begin()
       : await outliveOutages(begin, { every: watch, hasWorked: false }, context);
-  let shown = 0;
+  let count = 0;
   let page = first;
   for (; page.done !== true; page = await selection.next()) {
-    shown += page.value.length;
+    count += page.value.length;
     if (isHeld) heldLeads.push(...page.value);
     else await print(page.value);
   }
@@ -65,14 +65,14 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     throw new IncompleteError(remainder);
   }
   if (watch === undefined) {
-    await noteRemainder(remainder, shown, context);
-    if (shown === 0 && format === 'table') context.messages.say('no lead matches');
+    await noteRemainder(remainder, count, context);
+    if (count === 0 && format === 'table') context.messages.say('no lead matches');
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');
   const { acceptIncomplete } = options;
-  const known = { startedAt, shown: new Set(heldLeads.map(({ id }) => id)) };
-  await watchLeads({ service, query, matcher, every: watch, print, known, acceptIncomplete }, context);
+  const previous = { startedAt, ids: new Set(heldLeads.map(({ id }) => id)) };
+  await watchLeads({ service, query, matcher, every: watch, print, previous, acceptIncomplete }, context);
   return 'done';
 }
 
@@ -98,19 +98,26 @@ function rejectContradictions(options: ListOptions): void {
   );
 }
 
-async function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): Promise<void> {
+async function noteRemainder(remainder: Remainder, count: number, { messages }: Context): Promise<void> {
   if (typeof remainder === 'object') {
     const { problemSentence } = await import('../../messages/find-message.ts');
     messages.note('incomplete', `leads may be missing: ${problemSentence(remainder.reason)}`);
   }
   if (remainder === 'more') {
-    const what = shown === 1 ? 'this is the first lead' : `these are the first ${shown} leads`;
-    messages.note('more', `${what}; for more: --limit ${shown * 5}, or --limit all`);
+    const sentence = count === 1 ? 'this is the first lead' : `these are the first ${count} leads`;
+    messages.note('more', `${sentence}; for more: --limit ${count * 5}, or --limit all`);
   }
 }
 
 /** Whether leads exist that were not selected: beyond the limit, or perhaps, where the service proves no end. */
 type Remainder = 'none' | 'more' | Unproven;
+
+interface Selection {
+  readonly query: LeadQuery;
+  readonly filter: LeadFilter;
+  readonly matcher: LeadMatcher;
+  readonly limit: number;
+}
 
 /** The largest page that is requested for a limit. */
 const largestPage = 1000;
@@ -121,16 +128,11 @@ const largestPage = 1000;
  */
 async function* selectLeads(
   service: Service,
-  query: LeadQuery,
-  filter: LeadFilter,
-  { matches }: LeadMatcher,
-  limit: number,
+  { query, filter, matcher, limit }: Selection,
 ): AsyncGenerator<readonly RawLead[], Remainder, undefined> {
+  const { categories, where, text, since, until } = filter;
   const filtersHere =
-    filter.categories.length + filter.where.length > 0 ||
-    filter.text !== undefined ||
-    filter.since !== undefined ||
-    filter.until !== undefined;
+    categories.length + where.length > 0 || [text, since, until].some((value) => value !== undefined);
   const preferredSize = filtersHere || limit > largestPage ? undefined : limit;
   const ends: Unproven[] = [];
   const pages = listLeads(service, {
@@ -139,19 +141,19 @@ async function* selectLeads(
     prefetch: limit === Infinity,
     acceptUnproven: (end) => void ends.push(end),
   });
-  let left = limit;
+  let remaining = limit;
   for await (const batch of pages) {
-    const passing = batch.leads.filter(matches);
-    if (passing.length > left) {
-      yield passing.slice(0, left);
+    const passing = batch.leads.filter(matcher.matches);
+    if (passing.length > remaining) {
+      yield passing.slice(0, remaining);
       return 'more';
     }
-    left -= passing.length;
+    remaining -= passing.length;
     yield passing;
-    if (left === 0 && !batch.last) return 'more';
+    if (remaining === 0 && !batch.last) return 'more';
   }
   const [unproven = 'none'] = ends;
-  return left === 0 && ends.length > 0 ? 'more' : unproven;
+  return remaining === 0 && ends.length > 0 ? 'more' : unproven;
 }
 
 interface LeadPrinter {
@@ -281,16 +283,16 @@ function fitting(fields: readonly string[] | undefined, rows: readonly (readonly
 
 function columnsFor(fields: readonly string[] | undefined, { id = 'id', statusField }: Dialect): Column[] {
   if (fields !== undefined) return fields.map((path) => ({ head: path, paths: [path] }));
-  const named = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];
-  return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths: named }];
+  const paths = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];
+  return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths }];
 }
 
 /** The cells of leads. */
 function rowsOf(leads: readonly RawLead[], columns: readonly Column[], zone: string): string[][] {
-  const asked = new FieldPaths(columns.flatMap((column) => column.paths));
+  const fieldPaths = new FieldPaths(columns.flatMap((column) => column.paths));
   return leads.map((lead) => {
     const texts = new Map<string, string>();
-    eachMember(utf8(lead.bytes), (path, raw) => texts.set(path, raw), asked);
+    eachMember(utf8(lead.bytes), (path, raw) => texts.set(path, raw), fieldPaths);
     return columns.map(({ paths, isId }) => {
       const path = paths.find((name) => texts.has(name));
       if (path === undefined) return isId === true ? (lead.id ?? '') : '';

@@ -16,7 +16,7 @@ interface Watch {
   readonly every: number;
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
   /** The list before: when it began, in ms, and the ids that it showed. */
-  readonly known: { readonly startedAt: number; readonly shown: ReadonlySet<string | undefined> };
+  readonly previous: { readonly startedAt: number; readonly ids: ReadonlySet<string | undefined> };
   readonly acceptIncomplete: boolean;
 }
 
@@ -29,16 +29,16 @@ const overlapMs = 86_400_000;
  * what is there.
  */
 export async function watchLeads(
-  { service, query, matcher, every, print, known, acceptIncomplete }: Watch,
+  { service, query, matcher, every, print, previous, acceptIncomplete }: Watch,
   context: Context,
 ): Promise<void> {
   const { clock, signal, messages } = context;
-  const seen = new IdSet();
+  const ids = new IdSet();
   const memory = new RunMemory();
   const met = new Map<string, number>();
   let isFirst = true;
-  /** Not printed yet: what came before a poll broke off does not come again. */
-  let found: RawLead[] = [];
+  /** These are not printed yet: leads that came before a poll broke off do not come again. */
+  let newLeads: RawLead[] = [];
   /** The first poll has to know everything that is there; a later one may fail to prove that, and is said. */
   const read = async (pages: () => Promise<void>): Promise<boolean> => {
     if (!isFirst) return (await completeWalk(pages, context)) !== undefined;
@@ -48,16 +48,16 @@ export async function watchLeads(
   const poll = async (): Promise<void> => {
     const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
     const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
-    const asked = { ...query, since };
-    const before = memory.before(asked);
-    const pages = listLeads(service, { query: asked, seen, before, prefetch: true, acceptUnproven });
+    const pollQuery = { ...query, since };
+    const before = memory.before(pollQuery);
+    const pages = listLeads(service, { query: pollQuery, seen: ids, before, prefetch: true, acceptUnproven });
     const isProven = await read(async () => {
       for await (const { leads } of pages) {
         // A record without an id may have been shown before.
         for (const lead of leads) {
           const created = readCreatedAt(lead.createdAt) ?? since;
           if (lead.id !== undefined) met.set(lead.id, created);
-          if (lead.id !== undefined && matcher.matches(lead) && created >= since) found.push(lead);
+          if (lead.id !== undefined && matcher.matches(lead) && created >= since) newLeads.push(lead);
         }
       }
     });
@@ -68,20 +68,20 @@ export async function watchLeads(
     }
     noteFilters(matcher, context.messages);
   };
-  const takeFound = async (): Promise<RawLead[]> => {
-    found = [];
+  const readNew = async (): Promise<RawLead[]> => {
+    newLeads = [];
     await outliveOutages(poll, { every, hasWorked: true }, context);
-    return oldestFirst(found);
+    return oldestFirst(newLeads);
   };
   const wait = { ms: every, why: 'the next poll', isExpected: true };
   try {
-    const first = await takeFound();
+    const first = await readNew();
     const isNew = ({ id, createdAt }: RawLead): boolean =>
-      !known.shown.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= known.startedAt;
+      !previous.ids.has(id) && (readCreatedAt(createdAt) ?? -Infinity) >= previous.startedAt;
     await print(first.filter(isNew));
     for (;;) {
       await messages.waiting(wait, () => clock.sleep(every, signal));
-      await print(await takeFound());
+      await print(await readNew());
     }
   } catch (error) {
     if (!isCtrlC(signal)) throw error;

@@ -99,9 +99,6 @@ class OverlapPager implements Pager {
   #isParallel = false;
   #idle = 0;
   #explained = 0;
-  #total: number | undefined;
-  #met = 0;
-  #isCountStable = true;
   #evidence: Evidence = 'nothing-behind';
   /** The id of the last record that the run before has read, until it comes. */
   #expectedId: string | undefined;
@@ -116,7 +113,6 @@ class OverlapPager implements Pager {
     this.#largest = stored.largest;
     this.#inserted = stored.inserted;
     this.#isProven = true;
-    this.#isCountStable = false;
     this.#limit = limit;
     this.#expectedId = stored.last;
     return this;
@@ -144,7 +140,6 @@ class OverlapPager implements Pager {
       if (this.#phase !== 'windows') return this.#reread();
       return this.#isProven ? this.#widen() : this.#withoutOverlap();
     }
-    this.#count(answer);
     if (this.#phase === 'start') return this.#afterStart(answer);
     if (this.#phase === 'last window') return this.#afterLastWindow(answer);
     if (this.#window === undefined) return this.#afterFirst(answer);
@@ -287,19 +282,11 @@ class OverlapPager implements Pager {
   }
 
   #finish(evidence: Evidence): PagerStep {
-    // The different leads that came are as many as each answer counts.
-    if (this.#isCountStable && this.#total === this.#met) return complete('total');
     if (this.#isUnclear) return this.#reread();
     if (this.#inserted === 0) return complete(evidence);
     this.#evidence = evidence;
     this.#phase = 'start';
     return probe(start, this.#limit);
-  }
-
-  #count({ hints: { total }, fresh }: PageAnswer): void {
-    this.#isCountStable &&= this.#total === undefined ? this.#met === 0 : this.#total === total;
-    this.#total = total;
-    this.#met += fresh;
   }
 
   /** The start of the list explains what was inserted where the list continues behind it as it was read. */
