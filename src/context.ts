@@ -4,7 +4,6 @@ import type { Globals } from './config/settings.ts';
 import type { Host } from './host.ts';
 import type { HttpClient } from './http/client/http-client.ts';
 import { createMessages, type Messages } from './output/messages.ts';
-import type { Texts } from './service/client/service.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
 
 export type { Outcome } from './exit-codes.ts';
@@ -19,8 +18,6 @@ export interface Context extends Host {
   readonly status: StatusLine | undefined;
   /** Flag > environment > profile > default. Read once a run. */
   settings(): Promise<Settings>;
-  /** What makes sentences of errors and problems. */
-  texts(): Promise<Texts>;
   /**
    * For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. `asksOnce`: as a
    * rule it sends one request.
@@ -28,7 +25,7 @@ export interface Context extends Host {
   http(asksOnce?: boolean): Promise<HttpClient>;
 }
 
-interface ContextOptions extends Pick<Context, 'globals' | 'texts'> {
+interface ContextOptions extends Pick<Context, 'globals'> {
   readonly allowsNewProfile: boolean;
 }
 
@@ -38,7 +35,7 @@ interface ContextOptions extends Pick<Context, 'globals' | 'texts'> {
  */
 export async function withContext<T>(
   host: Host,
-  { globals, allowsNewProfile, texts }: ContextOptions,
+  { globals, allowsNewProfile }: ContextOptions,
   run: (context: Context) => Promise<T>,
 ): Promise<T> {
   const { env } = host;
@@ -64,7 +61,7 @@ export async function withContext<T>(
   });
   // Getters stay getters: a command that never reads stdin must not open it.
   const context = Object.defineProperties(
-    { globals, paths, messages, status, settings, texts, http },
+    { globals, paths, messages, status, settings, http },
     {
       ...Object.getOwnPropertyDescriptors(host),
       stderr: { value: stderr },

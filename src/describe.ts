@@ -1,5 +1,5 @@
 import { LeadsError, messageOf, type Problem } from './errors.ts';
-import { commandLine, hintFor } from './front.ts';
+import { commandLine, type Front, hintFor } from './front.ts';
 
 /** The sentence and the hint that a person at the command line reads. */
 export interface Description {
@@ -20,4 +20,10 @@ function describeProblem({ kind, message = kind, option, hint }: Problem): Descr
     message: option === undefined ? message : `${commandLine.option(option)}: ${message}`,
     hint: hintFor(hint, commandLine),
   };
+}
+
+/** The sentence and the hint as one text, for a note while a run goes on. */
+export function noteText({ kind, message = kind, hint }: Problem, front: Front = commandLine): string {
+  const advice = hintFor(hint, front);
+  return advice === undefined ? message : `${message}; ${advice}`;
 }

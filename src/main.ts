@@ -1,5 +1,4 @@
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
-import type { Texts } from './service/client/service.ts';
 import type { Host } from './host.ts';
 import { wrapWidth } from './output/terminal/terminal.ts';
 
@@ -15,8 +14,7 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
     const invocation = await parseArgv(argv);
     if (invocation.kind === 'print') return await print(invocation.text(wrapWidth(host.stdout)), host);
     const { withContext } = await import('./context.ts');
-    const texts = async (): Promise<Texts> => (await import('./messages/command-line.ts')).commandLineTexts;
-    return exitCodeOf({ outcome: await withContext(host, { ...invocation, texts }, invocation.run) });
+    return exitCodeOf({ outcome: await withContext(host, invocation, invocation.run) });
   } catch (thrown) {
     const { report } = await import('./report-error.ts');
     return await report(thrown, argv, host);

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import { endpointOf } from '../check/endpoint.ts';
 import { issuerOf, shakeHands, type Handshake } from '../check/tls-handshake.ts';
+import { unsafeConnection } from '../service/errors.ts';
 import { tlsFailureOf } from '../service/client/retry.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
@@ -56,7 +57,7 @@ export async function checkServiceCertificate(connection: Connection): Promise<C
     const cert = hands.ok ? { cert: hands.certificate } : {};
     const failure = tlsFailureOf(code ?? '', { message: code ?? '', ...cert });
     const { origin } = baseUrl;
-    if (failure !== undefined) return fail(name, { kind: 'unsafe-connection', origin, ...failure });
+    if (failure !== undefined) return fail(name, unsafeConnection(origin, failure));
     const hint = 'is the service up, and is this its HTTPS port?';
     return fail(name, `the handshake failed (${code})`, hint);
   }

@@ -18,9 +18,3 @@ export const describeProblem = (found: Problem): ReturnType<typeof describe> => 
 
 /** The same of a warning, as one text. */
 export const describeWarning = (found: Problem): string => warningOf(found, commandLine);
-
-/** What is said while a run goes on. */
-export const commandLineTexts = {
-  sentenceOf: (thrown: unknown): string => sentenceOf(thrown),
-  noteOf: describeWarning,
-};

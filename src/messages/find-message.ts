@@ -3,14 +3,12 @@ import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
-import { serviceMessages } from './service.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,
-  ...serviceMessages,
 };
 
 export const messageFor = (problem: Problem): Message | undefined => messageIn(catalogue, problem);

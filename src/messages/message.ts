@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts';
 import type { Front, Hint } from '../front.ts';
 
-export { loginCommand, updateLeads } from '../front.ts';
+export { updateLeads } from '../front.ts';
 /** The name that the messages of rooms have for a front. */
 export type Words = Front;
 

@@ -1,3 +1,4 @@
+import { noteText } from '../describe.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { PageSource } from './fetch-page.ts';
@@ -6,8 +7,15 @@ import { failedAnswer, partialAnswer, unreadEvidence } from './pagers/evidence.t
 import { unproven, type ListFacts, type PageAnswer, type PagerAnswer } from './pagers/pager.ts';
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { asksForPart } from './pagers/request-params.ts';
-import type { UnprovenReason } from './problems.ts';
+import { unreadBesideSetting } from './errors.ts';
 import type { Readings } from './readings.ts';
+import {
+  interruptedRunNotMet,
+  listKeptMoving,
+  nothingBehindStop,
+  runBeforeNotMet,
+  type UnprovenReason,
+} from './unproven-reasons.ts';
 
 /** A list of one page is proven by that page itself in these ways. */
 const provenByPage: readonly string[] = ['not-paged', 'few', 'reaches-back'];
@@ -108,19 +116,19 @@ export class Doubts {
     if (end.kind === 'unproven' && !isCut) return end;
     if (this.#sign !== undefined) return unproven(this.#sign);
     const isLone = end.kind === 'complete' && provenByPage.includes(end.evidence);
-    if (isLone && this.#readings.isShortOfOthers) return unproven({ kind: 'list-kept-moving' });
+    if (isLone && this.#readings.isShortOfOthers) return unproven(listKeptMoving);
     const unread = this.#unread(end, answer);
     if (unread !== undefined) {
       if (end.kind !== 'complete' || end.evidence !== 'affirmed') return unproven(unread);
       const { service } = this.#source;
-      const note = (await service.texts()).noteOf({ kind: 'unread-beside-setting', of: unread });
+      const note = noteText(unreadBesideSetting(unread), service.front);
       service.messages.note('silent', note, true);
     }
     if (end.kind === 'unproven') return end;
     const isOpaque = this.#from.style !== 'start' && !isCounting(this.#from);
     // Some services answer a cursor that they do not know any more with an empty page.
     if (this.#options.goesBackToStart === true && isOpaque && !this.#isStartRead && this.#isEmpty)
-      return unproven({ kind: 'nothing-behind-stop' });
+      return unproven(nothingBehindStop);
     const missing = await this.#missing();
     if (missing !== undefined) return unproven(missing);
     const isPart = this.#isFiltered || asksForPart(this.#source.params);
@@ -158,13 +166,13 @@ export class Doubts {
     if (overlap.length > 0 && !this.#meetsRunBefore()) {
       const ids = new Set<string | undefined>(overlap);
       const isListed = this.#isFiltered && (await this.#isListed(({ id }) => ids.has(id)));
-      if (!isListed) return { kind: 'run-before-not-met', overlap: overlap.length };
+      if (!isListed) return runBeforeNotMet(overlap.length);
     }
     // The leads of an interrupted run stand before the place where it stopped, and may be gone from a list that is the same one.
     const leads = this.#isStartRead && overlap.length === 0 ? this.#interruptedSize : 0;
     if (leads === 0 || this.#isInterruptedMet) return undefined;
     const isListed = this.#isFiltered && (await this.#isListed((lead) => this.#isOfInterrupted(lead)));
-    return isListed ? undefined : { kind: 'attempt-not-met', leads };
+    return isListed ? undefined : interruptedRunNotMet(leads);
   }
 
   #meetsRunBefore(): boolean {

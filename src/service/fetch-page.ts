@@ -9,7 +9,14 @@ import type { PageFacts } from './pagers/hints.ts';
 import { timeText } from './pagers/position.ts';
 import type { PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
-import { answerError, serviceError } from './problems.ts';
+import {
+  answerCutOff,
+  answerEmpty,
+  answerEndsEarly,
+  answerNotJson,
+  answerTooSlow,
+  positionElsewhere,
+} from './errors.ts';
 import type { LeadQuery, RequestCounters } from './listing-types.ts';
 
 /** A list, and the means to ask for its pages. */
@@ -84,8 +91,8 @@ export async function* fetchPage(
 }
 
 /** Whether a service may have failed for the size of the page. */
-export const isOverload = ({ status, problem }: Pick<LeadsError, 'status' | 'problem'>): boolean =>
-  status === 500 || (problem?.kind === 'unreachable' && /TIMEOUT/.test(String(problem['code'])));
+export const isOverload = ({ status, kind }: Pick<LeadsError, 'status' | 'kind'>): boolean =>
+  status === 500 || kind === 'timed-out';
 
 /** A page up to this size, in bytes, is given whole, so that an answer that breaks off leaves no trace. */
 const partSize = 2 * 1024 * 1024;
@@ -116,7 +123,7 @@ export async function* partsOf(
     const scanned = leads.length;
     scan.push(chunk, leads);
     params.leads.read(leads, scanned, count);
-    if (isTooSlow(read)) throw new TransientError(serviceError({ kind: 'answer-too-slow' }));
+    if (isTooSlow(read)) throw new TransientError(answerTooSlow());
     if (size <= partSize || leads.length === 0) continue;
     last = leads.at(-1);
     count += leads.length;
@@ -126,7 +133,7 @@ export async function* partsOf(
   }
   let envelope: PageFacts['envelope'] = { root: null, path: [], isWithoutList: true };
   if (status !== 204) {
-    if (read === 0 && headers['content-length'] === '0') throw answerError({ kind: 'answer-empty' });
+    if (read === 0 && headers['content-length'] === '0') throw answerEmpty();
     const scanned = leads.length;
     const isSmall = count === 0 && read <= longestRejection;
     envelope = endOf(scan, leads, isSmall ? beginning : [], response);
@@ -163,11 +170,7 @@ function endOf(
   }
   if (envelope !== undefined) return envelope;
   const isWhole = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  throw new TransientError(
-    isWhole
-      ? answerError({ kind: 'answer-ends-early' }, { requestId })
-      : serviceError({ kind: 'answer-cut-off' }, { requestId }),
-  );
+  throw new TransientError(isWhole ? answerEndsEarly(requestId) : answerCutOff(requestId));
 }
 
 /** A page for people, such as a login form, is named for what it is. */
@@ -178,7 +181,7 @@ function refuseOtherThanJson(
   const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
   const first = chunk[skipSpace(chunk, 0, chunk.length)];
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
-  throw failureIn(chunk) ?? answerError({ kind: 'answer-not-json', type }, { requestId });
+  throw failureIn(chunk) ?? answerNotJson(type, requestId);
 }
 
 /** A time is sent a day wider, since the service's idea of a day's beginning may differ; `leadFilter` decides. In ms. */
@@ -193,7 +196,7 @@ export function pageUrl(
     const url = new URL(position.url);
     // A position may come from a file; the key goes to one origin only.
     if (url.origin === params.url.origin) return url;
-    throw answerError({ kind: 'position-elsewhere', origin: url.origin });
+    throw positionElsewhere(url.origin);
   }
   const url = new URL(params.url);
   const set = (name: string | undefined, value: string | number | undefined): void => {

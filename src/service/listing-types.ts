@@ -3,7 +3,8 @@ import type { RawLead } from '../lead/raw-lead.ts';
 import type { Complete, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
 import { LeadsError } from '../errors.ts';
-import type { ServiceProblem, UnprovenReason } from './problems.ts';
+import { hintFor } from '../front.ts';
+import type { UnprovenReason } from './unproven-reasons.ts';
 
 /** How a walk ended. There is no other way to end one. */
 export type Completion = Complete | Unproven;
@@ -120,11 +121,17 @@ export class IncompleteError extends LeadsError {
 
   /** The `items` may be missing; for pages there is no flag that accepts what there is. Leads since then surely came. @internal */
   constructor({ reason }: Unproven, items: 'leads' | 'pages' = 'leads', since?: string) {
-    const problem: ServiceProblem = { kind: 'incomplete', what: items, reason, since };
-    super(problem);
+    super(`${items} may be missing: ${reason.message}`, {
+      hint(front) {
+        const hint = hintFor(reason.hint, front) ?? '';
+        if (items === 'pages') return hint;
+        const narrower =
+          since === undefined ? '' : `; or ask for no older leads than came: ${front.option('since', since)}`;
+        return `${hint}${narrower}; or take what there is with ${front.option('accept-incomplete')}`;
+      },
+    });
     this.#reason = reason;
-    // The entry of the library, which throws the error, puts the sentence here.
-    this.why = reason.kind;
+    this.why = reason.message;
   }
 
   /** @internal */

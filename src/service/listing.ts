@@ -13,6 +13,7 @@ import type { Pager, PageRequest, PagerAnswer, PagerStep } from './pagers/pager.
 import { isCounting, start, type Position } from './pagers/position.ts';
 import { requestParamsOf } from './pagers/request-params.ts';
 import { Readings } from './readings.ts';
+import { listKeptMoving, tooManyRequests } from './unproven-reasons.ts';
 
 /**
  * Whether a walk that continues where an earlier one had stopped may fail for that alone: its position has expired or was never
@@ -29,8 +30,8 @@ export function mayHelpFromStart(error: unknown, unanswered?: Pick<Service, 'rat
   return (
     error instanceof DataError &&
     ((error.status ?? 0) >= 400 ||
-      error.problem?.kind === 'position-read-before' ||
-      error.problem?.kind === 'error-with-status-200')
+      error.kind === 'position-read-before' ||
+      error.kind === 'error-with-status-200')
   );
 }
 
@@ -181,7 +182,7 @@ class Walk {
   }
 
   #reread(pager: Pager, isRestart: boolean, isFinished: boolean): PagerStep {
-    if (!this.#parts.readings.begin(isRestart, isFinished)) return unproven({ kind: 'list-kept-moving' });
+    if (!this.#parts.readings.begin(isRestart, isFinished)) return unproven(listKeptMoving);
     this.#reader.readAlone();
     this.#pager = pager;
     return pager.first();
@@ -192,7 +193,7 @@ class Walk {
     const requests = stats.requests - stats.retries - this.#emptyPages;
     const fruitful = this.#fruitful;
     const isOver = requests + 1 > 3 * fruitful + spareRequests;
-    return isOver ? unproven({ kind: 'too-many-requests', requests, fruitful }) : undefined;
+    return isOver ? unproven(tooManyRequests(requests, fruitful)) : undefined;
   }
 
   /** A run that is resumed continues there: behind leads that were read once. */

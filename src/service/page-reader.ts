@@ -77,7 +77,7 @@ export class PageReader {
         const leads = tally.kept.slice(givenCount);
         givenCount += leads.length;
         const { status } = options.query;
-        if (status !== undefined) await noteOtherStatus(source.service, status, leads);
+        if (status !== undefined) noteOtherStatus(source.service, status, leads);
         if (facts === undefined) {
           stats.leads += leads.length;
           yield { leads, next: undefined, last: false };
@@ -155,7 +155,7 @@ const isRejection = ({ isProbe }: PageRequest, error: LeadsError): boolean =>
   (isProbe === true &&
     (error.status === 500 ||
       error.status === 501 ||
-      (error instanceof DataError && !badRecords.includes(error.problem?.kind ?? ''))));
+      (error instanceof DataError && !badRecords.includes(error.kind ?? ''))));
 
 const badRecords = ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'];
 

@@ -8,7 +8,8 @@ import { listPages } from './listing.ts';
 import type { Completion } from './listing-types.ts';
 import { rejectsPosition, unproven, type PageRequest } from './pagers/pager.ts';
 import type { RequestParams } from './pagers/request-params.ts';
-import { answerError, type ServiceProblem } from './problems.ts';
+import { answerTooLong, redirectNotFollowed } from './errors.ts';
+import { nothingNew } from './unproven-reasons.ts';
 
 /** An answer as it came, of any status. */
 export interface RawAnswer extends Omit<ServiceResponse, 'discard' | 'body'> {
@@ -73,7 +74,7 @@ async function succeeded(
   for await (const chunk of response.body) {
     chunks.push(chunk);
     read += chunk.length;
-    if (read > longestPage) throw answerError({ kind: 'answer-too-long', mostBytes: longestPage });
+    if (read > longestPage) throw answerTooLong(longestPage);
   }
   return { ...response, body: chunks, failure: undefined };
 }
@@ -100,13 +101,11 @@ async function failureOf(
 ): Promise<LeadsError | TransientError> {
   const { status, headers, redact } = response;
   const location = headers['location'];
-  if (status < 400 && location !== undefined)
-    return answerError({ kind: 'redirect-not-followed', location: redact(location), status }, { status });
+  if (status < 400 && location !== undefined) return redirectNotFollowed(redact(location), status);
   const failure = await errorAnswer(service, response, [body]);
-  const problem = failure instanceof DataError ? (failure.problem as ServiceProblem | undefined) : undefined;
-  if (failure instanceof TransientError || problem?.kind !== 'service-answered') return failure;
-  // The hint of that is about the list operation.
-  return answerError({ ...problem, kind: 'call-answered' }, { status, requestId: failure.requestId });
+  if (!(failure instanceof DataError) || failure.kind !== 'service-answered') return failure;
+  // Its hint is about the list operation, and the call may be of any.
+  return new DataError(failure.message, { status, requestId: failure.requestId });
 }
 
 /** A page as it came. */
@@ -159,5 +158,5 @@ export async function* rawPages(
     yield* received;
     throw error;
   }
-  return pages.completion ?? unproven({ kind: 'nothing-new' });
+  return pages.completion ?? unproven(nothingNew);
 }

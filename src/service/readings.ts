@@ -4,6 +4,7 @@ import { Unidentified } from '../lead/id-set.ts';
 import { complete, isSame, unproven } from './pagers/pager.ts';
 import type { Complete, Movement, PageAnswer, PagerStep, Unproven } from './pagers/pager.ts';
 import type { Position } from './pagers/position.ts';
+import { totalNotMet, totalVanished } from './unproven-reasons.ts';
 
 /** A list that moves in each of these readings is given up. */
 const mostReadings = 3;
@@ -320,13 +321,13 @@ export class Readings {
     const { first, last, isStable } = this.#totals;
     const metInRun = metHere + (isResumed ? this.#metBefore : 0);
     const met = Math.max(metInRun, isFinal ? this.#metBefore : 0);
-    if (last === 0 && met < first) return unproven({ kind: 'total-vanished' });
+    if (last === 0 && met < first) return unproven(totalVanished);
     const total = Math.min(first, last);
     // Some count a record as often as they give it.
     if (met + repeats >= total) return undefined;
     // Other leads may be missing because the list moved where some came once more.
     if (!isFinal && (!isStable || repeats + inserted > 0)) return undefined;
-    return unproven({ kind: 'total-not-met', total, met });
+    return unproven(totalNotMet(total, met));
   }
 
   /**

@@ -1,8 +1,9 @@
+import { noteText } from '../describe.ts';
 import type { Dialect } from '../config/dialect.ts';
 import { isObject } from '../json/exact.ts';
 import { fieldAt, parseLead, type RawLead } from '../lead/raw-lead.ts';
 import type { Service } from './client/service.ts';
-import type { ServiceProblem } from './problems.ts';
+import { otherStatus } from './errors.ts';
 
 /** The specification names neither the field nor its values (section 2, gaps). */
 export const statusFields: readonly string[] = [
@@ -22,18 +23,14 @@ export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusFi
   statusField === 'auto' ? statusFields : [statusField];
 
 /** Says once when leads come with another status than the one that was asked for, and how to narrow here. */
-export async function noteOtherStatus(
-  service: Service,
-  askedStatus: string,
-  leads: readonly RawLead[],
-): Promise<void> {
+export function noteOtherStatus(service: Service, askedStatus: string, leads: readonly RawLead[]): void {
   for (const lead of leads.slice(0, sample)) {
     const record = parseLead(lead);
     for (const field of statusFieldsOf(service.dialect)) {
       const status = isObject(record) ? fieldAt(record, field.split('.')) : undefined;
       if (typeof status !== 'string' || status === askedStatus) continue;
-      const note: ServiceProblem = { kind: 'other-status', field, status, wanted: askedStatus };
-      service.messages.note('status', (await service.texts()).noteOf(note));
+      const note = otherStatus(field, status, askedStatus);
+      service.messages.note('status', noteText(note, service.front));
       return;
     }
   }

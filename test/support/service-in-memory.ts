@@ -1,5 +1,5 @@
 import type { HttpAnswer, HttpRequest } from '../../src/http/client/http-client.ts';
-import { commandLineTexts } from '../../src/messages/command-line.ts';
+import { commandLine } from '../../src/front.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { Secret } from '../../src/secret.ts';
 import { RateGate, type Service } from '../../src/service/client/service.ts';
@@ -23,7 +23,7 @@ export function serviceInMemory(answer: (url: URL) => Omit<ListedPage, 'ids'>): 
     dialect: {},
     http: { request, destroy: () => Promise.resolve() },
     messages: createMessages(memory(undefined), { verbose: false, quiet: true }),
-    texts: () => Promise.resolve(commandLineTexts),
+    front: commandLine,
     rateGate: new RateGate(clock),
     clock,
     random: () => 0.5,

@@ -5,7 +5,7 @@ import type { Dialect } from '../../src/config/dialect.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createAgent } from '../../src/http/client/agent.ts';
 import { createMessages } from '../../src/output/messages.ts';
-import { commandLineTexts } from '../../src/messages/command-line.ts';
+import { commandLine } from '../../src/front.ts';
 import { Secret } from '../../src/secret.ts';
 import { RateGate, type Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
@@ -57,6 +57,7 @@ export interface TestService extends Service {
 }
 
 /** A service as commands open it, on a clock that hurries, with everything that it says. */
+// eslint-disable-next-line @typescript-eslint/require-await -- its many callers await it.
 export async function serviceAt(
   url: string,
   options: {
@@ -70,14 +71,14 @@ export async function serviceAt(
 ): Promise<TestService> {
   const stderr = memory(undefined);
   const timeoutMs = options.timeoutMs ?? 5000;
-  const http = await createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
+  const http = createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
   const clock: Clock & FakeClock = options.clock ?? new FakeClock(undefined, { hasty: true });
   return {
     account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },
     dialect: options.dialect ?? {},
     http,
     messages: createMessages(stderr, { verbose: true, quiet: false }),
-    texts: () => Promise.resolve(commandLineTexts),
+    front: commandLine,
     rateGate: new RateGate(clock),
     clock,
     random: options.random ?? (() => 0.5),

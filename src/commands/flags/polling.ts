@@ -3,7 +3,7 @@ import type { Messages } from '../../output/messages.ts';
 import { longestHoldMs, type Service } from '../../service/client/service.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import type { Unproven } from '../../service/pagers/pager.ts';
-import type { ServiceProblem } from '../../service/problems.ts';
+import { ComeBackError } from '../../service/errors.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 
 /** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
@@ -18,12 +18,11 @@ export function unprovenHandler(
   isAccepted: boolean,
   messages: Pick<Messages, 'note'>,
   movesBookmark = false,
-): ((end: Unproven) => Promise<void>) | undefined {
+): ((end: Unproven) => void) | undefined {
   if (!isAccepted) return undefined;
   const what = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
-  return async ({ reason }) => {
-    const { problemSentence } = await import('../../messages/find-message.ts');
-    messages.note('incomplete', `${what}: ${problemSentence(reason)}`);
+  return ({ reason }) => {
+    messages.note('incomplete', `${what}: ${reason.message}`);
   };
 }
 
@@ -41,18 +40,15 @@ export async function completeWalk<T>(
     return { end: await poll() };
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
-    const { sentenceOf } = await import('../../messages/find-message.ts');
-    if (!said.has(messages)) messages.warn(`${sentenceOf(error)}; trying again`);
+    if (!said.has(messages)) messages.warn(`${error.message}; trying again`);
     said.add(messages);
     return undefined;
   }
 }
 
 /** How long the service is left alone, as it asked: the requests' own gate holds as long. */
-function askedMs({ problem }: Healing): number {
-  const asked = problem as ServiceProblem | undefined;
-  return asked?.kind === 'asked-to-come-back' ? Math.min(asked.waitMs, longestHoldMs) : 0;
-}
+const askedMs = (error: Healing): number =>
+  error instanceof ComeBackError ? Math.min(error.waitMs, longestHoldMs) : 0;
 
 type Healing = ServiceError | DataError;
 
@@ -85,8 +81,7 @@ export async function outliveOutages<T>(
       return result;
     } catch (error) {
       if (!heals(error, hasWorked) || signal.aborted) throw error;
-      const { sentenceOf } = await import('../../messages/find-message.ts');
-      const why = sentenceOf(error);
+      const why = error.message;
       const ms = Math.max(every, askedMs(error));
       const again = ms > every ? `in ${formatDuration(ms)}` : `every ${formatSeconds(every)}`;
       if (awaySince === undefined || ms > every) messages.say(`${why}; trying again ${again}`);

@@ -5,7 +5,7 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { application } from '../../front.ts';
 import { forApplication } from '../../messages/application.ts';
 import { type FilterWords, noteFilters } from '../../output/filter-notes.ts';
-import { messageFor, problemSentence, sentenceOf, warningOf } from '../../messages/find-message.ts';
+import { messageFor } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import { mayHelpFromStart, listLeads } from '../../service/listing.ts';
 import type { Batch, ListingOptions } from '../../service/listing-types.ts';
@@ -29,7 +29,7 @@ import { UsageError } from '../../errors.ts';
 import { createAgent } from '../../http/client/agent.ts';
 import type { Messages } from '../../output/messages.ts';
 import { Secret } from '../../secret.ts';
-import type { RateGate, Service, Texts } from '../../service/client/service.ts';
+import type { RateGate, Service } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 
@@ -96,7 +96,7 @@ export class LeadWalk {
           acceptIncomplete === undefined || acceptIncomplete === false
             ? undefined
             : ({ reason }) => {
-                if (acceptIncomplete !== true) acceptIncomplete(problemSentence(reason));
+                if (acceptIncomplete !== true) acceptIncomplete(reason.message);
               },
       });
       for await (const { leads, next } of walk) {
@@ -246,8 +246,7 @@ class HandedOut {
 /** The same error, with sentences and hints that name options of the client. */
 function clientError(error: unknown): unknown {
   forApplication(error, messageFor);
-  if (!(error instanceof IncompleteError)) return error;
-  return Object.defineProperty(error, 'why', { value: problemSentence(error.reason), enumerable: true });
+  return error;
 }
 
 /** What a client knows from its options. */
@@ -273,7 +272,7 @@ async function openClientService(
     dialect,
     http,
     messages: noteMessages(onNote),
-    texts: () => Promise.resolve(texts),
+    front: application,
     rateGate: account.rateGate,
     clock: systemClock,
     random: Math.random,
@@ -298,11 +297,6 @@ async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
 const filterOptionWords: FilterWords = {
   where: 'where',
   anyOf: (categories) => `category: [${categories.map((name) => `'${name}'`).join(', ')}]`,
-};
-
-const texts: Texts = {
-  sentenceOf: (thrown) => sentenceOf(thrown),
-  noteOf: (found) => warningOf(found, application),
 };
 
 /** A shorter wait is not worth a note; ms. */

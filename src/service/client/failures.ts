@@ -1,10 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { KeyRejectedError, type LeadsError } from '../../errors.ts';
+import type { LeadsError } from '../../errors.ts';
 import type { HttpAnswer } from '../../http/client/http-client.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Json } from '../../json/exact.ts';
 import { membersOf, type Member } from '../members.ts';
-import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
+import {
+  errorWithStatus200,
+  gatewayRefuses,
+  keyRejected,
+  rateLimitReached,
+  serviceAnswered,
+} from '../errors.ts';
 import { parseProblem, problemText } from './problem-text.ts';
 import { askedWaitMs } from './rate-limit.ts';
 import { passes, TransientError } from './retry.ts';
@@ -92,24 +98,18 @@ function failureOf(
   { status, headers, redact }: FailedResponse,
   { kind, reason, body, isInBody }: FailureFacts,
 ): LeadsError | TransientError {
-  const details = { status, requestId: requestIdIn(headers, redact) };
-  if (kind === 'gateway') return serviceError({ kind: 'gateway-refuses', status, reason }, details);
-  if (kind === 'key') {
-    const { profile, keyIsFromCommand = false } = account;
-    return new KeyRejectedError({ kind: 'key-refused', status, reason, profile, keyIsFromCommand }, details);
-  }
+  const response = { status, reason, requestId: requestIdIn(headers, redact) };
+  if (kind === 'gateway') return gatewayRefuses(response);
+  if (kind === 'key') return keyRejected(response, account.profile, account.keyIsFromCommand === true);
   const mayReset = kind === 'rate-limit' || status === 503;
   const { 'retry-after': retryAfter, date } = headers;
   const waitMs = mayReset
     ? askedWaitMs(headers, body, clock.now())
     : askedWaitMs({ 'retry-after': retryAfter, date }, undefined, clock.now());
-  if (kind === 'rate-limit')
-    return new TransientError(serviceError({ kind: 'rate-limited', status, reason }, details), waitMs);
-  const problem: ServiceProblem = isInBody
-    ? { kind: 'error-with-status-200', reason }
-    : { kind: 'service-answered', status, reason };
-  if (kind === 'passing') return new TransientError(serviceError(problem, details), waitMs);
-  return (status >= 500 ? serviceError : answerError)(problem, details);
+  if (kind === 'rate-limit') return new TransientError(rateLimitReached(response), waitMs);
+  const isPassing = kind === 'passing';
+  const failure = isInBody ? errorWithStatus200(response, isPassing) : serviceAnswered(response, isPassing);
+  return isPassing ? new TransientError(failure, waitMs) : failure;
 }
 
 const idHeaders = [

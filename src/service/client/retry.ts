@@ -1,6 +1,20 @@
-import { DataError, LeadsError } from '../../errors.ts';
+import { LeadsError } from '../../errors.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { answerError, serviceError, type ServiceProblem, type TlsCause } from '../problems.ts';
+import {
+  answersInPlainHttp,
+  brokenCompression,
+  ComeBackError,
+  connectionFailed,
+  gaveUp,
+  noProperHttp,
+  noSuchHost,
+  proxyRefuses,
+  proxyUnreachable,
+  type TlsCause,
+  type TlsFailure,
+  unreachable,
+  unsafeConnection,
+} from '../errors.ts';
 import type { Service } from './service.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { ExchangeError, isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
@@ -66,12 +80,12 @@ export class Retries {
    * when to come back when the wait asked for would end behind the deadline.
    */
   async wait(reason: TransientError, signal: AbortSignal): Promise<LeadsError | undefined> {
-    const { retries, timeoutMs, messages, clock, random, texts, rateGate } = this.#service;
+    const { retries, timeoutMs, messages, clock, random, rateGate } = this.#service;
     const { waitMs, failure } = reason;
     // It counts also when this run gives up: one that polls comes back by itself, and not earlier.
     if (waitMs !== undefined) rateGate.hold(waitMs);
     if (this.#count >= retries) return this.#gaveUp(failure);
-    const isLimit = failure.problem?.kind === 'rate-limited';
+    const isLimit = failure.kind === 'rate-limited';
     const delay =
       isLimit && waitMs === undefined
         ? rateLimitDelay(this.#count, retries, random)
@@ -84,7 +98,7 @@ export class Retries {
     this.#count += 1;
     this.#onRetry();
     const detail = `retry ${this.#count} of ${retries}`;
-    const why = (await texts()).sentenceOf(failure);
+    const why = failure.message;
     messages.verbose(`${detail} in ${formatDuration(delay)}: ${why}`);
     const pause = { ms: delay, why: isLimit ? rateLimited : why, detail };
     await messages.waiting(pause, () => clock.sleep(delay, signal));
@@ -92,19 +106,11 @@ export class Retries {
   }
 
   #comeBack(failure: LeadsError, waitMs: number): LeadsError {
-    const { problem, status, requestId } = failure;
-    if (problem === undefined) return failure;
-    const end = this.#service.clock.now() + waitMs;
-    const details = { cause: failure, status, requestId };
-    return serviceError({ kind: 'asked-to-come-back', of: problem, waitMs, at: end }, details);
+    return new ComeBackError(failure, waitMs, this.#service.clock.now() + waitMs);
   }
 
   #gaveUp(failure: LeadsError): LeadsError {
-    const { problem, status, requestId } = failure;
-    if (this.#count === 0 || problem === undefined) return failure;
-    const gaveUp: ServiceProblem = { kind: 'gave-up', of: problem, tries: this.#count + 1 };
-    const details = { cause: failure, status, requestId };
-    return failure instanceof DataError ? answerError(gaveUp, details) : serviceError(gaveUp, details);
+    return this.#count === 0 ? failure : gaveUp(failure, this.#count + 1);
   }
 }
 
@@ -133,37 +139,32 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /** Why a request got no whole answer: a `TransientError` when it may work the next time, an error of ours otherwise. */
-export function networkFailure(error: unknown, origin: string): Error {
-  if (error instanceof LeadsError || error instanceof TransientError) return error;
-  if (error instanceof TunnelError) return tunnelFailure(error);
-  const failed = error as NetworkError;
-  const { message: why } = failed;
+export function networkFailure(thrown: unknown, origin: string): Error {
+  if (thrown instanceof LeadsError || thrown instanceof TransientError) return thrown;
+  if (thrown instanceof TunnelError) return tunnelFailure(thrown);
+  const error = thrown as Error & NetworkError;
   // undici's parser does not know the codes of all that it finds.
-  const isCut = failed.name === 'HTTPParserError' && why.endsWith('(Invalid EOF state)');
-  const code = isCut ? 'HPE_INVALID_EOF_STATE' : codeOf(failed);
-  const details = { cause: error };
-  if (error instanceof ExchangeError && error.problem.kind === 'tunnel-refused') {
-    const { status } = error.problem;
-    const failure = serviceError({ kind: 'proxy-refuses', origin, status: String(status) }, details);
+  const isCut = error.name === 'HTTPParserError' && error.message.endsWith('(Invalid EOF state)');
+  const code = isCut ? 'HPE_INVALID_EOF_STATE' : codeOf(error);
+  if (thrown instanceof ExchangeError && thrown.problem.kind === 'tunnel-refused') {
+    const { status } = thrown.problem;
+    const failure = proxyRefuses(origin, status, thrown);
     return passes(status) ? new TransientError(failure) : failure;
   }
   if (passing.has(code)) {
     const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);
-    return new TransientError(serviceError({ kind: 'unreachable', origin, code, mayBeTls }, details));
+    return new TransientError(unreachable(origin, code, mayBeTls, thrown));
   }
-  if (code === 'ENOTFOUND') return serviceError({ kind: 'no-such-host', origin }, details);
-  if (isPlainHttpAnswer(why)) {
-    const isHere = isLoopback(new URL(origin).hostname);
-    return serviceError({ kind: 'answers-in-plain-http', origin, isLoopback: isHere }, details);
-  }
-  const tls = origin.startsWith('https:') ? tlsFailureOf(code, failed) : undefined;
-  if (tls !== undefined) return serviceError({ kind: 'unsafe-connection', origin, ...tls }, details);
-  if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code))
-    return answerError({ kind: 'broken-compression', origin, why }, details);
-  if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code))
-    return answerError({ kind: 'no-proper-http', origin, why }, details);
+  if (code === 'ENOTFOUND') return noSuchHost(origin, thrown);
+  if (isPlainHttpAnswer(error.message))
+    return answersInPlainHttp(origin, isLoopback(new URL(origin).hostname), thrown);
+  const tls = origin.startsWith('https:') ? tlsFailureOf(code, error) : undefined;
+  if (tls !== undefined) return unsafeConnection(origin, tls, thrown);
+  if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code)) return brokenCompression(origin, error);
+  if (error.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code))
+    return noProperHttp(origin, error);
   // An error without a code comes neither from undici nor from the network: it is a bug.
-  return code === '' ? (error as Error) : serviceError({ kind: 'connection-failed', origin, why }, details);
+  return code === '' ? error : connectionFailed(origin, error);
 }
 
 /** The proxy cannot be reached, or gives no answer. */
@@ -171,21 +172,12 @@ function tunnelFailure(error: TunnelError): Error {
   const { proxy, cause } = error;
   // node says no more of a proxy that closes the connection.
   const code = cause.message === 'socket hang up' ? 'UND_ERR_SOCKET' : codeOf(cause);
-  const failure = serviceError(
-    { kind: 'proxy-unreachable', proxy, code, why: cause.message },
-    { cause: error },
-  );
+  const failure = proxyUnreachable(proxy, code, error);
   return passing.has(code) ? new TransientError(failure) : failure;
 }
 
 const codeOf = (failed: NetworkError): string =>
   failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
-
-export interface TlsFailure {
-  readonly cause: TlsCause;
-  /** The hosts of the certificate, or what the library says, without its own places. */
-  readonly detail: string;
-}
 
 interface FailedConnection {
   readonly message: string;

@@ -4,7 +4,7 @@ import { extraHeadersOf, secretsIn } from '../../config/extra-headers.ts';
 import { withoutSecrets, type Secret } from '../../secret.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import type { HttpAnswer, HttpRequest } from '../../http/client/http-client.ts';
-import { answerError } from '../problems.ts';
+import { redirectsElsewhere, tooManyRedirects, unknownEncoding } from '../errors.ts';
 import { errorAnswer, failureInAnswer, requestIdIn } from './failures.ts';
 import { networkFailure, rateLimited, type TransientError } from './retry.ts';
 import type { Service } from './service.ts';
@@ -104,7 +104,7 @@ function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnsw
   const name = coding?.trim().toLowerCase() ?? 'identity';
   if (name === '' || name === 'identity') return body;
   if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name)) {
-    throw answerError({ kind: 'unknown-encoding', name });
+    throw unknownEncoding(name);
   }
   const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
   // The reader of the decoded bytes gets the error.
@@ -164,13 +164,8 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     await response.discard();
     const to = URL.canParse(location, target.href) ? new URL(location, target) : undefined;
     // The key is for one origin (promise: never to another origin).
-    if (to?.origin !== target.origin)
-      throw answerError({
-        kind: 'redirects-elsewhere',
-        origin: to?.origin,
-        profile: service.account.profile,
-      });
+    if (to?.origin !== target.origin) throw redirectsElsewhere(to?.origin, service.account.profile);
     target = to;
   }
-  throw answerError({ kind: 'too-many-redirects', most: mostRedirects });
+  throw tooManyRedirects(mostRedirects);
 }

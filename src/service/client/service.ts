@@ -4,21 +4,14 @@ import type { Settings } from '../../config/load-settings.ts';
 import type { Account, AccountSettings, CommandKey } from '../../config/settings.ts';
 import type { Host } from '../../host.ts';
 import type { HttpClient } from '../../http/client/http-client.ts';
-import type { Problem } from '../../errors.ts';
+import { commandLine, type Front } from '../../front.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Clock } from '../../time/clock.ts';
 
-/** The sentences of a command line or a library for errors and problems that are said during the work. */
-export interface Texts {
-  readonly sentenceOf: (thrown: unknown) => string;
-  /** The sentence, and what the user can do about it. */
-  readonly noteOf: (problem: Problem) => string;
-}
-
 /** An account at a service, and the means to ask it. */
 export interface Service {
-  /** Loaded when something is said. */
-  readonly texts: () => Promise<Texts>;
+  /** Hints are in its words. */
+  readonly front: Front;
   readonly account: Account;
   readonly dialect: Dialect;
   readonly http: HttpClient;
@@ -37,7 +30,6 @@ interface ServiceContext extends Pick<Host, 'clock' | 'random' | 'env' | 'signal
   readonly messages: Messages;
   settings(): Promise<Settings>;
   http(asksOnce?: boolean): Promise<HttpClient>;
-  texts(): Promise<Texts>;
 }
 
 /**
@@ -60,7 +52,7 @@ export async function openService(
     dialect,
     http: await context.http(asksOnce),
     messages,
-    texts: () => context.texts(),
+    front: commandLine,
     rateGate: new RateGate(clock),
     clock,
     random,

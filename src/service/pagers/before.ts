@@ -3,6 +3,13 @@ import { readCreatedAt } from '../../lead/raw-lead.ts';
 import { endOf, ask, complete, isSame, rejectedBehind, unproven } from './pager.ts';
 import type { PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { start, type Position } from './position.ts';
+import {
+  moreWithoutLeads,
+  moreWithoutPosition,
+  nothingNew,
+  windowApart,
+  windowOfOneTime,
+} from '../unproven-reasons.ts';
 
 /** Names under which the id of a lead, or its time, leads to those that come after it in the list. */
 export interface BeforeNames {
@@ -70,21 +77,21 @@ export class BeforePager implements Pager {
     if (isFirst && facts.count === 0)
       return complete(position.style === 'start' ? 'empty' : 'nothing-behind');
     if (!isFirst && (isSkipped || facts.count === 0))
-      return this.#goBack(limit) ?? unproven({ kind: 'window-apart', param });
+      return this.#goBack(limit) ?? unproven(windowApart(param));
     if (position.style === 'before' && fresh === 0 && namesItself(position, answer))
-      return unproven({ kind: 'nothing-new' });
+      return unproven(nothingNew);
     const isFull = facts.count >= this.#longest;
     this.#longest = Math.max(this.#longest, facts.count);
     const evidence = endOf(answer, -1);
     if (evidence !== undefined) return complete(evidence);
     if (!isFirst && fresh === 0) {
-      if (hints.hasMore === true) return unproven({ kind: 'more-without-leads' });
+      if (hints.hasMore === true) return unproven(moreWithoutLeads);
       const isOneTime = isFull && position.style === 'before' && position.times.length > 0;
-      return isOneTime ? unproven({ kind: 'window-of-one-time', param }) : complete('nothing-behind');
+      return isOneTime ? unproven(windowOfOneTime(param)) : complete('nothing-behind');
     }
     this.#tail = answer.tail;
     this.#back = this.#overlaps ? 2 : 1;
-    return this.#askNext(limit) ?? unproven({ kind: 'more-without-position' });
+    return this.#askNext(limit) ?? unproven(moreWithoutPosition);
   }
 
   #askNext(limit: number | undefined): PageRequest | undefined {

@@ -9,6 +9,7 @@ import { pagesBehind, pagesFrom } from './overlap.ts';
 import { start, countInUrl, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { probing, SinglePager, type Probe } from './single.ts';
+import { moreThanOnePage, noList, totalBeyondOnePage } from '../unproven-reasons.ts';
 
 /** The pager of a walk that begins at a position. */
 export function pagerFrom(params: RequestParams, facts: ListFacts, from: Position): Pager {
@@ -83,14 +84,14 @@ function stepBehind(params: RequestParams, first: PageAnswer, facts: ListFacts):
 
 function emptyList({ facts: { envelope }, hints }: PageAnswer, { isKnownList }: ListFacts): PagerStep {
   const isWithoutList = envelope.isWithoutList === true && !isKnownList && hints.total === undefined;
-  return isWithoutList ? unproven({ kind: 'no-list' }) : complete('empty');
+  return isWithoutList ? unproven(noList) : complete('empty');
 }
 
 /** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
 function affirmed({ facts: { count, headers }, hints: { hasMore, total = 0, next } }: PageAnswer): PagerStep {
   const isNamed = linksIn(headers['link'])?.has('next') === true || /^next/i.test(next?.field ?? '');
-  if (hasMore === true || isNamed) return unproven({ kind: 'more-than-one-page' });
-  return total > count ? unproven({ kind: 'total-beyond-one-page', total, count }) : complete('affirmed');
+  if (hasMore === true || isNamed) return unproven(moreThanOnePage);
+  return total > count ? unproven(totalBeyondOnePage(total, count)) : complete('affirmed');
 }
 
 function numberingOf(

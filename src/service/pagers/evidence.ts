@@ -2,11 +2,21 @@ import { isObject, type Json } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
 import { failureIn } from '../client/failures.ts';
 import { membersOf, plainName, type Member } from '../members.ts';
-import type { PartialReason, UnprovenReason } from '../problems.ts';
 import { contentRange, linksIn, nextHintOf, type PageFacts } from './hints.ts';
 import { fewest } from './pager.ts';
 import type { RequestParams } from './request-params.ts';
 import { nextNames } from './names.ts';
+import {
+  failedAnswerReason,
+  partialAnswerReason,
+  rangeDoesNotFit,
+  redirectDrops,
+  settingWithoutEffect,
+  totalOutOfReach,
+  type UnprovenReason,
+  unreadHeader,
+  unreadMember,
+} from '../unproven-reasons.ts';
 
 /** A page whose signs are looked for beside its leads. */
 interface ExaminedPage {
@@ -30,7 +40,7 @@ function firstSign<Page, Reason>(rows: readonly Row<Page, Reason>[], page: Page)
 }
 
 /** The first sign of an answer that is not all of what was asked for, as the answer says itself; on any page. */
-export const partialAnswer = (facts: PageFacts): PartialReason | undefined => firstSign(partialSigns, facts);
+export const partialAnswer = (facts: PageFacts): UnprovenReason | undefined => firstSign(partialSigns, facts);
 
 /** The first sign that leads are behind a page that names no next page which the walk could read. */
 export const unreadEvidence = (page: ExaminedPage): UnprovenReason | undefined =>
@@ -53,7 +63,7 @@ export function failedAnswer(
     first: members === undefined ? root : Object.fromEntries(members),
     asked: url,
   });
-  return failure && { kind: 'failed-answer', text: failure.text };
+  return failure && failedAnswerReason(failure.text);
 }
 
 const isFlag = (name: string): boolean => /^(success|succeeded|ok|iserror)$/.test(plainName(name));
@@ -64,12 +74,12 @@ const isFilled = (value: Json): boolean =>
 
 const partial =
   (name: RegExp, holds: (value: Json) => boolean) =>
-  (facts: PageFacts): PartialReason | undefined => {
+  (facts: PageFacts): UnprovenReason | undefined => {
     const member = membersBeside(facts).find(({ plain, value }) => name.test(plain) && holds(value));
-    return member && { kind: 'partial-answer', sign: member.place };
+    return member && partialAnswerReason(member.place);
   };
 
-const partialSigns: readonly Row<PageFacts, PartialReason>[] = [
+const partialSigns: readonly Row<PageFacts, UnprovenReason>[] = [
   ['GitHub: search', partial(/^incompleteresults?$/, isTrue)],
   ['Elasticsearch: shards', partial(/^shards$/, (value) => isObject(value) && Number(value['failed']) > 0)],
   ['Elasticsearch: time-out', partial(/^(timedout|terminatedearly)$/, isTrue)],
@@ -86,7 +96,7 @@ const partialSigns: readonly Row<PageFacts, PartialReason>[] = [
       if (status !== 206) return undefined;
       const range = contentRange(headers);
       const isFitting = range?.end !== undefined && range.count === count;
-      return isFitting ? undefined : { kind: 'range-does-not-fit', range: headers['content-range'], count };
+      return isFitting ? undefined : rangeDoesNotFit(headers['content-range'], count);
     },
   ],
 ];
@@ -160,30 +170,30 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
     'settings that say where the next page is named',
     ({ params: { next, pagination }, facts: { count }, isNextMissing }) => {
       if (count < fewest || isNextMissing) return undefined;
-      if (next !== 'auto') return { kind: 'setting-without-effect', setting: 'api.next' };
+      if (next !== 'auto') return settingWithoutEffect('api.next');
       const isStyle = pagination === 'cursor' || pagination === 'link';
-      return isStyle ? { kind: 'setting-without-effect', setting: 'api.pagination' } : undefined;
+      return isStyle ? settingWithoutEffect('api.pagination') : undefined;
     },
   ],
   [
     'cursors and tokens of AWS, Azure, DynamoDB, Elasticsearch, OAI-PMH, Twitter and others, and their like',
     (page) => {
       const member = membersBeside(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-      return member && { kind: 'unread-member', name: member.place };
+      return member && unreadMember(member.place);
     },
   ],
   [
     'Elasticsearch: a total that was given up',
     ({ facts }) => {
       const member = membersBeside(facts).find(({ name, value }) => name === 'relation' && value === 'gte');
-      return member && { kind: 'unread-member', name: member.place };
+      return member && unreadMember(member.place);
     },
   ],
   [
     'the same in headers',
     (page) => {
       const header = plainHeaders(page.facts).find(({ plain, value }) => leadsOn(plain, value, page));
-      return header && { kind: 'unread-header', name: header.plain };
+      return header && unreadHeader(header.plain);
     },
   ],
   [
@@ -193,7 +203,7 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
       const relations = [...(linksIn(link)?.keys() ?? [])];
       const isUnread = relations.some((relation) => /next|more/.test(relation));
       const isUnparsed = /rel\s*=[^,]*(next|more)/i.test(link);
-      return isUnread || isUnparsed ? { kind: 'unread-header', name: 'link' } : undefined;
+      return isUnread || isUnparsed ? unreadHeader('link') : undefined;
     },
   ],
   [
@@ -206,7 +216,7 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
       const total = counts
         .map(({ value }) => Number(value))
         .find((count) => Number.isSafeInteger(count) && count > met);
-      return total === undefined ? undefined : { kind: 'total-out-of-reach', total, met };
+      return total === undefined ? undefined : totalOutOfReach(total, met);
     },
   ],
   [
@@ -215,7 +225,7 @@ const unreadSigns: readonly Row<ExaminedPage, UnprovenReason>[] = [
       // The service was seen to page all the same.
       if (isNextMissing) return undefined;
       const dropped = [...askedUrl.searchParams.keys()].find((name) => !url.searchParams.has(name));
-      return dropped === undefined ? undefined : { kind: 'redirect-drops', param: dropped };
+      return dropped === undefined ? undefined : redirectDrops(dropped);
     },
   ],
 ];

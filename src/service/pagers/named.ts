@@ -1,4 +1,3 @@
-import { answerError } from '../problems.ts';
 import { endOf, ask, complete, mostIdlePages, rejectedBehind, switchTo, unproven } from './pager.ts';
 import type { Movement, PageAnswer, Pager, PageRequest, PagerAnswer, PagerStep } from './pager.ts';
 import { linksIn, type NextHint, type PageFacts } from './hints.ts';
@@ -6,6 +5,8 @@ import { cursorParamOf } from './names.ts';
 import { NumberedPager } from './numbered.ts';
 import { isCounting, positionKey, start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
+import { nextNumberUnclear, nextPageElsewhere, positionReadBefore } from '../errors.ts';
+import { endlessEmptyPages, moreWithoutLeads, moreWithoutPosition, nothingNew } from '../unproven-reasons.ts';
 
 /** Empty pages in a row that name another next one, before that is taken for a list without an end. */
 const mostEmptyPages = 1000;
@@ -64,13 +65,13 @@ export class NamedPager implements Pager {
     this.#met += answer.fresh;
     // A scroll, among others, is no parameter of this address, and gives the first page once more.
     if (answer.fresh === 0 && (isRepeated || !isCounting(following) || this.#idle > mostIdlePages))
-      return answer.hints.total === this.#met ? complete('total') : unproven({ kind: 'nothing-new' });
+      return answer.hints.total === this.#met ? complete('total') : unproven(nothingNew);
     return this.#follow(following, answer);
   }
 
   #follow(position: Position, { request: { limit } }: PageAnswer): PagerStep {
     const key = positionKey(position);
-    if (this.#asked.has(key)) throw answerError({ kind: 'position-read-before' });
+    if (this.#asked.has(key)) throw positionReadBefore();
     this.#asked.add(key);
     this.#isCounting ||= isCounting(position);
     return ask(position, limit);
@@ -84,7 +85,7 @@ export class NamedPager implements Pager {
       const pager = new NumberedPager({ style: 'page', param: this.#params.page, base }, 1);
       return switchTo(pager, pager.continueAt(this.#pages, answer));
     }
-    if (hasMore === true) return unproven({ kind: 'more-without-position' });
+    if (hasMore === true) return unproven(moreWithoutPosition);
     // When a walk is resumed, another answer, of another day, has named the page.
     const isNamedElsewhere = this.#from.style !== 'start' || this.#params.nextSeen;
     const isNextMissing = this.#pages === 1 && isNamedElsewhere && next === undefined;
@@ -108,14 +109,14 @@ export class NamedPager implements Pager {
     }
     this.#isAskedTwice = false;
     this.#empty += 1;
-    const more = unproven({ kind: 'more-without-leads' });
+    const more = unproven(moreWithoutLeads);
     const end = hasMore ? more : complete('nothing-behind');
     // An answer without any list is no empty page, unless it says that it has no content.
     if (facts.envelope.isWithoutList === true && facts.status !== 204) return more;
     if (following === undefined || (isSelf && isOpaque && following.style === 'cursor')) return end;
     if (isSelf || this.#asked.has(key ?? '')) return more;
     if (!isOpaque && this.#empty >= mostEmptyNumbers) return end;
-    if (this.#empty >= mostEmptyPages) return unproven({ kind: 'endless-empty-pages', pages: this.#empty });
+    if (this.#empty >= mostEmptyPages) return unproven(endlessEmptyPages(this.#empty));
     return this.#follow(following, answer);
   }
 
@@ -187,7 +188,7 @@ function kindOfNumber(
   const mayBeOffset = number === (offset ?? 0) + records || number === records;
   if (page !== undefined || (params.isPageSet && params.offset === undefined)) return 'page';
   if (offset !== undefined || (params.offset !== undefined && !params.isPageSet)) return 'offset';
-  if (mayBePage && mayBeOffset) throw answerError({ kind: 'next-number-unclear', value: number });
+  if (mayBePage && mayBeOffset) throw nextNumberUnclear(number);
   if (mayBePage) return 'page';
   return mayBeOffset ? 'offset' : undefined;
 }
@@ -195,7 +196,6 @@ function kindOfNumber(
 /** The key goes to the service's own origin only: scheme, host and port. */
 function urlPosition(target: string, { url: from }: PageFacts): Position {
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
-  if (url?.origin !== from.origin)
-    throw answerError({ kind: 'next-page-elsewhere', there: url?.origin, origin: from.origin });
+  if (url?.origin !== from.origin) throw nextPageElsewhere(url?.origin, from.origin);
   return { style: 'url', url: url.href };
 }

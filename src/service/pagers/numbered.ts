@@ -2,6 +2,7 @@ import type { ScannedRecord } from '../../json/scanner.ts';
 import { endOf, rejectsPosition, ask, complete, isSame, mostIdlePages, unproven } from './pager.ts';
 import type { PageAnswer, Pager, PageRequest, PagerAnswer, Rejection, PagerStep } from './pager.ts';
 import { start, type NumberPosition } from './position.ts';
+import { emptyPage, moreWithoutLeads, noList, nothingNew, rejectedBehindLast } from '../unproven-reasons.ts';
 
 /** How a list operation counts: its pages from a first number, or the records to skip. */
 export interface Numbering {
@@ -145,18 +146,17 @@ export class NumberedPager implements Pager {
   #afterEmpty({ hints, request, facts }: PageAnswer): PagerStep {
     if (this.#first === undefined && request.position.style === 'start') return complete('empty');
     if (hints.hasMore === true) {
-      if (this.#isAskedTwice) return unproven({ kind: 'more-without-leads' });
+      if (this.#isAskedTwice) return unproven(moreWithoutLeads);
       this.#isAskedTwice = true;
       return request;
     }
     // A list that ends is still in its envelope: a bare `null` in its place is what a failing service sends.
     const isInEnvelope = (this.#first?.facts.envelope.path.length ?? 0) > 0;
-    if (facts.envelope.root === null && facts.status === 200 && isInEnvelope)
-      return unproven({ kind: 'no-list' });
+    if (facts.envelope.root === null && facts.status === 200 && isInEnvelope) return unproven(noList);
     const { pages } = hints;
     const isNumberKnown = this.#numbering.isBaseUnseen !== true && request.position.style === 'page';
     if (pages !== undefined && isNumberKnown && this.#page + 1 < pages)
-      return unproven({ kind: 'empty-page', page: this.#page + 1, pages });
+      return unproven(emptyPage(this.#page + 1, pages));
     return complete('nothing-behind');
   }
 
@@ -170,13 +170,13 @@ export class NumberedPager implements Pager {
     if (this.#first !== undefined && !this.#isHonoured && hash === this.#first.hash)
       return this.#ignored(answer);
     this.#idle += 1;
-    if (isRepeated || this.#idle > mostIdlePages) return unproven({ kind: 'nothing-new' });
+    if (isRepeated || this.#idle > mostIdlePages) return unproven(nothingNew);
     this.#before = answer;
     return this.#askNext(answer);
   }
 
   #ignored(answer: PageAnswer): PagerStep {
-    return this.#numbering.ignored?.(this.#first ?? answer) ?? unproven({ kind: 'nothing-new' });
+    return this.#numbering.ignored?.(this.#first ?? answer) ?? unproven(nothingNew);
   }
 
   #afterRejection({ error }: Rejection): PagerStep {
@@ -191,12 +191,11 @@ export class NumberedPager implements Pager {
     const { ignored } = this.#numbering;
     if (!this.#isHonoured && rejectsPosition(error.status) && ignored !== undefined)
       return ignored(this.#first);
-    return unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
+    return unproven(rejectedBehindLast(error));
   }
 }
 
 /** Services that serve only so many pages reject deeper ones, whatever the list still holds. */
-const isDepthLimit = ({ problem }: Rejection['error']): boolean =>
-  typeof problem?.['reason'] === 'string' && depthLimit.test(problem['reason']);
+const isDepthLimit = ({ message }: Rejection['error']): boolean => depthLimit.test(message);
 
 const depthLimit = /window|too (deep|far|large)|max(imum)? (page|offset|depth|result)|pagination limit/i;

@@ -1,8 +1,8 @@
 import type { LeadsError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
-import type { UnprovenReason } from '../problems.ts';
 import type { PageFacts, PaginationHints } from './hints.ts';
 import type { Position } from './position.ts';
+import { rejectedBehindLast, type UnprovenReason } from '../unproven-reasons.ts';
 
 /** A request for leads. */
 export interface PageRequest {
@@ -96,7 +96,7 @@ export interface PageAnswer {
 export interface Rejection {
   readonly kind: 'rejected';
   readonly request: PageRequest;
-  readonly error: Pick<LeadsError, 'status' | 'problem'>;
+  readonly error: Pick<LeadsError, 'status' | 'message'>;
 }
 
 export type PagerAnswer = PageAnswer | Rejection;
@@ -126,8 +126,7 @@ export const complete = (evidence: Evidence, provenUpTo?: number): Complete => (
 export const unproven = (reason: UnprovenReason): Unproven => ({ kind: 'unproven', reason });
 
 /** The end of a walk whose next position is rejected. */
-export const rejectedBehind = ({ error }: Rejection): Unproven =>
-  unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
+export const rejectedBehind = ({ error }: Rejection): Unproven => unproven(rejectedBehindLast(error));
 
 export const ask = (position: Position, limit: number | undefined): PageRequest => ({
   kind: 'page',

@@ -1,11 +1,10 @@
 import type { Dialect } from '../../config/dialect.ts';
-import { ConfigError } from '../../errors.ts';
 import { parsePointer, type Json } from '../../json/exact.ts';
-import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 import { countInUrl } from './position.ts';
 import { numberParams, untilNames } from './names.ts';
+import { noPointer } from '../errors.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
 export interface RequestParams {
@@ -109,8 +108,7 @@ function pointer(text: string | undefined, key: string, example: string): readon
   if (text === undefined || text === 'auto') return 'auto';
   const path = parsePointer(text);
   if (path !== undefined) return path;
-  const problem: ServiceProblem = { kind: 'no-pointer', setting: key, text, example };
-  throw new ConfigError(problem);
+  throw noPointer(key, text, example);
 }
 
 const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;

@@ -18,6 +18,14 @@ import type {
 } from './pager.ts';
 import { start, type Position } from './position.ts';
 import type { RequestParams } from './request-params.ts';
+import {
+  listKeptMoving,
+  moreWithoutLeads,
+  moreWithoutParameter,
+  nothingNew,
+  pageMayBeCut,
+  totalOutOfReach,
+} from '../unproven-reasons.ts';
 
 /** The ways past a page that names no next one. */
 export type Probe = 'page' | 'offset' | 'older' | 'behind' | 'limit' | 'time';
@@ -82,7 +90,7 @@ export class SinglePager implements Pager {
 
   next(answer: PagerAnswer): PagerStep {
     if (this.#first !== undefined) this.#note(answer, this.#first);
-    else if (answer.kind === 'rejected') return unproven({ kind: 'nothing-new' });
+    else if (answer.kind === 'rejected') return unproven(nothingNew);
     else this.#first = answer;
     const first = this.#first;
     this.#search ??= this.#tryAll(first);
@@ -148,7 +156,7 @@ export class SinglePager implements Pager {
   }
 
   #restart(): PagerStep {
-    if (this.#restarts >= mostRestarts) return unproven({ kind: 'list-kept-moving' });
+    if (this.#restarts >= mostRestarts) return unproven(listKeptMoving);
     const pager = new SinglePager(this.#params, this.#facts, undefined, this.#restarts + 1);
     return { kind: 'reread', pager, isRestart: true };
   }
@@ -207,7 +215,7 @@ export class SinglePager implements Pager {
     // All leads of a page of one or two may have arrived between two requests.
     if (first.facts.count >= fewestUnmoved) return complete('nothing-behind');
     const newest = yield probe(start, first.request.limit);
-    return isUnmoved(newest, first) ? complete('nothing-behind') : unproven({ kind: 'list-kept-moving' });
+    return isUnmoved(newest, first) ? complete('nothing-behind') : unproven(listKeptMoving);
   }
 
   /** A name with `_` before it may take the number where the plain one is taken for a filter (json-server). */
@@ -266,9 +274,7 @@ export class SinglePager implements Pager {
     // Other leads show that the name is honoured: where the last one has gone, an earlier one leads there.
     if (!isJoined && isKnown) return undefined;
     if (isJoined && answer.head.every((record) => this.#isMet(record)) && count < first.facts.count)
-      return answer.hints.hasMore === true
-        ? unproven({ kind: 'more-without-leads' })
-        : complete('nothing-behind');
+      return answer.hints.hasMore === true ? unproven(moreWithoutLeads) : complete('nothing-behind');
     return continueWith(new BeforePager(names, overlaps), first);
   }
 
@@ -352,9 +358,9 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   const { limit = 0 } = first.request;
   const { isFiltered, provenUpTo } = facts;
   const { total = 0 } = effect;
-  if (hasMore === true) return unproven({ kind: 'more-without-parameter' });
-  if (pages > 1) return unproven({ kind: 'nothing-new' });
-  if (total > count && !isFiltered) return unproven({ kind: 'total-out-of-reach', total, met: count });
+  if (hasMore === true) return unproven(moreWithoutParameter);
+  if (pages > 1) return unproven(nothingNew);
+  if (total > count && !isFiltered) return unproven(totalOutOfReach(total, count));
   const isAsAsked = count === limit && (!effect.isIgnored || count === 1);
   if (count <= provenUpTo && !isAsAsked) return complete('not-paged', provenUpTo);
   // Fewer leads came than were asked for, and not as many as services often give at once.
@@ -367,7 +373,7 @@ function judgeLonePage(first: PageAnswer, facts: ListFacts, effect: LimitEffect)
   if (reachesBack(first, facts)) return complete('reaches-back');
   const isFew = count < fewest && !isAsAsked && count !== pageSize;
   if (isFew && (total <= count || isFiltered)) return complete('few');
-  return unproven({ kind: 'page-may-be-cut', count });
+  return unproven(pageMayBeCut(count));
 }
 
 /** The newest leads come first, and the oldest one that has to be there is among them. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { outliveOutages } from '../../../src/commands/flags/polling.ts';
-import { serviceError } from '../../../src/service/problems.ts';
+import { ServiceError } from '../../../src/errors.ts';
+import { ComeBackError } from '../../../src/service/errors.ts';
 import type { Service } from '../../../src/service/client/service.ts';
 import { FakeClock } from '../../support/clock.ts';
 
@@ -15,19 +16,13 @@ it.each([
     say: (text: string) => said.push(text),
     waiting: (_wait: unknown, work: () => Promise<void>) => work(),
   };
-  const limited = {
-    kind: 'rate-limited',
-    status: 429,
-    words: { error: undefined, message: undefined },
-  } as const;
+  const limited = new ServiceError('the service limits the rate (429)');
   let polls = 0;
   const poll = (): Promise<number> => {
     polls += 1;
     return polls > 1
       ? Promise.resolve(polls)
-      : Promise.reject(
-          serviceError({ kind: 'asked-to-come-back', of: limited, waitMs, at: clock.now() + waitMs }),
-        );
+      : Promise.reject(new ComeBackError(limited, waitMs, clock.now() + waitMs));
   };
   const context = { clock, messages, signal: new AbortController().signal } as unknown as Service;
   expect(await outliveOutages(poll, { every: 30_000, hasWorked: true }, context)).toBe(2);
