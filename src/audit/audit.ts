@@ -30,9 +30,9 @@ import { recordAt, scanner } from '../json/scanner.ts';
 export interface AuditOptions {
   readonly service: Service;
   readonly received: ReceivedSide;
-  /** What is asked of the service. */
+  /** The service is asked this. */
   readonly query: LeadQuery;
-  /** What is checked here, of the leads of both sides. */
+  /** Checked here, for the leads of both sides. */
   readonly filter: LeadFilter;
   /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
   readonly undecidable: readonly FindingClass[];
@@ -45,7 +45,7 @@ export interface AuditOptions {
   readonly onProgress: (compared: number, total: number | undefined) => void;
 }
 
-/** What was counted. `byClass` has null for a class that cannot be told. */
+/** `byClass` has null for a class that cannot be told. */
 export interface AuditCounts {
   /** Leads of the service's list that match. */
   readonly pulled: number;
@@ -53,12 +53,12 @@ export interface AuditCounts {
   readonly received: number;
   /** Leads on both sides. */
   readonly matched: number;
-  /** Of these, the ones that were fetched and never pushed. */
+  /** Leads on both sides that were fetched and never pushed. */
   readonly backfilled: number;
-  /** Of these, the ones of which only the list has some fields that no push carries. */
+  /** Leads on both sides with fields that only the list has, and that no push carries. */
   readonly richer: number;
   readonly byClass: Readonly<Record<FindingClass, number | null>>;
-  /** When the oldest lead was created that the service listed, ms; undefined where no lead says it. */
+  /** The time at which the oldest lead was created that the service listed, ms; undefined where no lead says it. */
   readonly horizon: number | undefined;
   /** Records of the list that match and have no usable id. */
   readonly withoutId: number;
@@ -68,7 +68,7 @@ export interface AuditCounts {
   readonly notJudged: number;
 }
 
-/** One comparison of what can be pulled with what was received. Files that it may have made go with `close`. */
+/** Compares what can be pulled with what was received. `close` removes the files that it may have made. */
 export class Audit {
   /** The filter as it checked the service's leads, for notes about it. */
   readonly matcher: LeadMatcher;
@@ -78,7 +78,7 @@ export class Audit {
   #times: AuditTimes;
   #disprovenAheadMs = 0;
   #horizon: number | undefined;
-  /** When the lead was created that the service listed last. */
+  /** The time at which the lead was created that the service listed last. */
   #before: number | undefined;
   #isNewestFirst = true;
   #listed = 0;
@@ -117,7 +117,7 @@ export class Audit {
   /** As `--since` takes it: the service lists what was created then or later; undefined where no lead of it has a time. */
   get listedSince(): string | undefined {
     if (this.#horizon === undefined) return undefined;
-    // Of the oldest ones, which may share a time, some may be gone.
+    // Some of the oldest leads, which may share a time, may be gone.
     const next = Math.floor(this.#horizon / 1000 + 1) * 1000;
     return new Date(next).toISOString().replace('.000Z', 'Z');
   }
@@ -127,7 +127,7 @@ export class Audit {
     return this.#times.clockAheadMs;
   }
 
-  /** The same of a service's clock that does not decide, since the service lists leads that are younger; otherwise 0. */
+  /** By how much a service's clock is ahead that does not decide, since the service lists younger leads; otherwise 0. */
   get disprovenAheadMs(): number {
     return this.#disprovenAheadMs;
   }
@@ -164,20 +164,20 @@ export class Audit {
    */
   async run(): Promise<void> {
     const { service, query, onProgress } = this.#options;
-    const seen = new IdSet();
+    const listed = new IdSet();
     const acceptUnproven = (end: Unproven): Promise<void> => this.#acceptUnproven(end);
-    const walk = listLeads(service, { query, seen, prefetch: true, acceptUnproven });
+    const walk = listLeads(service, { query, seen: listed, prefetch: true, acceptUnproven });
     let isFirst = true;
     for await (const { leads } of walk) {
       if (isFirst) this.#useClock(walk.stats.drift ?? 0);
       isFirst = false;
-      for (const batch of this.#wanted(leads)) await this.#comparer.add(batch);
+      for (const batch of this.#matching(leads)) await this.#comparer.add(batch);
       onProgress(this.#listed, walk.stats.total);
     }
     await this.#comparer.finish(service.signal);
     // How far back the list reaches is not known, and it shows recent leads only.
     if (this.#listed > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
-    if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(seen);
+    if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(listed);
     service.signal.throwIfAborted();
     this.#isWhole = true;
   }
@@ -236,8 +236,8 @@ export class Audit {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
 
-  /** Those that match, in batches. */
-  *#wanted(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
+  /** Yields the leads that match, in batches. */
+  *#matching(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
     let batch: TemporaryLead[] = [];
     for (const lead of leads) {
       const { createdAt } = lead;
@@ -271,9 +271,9 @@ export class Audit {
     const isDated = received.hasTimes && since !== undefined;
     const receivedSince = isDated ? since - clockMarginMs - this.#times.clockAheadMs : 0;
     for await (const seqs of received.leads.seqsSince(receivedSince)) {
-      const others = seqs.filter((seq) => !this.#comparer.pulledSeqs.has(seq));
-      for (let start = 0; start < others.length; start += batchSize) {
-        const batch = others.slice(start, start + batchSize);
+      const unlisted = seqs.filter((seq) => !this.#comparer.pulledSeqs.has(seq));
+      for (let start = 0; start < unlisted.length; start += batchSize) {
+        const batch = unlisted.slice(start, start + batchSize);
         const leads = await received.leads.leadsBySeq(batch);
         arePruned ||= leads.length < batch.length;
         for (const lead of leads) await this.#judge(lead, matches, listed);
@@ -292,8 +292,10 @@ export class Audit {
     // It is not asked for.
     if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
     if (!matches(record)) return;
-    const found = listed.has(stored.leadId) ? bothUnequally : ({ on: 'inbox', isPruned: false } as const);
-    if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, found }))
+    const sides: LeadFacts['sides'] = listed.has(stored.leadId)
+      ? { on: 'both-unequally' }
+      : { on: 'inbox', isPruned: false };
+    if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, sides }))
       this.#unlisted.count += 1;
   }
 
@@ -304,7 +306,7 @@ export class Audit {
     return finding !== undefined;
   }
 
-  /** Of these nothing is left but when they came. */
+  /** Judges leads of which only the time at which they came is left. */
   async #judgePruned(listed: IdSet): Promise<void> {
     const { received, filter, service } = this.#options;
     const isJudged = filter.categories.length === 0 && filter.where.length === 0;
@@ -312,16 +314,14 @@ export class Audit {
       for (const { leadId: id, seq, receivedAt } of leads) {
         if (this.#comparer.pulledSeqs.has(seq) || listed.has(id) || !isWithin(receivedAt, filter)) continue;
         this.#unlisted[isJudged ? 'count' : 'notJudged'] += 1;
-        const found = { on: 'inbox', isPruned: true } as const;
-        if (isJudged) await this.#addUnlisted({ id, createdAt: undefined, receivedAt, found });
+        const sides = { on: 'inbox', isPruned: true } as const;
+        if (isJudged) await this.#addUnlisted({ id, createdAt: undefined, receivedAt, sides });
       }
       await setImmediate();
       service.signal.throwIfAborted();
     }
   }
 }
-
-const bothUnequally: LeadFacts['found'] = { on: 'both-unequally' };
 
 /** A lead that does not say when it was created counts by when it came. */
 const isWithin = (receivedAt: number | undefined, { since, until }: LeadFilter): boolean =>

@@ -21,7 +21,7 @@ export type FindingClass = (typeof allClasses)[number];
 /** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';
 
-/** One lead that is not the same on both sides. */
+/** A lead that is not the same on both sides. */
 export interface Finding {
   readonly class: FindingClass;
   readonly id: string;
@@ -40,9 +40,9 @@ export interface LeadFacts {
   readonly id: string;
   /** The text in the lead. */
   readonly createdAt: string | undefined;
-  /** In milliseconds since the epoch; undefined where nobody knows it. */
+  /** Milliseconds since the epoch; undefined where that is not known. */
   readonly receivedAt?: number | undefined;
-  readonly found:
+  readonly sides:
     | { readonly on: 'both'; readonly differing: readonly string[]; readonly isWaiting: boolean }
     /** The lead is in the service's list alone. `rejection`: why a delivery with its id was rejected. */
     | { readonly on: 'service'; readonly rejection: string | undefined }
@@ -72,21 +72,21 @@ const mostAheadMs = 86_400_000;
 export const clockMarginMs = 86_400_000;
 
 /**
- * What is wrong with a lead, if anything is. `horizon`: when the oldest lead was created that the service lists, ms;
+ * Undefined for a lead that is in order. `horizon`: the time at which the oldest lead was created that the service lists, ms;
  * undefined where it lists none.
  */
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
-  const { id, found } = lead;
+  const { id, sides } = lead;
   // Nearly every lead of an application's own export is in order.
-  const isSame = found.on === 'both' && found.differing.length === 0 && !found.isWaiting;
+  const isSame = sides.on === 'both' && sides.differing.length === 0 && !sides.isWaiting;
   if (isSame && lead.receivedAt === undefined) return undefined;
   const created = readCreatedAt(lead.createdAt);
   const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
   const lifetime = { created, receivedAt };
-  const isTest = found.on === 'inbox' && isTestId(id);
-  const settled = isTest ? test : classOfSettled(found, lifetime, times, horizon);
+  const isTest = sides.on === 'inbox' && isTestId(id);
+  const settled = isTest ? test : classOfSettled(sides, lifetime, times, horizon);
   if (settled === undefined) return undefined;
-  const isYoung = !isTest && isUnderWay(found, lifetime, times);
+  const isYoung = !isTest && isUnderWay(sides, lifetime, times);
   return {
     class: isYoung ? 'unsettled' : settled.class,
     id,
@@ -107,7 +107,7 @@ interface Settled {
 
 const test: Settled = { class: 'test', reason: null };
 
-/** When a lead was created, and when it was received, by the service's clock. */
+/** By the service's clock. */
 interface Lifetime {
   readonly created: number | undefined;
   readonly receivedAt: number | undefined;
@@ -115,24 +115,24 @@ interface Lifetime {
 
 /** The class of a lead that is old enough. */
 function classOfSettled(
-  found: LeadFacts['found'],
+  sides: LeadFacts['sides'],
   lifetime: Lifetime,
   times: AuditTimes,
   horizon: number | undefined,
 ): Settled | undefined {
   const { created, receivedAt } = lifetime;
   const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no known form of time' : null;
-  switch (found.on) {
+  switch (sides.on) {
     case 'both': {
-      const { differing, isWaiting } = found;
+      const { differing, isWaiting } = sides;
       if (differing.length > 0) return { class: 'different', fields: differing, reason: ageUnknown };
       if (isWaiting) return { class: 'waiting', reason: ageUnknown };
       return isLate(lifetime, times) ? { class: 'late', reason: ageUnknown } : undefined;
     }
     case 'service':
-      return found.rejection === undefined
+      return sides.rejection === undefined
         ? { class: 'missing', reason: ageUnknown }
-        : { class: 'refused', reason: found.rejection };
+        : { class: 'refused', reason: sides.rejection };
     case 'both-unequally': {
       // A lead that came after the audit had begun is not judged by its fields.
       if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
@@ -145,7 +145,7 @@ function classOfSettled(
       }
       return {
         class: 'extra',
-        reason: found.isPruned ? 'when it was created is not known: its body was pruned' : ageUnknown,
+        reason: sides.isPruned ? 'when it was created is not known: its body was pruned' : ageUnknown,
       };
     }
   }
@@ -164,13 +164,13 @@ function isLate({ created, receivedAt }: Lifetime, { clockAheadMs, lateAfterMs }
 
 /** Whether its delivery may still be under way. A lead whose age is unknown is taken for an old one. */
 function isUnderWay(
-  found: LeadFacts['found'],
+  sides: LeadFacts['sides'],
   { created, receivedAt }: Lifetime,
   { startedAt, settledBefore }: AuditTimes,
 ): boolean {
   const isUnsettled = (time: number | undefined): boolean =>
     time !== undefined && time > settledBefore && time < startedAt + mostAheadMs;
-  if (found.on !== 'inbox') return isUnsettled(created);
+  if (sides.on !== 'inbox') return isUnsettled(created);
   // A lead that came during the walk may belong to a place that the walk had passed.
   return (receivedAt ?? 0) >= startedAt || isUnsettled(created ?? receivedAt);
 }

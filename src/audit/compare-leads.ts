@@ -26,9 +26,10 @@ interface ComparisonOptions {
   readonly comparison: Comparison;
 }
 
-interface FoundLead {
+/** A lead as it was pulled, and its row in the inbox. */
+interface LeadPair {
   readonly lead: TemporaryLead;
-  readonly found: ReceivedLead;
+  readonly stored: ReceivedLead;
 }
 
 /** A lead on both sides. */
@@ -36,10 +37,7 @@ interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>
   readonly isWaiting: boolean;
 }
 
-/** Different lists of what leads lack that are counted apart. */
-const mostLacking = 1000;
-
-/** What is to be kept of the leads of one batch. */
+/** The leads of one batch that are kept. */
 interface JudgedLeads {
   readonly findings: Finding[];
   readonly undecided: MatchedLead[];
@@ -74,14 +72,10 @@ export class LeadComparer {
   readonly #options: ComparisonOptions;
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
   readonly #doubtful = new LeadSpool();
-  /** What they lack may be a difference, or how old they are not certain, until all leads were looked at. */
+  /** Leads whose differences or age are not certain until all leads were looked at. */
   readonly #undecided = new ValueSpool<MatchedLead>();
-  /** By what they lack: those of them that are no finding if it is no difference; how many. */
-  readonly #lacking = new Map<string, { readonly absent: readonly string[]; count: number }>();
-  /** All of the undecided ones are among them. */
-  #isAllLacking = true;
   readonly #carried = new CarriedFields();
-  /** Of both sides of the leads that were compared; looked at where some are ignored. */
+  /** Fields of both sides of the compared leads: a name in `ignored` that none of them has is a mistake. */
   readonly #compared = new CarriedFields({ withNull: true });
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
@@ -102,12 +96,12 @@ export class LeadComparer {
   /** At most `batchSize` leads of the service's list. */
   async add(leads: readonly TemporaryLead[]): Promise<void> {
     this.counts.pulled += leads.length;
-    const found = await this.#lookUp(leads);
-    const certain: FoundLead[] = [];
+    const rows = await this.#lookUp(leads);
+    const certain: LeadPair[] = [];
     for (const [i, lead] of leads.entries()) {
-      const one = found[i];
-      if (one === undefined || one.isWaiting) await this.#doubtful.add(lead);
-      else certain.push({ lead, found: one });
+      const stored = rows[i];
+      if (stored === undefined || stored.isWaiting) await this.#doubtful.add(lead);
+      else certain.push({ lead, stored });
     }
     await this.#compare(certain);
   }
@@ -128,12 +122,12 @@ export class LeadComparer {
     for await (const batch of this.#doubtful.leads()) {
       for (let start = 0; start < batch.length; start += batchSize) {
         const leads = batch.slice(start, start + batchSize);
-        const found = await this.#lookUp(leads);
-        const late: FoundLead[] = [];
+        const rows = await this.#lookUp(leads);
+        const late: LeadPair[] = [];
         for (const [i, lead] of leads.entries()) {
-          const one = found[i];
-          if (one === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
-          else late.push({ lead, found: one });
+          const stored = rows[i];
+          if (stored === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
+          else late.push({ lead, stored });
         }
         await this.#compare(late);
         await setImmediate();
@@ -152,29 +146,22 @@ export class LeadComparer {
   }
 
   async #judgeUndecided(signal: AbortSignal): Promise<void> {
-    const lacking = [...this.#lacking.values()];
     const isCarried = (path: string): boolean => this.#carried.has(path);
-    if (this.#isAllLacking && !lacking.some(({ absent }) => absent.some(isCarried))) {
-      for (const { absent, count } of lacking) this.#countRicher(absent, count);
-      return;
-    }
+    let judged = 0;
     for await (const { differing, absent, ...lead } of this.#undecided.values()) {
       const lost = absent.filter(isCarried);
       const finding = this.#classOf(lead, [...differing, ...lost]);
       if (finding !== undefined) await this.findings.add(finding);
-      if (lost.length === absent.length) continue;
-      this.#countRicher(
-        absent.filter((path) => !lost.includes(path)),
-        1,
-      );
-      if (this.counts.richer % batchSize !== 0) continue;
+      this.#countRicher(absent.filter((path) => !lost.includes(path)));
+      judged += 1;
+      if (judged % batchSize !== 0) continue;
       await setImmediate();
       signal.throwIfAborted();
     }
   }
 
-  #countRicher(fields: readonly string[], leads: number): void {
-    this.counts.richer += leads;
+  #countRicher(fields: readonly string[]): void {
+    if (fields.length > 0) this.counts.richer += 1;
     for (const path of fields) if (this.richerFields.size < mostDiffNames) this.richerFields.add(path);
   }
 
@@ -187,16 +174,16 @@ export class LeadComparer {
     return this.#options.received.leads.lookUp(leads.map(({ id }) => id));
   }
 
-  async #compare(pairs: readonly FoundLead[]): Promise<void> {
+  async #compare(pairs: readonly LeadPair[]): Promise<void> {
     const judged: JudgedLeads = { findings: [], undecided: [] };
-    const unequal: FoundLead[] = [];
+    const unequal: LeadPair[] = [];
     for (const pair of pairs) {
-      const { lead, found } = pair;
+      const { lead, stored } = pair;
       this.counts.matched += 1;
-      this.pulledSeqs.add(found.seq);
-      this.#firstSeq = Math.min(this.#firstSeq, found.seq);
-      // Of an erased lead, and of a bare id, only that it came is known.
-      const isEqual = found.digest === undefined || this.#isOfDigest(lead.bytes, found.digest);
+      this.pulledSeqs.add(stored.seq);
+      this.#firstSeq = Math.min(this.#firstSeq, stored.seq);
+      // An erased lead, and a bare id, have nothing that could be compared.
+      const isEqual = stored.digest === undefined || this.#isOfDigest(lead.bytes, stored.digest);
       if (isEqual) this.#judge(pair, noDifference, judged);
       else unequal.push(pair);
     }
@@ -205,13 +192,13 @@ export class LeadComparer {
     if (judged.undecided.length > 0) await this.#undecided.add(...judged.undecided);
   }
 
-  async #compareBytes(pairs: readonly FoundLead[], judged: JudgedLeads): Promise<void> {
+  async #compareBytes(pairs: readonly LeadPair[], judged: JudgedLeads): Promise<void> {
     const { comparison, received } = this.#options;
-    const stored = await received.leads.leadsBySeq(pairs.map(({ found }) => found.seq));
-    const bodies = new Map(stored.map(({ seq, body }) => [seq, body]));
+    const leads = await received.leads.leadsBySeq(pairs.map(({ stored }) => stored.seq));
+    const bodies = new Map(leads.map(({ seq, body }) => [seq, body]));
     for (const pair of pairs) {
-      const { lead, found } = pair;
-      const body = bodies.get(found.seq);
+      const { lead, stored } = pair;
+      const body = bodies.get(stored.seq);
       if (body === undefined) {
         this.counts.notCompared += 1;
         this.#judge(pair, noDifference, judged);
@@ -227,9 +214,8 @@ export class LeadComparer {
   #isOfDigest(pulled: Uint8Array, digest: string): boolean {
     const record = bufferOf(pulled);
     const { statusField } = this.#options.comparison;
-    const received = [statusField.without(record), record].find(
-      (bytes) => hash('sha256', bytes, 'hex') === digest,
-    );
+    const candidates = [statusField.without(record), record];
+    const received = candidates.find((bytes) => hash('sha256', bytes, 'hex') === digest);
     if (received === undefined) return false;
     this.#noteFields(record, received);
     return true;
@@ -243,30 +229,20 @@ export class LeadComparer {
     this.#compared.add(pushed);
   }
 
-  /** One by one this would take a promise for each lead. */
+  /** Fills lists, since adding to a spool would take a promise for each lead. */
   #judge(
-    { lead: { id, createdAt }, found }: FoundLead,
+    { lead: { id, createdAt }, stored }: LeadPair,
     fields: DifferingFields,
     { findings, undecided }: JudgedLeads,
   ): void {
-    const receivedAt = this.#options.received.hasTimes ? found.receivedAt : undefined;
-    const { isWaiting } = found;
+    const receivedAt = this.#options.received.hasTimes ? stored.receivedAt : undefined;
+    const { isWaiting } = stored;
     const { differing, absent } = fields;
     const isUncertain = this.#options.times().clockAheadMs < 0;
     const finding = this.#classOf({ id, createdAt, receivedAt, isWaiting }, differing);
     if (absent.length > 0 || isUncertain) {
       undecided.push({ id, createdAt, receivedAt, isWaiting, differing, absent });
-      if (isUncertain || finding !== undefined) this.#isAllLacking = false;
-      else this.#addLacking(absent);
     } else if (finding !== undefined) findings.push(finding);
-  }
-
-  #addLacking(absent: readonly string[]): void {
-    const key = JSON.stringify(absent);
-    const found = this.#lacking.get(key);
-    if (found !== undefined) found.count += 1;
-    else if (this.#lacking.size < mostLacking) this.#lacking.set(key, { absent, count: 1 });
-    else this.#isAllLacking = false;
   }
 
   #classOf(
@@ -274,13 +250,13 @@ export class LeadComparer {
     fields: readonly string[],
   ): Finding | undefined {
     const differing = fields.length > mostDiffNames ? fields.slice(0, mostDiffNames) : fields;
-    const found = { on: 'both', differing, isWaiting } as const;
-    return classifyLead({ id, createdAt, receivedAt, found }, this.#options.times());
+    const sides = { on: 'both', differing, isWaiting } as const;
+    return classifyLead({ id, createdAt, receivedAt, sides }, this.#options.times());
   }
 
   async #addUnreceived(lead: TemporaryLead, rejection: string | undefined): Promise<void> {
     const { id, createdAt } = lead;
-    const facts: LeadFacts = { id, createdAt, found: { on: 'service', rejection } };
+    const facts: LeadFacts = { id, createdAt, sides: { on: 'service', rejection } };
     const finding = classifyLead(facts, this.#options.times());
     if (finding === undefined) return;
     await this.findings.add(finding);
@@ -290,26 +266,26 @@ export class LeadComparer {
   }
 }
 
-/** Where leads are in a body, and which field is their id. */
+/** The place of leads in a body, and the field that is their id. */
 export interface LeadsInBodies {
   readonly leadAt: LeadAt;
   readonly idField: IdField;
 }
 
-/** What was received, and what is known beside the leads. */
+/** The received leads, and what is known beside them. */
 export interface ReceivedSide {
   readonly leads: ReceivedLeads;
-  /** What only a receiver's own record shows, where this is none. */
+  /** Classes that only a receiver's own record shows. */
   readonly undecidable: readonly FindingClass[];
   /** Whether it is known when each lead was received. */
   readonly hasTimes: boolean;
-  /** When the received leads were written down, ms; undefined where that is now. */
+  /** The time at which the received leads were written down, ms; undefined where that is now. */
   readonly writtenAt?: number | undefined;
-  /** Why deliveries were rejected, by the ids in their bodies: evidence that they came, and no more. */
+  /** Reasons of rejected deliveries, by the ids in their bodies: evidence that they came, and no more. */
   rejections(): Promise<ReadonlyMap<string, string>>;
 }
 
-/** Why the deliveries were rejected that the inbox keeps, by the ids of their leads: of several, the newest reason. */
+/** Reasons of the rejected deliveries that the inbox keeps, by the ids of their leads; the newest reason counts. */
 export async function rejectionsIn(
   inbox: Pick<InboxReader, 'list'>,
   place: LeadsInBodies,
@@ -323,10 +299,7 @@ export async function rejectionsIn(
   return reasons;
 }
 
-/**
- * The ids of the leads in a body, of which nobody knows whether it is authentic. Of a long rejected body only the start is
- * kept, which is no JSON: there are none in it.
- */
+/** The body may be a forgery. The inbox keeps only the start of a long one, which is no JSON and gives no id. */
 function idsInBody(body: Uint8Array, place: LeadsInBodies): readonly string[] {
   return leadsInBody(body, place).flatMap((lead) => {
     const read = readLead(lead, place.idField);
@@ -334,6 +307,6 @@ function idsInBody(body: Uint8Array, place: LeadsInBodies): readonly string[] {
   });
 }
 
-/** What is at the places where a body has leads, also where the receiver rejected all of them. */
+/** A body that was rejected has them at the same places. */
 export const leadsInBody = (body: Uint8Array, { leadAt, idField }: LeadsInBodies): readonly Uint8Array[] =>
   possibleLeads(body, leadAt, idField);

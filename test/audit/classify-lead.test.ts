@@ -14,12 +14,12 @@ const at = (minutes: number): string => new Date(now + minutes * minute).toISOSt
 const came = (minutes: number): number => now + minutes * minute;
 
 const classify = (
-  found: LeadFacts['found'],
+  sides: LeadFacts['sides'],
   createdAt: string | undefined,
   receivedAt?: number,
   horizon: number | undefined = came(-10_000),
 ) => {
-  const finding = classifyLead({ id: 'a', createdAt, receivedAt, found }, times, horizon);
+  const finding = classifyLead({ id: 'a', createdAt, receivedAt, sides }, times, horizon);
   return finding && [finding.class, finding.reason];
 };
 
@@ -40,7 +40,7 @@ describe('a lead on both sides', () => {
 
   test('is late by the clock that can have been that of the receivers, and by both where both can', () => {
     const late = (ahead: number, minutes: number): string | undefined => {
-      const facts = { id: 'a', createdAt: at(-600), receivedAt: came(-600 + minutes), found: same };
+      const facts = { id: 'a', createdAt: at(-600), receivedAt: came(-600 + minutes), sides: same };
       return classifyLead(facts, { ...times, clockAheadMs: ahead * minute })?.class;
     };
     // The receivers had the service's time.
@@ -61,8 +61,8 @@ describe('a lead on both sides', () => {
 
   test('is not judged while it is young, and keeps what differs', () => {
     const facts = { id: 'a', createdAt: at(-15), receivedAt: came(-14) };
-    const found = { ...same, differing: ['name'] };
-    expect(classifyLead({ ...facts, found }, times)).toEqual({
+    const sides = { ...same, differing: ['name'] };
+    expect(classifyLead({ ...facts, sides }, times)).toEqual({
       class: 'different',
       id: 'a',
       fields: ['name'],
@@ -70,7 +70,7 @@ describe('a lead on both sides', () => {
       receivedAt: at(-14),
       reason: null,
     });
-    expect(classifyLead({ ...facts, createdAt: at(-14), found }, times)).toMatchObject({
+    expect(classifyLead({ ...facts, createdAt: at(-14), sides }, times)).toMatchObject({
       class: 'unsettled',
       fields: ['name'],
       reason: 'different so far',
@@ -115,7 +115,7 @@ describe('a lead that the service does not list', () => {
     expect(classify(extra, at(-60), came(-59), came(-61))).toEqual(['extra', null]);
     expect(classify(extra, at(-60), came(-59), came(-60))).toEqual(['beyond-horizon', null]);
     const listsNone = classifyLead(
-      { id: 'a', createdAt: at(-60), receivedAt: came(-59), found: extra },
+      { id: 'a', createdAt: at(-60), receivedAt: came(-59), sides: extra },
       times,
       undefined,
     );
@@ -143,8 +143,8 @@ describe('a lead that the service does not list', () => {
 
 describe('a test lead', () => {
   const extra = { on: 'inbox', isPruned: false } as const;
-  const ofTest = (id: string, found: LeadFacts['found'], minutes: number) =>
-    classifyLead({ id, createdAt: at(minutes), receivedAt: came(minutes), found }, times, came(-100))?.class;
+  const ofTest = (id: string, sides: LeadFacts['sides'], minutes: number) =>
+    classifyLead({ id, createdAt: at(minutes), receivedAt: came(minutes), sides }, times, came(-100))?.class;
 
   test('is known by its id where the service does not list it, however old it is', () => {
     for (const id of ['leads-send-k3f9x2ab-7', 'leads-check-k3f9x2-1']) {
@@ -171,12 +171,12 @@ test("where the service's clock is ahead, what was received is dated by it, and 
     settledBefore: times.settledBefore + ahead,
   };
   const lead = { id: 'a', createdAt: at(-40), receivedAt: came(-59) };
-  expect(classifyLead({ ...lead, found: same }, theirs)).toBeUndefined();
-  expect(classifyLead({ ...lead, receivedAt: came(-54), found: same }, theirs)).toMatchObject({
+  expect(classifyLead({ ...lead, sides: same }, theirs)).toBeUndefined();
+  expect(classifyLead({ ...lead, receivedAt: came(-54), sides: same }, theirs)).toMatchObject({
     class: 'late',
     receivedAt: at(-54),
   });
   const missing = { on: 'service', rejection: undefined } as const;
-  expect(classifyLead({ id: 'a', createdAt: at(4), found: missing }, theirs)?.class).toBe('missing');
-  expect(classifyLead({ id: 'a', createdAt: at(6), found: missing }, theirs)?.class).toBe('unsettled');
+  expect(classifyLead({ id: 'a', createdAt: at(4), sides: missing }, theirs)?.class).toBe('missing');
+  expect(classifyLead({ id: 'a', createdAt: at(6), sides: missing }, theirs)?.class).toBe('unsettled');
 });
