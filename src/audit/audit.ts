@@ -27,6 +27,8 @@ import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
 import { recordAt, scanner } from '../json/scanner.ts';
 
+const unreceivedBatch = 64;
+
 export interface AuditOptions {
   readonly service: Service;
   readonly received: ReceivedSide;
@@ -187,9 +189,12 @@ export class Audit {
     if (this.#isWhole) yield* this.#comparer.findings.findings(classes);
   }
 
-  /** Leads that are not in the inbox, as the service sent them; none before everything was compared. May be read again. */
+  /**
+   * Leads that are not in the inbox, as the service sent them, in batches so small that a lookup is fresh when they are sent;
+   * none before everything was compared. May be read again.
+   */
   async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly TemporaryLead[]> {
-    if (this.#isWhole) yield* this.#comparer.unreceived[kind].leads();
+    if (this.#isWhole) yield* this.#comparer.unreceived[kind].batches(unreceivedBatch);
   }
 
   close(): Promise<void> {

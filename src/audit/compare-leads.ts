@@ -14,7 +14,7 @@ import {
   type UnreceivedClass,
 } from './classify-lead.ts';
 import { CarriedFields } from './carried-fields.ts';
-import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
+import { FindingSpool, LeadSpool, Spool, type TemporaryLead } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
 import type { IdField } from '../lead/find-leads.ts';
 import { type LeadAt, possibleLeads, readLead } from '../lead/read-leads.ts';
@@ -73,7 +73,7 @@ export class LeadComparer {
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
   readonly #doubtful = new LeadSpool();
   /** Leads whose differences or age are not certain until all leads were looked at. */
-  readonly #undecided = new ValueSpool<MatchedLead>();
+  readonly #undecided = new Spool<MatchedLead>();
   readonly #carried = new CarriedFields();
   /** Fields of both sides of the compared leads: a name in `ignored` that none of them has is a mistake. */
   readonly #compared = new CarriedFields({ withNull: true });
@@ -119,20 +119,17 @@ export class LeadComparer {
     if (this.#doubtful.count === 0) return;
     // A delivery that is rejected first and taken in after a retry is found below.
     const rejections = await received.rejections();
-    for await (const batch of this.#doubtful.leads()) {
-      for (let start = 0; start < batch.length; start += batchSize) {
-        const leads = batch.slice(start, start + batchSize);
-        const rows = await this.#lookUp(leads);
-        const late: LeadPair[] = [];
-        for (const [i, lead] of leads.entries()) {
-          const stored = rows[i];
-          if (stored === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
-          else late.push({ lead, stored });
-        }
-        await this.#compare(late);
-        await setImmediate();
-        signal.throwIfAborted();
+    for await (const leads of this.#doubtful.batches(batchSize)) {
+      const rows = await this.#lookUp(leads);
+      const late: LeadPair[] = [];
+      for (const [i, lead] of leads.entries()) {
+        const stored = rows[i];
+        if (stored === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
+        else late.push({ lead, stored });
       }
+      await this.#compare(late);
+      await setImmediate();
+      signal.throwIfAborted();
     }
   }
 

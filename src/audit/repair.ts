@@ -118,9 +118,6 @@ export interface SkippedLeads {
   readonly sentBefore: Set<string>;
 }
 
-/** Batches are so small that the lookup is fresh when the leads are sent. */
-const lookupSize = 64;
-
 /**
  * Yields the leads that an audit found to be refused or missing, except for those that have come since or were `sent`: each
  * batch is looked up once more just before it is yielded. Adds the others to `skipped`.
@@ -133,18 +130,12 @@ export async function* unreceivedLeads(
 ): AsyncGenerator<readonly TemporaryLead[]> {
   for (const kind of repairedClasses) {
     for await (const leads of audit.unreceived(kind)) {
-      for (let start = 0; start < leads.length; start += lookupSize) {
-        const batch = leads.slice(start, start + lookupSize);
-        const stored = await received.lookUp(batch.map(({ id }) => id));
-        for (const [i, { id }] of batch.entries()) {
-          if (stored[i] !== undefined) arrived.add(id);
-          else if (sent.has(id)) sentBefore.add(id);
-        }
-        // The bytes are copied, since a delivery may wait for a retry long after its batch is gone.
-        yield batch
-          .filter(({ id }) => !arrived.has(id) && !sentBefore.has(id))
-          .map((lead) => ({ ...lead, bytes: Buffer.from(lead.bytes) }));
+      const stored = await received.lookUp(leads.map(({ id }) => id));
+      for (const [i, { id }] of leads.entries()) {
+        if (stored[i] !== undefined) arrived.add(id);
+        else if (sent.has(id)) sentBefore.add(id);
       }
+      yield leads.filter(({ id }) => !arrived.has(id) && !sentBefore.has(id));
     }
   }
 }

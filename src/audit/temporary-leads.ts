@@ -1,85 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withOutputErrors } from '../files/errors.ts';
+import { linesOf } from '../files/read.ts';
 import { utf8 } from '../json/bytes.ts';
-import { TemporaryRecords } from './temporary-records.ts';
 import type { Finding, FindingClass } from './classify-lead.ts';
 
 /** A lead of the service's list. */
 export interface TemporaryLead {
   readonly id: string;
-  /** As the lead says it. */
+  /** The text in the lead. */
   readonly createdAt: string | undefined;
   /** The service's own, compact. */
   readonly bytes: Uint8Array;
 }
 
-/** Between what is known of a lead and its bytes; neither can contain it. */
-const tab = 0x09;
-const separator = Buffer.of(tab);
+/** Characters of JSON that wait in memory. */
+const mostWaiting = 1024 * 1024;
 
-/** Any number of records: what does not fit into a little memory waits in a temporary file. */
-abstract class Spool {
-  protected readonly records = new TemporaryRecords();
+/** Any number of values that JSON can hold: what does not fit into a little memory waits in an unlinked temporary file. */
+export class Spool<T> {
+  #waiting: string[] = [];
+  #waitingLength = 0;
   #count = 0;
+  #file: FileHandle | undefined;
 
   get count(): number {
     return this.#count;
   }
 
-  close(): Promise<void> {
-    return this.records.close();
+  async add(...values: readonly T[]): Promise<void> {
+    this.#count += values.length;
+    for (const value of values) {
+      const line = JSON.stringify(value);
+      this.#waiting.push(line);
+      this.#waitingLength += line.length;
+    }
+    if (this.#waitingLength > mostWaiting) await this.#writeToFile();
   }
 
-  /** Copies the bytes of one record. Resolves at once, to nothing, as long as there is room. */
-  protected append(...parts: readonly Uint8Array[]): Promise<void> | undefined {
-    this.#count += 1;
-    return this.records.append(...parts);
+  /** In the order in which they were added. May be read again. */
+  async *batches(size: number): AsyncGenerator<readonly T[]> {
+    let batch: T[] = [];
+    for await (const value of this.values()) {
+      batch.push(value);
+      if (batch.length < size) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  async *values(): AsyncGenerator<T> {
+    if (this.#file === undefined) {
+      for (const line of this.#waiting) yield JSON.parse(line) as T;
+      return;
+    }
+    await this.#writeToFile();
+    for await (const lines of linesOf(this.#file)) {
+      for (const { bytes } of lines) yield JSON.parse(utf8(bytes)) as T;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#waiting = [];
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #writeToFile(): Promise<void> {
+    const text = this.#waiting.map((line) => `${line}\n`).join('');
+    this.#waiting = [];
+    this.#waitingLength = 0;
+    await withOutputErrors(tmpdir(), async () => {
+      this.#file ??= await openUnlinked();
+      await this.#file.writeFile(text);
+    });
   }
 }
 
 /** Pulled leads. */
-export class LeadSpool extends Spool {
-  async add({ id, createdAt, bytes }: TemporaryLead): Promise<void> {
-    await this.append(Buffer.from(JSON.stringify([id, createdAt ?? null])), separator, bytes);
+export class LeadSpool {
+  readonly #leads = new Spool<readonly [id: string, createdAt: string | null, bytes: string]>();
+
+  get count(): number {
+    return this.#leads.count;
   }
 
-  /** In the order in which they were added. A batch is valid until the next one is requested. May be read again. */
-  async *leads(): AsyncGenerator<readonly TemporaryLead[]> {
-    for await (const batch of this.records.records()) {
-      yield batch.map(({ bytes }) => {
-        const end = bytes.indexOf(tab);
-        const [id, createdAt] = parsed(bytes.subarray(0, end)) as [string, string | null];
-        return { id, createdAt: createdAt ?? undefined, bytes: bytes.subarray(end + 1) };
-      });
-    }
+  add({ id, createdAt, bytes }: TemporaryLead): Promise<void> {
+    // A character for each byte: what the service sent may be no UTF-8.
+    return this.#leads.add([id, createdAt ?? null, Buffer.from(bytes).toString('latin1')]);
   }
-}
 
-/** Values that JSON can hold. */
-export class ValueSpool<T> extends Spool {
-  async add(...values: readonly T[]): Promise<void> {
-    for (const value of values) {
-      const written = this.append(Buffer.from(JSON.stringify(value)));
-      if (written !== undefined) await written;
+  /** In the order in which they were added, in batches of at most `size`. May be read again. */
+  async *batches(size: number): AsyncGenerator<readonly TemporaryLead[]> {
+    for await (const batch of this.#leads.batches(size)) {
+      yield batch.map(([id, createdAt, bytes]) => ({
+        id,
+        createdAt: createdAt ?? undefined,
+        bytes: Buffer.from(bytes, 'latin1'),
+      }));
     }
   }
 
-  /** In the order in which they were added. May be read again. */
-  async *values(): AsyncGenerator<T> {
-    for await (const batch of this.records.records()) for (const { bytes } of batch) yield parsed(bytes) as T;
+  close(): Promise<void> {
+    return this.#leads.close();
   }
 }
-
-const parsed = (json: Uint8Array): unknown => JSON.parse(utf8(json));
 
 /** Findings by class. */
 export class FindingSpool {
-  readonly #byClass = new Map<FindingClass, ValueSpool<Finding>>();
+  readonly #byClass = new Map<FindingClass, Spool<Finding>>();
 
   count(kind: FindingClass): number {
     return this.#byClass.get(kind)?.count ?? 0;
   }
 
   async add(finding: Finding): Promise<void> {
-    const spool = this.#byClass.get(finding.class) ?? new ValueSpool<Finding>();
+    const spool = this.#byClass.get(finding.class) ?? new Spool<Finding>();
     this.#byClass.set(finding.class, spool);
     await spool.add(finding);
   }
@@ -92,4 +132,13 @@ export class FindingSpool {
   async close(): Promise<void> {
     for (const spool of this.#byClass.values()) await spool.close();
   }
+}
+
+/** A file without a name is gone when the process ends, however it ends. Windows keeps the name until then. */
+async function openUnlinked(): Promise<FileHandle> {
+  const path = join(tmpdir(), `leads-${randomBytes(16).toString('hex')}`);
+  const file = await open(path, 'wx+', 0o600);
+  // At once: a process that is killed in between leaves it.
+  rmSync(path, { force: true });
+  return file;
 }

@@ -5,19 +5,19 @@ import { allClasses, type FindingClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { bufferOf, compact } from '../../json/bytes.ts';
+import { linesIn } from '../../files/read.ts';
+import { bufferOf, compact, utf8 } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
 import { identifiedRecord } from '../../json/members.ts';
 import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
-import { chunksOf, nameOf, objectsIn, scannedObject } from '../send/lead-file.ts';
+import { type Chunks, chunksOf, nameOf, objectsIn, scannedObject, startOf } from '../send/lead-file.ts';
 
-/** The received side, open. */
 export interface OpenedReceived extends ReceivedSide {
   /** For messages, such as `the inbox /home/x/inbox.db`. */
   readonly name: string;
-  /** Where `--take-in` stores leads; undefined where it is not asked for. */
+  /** `--take-in` stores leads there; undefined without it. */
   readonly store?: Pick<Inbox, 'take' | 'lookUp'> | undefined;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface OpenedReceived extends ReceivedSide {
 /** A file that is older than this is worth a word, ms. */
 const oldMs = 3_600_000;
 
-/** Of these classes a bare id says nothing, nor does it show that a lead should not be there. */
+/** A bare id says nothing of these classes, nor does it show that a lead should not be there. */
 const notShownByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== 'unsettled');
 
 /**
@@ -76,23 +76,23 @@ async function read(
   // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
   const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
   const name = nameOf(file);
-  const { form, chunks } = await looksInto(chunksOf(file, context));
+  const { holdsIds, chunks } = await looksInto(chunksOf(file, context));
   const progress = showProgress(status, clock);
   let withoutId = 0;
   let repeated = 0;
-  const add = (found: readonly FiledLead[]): void => {
-    repeated += found.length - database.add(found);
+  const add = (leads: readonly FiledLead[]): void => {
+    repeated += leads.length - database.add(leads);
     progress.update(database.size, undefined);
   };
   try {
-    if (form !== 'objects') {
-      for await (const ids of idsIn(chunks, form, name)) add(ids.map((id) => ({ id, body: undefined })));
+    if (holdsIds) {
+      for await (const ids of idsIn(chunks, name)) add(ids.map((id) => ({ id, body: undefined })));
     } else {
       let nth = 0;
       for await (const objects of objectsIn(chunks, name)) {
-        const found = objects.map((object) => leadsIn(object, (nth += 1), name, { leadAt, idNames }));
-        withoutId += found.flat().filter(({ id }) => id === undefined).length;
-        add(found.flat().flatMap(({ id, body }) => (id === undefined ? [] : [{ id, body }])));
+        const records = objects.flatMap((object) => leadsIn(object, (nth += 1), name, { leadAt, idNames }));
+        withoutId += records.filter(({ id }) => id === undefined).length;
+        add(records.flatMap(({ id, body }) => (id === undefined ? [] : [{ id, body }])));
       }
     }
   } finally {
@@ -111,7 +111,7 @@ async function read(
     const ids = counted(repeated, 'lead of', 'leads of');
     messages.note('repeated', `${ids} ${file} came before in it: of each id the first is compared`);
   }
-  return form !== 'objects';
+  return holdsIds;
 }
 
 interface Reading {
@@ -176,98 +176,61 @@ function idAmong(
   return undefined;
 }
 
-/** What was created later cannot be in it. Undefined for what is no file, or cannot be read. */
+/** A lead that was created later cannot be in the file. Undefined for what is no file, or cannot be read. */
 async function lastWrite(file: string, { clock, messages }: Context): Promise<number | undefined> {
   if (file === '-') return undefined;
-  const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) return undefined;
+  const stats = await stat(file).catch(() => undefined);
+  if (stats?.isFile() !== true) return undefined;
   const now = clock.now();
-  if (now - found.mtimeMs > oldMs) {
-    const age = relativeTime(found.mtimeMs, now);
+  if (now - stats.mtimeMs > oldMs) {
+    const age = relativeTime(stats.mtimeMs, now);
     messages.note('written', `${file} was written ${age}: leads created since then are not counted`);
   }
-  return found.mtimeMs;
+  return stats.mtimeMs;
 }
 
-/** What a file holds: objects, or ids alone, one a line or in an array. */
-type FileForm = 'objects' | 'lines' | 'array';
+const skippedBytes = /^(?:\xef\xbb\xbf)?\s*/;
 
-type Chunks = AsyncIterable<Buffer>;
-
-/** What a file holds goes by its first bytes; `chunks` is all of it. */
-async function looksInto(file: Chunks): Promise<{ readonly form: FileForm; readonly chunks: Chunks }> {
-  const rest = file[Symbol.asyncIterator]();
-  let head: Buffer = Buffer.alloc(0);
-  let form: FileForm | undefined;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
-    head = Buffer.concat([head, next.value]);
-    form = formOf(head);
-    if (form !== undefined) break;
-  }
-  const chunks = async function* (): Chunks {
-    yield head;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  };
-  return { form: form ?? 'objects', chunks: chunks() };
+/** Ids are bare or in quotes, so that the first byte tells objects from them. */
+async function looksInto(file: Chunks): Promise<{ readonly holdsIds: boolean; readonly chunks: Chunks }> {
+  const textOf = (bytes: Buffer): string => bytes.toString('latin1').replace(skippedBytes, '');
+  const { start, chunks } = await startOf(file, (bytes) => textOf(bytes) !== '');
+  const text = textOf(start);
+  return { holdsIds: text !== '' && !/^[{[]/.test(text), chunks };
 }
-
-/** Undefined where that takes more bytes. */
-function formOf(head: Buffer): FileForm | undefined {
-  const [, bracket, first] = /^(?:\xef\xbb\xbf)?\s*(?:(\[)\s*)?([^\s[])/.exec(head.toString('latin1')) ?? [];
-  if (first === undefined) return undefined;
-  if (first === '{' || first === ']') return 'objects';
-  return bracket === undefined ? 'lines' : 'array';
-}
-
-/** A text in quotes, or what has none; a quote that is not closed goes on in the next chunk. */
-const tokens = { array: /"(?:[^"\\]|\\.)*"|[^\s,[\]"]+|"/g, lines: /[^\r\n]+/g };
 
 /** The head of a column that a database has printed. */
 const columnHead = /^"?id"?$/i;
 
-/** Ids as they stand or as JSON, one a line or in one array. Throws a `DataError` for what is none. */
-async function* idsIn(
-  chunks: Chunks,
-  form: 'lines' | 'array',
-  name: string,
-): AsyncGenerator<readonly string[]> {
-  const decoder = new TextDecoder();
-  let rest = '';
+/** Ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for what is none. */
+async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly string[]> {
   let nth = 0;
-  const take = (text: string, isEnd: boolean): string[] => {
+  for await (const lines of linesIn(chunks)) {
     const ids: string[] = [];
-    rest = '';
-    for (const { 0: found, index } of text.matchAll(tokens[form])) {
-      if (!isEnd && (found === '"' || index + found.length === text.length)) {
-        rest = text.slice(index);
-        break;
-      }
+    for (const { bytes } of lines) {
+      const token = utf8(bytes).trim();
+      if (token === '') continue;
       nth += 1;
-      const token = found.trim();
-      if (token === '' || (nth === 1 && form === 'lines' && columnHead.test(token))) continue;
-      const id = idOf(token, form);
+      if (nth === 1 && columnHead.test(token)) continue;
+      const id = idOf(token);
       if (id === undefined) {
         throw new DataError(`${name}: entry ${nth} is neither an object nor an id`, {
-          hint: 'one JSON object or one id a line is read, an array of them, and objects that hold leads (--lead-at)',
+          hint: 'one JSON object or one id a line is read, an array of objects, and objects that hold leads (--lead-at)',
         });
       }
       ids.push(id);
     }
-    return ids;
-  };
-  for await (const chunk of chunks) yield take(rest + decoder.decode(chunk, { stream: true }), false);
-  yield take(rest + decoder.decode(), true);
+    yield ids;
+  }
 }
 
-/** An entry that stands in a line as it is. What begins with a quote is JSON, or CSV that doubles the quotes in it. */
+/** A line that is an id as it is. What begins with a quote is JSON, or CSV that doubles the quotes in it. */
 const bareId = /^(?!(?:null|true|false)$)[^\s,;"'<>{}[\]]+$/;
 const csvId = /^"(?:[^"]|"")+"$/;
 
-function idOf(token: string, form: 'lines' | 'array'): string | undefined {
-  if (form === 'lines' && bareId.test(token)) return token;
+function idOf(token: string): string | undefined {
+  if (bareId.test(token)) return token;
   const value = jsonIn(token);
-  // A number has more digits than a double keeps.
-  if (typeof value === 'number') return token;
-  if (value !== undefined) return typeof value === 'string' && value !== '' ? value : undefined;
-  return form === 'lines' && csvId.test(token) ? token.slice(1, -1).replaceAll('""', '"') : undefined;
+  if (typeof value === 'string' && value !== '') return value;
+  return value === undefined && csvId.test(token) ? token.slice(1, -1).replaceAll('""', '"') : undefined;
 }

@@ -31,12 +31,12 @@ export async function* leadsOfFile(file: string, context: FileContext): LeadSour
           break;
         }
       }
-      // What stands before a record that is no lead is sent.
+      // The leads before a record that is no lead are sent.
       if (leads.length > 0) yield leads;
       if (failure !== undefined) throw failure as Error;
     }
   } catch (error) {
-    // Who sends them says what an interruption means.
+    // The caller says what an interruption means.
     if (!context.signal.aborted) throw error;
   }
 }
@@ -44,7 +44,7 @@ export async function* leadsOfFile(file: string, context: FileContext): LeadSour
 /** For messages. */
 export const nameOf = (file: string): string => (file === '-' ? 'stdin' : file);
 
-type Chunks = AsyncIterable<Buffer>;
+export type Chunks = AsyncIterable<Buffer>;
 
 /** The objects at the top of a file, chunk by chunk. Throws a `DataError` for what is neither an object nor an array. */
 export async function* objectsIn(chunks: Chunks, name: string): AsyncGenerator<readonly Buffer[]> {
@@ -53,7 +53,7 @@ export async function* objectsIn(chunks: Chunks, name: string): AsyncGenerator<r
   inFile(name, () => splitter.end());
 }
 
-/** What is in a file, uncompressed. Throws a `DataError` for one that cannot be read, and the reason of an interruption. */
+/** The content of a file, uncompressed. Throws a `DataError` for one that cannot be read, and the reason of an interruption. */
 export async function* chunksOf(file: string, { stdin, signal }: FileContext): Chunks {
   const stream = file === '-' ? stdin : createReadStream(file);
   const stop = (): void => void stream.destroy();
@@ -75,18 +75,28 @@ export async function* chunksOf(file: string, { stdin, signal }: FileContext): C
 const gzipByte = 0x1f;
 
 async function* uncompressed(stream: AsyncIterable<Uint8Array | string>): Chunks {
-  const chunks = stream[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  if (first.done === true) return;
-  const whole = async function* (): Chunks {
-    yield Buffer.from(first.value);
-    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
-      yield Buffer.from(next.value);
-    }
+  const { start, chunks } = await startOf(stream, ({ length }) => length > 0);
+  // An error of the stream ends the unpacking with it.
+  yield* start[0] === gzipByte ? (pipeline(chunks, createGunzip(), () => undefined) as Chunks) : chunks;
+}
+
+/** The start of a stream, as soon as that is enough, and all of it. */
+export async function startOf(
+  stream: AsyncIterable<Uint8Array | string>,
+  isEnough: (start: Buffer) => boolean,
+): Promise<{ readonly start: Buffer; readonly chunks: Chunks }> {
+  const iterator = stream[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  while (!isEnough(start)) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    start = Buffer.concat([start, Buffer.from(next.value)]);
+  }
+  const chunks = async function* (): Chunks {
+    yield start;
+    for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) yield Buffer.from(chunk);
   };
-  const isPacked = Buffer.from(first.value)[0] === gzipByte;
-  // What fails in front of it fails there, too.
-  yield* isPacked ? (pipeline(whole(), createGunzip(), () => undefined) as Chunks) : whole();
+  return { start, chunks: chunks() };
 }
 
 function inFile<T>(name: string, work: () => T): T {
