@@ -5,8 +5,8 @@ import { isOverload, type PageParts, type PageSource } from './fetch-page.ts';
 import type { Batch, ListingOptions, ListingStats } from './listing-types.ts';
 import { rejectsPosition } from './pagers/pager.ts';
 import type { Pager, PageRequest, PagerAnswer } from './pagers/pager.ts';
-import { hintsOf, type PageFacts } from './pagers/hints.ts';
-import type { PageTally, Readings } from './readings.ts';
+import { hintsOf } from './pagers/hints.ts';
+import type { Readings } from './readings.ts';
 import { noteOtherStatus } from './status-fields.ts';
 import { positionKey } from './pagers/position.ts';
 
@@ -84,31 +84,19 @@ export class PageReader {
           continue;
         }
         if (isStart && facts.count === 0 && sizes.dropGuess()) return 'retry';
-        this.#count(request, tally);
-        const answer = this.#answer(request, facts, isSkipped, tally);
-        return { answer: { ...answer, head, tail }, leads, bringsNew: tally.bringsNew };
+        this.#pages += 1;
+        if (request.isProbe !== true) stats.pages += 1;
+        stats.withoutId += tally.withoutId;
+        const { leadingFresh, hash, bringsNew } = tally;
+        const fresh = !isSkipped && readings.isSamePage(tally) ? 0 : tally.fresh;
+        const hints = hintsOf(source.params, facts);
+        const counts = { fresh, leadingFresh, hash, isSkipped };
+        return { answer: { kind: 'answer', request, facts, hints, head, tail, ...counts }, leads, bringsNew };
       }
     } catch (error) {
       return this.#failed(request, error, head === undefined);
     }
     throw new Error('a page ended without an end');
-  }
-
-  #count({ isProbe }: PageRequest, { withoutId }: PageTally): void {
-    const { stats } = this.#walk;
-    this.#pages += 1;
-    if (isProbe !== true) stats.pages += 1;
-    stats.withoutId += withoutId;
-  }
-
-  #answer(request: PageRequest, facts: PageFacts, isSkipped: boolean, tally: PageTally) {
-    const { source, readings } = this.#walk;
-    const isRepeated = !isSkipped && readings.isSamePage(tally);
-    const { fresh, leadingFresh, hash } = tally;
-    return {
-      ...{ kind: 'answer' as const, request, facts, hints: hintsOf(source.params, facts) },
-      ...{ fresh: isRepeated ? 0 : fresh, leadingFresh, hash, isSkipped },
-    };
   }
 
   /** Whether a failure is no reason to retry for long. */

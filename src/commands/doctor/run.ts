@@ -1,5 +1,6 @@
 import type { Context, Outcome } from '../../context.ts';
 import { type Settings, readConfig } from '../../config/load-settings.ts';
+import type { AccountSettings } from '../../config/settings.ts';
 import { type CheckOutcome, type CheckResult, fail, pass, skip } from '../../doctor/check-result.ts';
 import { compareWithProfile, type LearntChange, writeDialect } from './learnt-changes.ts';
 import {
@@ -40,7 +41,8 @@ interface DoctorOptions extends InboxFlags {
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
   const { clock, status } = context;
   const configBefore = statConfig(context.paths.configDir);
-  const read = await readSettings(context);
+  // A base URL that cannot be used is found here, as whatever else cannot.
+  const read = await orConfigError(async () => ({ ...(await context.settings()) }));
   // Without an account there is nothing to learn from.
   if (options.learn) {
     if (read instanceof ConfigError) throw read;
@@ -55,7 +57,8 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
   );
   try {
     const receiver = checkReceiver(options, settings, context);
-    const service = checkService(settings, options.learn, context);
+    const account = settings && (await orConfigError(() => settings.account()));
+    const service = checkService(settings, account, options.learn, context);
     // A check that fails while others are printed is reported in its turn.
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
     const profile = settings && readConfig(context.paths.configDir).profiles?.[settings.profile];
@@ -104,10 +107,10 @@ function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Cont
   });
 }
 
-async function readSettings(context: Context): Promise<Settings | ConfigError> {
+/** The result of a step, or its error where the configuration is the cause. */
+async function orConfigError<T>(step: () => T | Promise<T>): Promise<T | ConfigError> {
   try {
-    // A base URL that cannot be used is found here, as whatever else cannot.
-    return { ...(await context.settings()) };
+    return await step();
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;
@@ -134,15 +137,11 @@ async function openInbox(
   settings: Pick<Settings, 'profile'>,
   context: Context,
 ): Promise<readonly CheckResult[]> {
-  try {
-    const location = await resolveInbox(options, settings, context);
-    if (typeof location === 'string') return await openFile(location, context);
-    const { checkDatabase } = await import('../../doctor/database-opens.ts');
-    return await checkDatabase(location);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return [fail('receiver.inbox', error)];
-  }
+  const location = await orConfigError(() => resolveInbox(options, settings, context));
+  if (location instanceof ConfigError) return [fail('receiver.inbox', location)];
+  if (typeof location === 'string') return openFile(location, context);
+  const { checkDatabase } = await import('../../doctor/database-opens.ts');
+  return checkDatabase(location);
 }
 
 async function openFile(location: string, { paths, clock, platform }: Context): Promise<CheckResult[]> {
@@ -165,12 +164,17 @@ const dialectNames = 'envelope pagination page-size status category since until'
   .map((name) => `dialect.${name}`);
 
 /** Starts the checks of the service; what takes longest does not keep the others waiting. */
-function checkService(settings: Settings | undefined, isLearning: boolean, context: Context): ServiceReport {
-  if (settings === undefined) return unchecked(new ConfigError('the configuration cannot be read'));
-  const missing = accountProblem(settings);
-  if (missing !== undefined) return unchecked(missing);
-  const examination = openService(context).then((service) => examineDialect(service, isLearning), withoutKey);
-  const connection = connectionOf(settings, context);
+function checkService(
+  settings: Settings | undefined,
+  account: Pick<AccountSettings, 'baseUrl'> | ConfigError | undefined,
+  isLearning: boolean,
+  context: Context,
+): ServiceReport {
+  if (settings === undefined || account === undefined)
+    return unchecked(new ConfigError('the configuration cannot be read'));
+  if (account instanceof ConfigError) return unchecked(account);
+  const examination = examined(isLearning, context);
+  const connection = connectionOf(account.baseUrl, settings, context);
   return {
     connection: Promise.all([
       connection.then(checkHostLookup),
@@ -193,34 +197,28 @@ function unchecked(why: LeadsError): ServiceReport {
   };
 }
 
-/** The command that gives the key failed: without a key nothing can be asked. */
-function withoutKey(error: unknown): DialectReport {
-  if (!(error instanceof ConfigError)) throw error;
-  return { error, requests: 0, drift: undefined, isReached: false, checks: [], keys: [] };
+async function examined(isLearning: boolean, context: Context): Promise<DialectReport> {
+  const service = await orConfigError(() => openService(context));
+  if (!(service instanceof ConfigError)) return examineDialect(service, isLearning);
+  // The command that gives the key failed: without a key nothing can be asked.
+  return { error: service, requests: 0, drift: undefined, isReached: false, checks: [], keys: [] };
 }
 
-async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
-  const { baseUrl } = settings.account();
+async function connectionOf(
+  baseUrl: URL,
+  { timeoutMs }: Settings,
+  { env, paths, clock, signal }: Context,
+): Promise<Connection> {
   // `receiver.authority` reports an authority that cannot be read.
   const authority = await authorityFor(baseUrl, paths.dataDir).catch(() => undefined);
   return {
     baseUrl,
     proxy: proxyFor(baseUrl, env),
     authorities: authority === undefined ? [] : [authority],
-    timeoutMs: settings.timeoutMs,
+    timeoutMs,
     clock,
     signal,
   };
-}
-
-function accountProblem(settings: Settings): LeadsError | undefined {
-  try {
-    settings.account();
-    return undefined;
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  }
 }
 
 function checkKey({ error }: DialectReport): CheckResult {
