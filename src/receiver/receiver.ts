@@ -80,7 +80,7 @@ export function createReceiver(options: ReceiverOptions) {
   const { clock, note, sentenceOf, failures, explain, observer } = options;
   const policy = { ...place, scheme: verifier.scheme, keys: verifier.keys };
   let inFlight = 0;
-  let onIdle = (): void => undefined;
+  let onIdle: (() => void) | undefined;
 
   function receive(delivery: Delivery): Promise<DeliveryAnswer> {
     const foreign = hostGuard?.(delivery);
@@ -199,7 +199,7 @@ export function createReceiver(options: ReceiverOptions) {
       return await answered;
     } finally {
       inFlight -= 1;
-      if (inFlight === 0) onIdle();
+      if (inFlight === 0) onIdle?.();
       if (startedAt !== undefined) observer?.answered(observer.now() - startedAt);
     }
   }

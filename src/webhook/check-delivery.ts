@@ -215,7 +215,7 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
   const [type] = types;
   if (type === undefined) return rejected('wrong_content_type', 'the header content-type is missing');
   if (types.length > 1) return rejected('wrong_content_type', 'the header content-type was sent twice');
-  const problem = problemOfType(type);
+  const problem = type === 'application/json' ? undefined : problemOfType(type);
   if (problem !== undefined) return rejected('wrong_content_type', problem);
   const coding = headerValues(delivery, 'content-encoding').find((value) => !/^identity$/i.test(value));
   if (coding !== undefined) {
@@ -228,7 +228,6 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
 }
 
 function problemOfType(type: string): string | undefined {
-  if (type === 'application/json') return undefined;
   const media = type.split(';')[0]?.trim() ?? '';
   return mediaType.test(media) ? undefined : `the content type is '${media}', not application/json`;
 }

@@ -102,8 +102,15 @@ export class Connections {
     );
   }
 
-  of(socket: Duplex): Connection | undefined {
+  find(socket: Duplex): Connection | undefined {
     return this.#bySocket.get(socket);
+  }
+
+  /** The connection of a request. */
+  of(socket: Duplex): Connection {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined) throw new Error('a request on an unknown connection');
+    return connection;
   }
 
   get size(): number {

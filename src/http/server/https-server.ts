@@ -6,7 +6,6 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import {
   BodyBudget,
   closedAfterHandshake,
@@ -141,13 +140,8 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
 
 /** Handles every request, whichever event node reports it with. */
 function watchRequests(server: Server, state: ServerState, connections: Connections): void {
-  const connectionOf = (socket: Duplex): Connection => {
-    const connection = connections.of(socket);
-    if (connection === undefined) throw new Error('a request on an unknown connection');
-    return connection;
-  };
   const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
-    startInTurn(handle, { state, connection: connectionOf(request.socket), request, response });
+    startInTurn(handle, { state, connection: connections.of(request.socket), request, response });
   server.on('request', inTurn(handleRequest));
   server.on('checkContinue', inTurn(handleRequest));
   server.on(
@@ -160,7 +154,7 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());
     const rejected = rejectionOf('wrong_method', { kind: 'method-connect' });
-    rejectConnection(state, connectionOf(socket), rejected, requestLineOf(request));
+    rejectConnection(state, connections.of(socket), rejected, requestLineOf(request));
   });
 }
 
@@ -223,7 +217,7 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
     // The client asked for the connection to be closed, and what it sent after that is ignored (RFC 9112, section 9.6).
     if (error.code === 'HPE_CLOSED_CONNECTION') return;
     const rejected = rejectionFor(error, limits);
-    const connection = connections.of(socket);
+    const connection = connections.find(socket);
     if (rejected === undefined || connection === undefined) socket.destroy();
     // A connection that is being closed was answered already; this error is about the rest of that request.
     else if (!connection.closing) rejectConnection(state, connection, rejected);
