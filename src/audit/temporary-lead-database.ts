@@ -6,15 +6,8 @@ import { Statements } from '../inbox/sqlite/driver.ts';
 import { type Database, loadLibsql, type Statement } from '../inbox/sqlite/libsql.ts';
 import { sqliteDialect } from '../inbox/sql/dialect.ts';
 import { leadLookup } from '../inbox/sql/leads.ts';
-import {
-  bytesOf,
-  fromColumn,
-  numberOf,
-  type Query,
-  type Rows,
-  textOf,
-  toColumn,
-} from '../inbox/sql/statement.ts';
+import { bytesOf, numberOf, type Rows, textOf } from '../inbox/sql/row.ts';
+import { fromColumn, type Query, toColumn } from '../inbox/sql/statement.ts';
 
 /**
  * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so

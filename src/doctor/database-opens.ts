@@ -4,7 +4,8 @@ import { checkServer, isInbox } from '../inbox/postgres/database-schema.ts';
 import { withSession } from '../inbox/postgres/open-session.ts';
 import type { Session } from '../inbox/postgres/session.ts';
 import type { InboxWarning } from '../inbox/problems.ts';
-import { Query, textOf } from '../inbox/sql/statement.ts';
+import { textOf } from '../inbox/sql/row.ts';
+import { Query } from '../inbox/sql/statement.ts';
 import { type CheckResult, fail, pass, warn } from './check-result.ts';
 
 const name = 'receiver.inbox';

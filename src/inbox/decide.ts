@@ -4,7 +4,8 @@ import { type OtherDelivery, type Rejection, rejection } from '../webhook/delive
 import { type DeliveryContent, memberIds, remainingContent } from './delivery-record.ts';
 import type { Arrival, ErasedLead, RejectedDelivery, TakenVerdict, TakeResult } from './inbox.ts';
 import { payloadDiff } from './payload-diff.ts';
-import { toColumn, type Value } from './sql/statement.ts';
+import type { Value } from './sql/row.ts';
+import { toColumn } from './sql/statement.ts';
 import { maxComparedBytes, maxRejectedBody, maxRepeatsKept, type RedactDelivery } from './store-options.ts';
 
 /** A lead on its way in. `id` is the text of its column. */
@@ -104,7 +105,7 @@ const idsIn = (item: BatchItem): readonly string[] => [
   ...item.rejected.flatMap(rejectedIds),
 ];
 
-/** Ids of the leads in a rejected delivery, of which nobody knows whether they are authentic. */
+/** The ids of the leads in a rejected delivery may not be authentic. */
 const rejectedIds = ({ leadId, delivery }: RejectedDelivery): readonly string[] =>
   leadId === undefined ? memberIds(delivery.body) : [leadId];
 
@@ -178,13 +179,6 @@ interface LeadState extends StoredLeadRow {
   readonly payload: Uint8Array | undefined;
   readonly isNew: boolean;
   attempts: number;
-}
-
-/** Rows of `forwards` for one lead; `claimed`: targets for which its first attempt is claimed. */
-interface NewForward {
-  readonly seq: number;
-  readonly request: number;
-  readonly claimed?: readonly string[] | undefined;
 }
 
 /** A row of `deliveries` is made of this. `id` is the text of its column. */
@@ -280,9 +274,9 @@ class Decision {
     const seq = (this.#seq += 1);
     const verdict = this.#verdict(lead, seq);
     this.#addDelivery(lead, verdict, content, firstSeq);
-    const { claimed } = arrival;
-    if (verdict.kind === 'accepted') this.#addForwards(lead, { seq, request: firstSeq ?? seq, claimed });
-    else if (this.#isFirstPush(lead)) this.#addForwards(lead, { seq, request: firstSeq ?? seq });
+    const request = firstSeq ?? seq;
+    if (verdict.kind === 'accepted') this.#addForwards(lead, request, arrival.claimed);
+    else if (this.#isFirstPush(lead)) this.#addForwards(lead, request);
     if (verdict.attempt > maxRepeatsKept + 1) {
       const differs = verdict.differs !== undefined;
       this.#trimmed.set(`${String(differs)} ${id}`, { id, differs });
@@ -320,13 +314,13 @@ class Decision {
   }
 
   /** A new lead is due for its targets at once, or claimed for its first attempt. */
-  #addForwards({ arrival, id }: ArrivingLead, { seq, request, claimed = [] }: NewForward): void {
+  #addForwards({ arrival, id }: ArrivingLead, request: number, claimed: readonly string[] = []): void {
     const { now, claimMs, storedName } = this.#context;
     for (const target of arrival.targets ?? this.#context.targets) {
       const name = storedName(target);
       const [claim, claimedUntil] = claimed.includes(target) ? [1, now + claimMs] : [0, 0];
       // In the order of the columns: …, state, claim, tries, since, due_at, claimed_until.
-      this.#forwards.push([id, name, seq, request, 'waiting', claim, claim, now, now, claimedUntil]);
+      this.#forwards.push([id, name, this.#seq, request, 'waiting', claim, claim, now, now, claimedUntil]);
     }
   }
 

@@ -73,7 +73,7 @@ export const remainingContent = (
 });
 
 /**
- * A keyed digest stays of the id of an erased lead, so that nobody learns the id by trying likely ones without the inbox.
+ * A keyed digest stays of the id of an erased lead, so that the id cannot be found by trying likely ones without the inbox.
  * `key`: of the inbox. No name of a target begins as the text does, so that the key may serve for both.
  */
 export const erasedIdDigest = (key: Uint8Array, leadId: string): Buffer =>
@@ -82,7 +82,7 @@ export const erasedIdDigest = (key: Uint8Array, leadId: string): Buffer =>
     .update(`erased ${JSON.stringify(leadId)}`)
     .digest();
 
-/** Each id in a rejected body is looked up: so many at most. */
+/** The ids in a rejected body are looked up: so many at most. */
 const mostIds = 2000;
 
 /** A member `id` whose value is a text or an integer (RFC 8259). */
@@ -90,8 +90,8 @@ const member =
   /"id"[ \t\r\n]*:[ \t\r\n]*(?:("(?:[^"\\\0-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?\d+))/g;
 
 /**
- * Gives the value of each member `id` in a body, at any depth, the first `limit` of them: among them are the ids of its
- * leads, wherever they are in it, even if it was cut short or is no JSON.
+ * Gives the value of each member `id` in a body, at any depth, the first `limit` of them. The ids of its leads are
+ * among them, even if it was cut short or is no JSON.
  */
 export function memberIds(body: Uint8Array, limit = mostIds): readonly string[] {
   const ids = new Set<string>();

@@ -1,13 +1,14 @@
 import type { ConnectionPool } from './inbox.ts';
 import type { NotOverwritten, OutOfReach } from './problems.ts';
 import type { Dialect } from './sql/dialect.ts';
-import type { Query, Rows, Start, Work } from './sql/statement.ts';
+import type { Rows } from './sql/row.ts';
+import type { Query, Start, Work } from './sql/statement.ts';
 
 /** A transaction failed with this. */
 export interface WriteFailure {
   readonly error: Error;
   /**
-   * `locked`: another process is writing, so that nothing was begun, and nobody waited for it. `data`: a smaller part of the
+   * `locked`: another process is writing, so that no transaction began, and none waited. `data`: a smaller part of the
    * transaction may be stored. `database`: a smaller part would fail as well.
    */
   readonly cause: 'locked' | 'data' | 'database';
@@ -24,14 +25,14 @@ export interface Driver {
   now(): Query;
   /**
    * Runs the work in a transaction that no other one that writes overlaps, in any process. Resolves once it is durable. Rejects
-   * with the database's error when nothing of it is stored, or when nobody knows.
+   * with the database's error when nothing of it is stored, or when that is not known.
    */
   write<T>(work: (start: Start) => Work<T>): Promise<T>;
   /** Describes what `write` rejected with. */
   writeFailure(error: unknown): WriteFailure;
-  /** Rows of one query that only reads, outside of any transaction. Rejects with what people are told. */
+  /** Rows of one query that only reads, outside of any transaction. Rejects with an error for people. */
   read(query: Query): Promise<Rows>;
-  /** What people are told of an inbox that could not be opened because of this. */
+  /** Makes the error of an inbox that could not be opened. */
   openError(error: unknown): Error;
   /** Another text after something was written, by whichever process. */
   changeMark(): Promise<string>;

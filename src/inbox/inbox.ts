@@ -25,15 +25,15 @@ export interface Arrival {
   readonly leadId: string;
   /** The lead's own bytes in the body; undefined when the body is the lead. */
   readonly place?: Span | undefined;
-  /** Of the delivery; good for this body only. */
+  /** The nonce of the delivery is good for this body only. */
   readonly nonce?: string | undefined;
   /** When the lead was created, in milliseconds since the epoch; left out where that cannot be read. */
   readonly createdAt?: number | undefined;
   /** Default `push`. */
   readonly source?: Source | undefined;
-  /** Those of the receiver's targets that the lead goes to. Default: all of them. */
+  /** The lead goes to these targets of the receiver. Default: all of them. */
   readonly targets?: readonly string[] | undefined;
-  /** Those of them for which a new lead is claimed at once, as its first attempt. Default: none. */
+  /** A new lead is claimed at once for these of them, as its first attempt. Default: none. */
   readonly claimed?: readonly string[] | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Arrival {
 export interface RejectedDelivery {
   readonly delivery: Delivery;
   readonly rejection: Rejection | OtherDelivery;
-  /** Where the body could be read that far. */
+  /** Left out where the body could not be read that far. */
   readonly leadId?: string | undefined;
 }
 
@@ -62,10 +62,10 @@ export type TakenVerdict = {
 /** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
 export type TakeResult = Rejection | (TakenVerdict & StoredRef);
 
-/** Where a lead stands at one target: the target is to be tried, has had the lead, or the lead was given up. */
+/** The state of a lead at one target: it is to be tried, was delivered, or was given up. */
 export type ForwardState = 'waiting' | 'done' | 'dead';
 
-/** A lead that a receiver may send to a target now: nobody else does until the claim ends. */
+/** A lead that a receiver may send to a target now: no other one does until the claim ends. */
 export interface ClaimedLead extends StoredRef {
   /** The number of the first one of the leads that came in the same request. */
   readonly request: number;
@@ -73,11 +73,11 @@ export interface ClaimedLead extends StoredRef {
   readonly claim: number;
   /** The how many-th attempt this is, from 1. */
   readonly tries: number;
-  /** When the lead came, or a person began anew; milliseconds since the epoch. */
+  /** When the lead came, or a person made it due; milliseconds since the epoch. */
   readonly since: number;
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** All leads of the last request are claimed. */
   readonly isWhole?: boolean | undefined;
   /** The latest that was never tried is claimed, to find out whether a target is back: it may fail at the earliest alone. */
@@ -94,14 +94,14 @@ export interface AttemptRecord extends StoredRef {
   readonly outcome: 'done' | 'dead' | 'untried' | { readonly retryInMs: number };
   /** Kept with the delivery. */
   readonly result?: AttemptResult | undefined;
-  /** The target, as it is stored, for which the lead waited, where another one has had it in its stead. */
+  /** The stored name of the target for which the lead waited, where another one took it instead. */
   readonly insteadOf?: string | undefined;
 }
 
-/** What a person who has a lead sent gets of it. */
+/** The answer to a person who has a lead sent. */
 export interface LeadClaim {
   /**
-   * `claimed`: by this caller, until the claim ends. `busy`: somebody sends it now. `done`: the target has had it. `none`: it
+   * `claimed`: by this caller, until the claim ends. `busy`: another process sends it now. `done`: the target took it. `none`: it
    * waits for no such target. `several`: it waits for several, and which of them is meant is not known.
    */
   readonly state: 'claimed' | 'busy' | 'done' | 'none' | 'several';
@@ -112,7 +112,7 @@ export interface LeadClaim {
   readonly label?: string | undefined;
 }
 
-/** One lead at one target. Times are milliseconds since the epoch. */
+/** A lead at one target. Times are milliseconds since the epoch. */
 export interface Forward {
   /** A label that holds no credentials, such as `forward http://localhost:3000`. */
   readonly target: string;
@@ -132,7 +132,7 @@ export interface TargetCount {
   /** Without the dead ones. */
   readonly waiting: number;
   readonly dead: number;
-  /** When the first delivery of the oldest of `waiting` came, in milliseconds since the epoch; infinite where there is none. */
+  /** The oldest of `waiting` came then, in milliseconds since the epoch; infinite where it is 0. */
   readonly oldestAt: number;
   /** Whether it is a target of this receiver. */
   readonly isOwn: boolean;
@@ -145,9 +145,9 @@ export interface DroppedRepeats {
   readonly same: number;
 }
 
-/** Which leads are asked for. Default: all. */
+/** Selects leads. Default: all. */
 export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
-  /** Those with a target where they stand so. */
+  /** Selects those with a target where they have that state. */
   readonly state?: 'waiting' | 'dead' | undefined;
 }
 
@@ -157,17 +157,17 @@ export interface InboxReader extends ReceivedLeads, InboxChanges {
   readonly location: string;
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
-  /** What is counted of each delivery, newest first, in batches. */
+  /** Reads what is counted of each delivery, newest first, in batches. */
   receipts(query: ReceiptQuery): AsyncIterable<readonly StoredReceipt[]>;
   /** Every lead once, in order of arrival; leads whose body was pruned are left out. */
   leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
-  /** Those of the ids whose lead ever came, pruned, erased or not. */
+  /** Finds those of the ids whose lead ever came, pruned, erased or not. */
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Leads that this target has not had, dead or not; left out: any target, and a lead once for each. */
+  /** Lists the leads that this target has not taken, dead or not; left out: any target, and a lead once for each. */
   waiting(target?: string): AsyncIterable<StoredRef>;
-  /** Counts the leads that targets have not had, those of earlier runs included, in small steps: no delivery waits for it. */
+  /** Counts the leads that targets have not taken, those of earlier runs included, in small steps: no delivery waits for it. */
   targetCounts(): Promise<readonly TargetCount[]>;
-  /** Where each of the leads stands at its targets, by their labels; a lead without targets is left out. */
+  /** Reads the state of each of the leads at its targets, by their labels; a lead without targets is left out. */
   forwards(leadIds: readonly string[]): Promise<ReadonlyMap<string, readonly Forward[]>>;
   /** Repeats of the lead that are not kept: only the newest are. */
   droppedRepeats(leadId: string): Promise<DroppedRepeats>;
@@ -177,11 +177,11 @@ export interface InboxReader extends ReceivedLeads, InboxChanges {
 /**
  * The durable record of deliveries. Everything may wait for a store on another machine, and what is asked for many
  * deliveries is asked in one batch. What a method wrote is durable when it resolves; batches of several callers may
- * share one transaction. A failure to store is a `CannotStoreError`, of the caller's whole batch and of nobody else's; the
+ * share one transaction. A failure to store is a `CannotStoreError`, of the caller's whole batch and of no other one; the
  * next call may work again.
  */
 export interface Inbox extends InboxReader {
-  /** One verdict for each arrival, in order; all are stored in one transaction. */
+  /** Gives a verdict for each arrival, in order; all are stored in one transaction. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
   /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
@@ -199,13 +199,13 @@ export interface Inbox extends InboxReader {
   record(records: readonly AttemptRecord[]): Promise<void>;
   /**
    * From now to when the first lead can be claimed for the target, in milliseconds; undefined where none ever can. It is 0 after
-   * somebody set the clock back, so that the next claim notes that.
+   * the clock was set back, so that the next claim notes that.
    */
   nextDueIn(target: string): Promise<number | undefined>;
   /** Gives up leads that have waited for the target so long: up to 500 at once. Resolves to their number. */
   giveUp(target: string, afterMs: number): Promise<number>;
   /**
-   * What these leads wait for, or are dead for, is due now, as if they had come now. Leads that several calls with one `dueAt`
+   * Makes these leads due now where they wait or are dead, as if they had come now. Leads that several calls with one `dueAt`
    * (ms since the epoch) name are due at the same time, so that those of one request stay together. Resolves to their number.
    */
   makeDue(leadIds: readonly string[], dueAt?: number): Promise<number>;
@@ -248,14 +248,14 @@ export interface ConnectionPool {
   readonly errors: number;
 }
 
-/** What is to be erased. */
+/** Selects data to erase. */
 export interface Erasure {
   readonly leadIds: readonly string[];
   /** Numbers of rejected deliveries. */
   readonly rejected: readonly number[];
 }
 
-/** What was erased, counted. */
+/** Counts of erased data. */
 export interface ErasedCounts {
   /** Leads of which something was there. */
   readonly leads: number;
@@ -263,7 +263,7 @@ export interface ErasedCounts {
   readonly deliveries: number;
   /** Rejected deliveries. */
   readonly rejected: number;
-  /** Those of the leads that some target had not had: it will not get them. */
+  /** Leads that some target had not taken: it will not get them. */
   readonly waiting: number;
 }
 
@@ -273,11 +273,11 @@ export interface Erased extends ErasedCounts {
   readonly outOfReach: readonly OutOfReach[];
 }
 
-/** What stays of a lead, under a keyed digest of its id. */
+/** An erased lead leaves this, under a keyed digest of its id. */
 export interface ErasedLead {
   /** Number of its first delivery. */
   readonly seq: number;
-  /** Of its first delivery, in milliseconds since the epoch. */
+  /** When its first delivery came, in milliseconds since the epoch. */
   readonly firstAt: number;
   /** Deliveries of the id before it was erased. */
   readonly attempts: number;

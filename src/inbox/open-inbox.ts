@@ -4,7 +4,7 @@ import type { Inbox, InboxReader } from './inbox.ts';
 import { inMemory, type StoreOptions } from './store-options.ts';
 import type { DatabaseLocation } from './postgres/connection/database-location.ts';
 
-/** Where an inbox is: the path of a file, `:memory:`, or a PostgreSQL database. */
+/** The place of an inbox: the path of a file, `:memory:`, or a PostgreSQL database. */
 export type InboxLocation = string | DatabaseLocation;
 
 /** For messages; a database's URL without its password. */
@@ -12,19 +12,18 @@ export const locationText = (location: InboxLocation): string =>
   typeof location === 'string' ? location : location.shown;
 
 /**
- * Whether there is something to read. An empty file, such as one of `mktemp`, is made an inbox as if there were none. A
- * database is asked when it is opened.
+ * Tells whether there is an inbox to read. An empty file, such as one of `mktemp`, counts as missing, unless there is a log
+ * beside it. A database is asked when it is opened.
  */
 export const isInboxThere = (location: InboxLocation): boolean =>
   typeof location !== 'string' || (existsSync(location) && !isEmptyFile(location));
 
 function isEmptyFile(path: string): boolean {
-  const found = statSync(path);
-  // What was received may be in a log beside it.
-  return found.isFile() && found.size === 0 && !existsSync(`${path}-wal`);
+  const stats = statSync(path);
+  return stats.isFile() && stats.size === 0 && !existsSync(`${path}-wal`);
 }
 
-/** What is left out is not wanted: no targets, no claims, no nonces, nothing redacted. */
+/** Without the optional ones: no targets, no claims, no nonces, nothing redacted. */
 export type InboxOptions = Pick<StoreOptions, 'clock'> &
   Partial<Omit<StoreOptions, 'location'>> & { readonly location: InboxLocation };
 
@@ -41,18 +40,13 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     warn: () => undefined,
     ...options,
   };
+  const { openStore } = await import('./store.ts');
   if (typeof location !== 'string') {
-    const [{ openPostgresDriver }, { openStore }] = await Promise.all([
-      import('./postgres/driver.ts'),
-      import('./store.ts'),
-    ]);
+    const { openPostgresDriver } = await import('./postgres/driver.ts');
     const driver = await openPostgresDriver(location, { warn: store.warn });
     return orClosed(driver, () => openStore(driver, store));
   }
-  const [{ openSqliteDriver }, { openStore }] = await Promise.all([
-    import('./sqlite/driver.ts'),
-    import('./store.ts'),
-  ]);
+  const { openSqliteDriver } = await import('./sqlite/driver.ts');
   const driver = await openSqliteDriver({ ...store, location });
   const inbox = await orClosed(driver, () => openStore(driver, store));
   driver.failWhereLocked();
@@ -61,21 +55,17 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
 
 /** Opens the store for reading only; a file must exist, and stays as it is. Throws as `openInbox` does. */
 export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
-  if (typeof location !== 'string') {
-    const [{ openPostgresDriver }, { openStoreReader }] = await Promise.all([
-      import('./postgres/driver.ts'),
-      import('./store-reader.ts'),
-    ]);
-    const driver = await openPostgresDriver(location, { isReader: true, warn: () => undefined });
-    return orClosed(driver, () => openStoreReader(driver, clock));
-  }
   if (location === inMemory) return openInbox({ location, clock });
-  const [{ openSqliteReadOnly }, { openStoreReader }] = await Promise.all([
-    import('./sqlite/driver.ts'),
-    import('./store-reader.ts'),
-  ]);
-  const driver = await openSqliteReadOnly(location, clock);
+  const { openStoreReader } = await import('./store-reader.ts');
+  const driver = await openReadOnly(location, clock);
   return orClosed(driver, () => openStoreReader(driver, clock));
+}
+
+async function openReadOnly(location: InboxLocation, clock: StoreOptions['clock']): Promise<Driver> {
+  if (typeof location === 'string')
+    return (await import('./sqlite/driver.ts')).openSqliteReadOnly(location, clock);
+  const { openPostgresDriver } = await import('./postgres/driver.ts');
+  return openPostgresDriver(location, { isReader: true, warn: () => undefined });
 }
 
 async function orClosed<T>(driver: Driver, open: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { compact } from '../json/bytes.ts';
 import { normalizeDecimal, replaceNumbers } from '../json/exact.ts';
 
-/** Of names in a list of what differs. */
+/** The most names that a list of differences has. */
 export const mostDiffNames = 20;
 
 /** In characters: the name of a field that nests a hundred thousand deep would fill the screen. */
@@ -25,7 +25,7 @@ export interface Difference {
   readonly name: string;
   /** The same without the places of elements. */
   readonly path: string;
-  /** As `parsePayload` gives it; undefined where it is absent. */
+  /** The value that `parsePayload` gives; undefined where it is absent. */
   readonly before: unknown;
   readonly after: unknown;
   /** It is an element of an array, not a member of an object. */
@@ -35,8 +35,8 @@ export interface Difference {
 /** Walks without recursion, since a body may nest deeper than the stack. */
 export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Generator<Difference> {
   const top = { name: '', path: '', isElement: false };
-  const left: Difference[] = [{ ...top, before: parsePayload(before), after: parsePayload(after) }];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const queue: Difference[] = [{ ...top, before: parsePayload(before), after: parsePayload(after) }];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { before: a, after: b } = next;
     if (a === b) continue;
     const isElement = Array.isArray(a);
@@ -48,23 +48,23 @@ export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Gene
     for (const key of keys) {
       const name = nameWithin(next.name, key);
       const path = isElement ? next.path : nameWithin(next.path, key);
-      left.push({ name, path, before: own(a, key), after: own(b, key), isElement });
+      queue.push({ name, path, before: member(a, key), after: member(b, key), isElement });
     }
   }
 }
 
-/** Of each member of an object, at any depth: its dotted path without places of elements. Of null only with `withNull`. */
+/** Gives the dotted path, without places of elements, of each member of an object, at any depth; of null only with `withNull`. */
 export function* payloadPaths(json: Uint8Array, withNull = false): Generator<string> {
-  const left: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const queue: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const [path, value] = next;
     if (!isObject(value)) continue;
     const isArray = Array.isArray(value);
-    for (const [key, member] of Object.entries(value)) {
-      if (member === null && !withNull) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      if (inner === null && !withNull) continue;
       const within = isArray ? path : nameWithin(path, key);
       if (!isArray) yield within;
-      left.push([within, member]);
+      queue.push([within, inner]);
     }
   }
 }
@@ -75,7 +75,7 @@ function nameWithin(parent: string, key: string): string {
   return whole.length > maxNameLength ? `${whole.slice(0, maxNameLength)}…` : whole;
 }
 
-const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
+const member = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

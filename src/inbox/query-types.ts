@@ -3,7 +3,7 @@ import type { OtherDelivery, Rejection } from '../webhook/delivery-answer.ts';
 
 export type VerdictKind = 'accepted' | 'duplicate' | Rejection['kind'] | OtherDelivery['kind'];
 
-/** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
+/** The origin of a lead: the service pushed it, or `--backfill` fetched it. */
 export type Source = 'push' | 'backfill';
 
 /** Names one stored delivery. */
@@ -21,11 +21,11 @@ export interface StoredLead extends StoredRef {
   readonly body: Uint8Array;
 }
 
-/** What is known of a lead that was received, without its bytes. */
+/** A lead that was received, without its bytes. */
 export interface ReceivedLead {
   /** The number of its first delivery. */
   readonly seq: number;
-  /** Of its first delivery, in milliseconds since the epoch. */
+  /** When its first delivery came, in milliseconds since the epoch. */
   readonly receivedAt: number;
   /** SHA-256 of the lead's own bytes as they first came, in lower-case hex; undefined when the lead was erased. */
   readonly digest: string | undefined;
@@ -41,11 +41,11 @@ export interface PrunedLead extends StoredRef {
 
 /** Leads that were received, looked up in batches of at most 1,000: what comparing them with another list takes. */
 export interface ReceivedLeads {
-  /** One for each id, in order; undefined where no delivery of that id was ever taken in. An erased lead was. */
+  /** Gives one for each id, in order; undefined where no delivery of that id was ever taken in. An erased lead was. */
   lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]>;
   /** The numbers of all leads that were first received then or later (ms since the epoch), in batches, in no order. */
   seqsSince(since: number): AsyncIterable<readonly number[]>;
-  /** Of the leads with that number or a greater one, those that were fetched and never pushed, in batches, by number. */
+  /** Numbers, from that one on, of leads that were fetched and never pushed, in batches, in order. */
   backfilledSeqs(from: number): AsyncIterable<readonly number[]>;
   /** The leads of those numbers, in no order; those whose body was pruned are left out. */
   leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]>;
@@ -54,12 +54,12 @@ export interface ReceivedLeads {
 }
 
 /**
- * Why a lead was sent to a target: it had come, the target had not taken it, somebody sent it once more, or it had never
- * come and was read back from the service.
+ * The reason why a lead was sent to a target: it came, the target had not taken it, a person sent it once more, or it never came
+ * and was read back from the service.
  */
 export type AttemptKind = 'forward' | 'retry' | 'replay' | 'repair';
 
-/** What came of one attempt to forward a lead. */
+/** The result of one attempt to forward a lead. */
 export interface AttemptResult {
   readonly ok: boolean;
   /** The target's answer in a few words: a status, an exit code, or why it failed. */
@@ -86,14 +86,14 @@ export interface StoredDelivery {
   readonly verdict: VerdictKind;
   readonly reason: string | undefined;
   readonly detail: string | undefined;
-  /** Of the one answer to the delivery, also where that was decided by another lead in it. */
+  /** The status of the one answer to the delivery, which another lead in it may have decided. */
   readonly status: number;
   readonly attempt: number;
   readonly source: Source;
   readonly remote: string;
   readonly method: string;
   readonly path: string;
-  /** As sent, with credentials redacted. */
+  /** The headers that came, with credentials redacted. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The raw body; of a rejected delivery at most the first 16 KiB. */
   readonly body: Uint8Array;
@@ -106,12 +106,12 @@ export interface StoredDelivery {
   readonly results: readonly StoredResult[];
 }
 
-/** What is counted of a stored delivery of a lead. */
+/** A stored delivery of a lead, for counting. */
 export interface StoredReceipt extends Pick<
   StoredDelivery,
   'seq' | 'receivedAt' | 'leadId' | 'verdict' | 'reason' | 'attempt' | 'source'
 > {
-  /** The lead's own bytes, or the body of what is none; undefined where they are not asked for. */
+  /** The lead's own bytes, or the body of a delivery without one; undefined where they are not asked for. */
   readonly lead: Uint8Array | undefined;
 }
 
@@ -134,7 +134,7 @@ export interface CountQuery {
 
 /** Deliveries that have all of this in common; several of them may be of the same. */
 export interface DeliveryCount {
-  /** Of the query, from 0. */
+  /** The number of the part of the query, from 0. */
   readonly part: number;
   readonly verdict: VerdictKind;
   readonly reason: string | undefined;
@@ -151,10 +151,10 @@ export interface DeliveryCount {
 /** Attempts are counted apart up to this one, which stands for more. */
 export const mostAttemptsCounted = 10;
 
-/** What is removed is counted by the minute, in milliseconds. */
+/** Removed deliveries are counted by the minute, in milliseconds. */
 export const removedPerMs = 60_000;
 
-/** What somebody asks who watches an inbox that others write to. */
+/** For a reader that watches an inbox which other processes write to. */
 export interface InboxChanges {
   /** Another text after something was written, by whichever process; so cheap that it may be asked each second. */
   changeMark(): Promise<string>;

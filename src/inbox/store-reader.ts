@@ -4,7 +4,8 @@ import type { InboxReader } from './inbox.ts';
 import { deliveryCounts } from './sql/counts.ts';
 import { deliveries, droppedRepeats, leads, receipts } from './sql/deliveries.ts';
 import { leadLookup } from './sql/leads.ts';
-import { bytesOf, numberOf, sql } from './sql/statement.ts';
+import { bytesOf, numberOf } from './sql/row.ts';
+import { sql } from './sql/statement.ts';
 import { forwardsOf, targetCounts, undoneLeads } from './sql/waiting.ts';
 import { type StoredName, storedNames } from './target-name.ts';
 
@@ -21,7 +22,7 @@ export async function openStoreReader(driver: Driver, clock: Pick<Clock, 'steady
   return readerOf(driver, await readMeta(driver, clock), []);
 }
 
-/** What may have passed since the clock of the nonces was noted while a receiver runs, in milliseconds. */
+/** The time since the last note counts up to this, in milliseconds: a receiver that runs notes more often. */
 const longestGapMs = 120_000;
 
 /**

@@ -6,7 +6,8 @@ import { type Opened, readerOf, readMeta } from './store-reader.ts';
 import { bodiesWithIds, eraseLeads } from './sql/erase.ts';
 import { claim, claimLead, giveUp, makeDue, nextDueQuery, record } from './sql/forwards.ts';
 import { pruneSome } from './sql/removal.ts';
-import { numberOf, optionalNumber, sql, type Start, type Work } from './sql/statement.ts';
+import { numberOf, optionalNumber } from './sql/row.ts';
+import { sql, type Start, type Work } from './sql/statement.ts';
 import { loadStoredState, saveChanges } from './sql/store-batch.ts';
 import { storeLabels } from './sql/waiting.ts';
 import type { StoreOptions } from './store-options.ts';
@@ -16,7 +17,7 @@ type Task =
   | { readonly kind: 'deliveries'; readonly item: BatchItem }
   | { readonly kind: 'statements'; readonly work: (start: Start) => Work<unknown> };
 
-/** One write of a caller. The writes that wait are committed together. */
+/** A write of a caller. The writes that wait are committed together. */
 interface QueuedWrite {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
@@ -72,7 +73,7 @@ export async function openStore(driver: Driver, options: Options): Promise<Inbox
         makeDue(dialect, leadIds, { now, dueAt: dueAt + clockAhead }),
       ),
     async checkWritable() {
-      // Each transaction writes the row of `meta`, an empty one, too.
+      // An empty transaction writes the row of `meta` as well.
       await writes.add(nothing);
       await driver.checkWritable().catch((error: unknown) => {
         throw driver.writeFailure(error).error;
@@ -144,7 +145,7 @@ class WriteQueue {
   }
 
   async reject(rejected: readonly RejectedDelivery[]): Promise<void> {
-    // Of a flood only the newest would stay anyway; losing some of it harms nobody. Another event is answered as stored.
+    // Only the newest of a flood would stay anyway. An event that is no lead was answered as stored, and is kept.
     const isFlood = rejected.every(({ rejection }) => rejection.kind === 'rejected');
     if (isFlood && this.#rejectedWaiting >= maxRejectedWaiting) return;
     this.#rejectedWaiting += rejected.length;

@@ -15,13 +15,13 @@ interface FoundLead {
   readonly isWaiting: boolean;
 }
 
-/** What an inbox holds of a person. */
+/** A person's data in an inbox. */
 export interface FoundPerson {
   /** Oldest first. */
   readonly leads: readonly FoundLead[];
   /** Rejected deliveries in which the value is readable, oldest first. */
   readonly rejected: readonly Pick<StoredDelivery, 'seq' | 'receivedAt' | 'reason'>[];
-  /** Other leads in which the value stands somewhere outside of their contact: nobody knows whose they are. */
+  /** Other leads with the value outside of their contact: whose they are is not known. */
   readonly mentionedIn: readonly string[];
   /** A lead of that id was erased before. */
   readonly wasErased: boolean;
@@ -57,15 +57,13 @@ export async function findPerson(
       }
     }
   }
-  const found = await leadsOf(
-    inbox,
-    ids,
-    (delivery) => hasId(delivery, (id) => ids.has(id)) || isReadable(delivery),
-  );
-  return { ...found, mentionedIn: [...mentions].filter((leadId) => !ids.has(leadId)) };
+  const isOfPerson = (delivery: StoredDelivery): boolean =>
+    hasId(delivery, (id) => ids.has(id)) || isReadable(delivery);
+  const mentionedIn = [...mentions].filter((leadId) => !ids.has(leadId));
+  return { ...(await leadsOf(inbox, ids, isOfPerson)), mentionedIn };
 }
 
-/** What an inbox holds of test leads, as `findPerson` finds it. */
+/** Finds test leads as `findPerson` finds those of a person. */
 export async function findTestLeads(
   inbox: Pick<InboxReader, 'list' | 'lookUp' | 'prunedSince'>,
 ): Promise<FoundPerson> {
@@ -76,8 +74,7 @@ export async function findTestLeads(
   for await (const leads of inbox.prunedSince(0)) {
     for (const { leadId } of leads) if (isTestId(leadId)) ids.add(leadId);
   }
-  const found = await leadsOf(inbox, ids, (delivery) => hasId(delivery, isTestId));
-  return { ...found, mentionedIn: [] };
+  return { ...(await leadsOf(inbox, ids, (delivery) => hasId(delivery, isTestId))), mentionedIn: [] };
 }
 
 const hasId = ({ leadId, body }: StoredDelivery, is: (id: string) => boolean): boolean =>
@@ -101,14 +98,13 @@ async function leadsOf(
       counts.set(leadId, { deliveries: (counts.get(leadId)?.deliveries ?? 0) + 1, receivedAt });
     }
   }
-  const known = [...ids];
   const leads: FoundLead[] = [];
   let wasErased = false;
-  for (let i = 0; i < known.length; i += batch) {
-    const some = known.slice(i, i + batch);
-    const found = await inbox.lookUp(some);
+  for (let i = 0; i < ids.size; i += batch) {
+    const some = [...ids].slice(i, i + batch);
+    const received = await inbox.lookUp(some);
     for (const [n, leadId] of some.entries()) {
-      const lead = found[n];
+      const lead = received[n];
       if (lead === undefined) continue;
       const { receivedAt, isWaiting } = lead;
       if (lead.digest === undefined) wasErased = true;

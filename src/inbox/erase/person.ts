@@ -2,13 +2,13 @@ import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../../json/exact.ts';
 import { memberIds } from '../delivery-record.ts';
 
-/** Whose data is looked for: a lead by its id, or every lead with an e-mail address or a phone number. */
+/** Names a person whose data is looked for: by the id of a lead, or by an e-mail address or a phone number. */
 export interface Person {
   readonly by: 'id' | 'email' | 'phone';
   readonly value: string;
 }
 
-/** Upper and lower case are one, as are both forms of a letter with an accent; blanks around it are none of it. */
+/** Upper and lower case are the same, as are both forms of a letter with an accent; blanks around it are left out. */
 export const normalizedEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
 
 /** The digits, without the 00 that stands for a +. */
@@ -34,20 +34,20 @@ export function idsOfContact(body: Uint8Array, person: Person): readonly string[
 
 function hasContact({ contact }: { readonly [key: string]: Json }, { by, value }: Person): boolean {
   const normalized = by === 'email' ? normalizedEmail : normalizedPhone;
-  const wanted = normalized(value);
+  const expected = normalized(value);
   return [...valuesWithin(contact)].some(
-    (one) => (typeof one === 'string' || typeof one === 'number') && normalized(String(one)) === wanted,
+    (text) => (typeof text === 'string' || typeof text === 'number') && normalized(String(text)) === expected,
   );
 }
 
 /** The value and all that is in it; it may be nested more deeply than functions can be. */
 function* valuesWithin(value: Json | undefined): Generator<Json> {
-  const left: (readonly Json[])[] = value === undefined ? [] : [[value]];
-  for (let some = left.pop(); some !== undefined; some = left.pop()) {
-    for (const one of some) {
-      yield one;
-      if (Array.isArray(one)) left.push(one as readonly Json[]);
-      else if (isObject(one)) left.push(Object.values(one));
+  const queue: (readonly Json[])[] = value === undefined ? [] : [[value]];
+  for (let values = queue.pop(); values !== undefined; values = queue.pop()) {
+    for (const inner of values) {
+      yield inner;
+      if (Array.isArray(inner)) queue.push(inner as readonly Json[]);
+      else if (isObject(inner)) queue.push(Object.values(inner));
     }
   }
 }
@@ -60,7 +60,7 @@ function parsed(json: Uint8Array): Json | undefined {
   }
 }
 
-/** What people write between the digits of a phone number. */
+/** People write these between the digits of a phone number. */
 const separators = String.raw`[\s().\-/\u00a0\u2010-\u2013]*`;
 
 /**
@@ -94,9 +94,9 @@ function finderOf({ by, value }: Person): (text: string) => boolean {
 
 /** Whether it is there, and not as the end or the start of another address. */
 function hasEmail(text: string, email: string): boolean {
-  for (let at = text.indexOf(email); at !== -1; at = text.indexOf(email, at + 1)) {
-    const isEnd = /(?:[\p{L}\p{N}._%+-]|[\p{L}\p{N}]')$/u.test(text.slice(Math.max(0, at - 3), at));
-    const isStart = /^\.?[\p{L}\p{N}-]/u.test(text.slice(at + email.length, at + email.length + 3));
+  for (let start = text.indexOf(email); start !== -1; start = text.indexOf(email, start + 1)) {
+    const isEnd = /(?:[\p{L}\p{N}._%+-]|[\p{L}\p{N}]')$/u.test(text.slice(Math.max(0, start - 3), start));
+    const isStart = /^\.?[\p{L}\p{N}-]/u.test(text.slice(start + email.length, start + email.length + 3));
     if (!isEnd && !isStart) return true;
   }
   return false;
@@ -112,10 +112,13 @@ function* formsOf(text: string): Generator<string> {
 }
 
 const withoutJsonEscapes = (text: string): string =>
-  text.replace(/\\(?:u([0-9a-f]{4})|([bfnrt])|([^u]))/gis, (_, code?: string, space?: string, other = '') => {
-    if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
-    return space === undefined ? String(other) : ' ';
-  });
+  text.replace(
+    /\\(?:u([0-9a-f]{4})|([bfnrt])|([^u]))/gis,
+    (_, code?: string, space?: string, letter = '') => {
+      if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
+      return space === undefined ? String(letter) : ' ';
+    },
+  );
 
 /** A form, in which a + is a blank, has neither blanks nor quotes. */
 const withoutUrlEscapes = (text: string): string =>

@@ -2,7 +2,8 @@ import { ConfigError } from '../../errors.ts';
 import type { InboxProblem } from '../problems.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { schemaOf, schemaVersion } from '../sql/schema.ts';
-import { numberOf, Query, textOf } from '../sql/statement.ts';
+import { numberOf, textOf } from '../sql/row.ts';
+import { Query } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import type { Session } from './session.ts';
@@ -14,8 +15,8 @@ export const databaseTime = '(1000 * extract(epoch FROM statement_timestamp())):
 export function inSchema(text: string, schema: string): string {
   const name = `"${schema.replaceAll('"', '""')}"`;
   let parameters = 0;
-  return text.replace(/\?|@(?=[a-z_])/g, (found) => {
-    if (found === '@') return `${name}.`;
+  return text.replace(/\?|@(?=[a-z_])/g, (mark) => {
+    if (mark === '@') return `${name}.`;
     parameters += 1;
     return `$${parameters}`;
   });
@@ -32,20 +33,21 @@ const schemaTexts = [
 ];
 
 /** Whether the schema has the tables of an inbox. Throws a `ConfigError` where they are of another version. */
-export async function isInbox(session: Session, { url, shown }: DatabaseLocation): Promise<boolean> {
+export async function isInbox(session: Session, location: DatabaseLocation): Promise<boolean> {
+  const { schema } = location.url;
   // The catalogue is read first, so that the server forgets in this transaction, too, that there was no schema before.
   const [tables = []] = await session.run([
     new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE nspname = $1 AND relname = 'meta'`,
-      [url.schema],
+      [schema],
     ),
   ]);
   if (tables.length === 0) return false;
-  const [[row] = []] = await session.run([new Query(inSchema('SELECT version FROM @meta', url.schema))]);
+  const [[row] = []] = await session.run([new Query(inSchema('SELECT version FROM @meta', schema))]);
   if (row === undefined) return false;
   if (numberOf(row['version']) === schemaVersion) return true;
-  throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: shown } satisfies InboxProblem);
+  throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: location.shown } satisfies InboxProblem);
 }
 
 /** How long a program waits for another one that makes the schema, and for the server, in milliseconds. */
@@ -55,8 +57,8 @@ const slowMs = 600_000;
 const lockClass = 0x6c656164;
 
 /**
- * Makes the schema where there is none. Where several programs do it at once, one of them makes it. Throws what `isInbox`
- * throws, and what the database throws, such as that the role may not.
+ * Makes the schema if it is missing, even if several programs do it at once. Throws what `isInbox` throws, and
+ * what the database throws, such as that the role may not.
  */
 export async function createSchema(session: Session, location: DatabaseLocation): Promise<void> {
   const { schema } = location.url;
@@ -78,7 +80,7 @@ export async function createSchema(session: Session, location: DatabaseLocation)
   }
 }
 
-/** The statements that make the schema where there is none. Changes nothing. */
+/** Gives the statements that would make the schema. Changes nothing. */
 export async function schemaStatements(session: Session, schema: string): Promise<readonly string[]> {
   const [namespaces = []] = await session.run([
     new Query('SELECT FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]),

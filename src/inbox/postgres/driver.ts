@@ -4,17 +4,15 @@ import type { Driver, Overwritten, WriteFailure } from '../driver.ts';
 import type { ConnectionPool } from '../inbox.ts';
 import type { DatabaseProblem, InboxProblem } from '../problems.ts';
 import { postgresDialect } from '../sql/dialect.ts';
+import { numberOf, type Rows, textOf } from '../sql/row.ts';
 import {
   type Insertion,
-  numberOf,
   Query,
   raw,
-  type Rows,
   type Statement,
   type Start,
   startColumns,
   startOf,
-  textOf,
   type Work,
 } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
@@ -76,7 +74,7 @@ async function createHere(session: Session, location: DatabaseLocation): Promise
 const statementMs = 4500;
 const lockMs = 4000;
 
-/** After so many milliseconds without the next statement the database ends the session: its receiver hangs, and others still wait. */
+/** After so many milliseconds without the next statement the database ends the session: its receiver hangs, and other ones wait. */
 const abandonedMs = 3000;
 
 /**
@@ -108,7 +106,7 @@ const roomBytes = 1.5 * 1024 * 1024;
 /** The tables that an erasure deletes from. */
 const erasedTables = ['deliveries', 'contents', 'results', 'forwards', 'dropped_repeats', 'leads'];
 
-/** Those of the tables into which a delivery goes that this role may not read or fill. */
+/** Finds a table into which deliveries go and that this role may not read or fill. */
 const forbiddenTables = (schema: string): Query =>
   new Query(
     `SELECT relname::text AS name FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -134,9 +132,9 @@ class PostgresDriver implements Driver {
   #isFull = false;
   #isForbiddenSaid = false;
 
-  constructor(pool: SessionPool, { shown, url }: DatabaseLocation, warn: StoreOptions['warn']) {
-    this.location = shown;
-    this.#schema = url.schema;
+  constructor(pool: SessionPool, location: DatabaseLocation, warn: StoreOptions['warn']) {
+    this.location = location.shown;
+    this.#schema = location.url.schema;
     this.#pool = pool;
     this.#warn = warn;
   }
@@ -159,7 +157,6 @@ class PostgresDriver implements Driver {
     }
   }
 
-  /** None is locked out: a transaction waits in the database for the others. */
   writeFailure(error: unknown): WriteFailure {
     if (isForbidden(error) && !this.#isForbiddenSaid) {
       this.#isForbiddenSaid = true;
@@ -291,12 +288,12 @@ class PostgresDriver implements Driver {
 
   /** Removes dead rows. Resolves to why that was not done; to undefined when it was. */
   async #vacuum(session: Session): Promise<'rows-of-another-owner' | 'rows-not-vacuumed' | undefined> {
-    const others = new Query(
+    const unowned = new Query(
       `SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE nspname = $1 AND relname = ANY(string_to_array($2, ',')) AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')`,
       [this.#schema, erasedTables.join(',')],
     );
-    const [owned = []] = await session.run([others]);
+    const [owned = []] = await session.run([unowned]);
     if (owned.length > 0) return 'rows-of-another-owner';
     try {
       for (const table of erasedTables) {
@@ -333,20 +330,17 @@ function lastOfEach(queries: readonly (readonly Query[])[], rows: readonly Rows[
   });
 }
 
+const cutKinds: ReadonlySet<DatabaseProblem['kind']> = new Set([
+  'database-connection-cut',
+  'database-ended-connection',
+  'database-turned-read-only',
+]);
+
 /** A session that was idle may turn out to be cut, or its server to take no writes any more. One that is slow is no such. */
 function wasCut(error: unknown): boolean {
-  if (!(error instanceof DatabaseUnavailableError)) return false;
-  const problem = error.problem as DatabaseProblem | undefined;
-  switch (problem?.kind) {
-    case 'database-socket-failed':
-      return problem.fault === 'closed';
-    case 'database-connection-cut':
-    case 'database-ended-connection':
-    case 'database-turned-read-only':
-      return true;
-    default:
-      return false;
-  }
+  const problem = error instanceof DatabaseUnavailableError ? (error.problem as DatabaseProblem) : undefined;
+  if (problem?.kind === 'database-socket-failed') return problem.fault === 'closed';
+  return problem !== undefined && cutKinds.has(problem.kind);
 }
 
 export type { PostgresDriver };

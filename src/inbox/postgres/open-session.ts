@@ -6,7 +6,7 @@ import { ConfigError, LeadsError } from '../../errors.ts';
 import { addressAttempts } from '../../http/client/limit-time.ts';
 import type { Secret } from '../../secret.ts';
 import type { DatabaseProblem } from '../problems.ts';
-import type { Row } from '../sql/statement.ts';
+import type { Row } from '../sql/row.ts';
 import {
   DatabaseUnavailableError,
   hostText,
@@ -130,11 +130,16 @@ async function passwordFor(host: DatabaseHost, location: DatabaseLocation): Prom
 }
 
 /** Throws a `DatabaseUnavailableError` when the server is not what the URL asks for. */
-function checkState(state: Row, host: DatabaseHost, { sessionAttributes: asked }: DatabaseUrl): void {
+function checkState(state: Row, host: DatabaseHost, { sessionAttributes }: DatabaseUrl): void {
   const isStandby = state['is_standby'] === true;
-  const isReadOnly = asked === 'read-write' && state['read_only'] === 'on';
-  if (asked === 'any' || !(isStandby || isReadOnly)) return;
-  const problem: DatabaseProblem = { kind: 'database-unfit', host: hostText(host), isStandby, asked };
+  const isReadOnly = sessionAttributes === 'read-write' && state['read_only'] === 'on';
+  if (sessionAttributes === 'any' || !(isStandby || isReadOnly)) return;
+  const problem: DatabaseProblem = {
+    kind: 'database-unfit',
+    host: hostText(host),
+    isStandby,
+    asked: sessionAttributes,
+  };
   throw new DatabaseUnavailableError(problem);
 }
 
@@ -150,7 +155,7 @@ async function askForTls(socket: Socket): Promise<void> {
   const answered = nextEvent(socket, 'data');
   socket.write(sslRequest);
   const [answer] = (await answered) as [Buffer];
-  // More than the one byte would be unencrypted words of somebody in between (CVE-2021-23222).
+  // More than the one byte would be unencrypted bytes of an attacker in between (CVE-2021-23222).
   if (answer.length !== 1 || answer[0] !== takesTls) throw new SocketFault('no TLS');
 }
 

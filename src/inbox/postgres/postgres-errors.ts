@@ -67,7 +67,7 @@ export function cannotRead(inbox: string, cause: unknown): unknown {
   return new DataError(problem, { cause });
 }
 
-/** Failures that pass by themselves, or once somebody has freed a disk: a conflict, a lack, a lock, or a failure of files. */
+/** Failures that pass by themselves, or once a disk has room: a conflict, a lack, a lock, or a failure of files. */
 const passing = /^(40|53|55P03|57|58)/;
 
 /** `thrown`: by the database, or what `cannotRead` made of it. */

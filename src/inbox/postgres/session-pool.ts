@@ -20,7 +20,7 @@ const closeMs = 500;
 /** Sessions that are opened when they are needed, and lent to one user at a time. */
 export class SessionPool {
   readonly #location: DatabaseLocation;
-  readonly #most: number;
+  readonly #maxSessions: number;
   readonly #idle = new Set<Session>();
   readonly #waiting = new Set<Waiting>();
   readonly #closings = new Set<Promise<void>>();
@@ -30,10 +30,9 @@ export class SessionPool {
   #errors = 0;
   #isClosed = false;
 
-  /** `most`: sessions that are open at the same time at most. */
-  constructor(location: DatabaseLocation, most = 6) {
+  constructor(location: DatabaseLocation, maxSessions = 6) {
     this.#location = location;
-    this.#most = most;
+    this.#maxSessions = maxSessions;
   }
 
   /**
@@ -77,35 +76,27 @@ export class SessionPool {
   #turn(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closedError();
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+        settle();
+      };
       const begin = (): void => {
         this.#users += 1;
         resolve();
       };
-      if (this.#users < this.#most) {
-        begin();
-        return;
-      }
-      const stopWaiting = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(waiting);
-      };
       const waiting: Waiting = {
-        begin: () => {
-          stopWaiting();
-          begin();
-        },
-        reject: (error) => {
-          stopWaiting();
-          reject(error);
-        },
+        begin: () => end(begin),
+        reject: (error) => end(() => reject(error)),
       };
       const timer = setTimeout(() => {
         this.#errors += 1;
-        const [most, seconds] = [this.#most, longestWaitMs / 1000];
-        const problem: DatabaseProblem = { kind: 'database-connections-in-use', most, seconds };
+        const numbers = { most: this.#maxSessions, seconds: longestWaitMs / 1000 };
+        const problem: DatabaseProblem = { kind: 'database-connections-in-use', ...numbers };
         waiting.reject(new DatabaseUnavailableError(problem));
       }, longestWaitMs);
-      this.#waiting.add(waiting);
+      if (this.#users < this.#maxSessions) waiting.begin();
+      else this.#waiting.add(waiting);
     });
   }
 

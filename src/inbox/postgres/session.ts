@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import type { Secret } from '../../secret.ts';
-import { Query, type Row, type Rows, type Value } from '../sql/statement.ts';
+import type { Row, Rows, Value } from '../sql/row.ts';
+import { Query } from '../sql/statement.ts';
 import { brokenConnection, DatabaseError, SocketFault } from './connection/database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
@@ -25,7 +26,7 @@ interface Login {
 }
 
 /**
- * One session with the database, on a socket that is open. It ends with its socket: the library would connect again, which
+ * A session with the database, on a socket that is open. It ends with its socket: the library would connect again, which
  * the pool does instead, with the password, the certificates and the host of that moment.
  */
 export class Session {
@@ -58,7 +59,7 @@ export class Session {
   }
 
   /**
-   * Logs in, and finds out what the server is. A server of our own is told to plan each statement anew: a plan that was made
+   * Logs in, and finds out what the server is. The server is told to plan each statement each time, unless a pooler is before it: a plan that was made
    * while the tables were empty would read them whole.
    */
   async begin(): Promise<Row> {
@@ -140,7 +141,7 @@ function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
       return socket;
     },
     user: url.user,
-    // As SASLprep does it, but for rare characters. A function, since the library looks into the environment for an empty text.
+    // This is what SASLprep does, but for rare characters. It is a function, since the library looks into the environment for an empty text.
     pass: () => (password?.reveal() ?? '').normalize('NFKC'),
     database: url.database,
     connection: {
@@ -154,7 +155,7 @@ function clientOn(socket: Socket, { url, password }: Login): postgres.Sql {
     backoff: () => 0,
     // The pool looks after all of this.
     ...{ idle_timeout: null, max_lifetime: null, connect_timeout: null, keep_alive: null },
-    // What is left out, the library takes from the environment: PGSSL, PGDEBUG and others, which libpq does not know.
+    // The library takes what is left out from the environment: PGSSL, PGDEBUG and others, which libpq does not know.
     ...{ ssl: false, sslnegotiation: null, debug: false, prepare: true, publications: '', max_pipeline: 100 },
     // PGTARGETSESSIONATTRS would be obeyed, and its value `any` refused. This one refuses no server if there is one host.
     ...{ host: [''], port: [0], target_session_attrs: 'prefer-standby' },

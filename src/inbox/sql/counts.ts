@@ -1,12 +1,13 @@
 import { verdictRead } from '../delivery-record.ts';
 import type { Driver } from '../driver.ts';
 import { type CountQuery, type DeliveryCount, mostAttemptsCounted, type Source } from '../query-types.ts';
-import { numberOf, numbersIn, optionalNumber, raw, type Row, sql, textOf } from './statement.ts';
+import { numberOf, numbersIn, optionalNumber, type Row, textOf } from './row.ts';
+import { raw, sql } from './statement.ts';
 
 /** Deliveries that one step counts: some milliseconds. */
 const stepRows = 10_000;
 
-/** As `Inbox.counts`. */
+/** Does what `Inbox.counts` says. */
 export async function* deliveryCounts(
   driver: Driver,
   { since, until, partMs, isRemoved = false }: CountQuery,

@@ -16,30 +16,26 @@ import type { DroppedRepeats, StoredLeadQuery } from '../inbox.ts';
 import type { Dialect } from './dialect.ts';
 import {
   bytesOf,
-  fromColumn,
   numberOf,
   optionalNumber,
   optionalText,
-  type Query,
-  raw,
   type Row,
   type Rows,
-  sql,
   textOf,
   textsIn,
-  toColumn,
-} from './statement.ts';
+} from './row.ts';
+import { fromColumn, type Query, raw, sql, toColumn } from './statement.ts';
 
 /** Rows that are read at once: between two reads other work of this process gets its turn. */
 const pageRows = 200;
 
-/** Of rows with their bodies: the first page, since many readers need no more, and how many bytes are to be read at once. */
+/** The first page of rows with bodies, since many readers need no more, and the bytes that are read at once. */
 const firstRows = 25;
 const pageBytes = 4 * 1024 * 1024;
 
 /** How many rows to read next: more while they are small, so that bodies of a megabyte do not fill the memory. */
-const nextRows = (rows: number, bytes: number, read: number, most: number): number =>
-  Math.max(1, Math.min(most, rows * 2, Math.floor(pageBytes / Math.max(1, bytes / Math.max(1, read)))));
+const nextRows = (rows: number, bytes: number, read: number, limit: number): number =>
+  Math.max(1, Math.min(limit, rows * 2, Math.floor(pageBytes / Math.max(1, bytes / Math.max(1, read)))));
 
 /** Rows in pages. `page`: those behind the last row that was read, or from the start. */
 async function* pages(
@@ -47,17 +43,17 @@ async function* pages(
   page: (last: number | undefined, rows: number) => Query,
 ): AsyncGenerator<Rows> {
   let last: number | undefined;
-  for (let most = firstRows; ;) {
-    const rows = await driver.read(page(last, most));
+  for (let limit = firstRows; ;) {
+    const rows = await driver.read(page(last, limit));
     yield rows;
-    if (rows.length < most) return;
+    if (rows.length < limit) return;
     last = numberOf(rows.at(-1)?.['seq']);
     const bytes = rows.reduce((sum, row) => sum + bytesOf(row['body']).length, 0);
-    most = nextRows(most, bytes, rows.length, pageRows);
+    limit = nextRows(limit, bytes, rows.length, pageRows);
   }
 }
 
-/** Where the lead is in the body of a row of `deliveries`. */
+/** Gives the place of the lead in the body of a row of `deliveries`. */
 export function placeOf({ lead_start: start, lead_end: end }: Row): Span | undefined {
   return typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
 }
@@ -83,7 +79,7 @@ class ContentReader {
     this.#driver = driver;
   }
 
-  /** Of a row of `deliveries`; empty where a damaged file has lost it. */
+  /** Reads the content of a row of `deliveries`; it is empty where a damaged file has lost it. */
   async contentOf(row: Row): Promise<Content> {
     const seq = optionalNumber(row['first_seq']);
     if (seq === undefined) return { headers: headersIn(row['headers']), body: bytesOf(row['body']) };
@@ -106,7 +102,7 @@ class ContentReader {
   }
 }
 
-/** As `Inbox.list`. */
+/** Does what `Inbox.list` says. */
 export async function* deliveries(driver: DatabaseReader, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const { dialect } = driver;
   const contents = new ContentReader(driver);
@@ -121,7 +117,7 @@ export async function* deliveries(driver: DatabaseReader, query: InboxQuery): As
   }
 }
 
-/** As `Inbox.leads`. */
+/** Does what `Inbox.leads` says. */
 export async function* leads(
   driver: DatabaseReader,
   { state, since, until }: StoredLeadQuery,
@@ -136,16 +132,16 @@ export async function* leads(
 
 const leadColumns = raw('seq, lead, received_at, source, body, headers, lead_start, lead_end, first_seq');
 
-/** As `ReceivedLeads.leadsBySeq`. */
+/** Does what `ReceivedLeads.leadsBySeq` says. */
 export async function leadsBySeq(driver: DatabaseReader, seqs: readonly number[]): Promise<StoredLead[]> {
   const { dialect } = driver;
   const contents = new ContentReader(driver);
   const rows = await driver.read(
     sql`SELECT ${leadColumns} FROM ${dialect.each(seqs)} ${dialect.searched} @deliveries ON seq = CAST(asked.value AS BIGINT)`,
   );
-  const found: StoredLead[] = [];
-  for (const row of rows) found.push(await contents.leadOf(row));
-  return found;
+  const stored: StoredLead[] = [];
+  for (const row of rows) stored.push(await contents.leadOf(row));
+  return stored;
 }
 
 const verdictConditions = {
@@ -207,7 +203,9 @@ function deliveryOf(row: Row, { headers, body }: Content): StoredDelivery {
     place: placeOf(row),
     firstSeq: optionalNumber(row['first_seq']),
     differs: differs === undefined ? undefined : (JSON.parse(differs) as string[]),
-    results: (JSON.parse(textOf(row['results']) || '[]') as ResultRow[]).map((one) => resultOf(one, source)),
+    results: (JSON.parse(textOf(row['results']) || '[]') as ResultRow[]).map((result) =>
+      resultOf(result, source),
+    ),
   };
 }
 
@@ -222,13 +220,13 @@ type ResultRow = readonly [
 ];
 
 const resultOf = (
-  [label, ok, answer, at, durationMs, kind, address]: ResultRow,
+  [label, ok, answer, endedAt, durationMs, kind, address]: ResultRow,
   source: Source,
 ): StoredResult => ({
   target: fromColumn(label ?? ''),
   ok: ok === 1,
   answer: fromColumn(answer),
-  at,
+  at: endedAt,
   durationMs,
   kind: kindRead(kind, source),
   address: address ?? undefined,
@@ -238,8 +236,8 @@ const resultOf = (
 const receiptRows = 1000;
 
 /**
- * As `Inbox.receipts`: a page of them as one row of columns, since a driver takes longer to make a row's object than the database to
- * find the row, and most of a delivery is not asked for.
+ * Does what `Inbox.receipts` says. A page of them comes as one row of columns, since a driver takes longer to make a row's object
+ * than the database to find the row, and most of a delivery is not asked for.
  */
 export async function* receipts(
   driver: DatabaseReader,
@@ -247,24 +245,24 @@ export async function* receipts(
 ): AsyncGenerator<readonly StoredReceipt[]> {
   const inTime = conditions({ since, until });
   let last = Number.MAX_SAFE_INTEGER;
-  for (let most = firstRows; ;) {
-    const [row] = await driver.read(receiptsPage(driver.dialect, { last, most, inTime, withRepeats }));
-    const found = row === undefined ? [] : receiptsIn(row);
-    if (found.length > 0) yield found;
-    if (row === undefined || found.length < most) return;
-    last = found.at(-1)?.seq ?? 0;
-    most = nextRows(most, bytesOf(row['bytes']).length, found.length, receiptRows);
+  for (let limit = firstRows; ;) {
+    const [row] = await driver.read(receiptsPage(driver.dialect, { last, limit, inTime, withRepeats }));
+    const page = row === undefined ? [] : receiptsIn(row);
+    if (page.length > 0) yield page;
+    if (row === undefined || page.length < limit) return;
+    last = page.at(-1)?.seq ?? 0;
+    limit = nextRows(limit, bytesOf(row['bytes']).length, page.length, receiptRows);
   }
 }
 
 interface ReceiptsPage {
   readonly last: number;
-  readonly most: number;
+  readonly limit: number;
   readonly inTime: Query;
   readonly withRepeats: boolean;
 }
 
-function receiptsPage(dialect: Dialect, { last, most, inTime, withRepeats }: ReceiptsPage): Query {
+function receiptsPage(dialect: Dialect, { last, limit, inTime, withRepeats }: ReceiptsPage): Query {
   const isAsked = raw(withRepeats ? 'attempt > 0' : 'attempt = 1 AND reason IS NULL');
   const columns = ['seq', 'received_at', 'verdict', 'reason', 'attempt', 'source'];
   const joined = columns.reduce(
@@ -275,7 +273,7 @@ function receiptsPage(dialect: Dialect, { last, most, inTime, withRepeats }: Rec
     ${dialect.joinedBytes('bytes')} AS bytes
     FROM (SELECT seq, received_at, lead, verdict, COALESCE(reason, '') AS reason, attempt, source,
       CASE WHEN ${isAsked} THEN COALESCE(${payload}, ${raw(dialect.noBytes)}) END AS bytes
-      FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${last} ${inTime} ORDER BY seq DESC LIMIT ${most}) AS page`;
+      FROM @deliveries AS d${dialect.withoutIndex} WHERE seq < ${last} ${inTime} ORDER BY seq DESC LIMIT ${limit}) AS page`;
 }
 
 function receiptsIn(row: Row): readonly StoredReceipt[] {
@@ -290,12 +288,12 @@ function receiptsIn(row: Row): readonly StoredReceipt[] {
   ];
   const ids = JSON.parse(textOf(row['leads']) || '[]') as (string | null)[];
   const bytes = bytesOf(row['bytes']);
-  let at = 0;
+  let end = 0;
   return textsIn(row['seqs']).map((seq, i) => {
     const id = ids[i];
     const reason = reasons[i] === '' ? undefined : reasons[i];
-    const start = at;
-    at += Number(lengths[i]);
+    const start = end;
+    end += Number(lengths[i]);
     return {
       seq: Number(seq),
       receivedAt: Number(times[i]),
@@ -304,7 +302,7 @@ function receiptsIn(row: Row): readonly StoredReceipt[] {
       reason,
       attempt: Number(attempts[i]),
       source: textOf(sources[i]) as Source,
-      lead: lengths[i] === '' ? undefined : bytes.subarray(start, at),
+      lead: lengths[i] === '' ? undefined : bytes.subarray(start, end),
     };
   });
 }

@@ -1,4 +1,5 @@
-import { type Query, raw, sql, type Value } from './statement.ts';
+import type { Value } from './row.ts';
+import { type Query, raw, sql } from './statement.ts';
 
 /** All in which the SQL of SQLite and of PostgreSQL differ here. What takes an expression gets a text of our own. */
 export interface Dialect {
@@ -21,7 +22,7 @@ export interface Dialect {
   readonly withoutIndex: Query;
   /** Values as a table `asked` with the columns `key`, from 0, and `value`, a text. */
   each(values: readonly Value[]): Query;
-  /** One text of all values of a column, with commas between them; null where there are none. `where`: of those rows alone. */
+  /** Joins all values of a column with commas; null if there is no row. `where`: those of such rows alone. */
   joined(column: string, where?: Query): Query;
   /** The JSON text of an array of all values of a column, and a JSON array of the columns of one row. */
   list(column: string, where?: Query): Query;
@@ -32,7 +33,7 @@ export interface Dialect {
   hex(column: string): Query;
   /** The bytes of a column with their hex digits. */
   unhex(column: string): Query;
-  /** What a comparison gives. */
+  /** The value of a comparison. */
   truth(is: boolean): Query;
 }
 

@@ -4,17 +4,8 @@ import type { ErasedCounts, Erasure } from '../inbox.ts';
 import { placeOf } from './deliveries.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
-import {
-  ask,
-  bytesOf,
-  numberOf,
-  optionalNumber,
-  type Rows,
-  sql,
-  textOf,
-  toColumn,
-  type Work,
-} from './statement.ts';
+import { bytesOf, numberOf, optionalNumber, type Rows, textOf } from './row.ts';
+import { ask, sql, toColumn, type Work } from './statement.ts';
 
 /** Bodies that are read at once. */
 const pageRows = 100;
@@ -25,14 +16,14 @@ const pageRows = 100;
  */
 export async function bodiesWithIds(driver: Driver, leadIds: readonly string[]): Promise<readonly number[]> {
   const ids = new Set(leadIds);
-  const found: number[] = [];
-  if (ids.size === 0) return found;
+  const holding: number[] = [];
+  if (ids.size === 0) return holding;
   for (let after = -1; ;) {
     const rows = await driver.read(
       sql`SELECT seq, body FROM @contents WHERE seq > ${after} ORDER BY seq LIMIT ${pageRows}`,
     );
-    for (const { seq, body } of rows) if (hasMemberId(bytesOf(body), ids)) found.push(numberOf(seq));
-    if (rows.length < pageRows) return found;
+    for (const { seq, body } of rows) if (hasMemberId(bytesOf(body), ids)) holding.push(numberOf(seq));
+    if (rows.length < pageRows) return holding;
     after = numberOf(rows.at(-1)?.['seq']);
   }
 }
@@ -58,7 +49,7 @@ export function* eraseLeads(
       sql`SELECT 1 AS one FROM @forwards WHERE lead = ${id} AND state <> 'done' LIMIT 1`,
     ];
     yield* drop(deliveries);
-    // Of an id that was only rejected, too, nothing is to be stored any more.
+    // An id that was only rejected is erased as well: nothing of it is to be stored any more.
     const [first] = deliveries;
     if (lead === undefined && first === undefined) continue;
     isKnown = true;
@@ -85,7 +76,7 @@ export function* eraseLeads(
       ),
     );
   }
-  for (const firstSeq of isKnown ? [...shared, ...holding] : shared) yield* keepRest(firstSeq);
+  for (const firstSeq of isKnown ? [...shared, ...holding] : shared) yield* keepRemaining(firstSeq);
   if (counts.deliveries + counts.rejected + counts.leads > 0) yield [sql`UPDATE @meta SET overwrite_due = 1`];
   return counts;
 
@@ -103,19 +94,19 @@ export function* eraseLeads(
   }
 }
 
-/** Of a delivery of several leads only those are left whose rows are. */
-function* keepRest(firstSeq: number): Work<void> {
-  const [rest = [], [content] = []] = yield [
+/** Only those leads stay in a delivery of several that have a row. */
+function* keepRemaining(firstSeq: number): Work<void> {
+  const [rows = [], [content] = []] = yield [
     sql`SELECT seq, path, lead_start, lead_end FROM @deliveries WHERE first_seq = ${firstSeq}`,
     sql`SELECT headers, body FROM @contents WHERE seq = ${firstSeq}`,
   ];
   if (content === undefined) return;
   const headers = JSON.parse(textOf(content['headers'])) as [string, string][];
-  const places = rest.flatMap((row) => placeOf(row) ?? []);
-  const kept = remainingContent({ path: '', headers, body: bytesOf(content['body']) }, places);
+  const places = rows.flatMap((row) => placeOf(row) ?? []);
+  const remaining = remainingContent({ path: '', headers, body: bytesOf(content['body']) }, places);
   yield [
-    sql`UPDATE @contents SET headers = ${JSON.stringify(kept.headers)}, body = ${kept.body} WHERE seq = ${firstSeq}`,
-    ...rest.map(
+    sql`UPDATE @contents SET headers = ${JSON.stringify(remaining.headers)}, body = ${remaining.body} WHERE seq = ${firstSeq}`,
+    ...rows.map(
       ({ seq, path }) =>
         sql`UPDATE @deliveries SET path = ${remainingPath(textOf(path))} WHERE seq = ${numberOf(seq)}`,
     ),

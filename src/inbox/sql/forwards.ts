@@ -1,20 +1,18 @@
 // The table `forwards` has one row for each lead and target: its state, and the time until which a receiver holds the claim on it.
-// A claim expires, so that another receiver continues after a crash. `target` is the stored name of a target. Times are by a clock
-// that is never set back: that of the database, and what it was set back so far added.
+// A claim expires, so that another receiver continues after a crash. `target` is the stored name of a target. Times are by a clock that
+// never goes back: the clock of the database, plus as much as that was ever set back.
 import type { AttemptRecord, ClaimedLead, LeadClaim } from '../inbox.ts';
 import { targetAddress } from '../target-name.ts';
 import type { Dialect } from './dialect.ts';
+import { numberOf, type Rows, textOf } from './row.ts';
 import {
   ask,
   fromColumn,
-  numberOf,
   type Query,
   raw,
-  type Rows,
   sql,
   type Start,
   type Statement,
-  textOf,
   toColumn,
   type Work,
 } from './statement.ts';

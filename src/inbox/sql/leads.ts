@@ -1,18 +1,8 @@
 import type { DatabaseReader } from '../driver.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads } from '../query-types.ts';
 import { leadsBySeq } from './deliveries.ts';
-import {
-  fromColumn,
-  numberOf,
-  numbersIn,
-  type Query,
-  type Row,
-  sql,
-  textOf,
-  textsIn,
-  toColumn,
-  type Work,
-} from './statement.ts';
+import { numberOf, numbersIn, type Row, textOf, textsIn } from './row.ts';
+import { fromColumn, type Query, sql, toColumn, type Work } from './statement.ts';
 import { erasedLeads } from './store-batch.ts';
 
 /** Rows of `leads` that are read at once: between two reads other work of this process gets its turn. */
@@ -38,26 +28,26 @@ export function leadLookup(
         ${dialect.joined(dialect.hex('digest').text)} AS digests, ${dialect.joined(isWaiting)} AS waiting
         FROM ${dialect.each(leadIds.map(toColumn))} JOIN @leads ON leads.id = asked.value`,
     );
-    const found: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
+    const results: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
     const [seqs, times, digests, waiting] = ['seqs', 'times', 'digests', 'waiting'].map((name) =>
       textsIn(row?.[name]),
     );
     for (const [i, place] of numbersIn(row?.['places']).entries()) {
-      found[place] = {
+      results[place] = {
         seq: Number(seqs?.[i]),
         receivedAt: Number(times?.[i]),
         digest: digests?.[i],
         isWaiting: waiting?.[i] === '1',
       };
     }
-    const gone = await erased(leadIds.filter((_, i) => found[i] === undefined));
+    const gone = await erased(leadIds.filter((_, i) => results[i] === undefined));
     return leadIds.map((leadId, i) => {
       const stays = gone.get(leadId);
-      if (stays === undefined) return found[i];
+      if (stays === undefined) return results[i];
       return { seq: stays.seq, receivedAt: stays.firstAt, digest: undefined, isWaiting: false };
     });
   };
-  /** Of pages of all leads in the order of ids: what `column` makes of each. */
+  /** Reads all leads in pages, in the order of ids: `column` makes one value of each page. */
   async function* pages(column: Query): AsyncGenerator<Row> {
     for (let last = ''; ;) {
       const [row] = await driver.read(
@@ -73,8 +63,8 @@ export function leadLookup(
   return {
     lookUp,
     async has(leadIds) {
-      const found = await lookUp(leadIds);
-      return new Set(leadIds.filter((_, i) => found[i] !== undefined));
+      const results = await lookUp(leadIds);
+      return new Set(leadIds.filter((_, i) => results[i] !== undefined));
     },
     async *seqsSince(since) {
       const column = dialect.joined('seq', sql`first_at >= ${Math.ceil(since)}`);
@@ -115,12 +105,6 @@ export function leadLookup(
 async function readAll<T>(driver: DatabaseReader, work: Work<T>): Promise<T> {
   for (let step = work.next([]); ;) {
     if (step.done === true) return step.value;
-    const rows = await Promise.all(step.value.map((query) => driver.read(asQuery(query))));
-    step = work.next(rows);
+    step = work.next(await Promise.all(step.value.map((query) => driver.read(query as Query))));
   }
-}
-
-function asQuery(statement: Query | object): Query {
-  if ('text' in statement) return statement;
-  throw new Error('what only reads inserts rows');
 }

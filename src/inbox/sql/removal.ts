@@ -1,6 +1,7 @@
 import { mostAttemptsCounted, removedPerMs } from '../query-types.ts';
 import type { Dialect } from './dialect.ts';
-import { ask, numbersIn, optionalNumber, raw, type Rows, sql, type Work } from './statement.ts';
+import { numbersIn, optionalNumber, type Rows } from './row.ts';
+import { ask, raw, sql, type Work } from './statement.ts';
 
 /** Deletes deliveries and all that is kept for them alone, and counts them as removed. */
 export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work<void> {
@@ -22,8 +23,8 @@ export function* dropDeliveries(dialect: Dialect, seqs: readonly number[]): Work
 const pruneRows = 500;
 
 /**
- * Drops deliveries received before that time, of those behind number `after`, but keeps the ids, and every lead that waits for a
- * target. `last`: the last one that was looked at; undefined: there was none.
+ * Drops deliveries received before that time, those after number `after`, but keeps the ids, and every lead that waits for a
+ * target. `last`: the last one that was looked at; undefined: there was no other.
  */
 export function* pruneSome(
   dialect: Dialect,
@@ -41,7 +42,7 @@ export function* pruneSome(
   const [row] = rows;
   const seqs = numbersIn(row?.['seqs']);
   if (seqs.length > 0) {
-    // What is dead cannot be sent any more once its delivery is gone.
+    // A dead lead cannot be sent any more once its delivery is gone.
     yield [
       sql`DELETE FROM @forwards WHERE state = 'dead' AND seq IN (SELECT CAST(value AS BIGINT) FROM ${dialect.each(seqs)})`,
     ];

@@ -1,11 +1,6 @@
-/** A value of a column. Numbers are whole. */
-export type Value = string | number | null | Uint8Array;
+import type { Row, Rows, Value } from './row.ts';
 
-/** A row that was read: SQLite gives 0 and 1 for a truth, and a blob as an ArrayBuffer where it gives several rows. */
-export type Row = Readonly<Record<string, Value | ArrayBuffer | boolean>>;
-export type Rows = readonly Row[];
-
-/** One statement with its values beside it: `?` stands for each of them, in order, and `@` before the name of a table. */
+/** A statement with its values beside it: `?` stands for each of them, in order, and `@` before the name of a table. */
 export class Query {
   readonly text: string;
   readonly values: readonly Value[];
@@ -30,7 +25,7 @@ export type Statement = Query | Insertion;
  */
 export type Work<T> = Generator<readonly Statement[], T, readonly Rows[]>;
 
-/** Each transaction that writes begins with this. */
+/** Every transaction that writes begins with this. */
 export interface Start {
   /** The last number that a delivery has. */
   readonly seq: number;
@@ -42,11 +37,11 @@ export interface Start {
   readonly forwardsNow: number;
 }
 
-/** The row of `meta` as it is when nobody else writes, and the time then. */
-export function startOf(meta: Row | undefined, now: number): Start {
-  const setBackMs = Math.max(0, numberOf(meta?.['noted_at']) - now);
-  const clockAhead = numberOf(meta?.['clock_ahead']) + setBackMs;
-  return { seq: numberOf(meta?.['seq']), now, clockAhead, forwardsNow: now + clockAhead };
+/** Makes it of the row of `meta`, read once no other transaction writes, and the time then. */
+export function startOf(meta: Row = {}, now: number): Start {
+  const { seq, noted_at: notedAt, clock_ahead: ahead } = meta;
+  const clockAhead = Number(ahead) + Math.max(0, Number(notedAt) - now);
+  return { seq: Number(seq), now, clockAhead, forwardsNow: now + clockAhead };
 }
 
 export const startColumns = 'seq, noted_at, clock_ahead';
@@ -76,29 +71,6 @@ export function* ask(query: Query): Work<Rows> {
   const [rows = []] = yield [query];
   return rows;
 }
-
-export const numberOf = (value: Row[string] | undefined): number => Number(value ?? 0);
-
-export const optionalNumber = (value: Row[string] | undefined): number | undefined =>
-  typeof value === 'number' ? value : undefined;
-
-export const textOf = (value: Row[string] | undefined): string => (typeof value === 'string' ? value : '');
-
-export const optionalText = (value: Row[string] | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
-
-export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
-  if (value instanceof Uint8Array) return value;
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
-};
-
-/** Texts that the database joined with commas. */
-export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
-  const text = textOf(joined);
-  return text === '' ? [] : text.split(',');
-};
-
-export const numbersIn = (joined: Row[string] | undefined): readonly number[] => textsIn(joined).map(Number);
 
 /**
  * A text of a database ends at a NUL, or may hold none, and cannot hold half a surrogate pair, so that two such ids would

@@ -12,19 +12,8 @@ import { payload } from './deliveries.ts';
 import { maxComparedBytes, maxRejectedKept, maxRepeatsKept } from '../store-options.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
-import {
-  ask,
-  bytesOf,
-  numberOf,
-  numbersIn,
-  type Query,
-  type Row,
-  type Rows,
-  sql,
-  textOf,
-  type Value,
-  type Work,
-} from './statement.ts';
+import { bytesOf, numberOf, numbersIn, type Row, type Rows, textOf, type Value } from './row.ts';
+import { ask, type Query, sql, type Work } from './statement.ts';
 
 /** First payloads that are looked up for one batch at most: others count as not compared. */
 const mostPayloads = 64;
@@ -160,7 +149,7 @@ export function* saveChanges(dialect: Dialect, changes: Changes, noncesNow: numb
 /** Expired nonces that are removed for each one that is added: they become fewer faster than they become more. */
 const noncesRemovedPerAdded = 2;
 
-/** Binds the nonces, anew those that are over, and removes some others that are over. */
+/** Binds the nonces, including those that have expired, and removes some that have expired. */
 function* bindNonces(dialect: Dialect, bound: readonly (readonly Value[])[], now: number): Work<void> {
   const nonces = bound.map(([nonce = null]) => nonce);
   yield [

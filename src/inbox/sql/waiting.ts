@@ -1,19 +1,10 @@
-// Where leads stand at their targets, for those who look at the table `forwards`. `target` is the stored name of a target.
+// The states of leads at their targets, for readers of the table `forwards`. `target` is the stored name of a target.
 import type { DatabaseReader, Driver } from '../driver.ts';
 import type { Forward, ForwardState, TargetCount } from '../inbox.ts';
 import type { StoredRef } from '../query-types.ts';
 import { targetLabel } from '../target-name.ts';
-import {
-  fromColumn,
-  numberOf,
-  optionalNumber,
-  type Rows,
-  sql,
-  textOf,
-  toColumn,
-  type Value,
-  type Work,
-} from './statement.ts';
+import { numberOf, optionalNumber, type Rows, textOf, type Value } from './row.ts';
+import { fromColumn, sql, toColumn, type Work } from './statement.ts';
 
 /** Keeps a label for each name, which holds no credentials. Gives the labels of those that are new to an inbox with leads. */
 export function* storeLabels(

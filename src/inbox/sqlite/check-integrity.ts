@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { messageOf } from '../../errors.ts';
-import { textOf } from '../sql/statement.ts';
+import { textOf } from '../sql/row.ts';
 import { loadLibsql, readOnlyUrl } from './libsql.ts';
 import { isDamage } from './sqlite-errors.ts';
 

@@ -4,16 +4,14 @@ import type { Clock } from '../../time/clock.ts';
 import type { Driver, WriteFailure } from '../driver.ts';
 import type { NotOverwritten } from '../problems.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
+import { numberOf, type Rows, type Value } from '../sql/row.ts';
 import {
   type Insertion,
-  numberOf,
   Query,
-  type Rows,
   sql,
   type Start,
   startColumns,
   startOf,
-  type Value,
   type Work,
 } from '../sql/statement.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
@@ -24,7 +22,7 @@ import { cannotOpen, cannotRead, cannotWrite, FileFault, isBusy, sqliteCode } fr
 
 type Options = Pick<StoreOptions, 'location' | 'clock' | 'warn'>;
 
-/** Opens the file, and makes it where there is none. Throws a `ConfigError` that says why it cannot. */
+/** Opens the file, and makes it if it is missing. Throws a `ConfigError` that says why it cannot. */
 export async function openSqliteDriver(options: Options): Promise<SqliteDriver> {
   return new SqliteDriver(await openDatabase(options.location, options), options);
 }
@@ -195,7 +193,7 @@ class SqliteDriver implements Driver {
 
 const startQuery = new Query(`SELECT ${startColumns} FROM @meta`);
 
-/** Tells the file to which a path leads from every other one; undefined: there is none. Throws a `FileFault`. */
+/** Identifies the file to which a path leads; undefined: it leads nowhere. Throws a `FileFault`. */
 function fileAt(path: string): string | undefined {
   if (path === inMemory) return undefined;
   try {

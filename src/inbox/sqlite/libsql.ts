@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../errors.ts';
-import type { Row, Value } from '../sql/statement.ts';
+import type { Row, Value } from '../sql/row.ts';
 
 /** The part of libsql that is used here; its own types promise more than it has. */
 export interface Database {
@@ -45,5 +45,5 @@ export async function loadLibsql(
 /** The URL of a file that must exist, and that is not written to. */
 export const readOnlyUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro`;
 
-/** The URL of a file that nobody writes to, in a directory that cannot be written to either. A `-wal` beside it is not read. */
+/** The URL of a file that no process writes to, in a directory that cannot be written to either. A `-wal` beside it is not read. */
 export const immutableUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro&immutable=1`;

@@ -4,10 +4,10 @@ import { ConfigError } from '../../errors.ts';
 import { closeToOthers } from '../../files/close-to-others.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { InboxProblem, InboxWarning, NotOverwritten } from '../problems.ts';
+import type { InboxProblem, NotOverwritten } from '../problems.ts';
 import { inMemory, type StoreOptions } from '../store-options.ts';
 import { createSchema, isInbox } from './create-schema.ts';
-import { textOf } from '../sql/statement.ts';
+import { textOf } from '../sql/row.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
 import { cannotOpen, faultOf, isBusy, sqliteCode } from './sqlite-errors.ts';
 
@@ -30,7 +30,7 @@ export async function openDatabase(
     // Only read so far: another program's database must stay as it is.
     isInbox(database, path);
     if (path !== inMemory) {
-      // What cannot be written opens as well, and would fail with each lead.
+      // A file that cannot be written to opens as well, and would fail with each lead.
       accessSync(path, constants.W_OK);
       closeToOthers(path, statSync(path), 0o600);
     }
@@ -81,22 +81,22 @@ const notAFile = (path: string): ConfigError =>
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
   makeDirectory(dirname(path), 0o700);
-  const found = statSync(path, { throwIfNoEntry: false });
+  const stats = statSync(path, { throwIfNoEntry: false });
   // To open and close one that is in use would end the locks that this process has on it (POSIX).
-  if (found === undefined) closeSync(openSync(path, 'a', 0o600));
+  if (stats === undefined) closeSync(openSync(path, 'a', 0o600));
   // A device would get our mode, and a journal beside it.
-  else if (!found.isFile()) throw notAFile(path);
+  else if (!stats.isFile()) throw notAFile(path);
 }
 
-/** Writes the file anew without free pages, and empties its log. Returns what it failed with; undefined when it was done. */
+/** Rewrites the file without free pages, and empties its log. Returns what it failed with; undefined when it was done. */
 export function shrink(database: Database): unknown {
   const failed = vacuum(database);
-  // Also where the disk is full of what was written to the log so far.
-  const left = emptyLog(database);
-  return failed ?? left;
+  // The disk may be full of what was written to the log so far.
+  const logFailure = emptyLog(database);
+  return failed ?? logFailure;
 }
 
-/** Writes the file anew; what was there before may still be in the log. Returns what it failed with. */
+/** Rewrites the file; what was there before may still be in the log. Returns what it failed with. */
 function vacuum(database: Database): unknown {
   // A copy of all that is live is made on the way, which the database would hold in memory.
   const failed = vacuumWith(database, 'PRAGMA temp_store = FILE');
@@ -107,8 +107,10 @@ function vacuum(database: Database): unknown {
   // Perhaps that directory is a small one in memory, and there is room beside the inbox.
   const path = textOf(database.prepare('PRAGMA database_list').all([])[0]?.['file']);
   const directory = dirname(path).replaceAll("'", "''");
-  const left = vacuumWith(database, `PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${directory}'`);
-  return left && failed;
+  const isDone =
+    undefined ===
+    vacuumWith(database, `PRAGMA temp_store = FILE; PRAGMA temp_store_directory = '${directory}'`);
+  return isDone ? undefined : failed;
 }
 
 /** `settings`: of temporary files, for this alone; without them they are kept in memory. */
@@ -122,7 +124,7 @@ function vacuumWith(database: Database, settings?: string): unknown {
   } catch (error) {
     return error;
   } finally {
-    // That of the directory holds for the whole process.
+    // The setting of the directory holds for the whole process.
     database.exec("PRAGMA temp_store = DEFAULT; PRAGMA temp_store_directory = ''");
   }
 }
@@ -142,17 +144,17 @@ class LogInUseError extends Error {
   readonly code = 'SQLITE_BUSY';
 }
 
-/** What the inbox is told of a failure to write its file anew. */
+/** Describes a failure to rewrite the file. */
 export const notOverwritten = (inbox: string, failed: unknown): NotOverwritten =>
   failed instanceof LogInUseError
     ? { kind: 'inbox-log-not-emptied' }
     : { kind: 'inbox-file-not-overwritten', fault: faultOf(inbox, failed) };
 
-/** A file with more in it takes seconds to be written anew, in bytes; a receiver must be listening by then. */
-const mostOverwritten = 100 * 1024 * 1024;
+/** A file with more in it takes seconds to be rewritten, in bytes; a receiver must be listening by then. */
+const maxOverwritten = 100 * 1024 * 1024;
 
-/** Writes the file anew where that is due, now or at a later time: one that cannot be is as good as before. */
-function overwriteErased(database: Database, inbox: string, warn: (found: InboxWarning) => void): void {
+/** Rewrites the file where that is due, now or later: the inbox works without that. */
+function overwriteErased(database: Database, inbox: string, warn: StoreOptions['warn']): void {
   if (database.prepare('SELECT 1 FROM meta WHERE overwrite_due = 1').all([]).length === 0) return;
   const warnOf = (why: NotOverwritten): void => warn({ kind: 'inbox-holds-erased', inbox, why });
   const [size] = database
@@ -160,7 +162,7 @@ function overwriteErased(database: Database, inbox: string, warn: (found: InboxW
       'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
     )
     .all([]);
-  if (Number(size?.['used']) > mostOverwritten) {
+  if (Number(size?.['used']) > maxOverwritten) {
     warnOf({ kind: 'inbox-too-large-to-overwrite' });
     return;
   }
@@ -179,8 +181,8 @@ const pauseMs = 50;
 const attemptMs = 200;
 
 /**
- * Writes the file anew and empties its log, so that nothing that was deleted stays in either. Others may go on writing:
- * they wait meanwhile. Returns why it could not be done; undefined when it was.
+ * Rewrites the file and empties its log, so that nothing that was deleted stays in either. Other processes may go on
+ * writing: they wait meanwhile. Returns why it could not be done; undefined when it was.
  */
 export async function overwriteFile(
   database: Database,
@@ -199,9 +201,9 @@ export async function overwriteFile(
   database.prepare(`PRAGMA busy_timeout = ${attemptMs}`).all([]);
   try {
     const failed = await tried(() => vacuum(database));
-    const left = await tried(() => emptyLog(database));
-    const first = failed ?? left;
-    return first === undefined ? undefined : notOverwritten(inbox, first);
+    const logFailure = await tried(() => emptyLog(database));
+    const failure = failed ?? logFailure;
+    return failure === undefined ? undefined : notOverwritten(inbox, failure);
   } finally {
     database.prepare('PRAGMA busy_timeout = 0').all([]);
   }

@@ -3,18 +3,8 @@ import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
 import { isOfData } from '../../../src/inbox/postgres/postgres-errors.ts';
-import {
-  ask,
-  Query,
-  raw,
-  type Row,
-  type Rows,
-  sql,
-  type Start,
-  textOf,
-  type Value,
-  type Work,
-} from '../../../src/inbox/sql/statement.ts';
+import { type Row, type Rows, textOf, type Value } from '../../../src/inbox/sql/row.ts';
+import { ask, Query, raw, sql, type Start, type Work } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { startPooler } from '../../support/postgres/pgbouncer.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';

@@ -13,7 +13,8 @@ import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { renewCredentials } from '../../../src/inbox/postgres/open-session.ts';
 import { SessionPool } from '../../../src/inbox/postgres/session-pool.ts';
-import { Query, type Rows } from '../../../src/inbox/sql/statement.ts';
+import type { Rows } from '../../../src/inbox/sql/row.ts';
+import { Query } from '../../../src/inbox/sql/statement.ts';
 import { locationOf } from './location.ts';
 
 const address = await sharedPostgres();

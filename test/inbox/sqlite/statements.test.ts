@@ -2,7 +2,8 @@ import Libsql from 'libsql';
 import { expect, it } from 'vitest';
 import { Statements } from '../../../src/inbox/sqlite/driver.ts';
 import type { Database } from '../../../src/inbox/sqlite/libsql.ts';
-import { bytesOf, type Row, sql, type Value } from '../../../src/inbox/sql/statement.ts';
+import { bytesOf, type Row, type Value } from '../../../src/inbox/sql/row.ts';
+import { sql } from '../../../src/inbox/sql/statement.ts';
 
 /** Whatever columns are the same in all rows, in some, or in none. */
 const rowsOf = (count: number, pattern: number): (readonly Value[])[] =>

@@ -42,8 +42,8 @@ interface Attempt {
 }
 
 /**
- * Makes the error of a connection that could not be opened: a `ConfigError` when the same will fail again until somebody changes
- * something, and a `DatabaseUnavailableError` otherwise.
+ * Makes the error of a connection that could not be opened: a `ConfigError` when a setting or the server has to be changed, and a
+ * `DatabaseUnavailableError` otherwise.
  */
 export function openingError(error: unknown, attempt: Attempt): LeadsError {
   if (error instanceof ConfigError) return error;
@@ -102,7 +102,7 @@ export function brokenConnection(error: unknown): DatabaseUnavailableError | und
 function brokenProblem(error: unknown): DatabaseProblem | undefined {
   const code = codeOf(error);
   if (code === readOnly) return { kind: 'database-turned-read-only' };
-  // 08 are connection exceptions, with 57P the server shuts down or was started anew, and with 53300 a pooler has no connection left.
+  // 08 are connection exceptions, with 57P the server shuts down or starts, and with 53300 a pooler has no connection left.
   if (/^(08...|57P..|53300)$/.test(code)) {
     return { kind: 'database-ended-connection', detail: messageOf(error) };
   }

@@ -41,8 +41,7 @@ interface LocationOptions {
 export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
   const { env, platform, allowsPlain, warn } = options;
   const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
-  const shown = shownUrl(url);
-  for (const host of url.hosts.filter((one) => !isLocal(one))) {
+  for (const host of url.hosts.filter((address) => !isLocal(address))) {
     const mode = sslModeFor(url, host);
     const unencrypted = { kind: 'database-unencrypted', host: host.name } satisfies DatabaseProblem;
     if (mode === 'disable' && !url.isInsecure && allowsPlain !== true) throw new ConfigError(unencrypted);
@@ -56,7 +55,7 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
       environment: password === undefined || password === '' ? undefined : new Secret(password),
       file: { path: env['PGPASSFILE'] || usualFile(env, platform), hasMode: platform !== 'win32' },
     },
-    shown,
+    shown: shownUrl(url),
     warn,
   };
 }

@@ -45,26 +45,12 @@ export interface DatabaseUrl {
   readonly isInsecure: boolean;
 }
 
-const wrong = (found: DatabaseProblem): ConfigError => new ConfigError(found);
+const wrong = (problem: DatabaseProblem): ConfigError => new ConfigError(problem);
 
-const parameterNames = [
-  'schema',
-  'wait',
-  'host',
-  'port',
-  'user',
-  'password',
-  'dbname',
-  'sslmode',
-  'sslrootcert',
-  'sslcert',
-  'sslkey',
-  'target_session_attrs',
-  'connect_timeout',
-  'application_name',
-  'options',
-  'insecure',
-];
+const parameterNames = (
+  'schema wait host port user password dbname sslmode sslrootcert sslcert sslkey target_session_attrs ' +
+  'connect_timeout application_name options insecure'
+).split(' ');
 
 /** These parameters of libpq stand in URLs that hosts of databases give: sockets are kept alive anyway, hosts tried in order, and certificates verified. */
 const ignoredNames =
@@ -79,11 +65,11 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
       throw wrong({ kind: 'database-url-parameter-unknown', name, known: parameterNames });
     }
   }
-  const given = (name: string): string | undefined => parameters.get(name) || undefined;
-  const user = given('user') ?? parts.user ?? ownName();
-  const password = given('password') ?? parts.password;
-  const sslKey = given('sslkey');
-  const sslCert = given('sslcert');
+  const valueOf = (name: string): string | undefined => parameters.get(name) || undefined;
+  const user = valueOf('user') ?? parts.user ?? ownName();
+  const password = valueOf('password') ?? parts.password;
+  const sslKey = valueOf('sslkey');
+  const sslCert = valueOf('sslcert');
   if ((sslKey === undefined) !== (sslCert === undefined)) {
     throw wrong({ kind: 'database-url-certificate-without-key' });
   }
@@ -91,19 +77,19 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     hosts: hostsOf(parts),
     user,
     password: password === undefined ? undefined : new Secret(password),
-    database: given('dbname') ?? parts.database ?? user,
-    schema: schemaOf(given('schema')),
-    sslMode: sslModeOf(given('sslmode')),
-    sslRootCert: given('sslrootcert'),
+    database: valueOf('dbname') ?? parts.database ?? user,
+    schema: schemaOf(valueOf('schema')),
+    sslMode: sslModeOf(valueOf('sslmode')),
+    sslRootCert: valueOf('sslrootcert'),
     sslCert,
     sslKey,
-    sessionAttributes: sessionAttributesOf(given('target_session_attrs')),
-    connectTimeoutMs: connectTimeoutOf(given('connect_timeout')),
-    applicationName: given('application_name') ?? 'leads',
-    options: given('options'),
+    sessionAttributes: sessionAttributesOf(valueOf('target_session_attrs')),
+    connectTimeoutMs: connectTimeoutOf(valueOf('connect_timeout')),
+    applicationName: valueOf('application_name') ?? 'leads',
+    options: valueOf('options'),
     ignored: [...parameters.keys()].filter((name) => ignoredNames.test(name)),
-    isWaitedFor: choice('wait', given('wait'), ['0', '1']) !== '0',
-    isInsecure: choice('insecure', given('insecure'), ['true', 'false']) === 'true',
+    isWaitedFor: choice('wait', valueOf('wait'), ['0', '1']) !== '0',
+    isInsecure: choice('insecure', valueOf('insecure'), ['true', 'false']) === 'true',
   };
 }
 
@@ -160,8 +146,8 @@ function choice<const V extends string>(
   choices: readonly V[],
 ): V | undefined {
   if (value === undefined) return undefined;
-  const found = choices.find((one) => one === value);
-  if (found !== undefined) return found;
+  const chosen = choices.find((allowed) => allowed === value);
+  if (chosen !== undefined) return chosen;
   throw wrong({ kind: 'database-url-choice', name, value, choices });
 }
 
@@ -179,22 +165,19 @@ interface UrlParts {
  * Throws a `ConfigError`, which does not quote the URL, since a password may stand in it.
  */
 function splitUrl(text: string): UrlParts {
-  const found = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
-  if (found === null) throw wrong({ kind: 'database-url-of-other-kind' });
-  const [, authority = '', path = '', query = ''] = found;
+  const match = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
+  if (match === null) throw wrong({ kind: 'database-url-of-other-kind' });
+  const [, authority = '', path = '', query = ''] = match;
   if (path.includes('@') || query.includes('@')) {
     // The rest is a part of a password, and must not get into a message as the name of something.
     throw wrong({ kind: 'database-url-at-sign' });
   }
-  const at = authority.lastIndexOf('@');
-  const [user, password] = cut(at === -1 ? '' : authority.slice(0, at), ':');
+  const hostsStart = authority.lastIndexOf('@') + 1;
+  const [user, password] = cut(authority.slice(0, Math.max(0, hostsStart - 1)), ':');
   return {
     user: part(user, 'user'),
     password: part(password, 'password'),
-    hosts: authority
-      .slice(at + 1)
-      .split(',')
-      .map(splitHost),
+    hosts: authority.slice(hostsStart).split(',').map(splitHost),
     database: part(path, 'database'),
     parameters: splitQuery(query),
   };
@@ -210,7 +193,7 @@ function splitHost(text: string): UrlParts['hosts'][number] {
 
 function splitQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
-  for (const pair of query.split('&').filter((one) => one !== '')) {
+  for (const pair of query.split('&').filter((text) => text !== '')) {
     const [key, value = ''] = cut(pair, '=');
     const name = decode(key, 'a parameter');
     if (parameters.has(name)) throw wrong({ kind: 'database-url-parameter-twice', name });
@@ -220,21 +203,21 @@ function splitQuery(query: string): Map<string, string> {
 }
 
 function cut(text: string, separator: string): [before: string, after: string | undefined] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+  const end = text.indexOf(separator);
+  return end === -1 ? [text, undefined] : [text.slice(0, end), text.slice(end + 1)];
 }
 
-const part = (text: string | undefined, what: string): string | undefined =>
-  text === undefined || text === '' ? undefined : decode(text, what);
+const part = (text: string | undefined, name: string): string | undefined =>
+  text === undefined || text === '' ? undefined : decode(text, name);
 
-function decode(text: string, what: string): string {
+function decode(text: string, name: string): string {
   try {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
     // Said below, without the text itself.
   }
-  throw wrong({ kind: 'database-url-encoding', part: what });
+  throw wrong({ kind: 'database-url-encoding', part: name });
 }
 
 type SslParts = Pick<DatabaseUrl, 'sslMode' | 'sslRootCert' | 'sslCert'>;

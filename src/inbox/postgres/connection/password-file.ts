@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Secret } from '../../../secret.ts';
-import type { InboxWarning } from '../../problems.ts';
+import type { IgnoredFile } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
 import type { DatabaseHost } from './database-url.ts';
 
@@ -9,8 +9,6 @@ export interface PasswordFile {
   /** False on a system whose files have no modes (Windows). */
   readonly hasMode: boolean;
 }
-
-type IgnoredFile = Extract<InboxWarning, { readonly kind: 'password-file-ignored' }>;
 
 interface Account {
   readonly host: DatabaseHost;
@@ -36,25 +34,18 @@ async function readPrivately(
   { path, hasMode }: PasswordFile,
   warn: StoreOptions['warn'],
 ): Promise<string | undefined> {
-  const ignored = (why: IgnoredFile['why'], detail?: string): void =>
+  const ignore = (why: IgnoredFile, detail?: string): void =>
     warn({ kind: 'password-file-ignored', path, why, ...(detail === undefined ? {} : { detail }) });
   try {
-    const found = await stat(path);
-    if (!found.isFile()) {
-      ignored('no plain file');
-      return undefined;
-    }
-    if (hasMode && (found.mode & 0o077) !== 0 && !isCredential(found)) {
-      ignored('others may read it');
-      return undefined;
-    }
-    return await readFile(path, 'utf8');
+    const stats = await stat(path);
+    if (!stats.isFile()) ignore('no plain file');
+    else if (hasMode && (stats.mode & 0o077) !== 0 && !isCredential(stats)) ignore('others may read it');
+    else return await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    ignored('unreadable', code ?? String(error));
-    return undefined;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') ignore('unreadable', code ?? String(error));
   }
+  return undefined;
 }
 
 /** systemd shows the access list of a credential, which belongs to root, as permissions of a group. */
@@ -63,7 +54,7 @@ const isCredential = ({ uid, mode }: { readonly uid: number; readonly mode: numb
 
 /** Exported for the tests of the format. */
 export function findPassword(text: string, { host, database, user }: Account): string | undefined {
-  const wanted = [
+  const expected = [
     host.isSocket ? [host.name, 'localhost'] : [host.name],
     [String(host.port)],
     [database],
@@ -74,7 +65,7 @@ export function findPassword(text: string, { host, database, user }: Account): s
     const fields = line.match(/(?:\\.|[^\\:])+/g) ?? [];
     const password = fields[4];
     if (password === undefined) continue;
-    const isMatch = wanted.every((values, i) => {
+    const isMatch = expected.every((values, i) => {
       const field = fields[i] ?? '';
       return field === '*' || values.includes(unescaped(field));
     });

@@ -1,0 +1,29 @@
+/** A value of a column. Numbers are whole. */
+export type Value = string | number | null | Uint8Array;
+
+/** A row that was read: SQLite gives 0 and 1 for a truth, and a blob as an ArrayBuffer where it gives several rows. */
+export type Row = Readonly<Record<string, Value | ArrayBuffer | boolean>>;
+export type Rows = readonly Row[];
+
+export const numberOf = (value: Row[string] | undefined): number => Number(value ?? 0);
+
+export const optionalNumber = (value: Row[string] | undefined): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
+export const textOf = (value: Row[string] | undefined): string => (typeof value === 'string' ? value : '');
+
+export const optionalText = (value: Row[string] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+export const bytesOf = (value: Row[string] | undefined): Uint8Array => {
+  if (value instanceof Uint8Array) return value;
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
+};
+
+/** Texts that the database joined with commas. */
+export const textsIn = (joined: Row[string] | undefined): readonly string[] => {
+  const text = textOf(joined);
+  return text === '' ? [] : text.split(',');
+};
+
+export const numbersIn = (joined: Row[string] | undefined): readonly number[] => textsIn(joined).map(Number);
