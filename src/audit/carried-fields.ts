@@ -1,4 +1,4 @@
-import { payloadPaths } from '../inbox/payload-diff.ts';
+import { payloadPaths } from '../json/payload-diff.ts';
 import {
   closeBrace,
   closeBracket,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { mostDiffNames } from '../inbox/payload-diff.ts';
+import { mostDiffNames } from '../json/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
 import { bufferOf, compact } from '../json/bytes.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';

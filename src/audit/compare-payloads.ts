@@ -1,5 +1,5 @@
 import { DataError } from '../errors.ts';
-import { type Difference, numberOf, payloadDifferences } from '../inbox/payload-diff.ts';
+import { type Difference, numberOf, payloadDifferences } from '../json/payload-diff.ts';
 import { backslash, bufferOf, closeBrace, colon, comma, compact, quote } from '../json/bytes.ts';
 import { changeMember } from '../json/change-members.ts';
 import { readCreatedAt } from '../lead/raw-lead.ts';

@@ -3,7 +3,7 @@ import { leadBytes } from '../lead/raw-lead.ts';
 import { type OtherDelivery, type Rejection, rejection } from '../webhook/delivery-answer.ts';
 import { type DeliveryContent, memberIds, remainingContent } from './delivery-record.ts';
 import type { Arrival, ErasedLead, RejectedDelivery, TakenVerdict, TakeResult } from './inbox.ts';
-import { payloadDiff } from './payload-diff.ts';
+import { payloadDiff } from '../json/payload-diff.ts';
 import type { Value } from './sql/row.ts';
 import { toColumn } from './sql/statement.ts';
 import { maxComparedBytes, maxRejectedBody, maxRepeatsKept, type RedactDelivery } from './store-options.ts';

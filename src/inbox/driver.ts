@@ -1,4 +1,4 @@
-import type { ConnectionPool } from './inbox.ts';
+import type { ConnectionPool, Erased } from './inbox.ts';
 import type { NotOverwritten, OutOfReach } from './problems.ts';
 import type { Dialect } from './sql/dialect.ts';
 import type { Rows } from './sql/row.ts';
@@ -45,18 +45,12 @@ export interface Driver {
   /** Called before data is deleted of which no trace may stay. */
   beginErasure(): void;
   /** Overwrites what was deleted since. */
-  overwrite(): Promise<Overwritten>;
+  overwrite(): Promise<Pick<Erased, 'remains' | 'outOfReach'>>;
   /** Gives the system back what pruned deliveries took. Resolves to why it could not be done now. */
   compact(): Promise<NotOverwritten | undefined>;
   /** Left out by a database that is no server. */
   readonly pool?: () => ConnectionPool;
   close(): Promise<void>;
-}
-
-/** `remains`: why traces stay in the database's own files. */
-export interface Overwritten {
-  readonly remains: NotOverwritten | undefined;
-  readonly outOfReach: readonly OutOfReach[];
 }
 
 export type DatabaseReader = Pick<Driver, 'dialect' | 'read'>;

@@ -116,9 +116,7 @@ export interface StoredReceipt extends Pick<
 }
 
 /** Half-open, in milliseconds since the epoch. */
-export interface ReceiptQuery {
-  readonly since: number | undefined;
-  readonly until: number | undefined;
+export interface ReceiptQuery extends Pick<InboxQuery, 'since' | 'until'> {
   /** Asks for the bytes of each delivery, and not only for those of the first one of each lead. */
   readonly withRepeats: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import type { InboxWarning } from '../../inbox/problems.ts';
-import { DatabaseUnavailableError } from '../../inbox/postgres/connection/database-errors.ts';
+import { DatabaseUnavailableError } from '../../inbox/postgres/database-errors.ts';
 import { describeWarning } from '../../messages/command-line.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError, messageOf } from '../../errors.ts';
-import type { Driver, Overwritten, WriteFailure } from '../driver.ts';
+import type { Driver, WriteFailure } from '../driver.ts';
 import type { ConnectionPool } from '../inbox.ts';
 import type { DatabaseProblem, InboxProblem } from '../problems.ts';
 import { postgresDialect } from '../sql/dialect.ts';
@@ -16,13 +16,11 @@ import {
   type Work,
 } from '../sql/statement.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { DatabaseUnavailableError } from './connection/database-errors.ts';
-import type { DatabaseLocation } from './connection/database-location.ts';
-import { checkServer, createSchema, databaseTime, inSchema, isInbox } from './database-schema.ts';
 import {
   cannotOpen,
   cannotRead,
   cannotWrite,
+  DatabaseUnavailableError,
   forbiddenTable,
   isAnswered,
   isConflict,
@@ -30,7 +28,9 @@ import {
   isOfData,
   LostAnswerError,
   sqlState,
-} from './postgres-errors.ts';
+} from './database-errors.ts';
+import type { DatabaseLocation } from './connection/database-location.ts';
+import { checkServer, createSchema, databaseTime, inSchema, isInbox } from './database-schema.ts';
 import { ColumnQuery, type Session } from './session.ts';
 import { SessionPool } from './session-pool.ts';
 
@@ -209,7 +209,7 @@ class PostgresDriver implements Driver {
   /** Nothing is to be set up. */
   beginErasure(): void {}
 
-  async overwrite(): Promise<Overwritten> {
+  async overwrite(): ReturnType<Driver['overwrite']> {
     const missed = await this.#pool.use((session) => this.#vacuum(session));
     const outOfReach = missed === undefined ? this.outOfReach : [missed, ...this.outOfReach];
     return { remains: undefined, outOfReach };
@@ -233,6 +233,7 @@ class PostgresDriver implements Driver {
   }
 
   async #transact<T>(session: Session, work: (start: Start) => Work<T>): Promise<T> {
+    let isEnding = false;
     try {
       const [, , [meta] = [], [time] = []] = await session.run(this.#queriesOf(beginning));
       const steps = work(startOf(meta, numberOf(time?.['now'])));
@@ -251,11 +252,12 @@ class PostgresDriver implements Driver {
           unsent = [];
         }
       }
+      isEnding = true;
       await commit(session, unsent);
       return step.value;
     } catch (error) {
-      // The database rolls a transaction back whose session is gone.
-      await session.run([new Query('ROLLBACK')]).catch(() => session.drop());
+      // The database rolls a transaction back whose session is gone. A COMMIT after a failed statement has done that.
+      if (!isEnding) await session.run([new Query('ROLLBACK')]).catch(() => session.drop());
       throw error;
     }
   }
@@ -309,7 +311,6 @@ class PostgresDriver implements Driver {
 
 async function commit(session: Session, statements: readonly Query[]): Promise<void> {
   try {
-    // After a failed statement it rolls back.
     await session.run([...statements, new Query('COMMIT')]);
   } catch (error) {
     if (isAnswered(error)) throw error;

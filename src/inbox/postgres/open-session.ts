@@ -8,11 +8,12 @@ import type { Secret } from '../../secret.ts';
 import type { DatabaseProblem } from '../problems.ts';
 import type { Row } from '../sql/row.ts';
 import {
+  cannotOpen,
   DatabaseUnavailableError,
   hostText,
   openingError,
   SocketFault,
-} from './connection/database-errors.ts';
+} from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import {
   type DatabaseHost,
@@ -21,7 +22,6 @@ import {
   sslModeFor,
 } from './connection/database-url.ts';
 import { passwordFromFile } from './connection/password-file.ts';
-import { cannotOpen } from './postgres-errors.ts';
 import { Session } from './session.ts';
 
 /**
@@ -50,9 +50,6 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   throw isTransient ? new DatabaseUnavailableError(problem, details) : new ConfigError(problem, details);
 }
 
-/** How long the end of a session may take, in milliseconds. */
-const closeMs = 500;
-
 /** Runs work on a session of its own. Throws what `openSession` throws, or that the inbox cannot be opened. */
 export async function withSession<T>(
   location: DatabaseLocation,
@@ -64,7 +61,7 @@ export async function withSession<T>(
   } catch (error) {
     throw cannotOpen(location.shown, error);
   } finally {
-    await session.close(closeMs);
+    await session.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ConnectionPool } from '../inbox.ts';
 import type { DatabaseProblem } from '../problems.ts';
-import { DatabaseUnavailableError } from './connection/database-errors.ts';
+import { DatabaseUnavailableError } from './database-errors.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { openSession } from './open-session.ts';
 import type { Session } from './session.ts';
@@ -13,9 +13,6 @@ interface Waiting {
 
 /** How long one may wait for a session, in milliseconds. */
 const longestWaitMs = 5000;
-
-/** How long the end of a session may take, in milliseconds. */
-const closeMs = 500;
 
 /** Sessions that are opened when they are needed, and lent to one user at a time. */
 export class SessionPool {
@@ -127,7 +124,7 @@ export class SessionPool {
 
   #end(session: Session): void {
     this.#idle.delete(session);
-    const closing = session.close(closeMs).finally(() => this.#closings.delete(closing));
+    const closing = session.close().finally(() => this.#closings.delete(closing));
     this.#closings.add(closing);
   }
 }

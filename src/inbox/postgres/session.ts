@@ -3,7 +3,7 @@ import postgres from 'postgres';
 import type { Secret } from '../../secret.ts';
 import type { Row, Rows, Value } from '../sql/row.ts';
 import { Query } from '../sql/statement.ts';
-import { brokenConnection, DatabaseError, SocketFault } from './connection/database-errors.ts';
+import { brokenConnection, DatabaseError, SocketFault } from './database-errors.ts';
 import type { DatabaseUrl } from './connection/database-url.ts';
 
 /** How long a statement may go without a byte of answer, in milliseconds. */
@@ -102,9 +102,9 @@ export class Session {
     this.#socket.destroy();
   }
 
-  /** Ends the session with the database, in `graceMs` milliseconds at most. */
-  async close(graceMs: number): Promise<void> {
-    await this.#client.end({ timeout: graceMs / 1000 });
+  /** Ends the session with the database, in half a second at most. */
+  async close(): Promise<void> {
+    await this.#client.end({ timeout: 0.5 });
     this.drop();
   }
 

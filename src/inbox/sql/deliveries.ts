@@ -255,11 +255,10 @@ export async function* receipts(
   }
 }
 
-interface ReceiptsPage {
+interface ReceiptsPage extends Pick<ReceiptQuery, 'withRepeats'> {
   readonly last: number;
   readonly limit: number;
   readonly inTime: Query;
-  readonly withRepeats: boolean;
 }
 
 function receiptsPage(dialect: Dialect, { last, limit, inTime, withRepeats }: ReceiptsPage): Query {
@@ -278,14 +277,9 @@ function receiptsPage(dialect: Dialect, { last, limit, inTime, withRepeats }: Re
 
 function receiptsIn(row: Row): readonly StoredReceipt[] {
   const column = (name: string): readonly string[] => textOf(row[name]).split(',');
-  const [times, verdicts, reasons, attempts, sources, lengths] = [
-    column('received_ats'),
-    column('verdicts'),
-    column('reasons'),
-    column('attempts'),
-    column('sources'),
-    column('lengths'),
-  ];
+  const columns = ['received_ats', 'verdicts', 'reasons', 'attempts', 'sources', 'lengths'];
+  const [times = [], verdicts = [], reasons = [], attempts = [], sources = [], lengths = []] =
+    columns.map(column);
   const ids = JSON.parse(textOf(row['leads']) || '[]') as (string | null)[];
   const bytes = bytesOf(row['bytes']);
   let end = 0;

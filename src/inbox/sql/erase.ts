@@ -4,6 +4,7 @@ import type { ErasedCounts, Erasure } from '../inbox.ts';
 import { placeOf } from './deliveries.ts';
 import type { Dialect } from './dialect.ts';
 import { dropDeliveries } from './removal.ts';
+import { erasedLeadOf } from './store-batch.ts';
 import { bytesOf, numberOf, optionalNumber, type Rows, textOf } from './row.ts';
 import { ask, sql, toColumn, type Work } from './statement.ts';
 
@@ -42,7 +43,7 @@ export function* eraseLeads(
     const id = toColumn(leadId);
     const [[lead] = [], deliveries = [], [waiting] = []] = yield [
       sql`SELECT seq, first_at, attempts FROM @leads WHERE id = ${id}`,
-      sql`SELECT seq, received_at, verdict, first_seq FROM @deliveries WHERE seq IN (
+      sql`SELECT seq, received_at AS first_at, 0 AS attempts, verdict, first_seq FROM @deliveries WHERE seq IN (
         SELECT l.seq FROM @leads AS l WHERE id = ${id}
         UNION SELECT r.seq FROM @deliveries AS r WHERE lead = ${id} AND attempt > 1
         UNION SELECT r.seq FROM @deliveries AS r WHERE verdict = 'rejected' AND lead = ${id}) ORDER BY seq`,
@@ -50,19 +51,15 @@ export function* eraseLeads(
     ];
     yield* drop(deliveries);
     // An id that was only rejected is erased as well: nothing of it is to be stored any more.
-    const [first] = deliveries;
-    if (lead === undefined && first === undefined) continue;
+    const first = lead ?? deliveries[0];
+    if (first === undefined) continue;
     isKnown = true;
     if (lead !== undefined) counts.leads += 1;
     if (waiting !== undefined) counts.waiting += 1;
-    const [seq, firstAt, attempts] =
-      lead === undefined
-        ? [first?.['seq'], first?.['received_at'], 0]
-        : [lead['seq'], lead['first_at'], lead['attempts']];
-    const stays = [numberOf(seq), numberOf(firstAt), numberOf(attempts)] as const;
+    const { seq, firstAt, attempts } = erasedLeadOf(first);
     const digest = erasedIdDigest(key, leadId);
     yield [
-      sql`INSERT INTO @erased VALUES (${digest}, ${stays[0]}, ${stays[1]}, ${stays[2]}) ON CONFLICT DO NOTHING`,
+      sql`INSERT INTO @erased VALUES (${digest}, ${seq}, ${firstAt}, ${attempts}) ON CONFLICT DO NOTHING`,
       sql`DELETE FROM @forwards WHERE lead = ${id}`,
       sql`DELETE FROM @dropped_repeats WHERE lead = ${id}`,
       sql`DELETE FROM @leads WHERE id = ${id}`,

@@ -5,6 +5,8 @@ import { numberOf, numbersIn, type Row, textOf, textsIn } from './row.ts';
 import { fromColumn, type Query, sql, toColumn, type Work } from './statement.ts';
 import { erasedLeads } from './store-batch.ts';
 
+type PrunedRow = readonly [id: string, seq: number, firstAt: number];
+
 /** Rows of `leads` that are read at once: between two reads other work of this process gets its turn. */
 const pageRows = 10_000;
 
@@ -90,11 +92,7 @@ export function leadLookup(
         sql`first_at >= ${Math.ceil(since)} AND NOT EXISTS (SELECT 1 FROM @deliveries AS d WHERE d.seq = page.seq)`,
       );
       for await (const row of pages(column)) {
-        const leads = JSON.parse(textOf(row['found']) || '[]') as [
-          id: string,
-          seq: number,
-          firstAt: number,
-        ][];
+        const leads = JSON.parse(textOf(row['found']) || '[]') as PrunedRow[];
         yield leads.map(([id, seq, receivedAt]): PrunedLead => ({ leadId: fromColumn(id), seq, receivedAt }));
       }
     },

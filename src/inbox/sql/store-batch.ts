@@ -35,7 +35,7 @@ export function* loadStoredState(
     leadRows.map((row) => [
       textOf(row['id']),
       {
-        ...leadRowOf(row),
+        ...erasedLeadOf(row),
         digest: bytesOf(row['digest']),
       },
     ]),
@@ -105,13 +105,13 @@ export function* erasedLeads(
         ON digest = ${dialect.unhex('asked.value')}`,
     );
     for (const row of rows) {
-      erased.set(byDigest.get(textOf(row['digest'])) ?? '', leadRowOf(row));
+      erased.set(byDigest.get(textOf(row['digest'])) ?? '', erasedLeadOf(row));
     }
   }
   return erased;
 }
 
-const leadRowOf = (row: Row): ErasedLead => ({
+export const erasedLeadOf = (row: Row): ErasedLead => ({
   seq: numberOf(row['seq']),
   firstAt: numberOf(row['first_at']),
   attempts: numberOf(row['attempts']),

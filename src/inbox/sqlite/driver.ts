@@ -135,10 +135,9 @@ class SqliteDriver implements Driver {
   async compact(): Promise<NotOverwritten | undefined> {
     const failed = this.location === inMemory ? undefined : shrink(this.#database);
     if (failed === undefined) return undefined;
-    if (isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL')) {
-      return notOverwritten(this.location, failed);
-    }
-    throw this.writeFailure(failed).error;
+    const isPassing = isBusy(failed) || sqliteCode(failed).startsWith('SQLITE_FULL');
+    if (!isPassing) throw this.writeFailure(failed).error;
+    return notOverwritten(this.location, failed);
   }
 
   close(): Promise<void> {

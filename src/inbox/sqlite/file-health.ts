@@ -6,11 +6,6 @@ import { isDamage, sqliteCode } from './sqlite-errors.ts';
 /** The largest delivery needs so many bytes: a body may have 1 MiB. */
 const roomBytes = 1.5 * 1024 * 1024;
 
-/** Named as the database names it, so that both are told in the same words. */
-class DiskFullError extends Error {
-  readonly code = 'SQLITE_FULL';
-}
-
 /** Whether there is room for what comes in the file of an open inbox, and whether it is damaged, which is said once. */
 export class FileHealth {
   readonly #options: Pick<StoreOptions, 'location' | 'warn'>;
@@ -53,7 +48,8 @@ export class FileHealth {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOSPC' || code === 'EDQUOT') {
-        throw this.#noRoom ?? new DiskFullError('no room', { cause: error });
+        // The code is the database's, so that both are told in the same words.
+        throw this.#noRoom ?? Object.assign(new Error('no room', { cause: error }), { code: 'SQLITE_FULL' });
       }
       throw error;
     }

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import type { DatabaseLocation } from '../../../src/inbox/postgres/connection/database-location.ts';
 import { openPostgresDriver } from '../../../src/inbox/postgres/driver.ts';
-import { isOfData } from '../../../src/inbox/postgres/postgres-errors.ts';
+import { isOfData } from '../../../src/inbox/postgres/database-errors.ts';
 import { type Row, type Rows, textOf, type Value } from '../../../src/inbox/sql/row.ts';
 import { ask, Query, raw, sql, type Start, type Work } from '../../../src/inbox/sql/statement.ts';
 import { newDatabase } from '../../support/postgres/address.ts';

@@ -3,7 +3,7 @@ import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
-import { DatabaseUnavailableError } from '../../../src/inbox/postgres/connection/database-errors.ts';
+import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
 import { checkServer, schemaStatements } from '../../../src/inbox/postgres/database-schema.ts';
 import { withSession } from '../../../src/inbox/postgres/open-session.ts';
 import { Session } from '../../../src/inbox/postgres/session.ts';

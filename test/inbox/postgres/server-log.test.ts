@@ -96,6 +96,7 @@ await withCluster({ settings }, (cluster) => {
     const log = cluster.log();
     expect(log).toMatch(/canceling statement due to lock timeout/);
     expect(log).toMatch(/STATEMENT: {2}.*\$1/);
+    expect(log).not.toContain('there is no transaction in progress');
     const forms = (text: string) => [
       text,
       Buffer.from(text).toString('hex'),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DatabaseUnavailableError } from '../../../src/inbox/postgres/connection/database-errors.ts';
+import { DatabaseUnavailableError } from '../../../src/inbox/postgres/database-errors.ts';
 import { freePort } from '../../support/free-port.ts';
 import { newDatabase, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Secret } from '../../../secret.ts';
 import type { IgnoredFile } from '../../problems.ts';
 import type { StoreOptions } from '../../store-options.ts';
-import type { DatabaseHost } from './database-url.ts';
+import type { DatabaseHost, DatabaseUrl } from './database-url.ts';
 
 export interface PasswordFile {
   readonly path: string;
@@ -10,10 +10,8 @@ export interface PasswordFile {
   readonly hasMode: boolean;
 }
 
-interface Account {
+interface Account extends Pick<DatabaseUrl, 'database' | 'user'> {
   readonly host: DatabaseHost;
-  readonly database: string;
-  readonly user: string;
 }
 
 /**

@@ -36,7 +36,7 @@ const reach = async (host: string, parameters: Record<string, string>): Promise<
   const [[row] = []] = await session.run([
     new Query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()'),
   ]);
-  await session.close(1000);
+  await session.close();
   return row?.['ssl'];
 };
 

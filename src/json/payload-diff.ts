@@ -1,5 +1,5 @@
-import { compact } from '../json/bytes.ts';
-import { normalizeDecimal, replaceNumbers } from '../json/exact.ts';
+import { compact } from './bytes.ts';
+import { normalizeDecimal, replaceNumbers } from './exact.ts';
 
 /** The most names that a list of differences has. */
 export const mostDiffNames = 20;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { payloadDiff } from '../../src/inbox/payload-diff.ts';
+import { payloadDiff } from '../../src/json/payload-diff.ts';
 
 const between = (before: string, after: string): string[] =>
   payloadDiff(Buffer.from(before), Buffer.from(after));
