@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Context, Outcome } from '../../context.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import { type Clock, slept } from '../../time/clock.ts';
 import { isCtrlC } from '../flags/polling.ts';
 
 /** The cause that stopped a run. `count`: so many new leads came, and no target waits for them. */
@@ -114,3 +116,21 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
   if (cause.by === 'signal' && (count !== undefined || !isCtrlC(signal))) throw signal.reason;
   return 'done';
 }
+
+/** Between two looks, in milliseconds. */
+const lookEveryMs = 20;
+
+/** Resolves when no lead waits for a target any more: each was delivered, or is dead. */
+export async function everyTargetHad(
+  leadIds: readonly string[],
+  inbox: Pick<Inbox, 'forwards'>,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const leadId of leadIds) {
+    while (await isWaiting(leadId, inbox)) if (!(await slept(clock, lookEveryMs, signal))) return;
+  }
+}
+
+const isWaiting = async (leadId: string, inbox: Pick<Inbox, 'forwards'>): Promise<boolean> =>
+  (await inbox.forwards([leadId])).get(leadId)?.some(({ state }) => state === 'waiting') === true;

@@ -189,7 +189,7 @@ function pieceOf(text: string): Piece {
 }
 
 /** The parts of a request that a signature may cover, in addition to a time and an id. */
-export type Signable = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
+type Signable = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
 
 function textOf(slot: Exclude<Slot, 'body'>, request: Signable, timestamp: string, id: string): string {
   if (slot === 'timestamp') return timestamp;
