@@ -183,8 +183,8 @@ export function errorWithStatus200({ reason, ...details }: FailedResponse, isPas
   });
 }
 
-export const tooManyRedirects = (most: number) =>
-  new DataError(`the service redirects more than ${most} times`);
+export const tooManyRedirects = (limit: number) =>
+  new DataError(`the service redirects more than ${limit} times`);
 
 /** `origin` is undefined for what is no proper URL. */
 export const redirectsElsewhere = (origin: string | undefined, profile: string | undefined) =>
@@ -292,10 +292,10 @@ export const howToSet = (front: Front): string =>
     .join('; ');
 
 /** Leads come whose status is another one than was asked for. */
-export const otherStatus = (field: string, status: string, wanted: string): Problem => ({
+export const otherStatus = (field: string, status: string, askedStatus: string): Problem => ({
   kind: 'other-status',
   message: `the service also lists leads with ${field} '${status}'`,
-  hint: (front) => `to narrow here: ${front.option('where', `${field}=${wanted}`)}`,
+  hint: (front) => `to narrow here: ${front.option('where', `${field}=${askedStatus}`)}`,
 });
 
 /** `api.pagination none` says that one page is everything, and `reason` speaks against it. */
