@@ -248,10 +248,7 @@ function wantsGet(name: string, { status }: LeadsError): CheckResult {
 }
 
 /** The specification's list operation takes GET; those of others may not. */
-function wantsPost({ status, problem }: LeadsError): boolean {
-  const { reason } = (problem ?? {}) as { readonly reason?: string };
-  return status === 405 || /\bPOST\b/.test(reason ?? '');
-}
+const wantsPost = ({ status, message }: LeadsError): boolean => status === 405 || /\bPOST\b/.test(message);
 
 /** Writes results to stdout as they come. */
 interface DoctorPrinter {
