@@ -116,7 +116,7 @@ export class Audit {
     return this.#listed;
   }
 
-  /** As `--since` takes it: the service lists what was created then or later; undefined where no lead of it has a time. */
+  /** In the form of `--since`. The service lists what was created then or later; undefined where no lead of it has a time. */
   get listedSince(): string | undefined {
     if (this.#horizon === undefined) return undefined;
     // Some of the oldest leads, which may share a time, may be gone.

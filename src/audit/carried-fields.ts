@@ -10,9 +10,9 @@ import {
 } from '../json/bytes.ts';
 
 /** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
-const most = 10_000;
+const mostShapes = 10_000;
 
-/** Which fields some lead of many has, null aside unless `withNull`: its members are looked at only where no lead before had the same. */
+/** Fields that some lead of many has, null aside unless `withNull`: its members are looked at only where no lead before had the same. */
 export class CarriedFields {
   readonly #paths = new Set<string>();
   readonly #shapes = new Set<number>();
@@ -30,7 +30,7 @@ export class CarriedFields {
   add(record: Uint8Array): void {
     const shape = shapeOf(record);
     if (this.#shapes.has(shape) || this.#isFull) return;
-    if (this.#shapes.size === most) this.#shapes.clear();
+    if (this.#shapes.size === mostShapes) this.#shapes.clear();
     this.#shapes.add(shape);
     for (const path of payloadPaths(record, this.#withNull)) this.#paths.add(path);
   }
@@ -41,7 +41,7 @@ export class CarriedFields {
   }
 
   get #isFull(): boolean {
-    return this.#paths.size > most;
+    return this.#paths.size > mostShapes;
   }
 }
 
@@ -63,7 +63,7 @@ function shapeOf(record: Uint8Array): number {
     if (byte === quote) {
       const start = i + 1;
       i = endOfString(record, i) - 1;
-      if (record[i + 1] === colon) for (let at = start; at <= i; at += 1) mix(record[at] ?? 0);
+      if (record[i + 1] === colon) for (const keyByte of record.subarray(start, i + 1)) mix(keyByte);
     } else if (
       byte === openBrace ||
       byte === closeBrace ||

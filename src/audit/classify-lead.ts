@@ -134,7 +134,7 @@ function classOfSettled(
         ? { class: 'missing', reason: ageUnknown }
         : { class: 'refused', reason: sides.rejection };
     case 'both-unequally': {
-      // A lead that came after the audit had begun is not judged by its fields.
+      // A lead that came after the start of the audit is not judged by its fields.
       if (created === undefined || (receivedAt ?? 0) >= times.startedAt) return undefined;
       return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
     }

@@ -25,7 +25,7 @@ export interface DifferingFields {
 export const noDifference: DifferingFields = { differing: [], absent: [] };
 
 /**
- * What is not the same in a lead as it was pulled and as it was received. Times are compared as instants and numbers by
+ * Compares a lead as it was pulled and as it was received. Times are compared as instants and numbers by
  * value, and null is as if it were absent.
  */
 export function differingFields(
@@ -96,14 +96,14 @@ export class StatusField {
   /** A compact record as it was pulled, without its delivery status; the result is good until the next call. */
   without(record: Buffer): Buffer {
     for (const { path, key } of this.#fields) {
-      const at = record.lastIndexOf(key);
-      if (at === -1) continue;
+      const keyStart = record.lastIndexOf(key);
+      if (keyStart === -1) continue;
       // Most services add it as the last member.
-      if (path.length === 1 && isLastMember(record, at, key.length)) {
-        if (this.#scratch.length < at) this.#scratch = Buffer.alloc(at * 2);
-        record.copy(this.#scratch, 0, 0, at - 1);
-        this.#scratch[at - 1] = closeBrace;
-        return this.#scratch.subarray(0, at);
+      if (path.length === 1 && isLastMember(record, keyStart, key.length)) {
+        if (this.#scratch.length < keyStart) this.#scratch = Buffer.alloc(keyStart * 2);
+        record.copy(this.#scratch, 0, 0, keyStart - 1);
+        this.#scratch[keyStart - 1] = closeBrace;
+        return this.#scratch.subarray(0, keyStart);
       }
       const changed = withoutMember(record, path);
       if (changed !== undefined) return changed;
@@ -112,12 +112,12 @@ export class StatusField {
   }
 }
 
-/** Whether `,KEY:"…"}` ends the record, the key being at `at`. It is the record's own member then, none inside it. */
-function isLastMember(record: Buffer, at: number, keyLength: number): boolean {
-  const value = at + keyLength + 2;
+/** Whether `,KEY:"…"}` ends the record, the key being at `keyStart`. It is the record's own member then, none inside it. */
+function isLastMember(record: Buffer, keyStart: number, keyLength: number): boolean {
+  const value = keyStart + keyLength + 2;
   const end = record.length - 2;
   return (
-    record[at - 1] === comma &&
+    record[keyStart - 1] === comma &&
     record[value - 2] === colon &&
     record[value - 1] === quote &&
     record[end] === quote &&

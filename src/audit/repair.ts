@@ -100,7 +100,7 @@ async function presentAmong(
       for (const [i, id] of ids.entries()) if (stored[i] !== undefined) repaired.add(id);
     }
   } catch (error) {
-    // Nobody knows whether the other leads are there.
+    // The other leads may be there or not.
     return { repaired, unseen: 0, failure: { error } };
   }
   const unseen = [...acknowledged].filter((id) => !repaired.has(id)).length;

@@ -26,7 +26,7 @@ const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = 
   '/sandbox/faults': { GET: showCurrentFaults, PUT: changeFaults },
 };
 
-/** The response of a control endpoint; undefined when the path is none of them. */
+/** The response of a control endpoint; undefined when the path is another one. */
 export async function answerControlRequest(
   state: SandboxState,
   url: URL,

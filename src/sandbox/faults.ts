@@ -3,7 +3,7 @@ import { forgeryKinds } from '../sender/forge-request.ts';
 import { formatDuration, parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
 
-/** Each can go wrong with an answer of the list operation. */
+/** Faults of an answer of the list operation. */
 export const apiFaults = [
   'status500',
   'status429',
@@ -17,7 +17,7 @@ export const apiFaults = [
   'repeatedCursor',
 ] as const;
 
-/** Each can go wrong with a delivery. */
+/** Faults of a delivery. */
 export const deliveryFaults = ['drop', 'delay', 'reorder', 'duplicate', ...forgeryKinds] as const;
 
 export type ApiFault = (typeof apiFaults)[number];

@@ -7,7 +7,7 @@ import { type ApiFault, FaultInjector } from './faults.ts';
 import type { Poster } from '../http/client/poster.ts';
 import { type ApiOptions, apiOptions, defaultApiKey, type SandboxOptions } from './sandbox-options.ts';
 
-/** One request of the list operation and how it was answered; its fields are public. */
+/** A request of the list operation and how it was answered; its fields are public. */
 export interface LoggedRequest {
   readonly id: string;
   /** ISO 8601. */

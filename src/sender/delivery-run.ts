@@ -179,7 +179,7 @@ export type Release = () => void;
 
 type Slot = Release | Promise<Release>;
 
-/** So many things may be done at one time; the others wait in order of arrival. */
+/** Limits how many things are done at one time; the others wait in order of arrival. */
 export class Slots {
   #free: number;
   #isPaused = false;
@@ -254,7 +254,7 @@ export class LatencyHistogram {
     this.#maxMs = Math.max(this.#maxMs, microseconds / 1000);
   }
 
-  /** The smallest value in milliseconds that this share of all values does not exceed; undefined as long as there is none. */
+  /** The smallest value in milliseconds that this share of all values does not exceed; undefined as long as nothing was counted. */
   atShare(share: number): number | undefined {
     const { count } = this.#microseconds;
     if (count === 0) return undefined;

@@ -5,7 +5,7 @@ export interface FailureCause {
   readonly error?: string | undefined;
 }
 
-/** What the sender met and what to check, in one sentence without a full stop. */
+/** Says what the sender met and what to check, in one sentence without a full stop. */
 export function explainFailure({ status, error = '' }: FailureCause): string {
   return status === undefined ? (explanationOf(error) ?? error) : `it answered ${status}${adviceFor(status)}`;
 }

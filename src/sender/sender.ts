@@ -20,7 +20,7 @@ interface AttemptOptions {
 
 /** Delivers leads as the service does: signed POST requests, each repeated by its caller until one is answered 200. */
 export interface Sender {
-  /** Sends one request. That nobody answers is an outcome of the attempt, not an error. */
+  /** Sends one request. A missing answer is an outcome of the attempt, not an error. */
   attempt(delivery: OutgoingDelivery, number: number, options?: AttemptOptions): Promise<Attempt>;
 }
 
@@ -38,13 +38,12 @@ export const createSender = ({ signer, schedule, timeoutMs, poster, clock }: Sen
   },
 });
 
-/** What became of one attempt. Only HTTP 200 acknowledges (specification, section 6). */
+/** Only HTTP 200 acknowledges (specification, section 6). */
 export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 
-/** One request that was sent for a delivery, and what came back. */
+/** A request that was sent for a delivery, and what came back. */
 export interface Attempt {
   readonly delivery: OutgoingDelivery;
-  /** What was sent. */
   readonly request: SignedRequest;
   /** From 1. */
   readonly number: number;
@@ -64,7 +63,7 @@ const outcomeOf = (result: PostResult): AttemptOutcome =>
 /** Milliseconds to wait after attempt `number` (from 1) was not acknowledged; undefined: give up. */
 export type RetrySchedule = (number: number, result: PostResult) => number | undefined;
 
-/** One wait before each further attempt; after the last of them the sender gives up. */
+/** Waits before each further attempt; after the last wait and attempt the sender gives up. */
 export const fixedWaits =
   (waitsMs: readonly number[]): RetrySchedule =>
   (number) =>
@@ -84,7 +83,7 @@ export const waitsAskedFor =
     if (waitMs === undefined || !result.ok) return waitMs;
     if (result.status === 410) return undefined;
     const header = (name: string): string | undefined =>
-      result.headers.find(([known]) => known.toLowerCase() === name)?.[1];
+      result.headers.find(([headerName]) => headerName.toLowerCase() === name)?.[1];
     const askedMs = retryAfterMs(header('retry-after'), now(), header('date')) ?? 0;
     return askedMs > longestRetryAfterMs ? undefined : Math.max(waitMs, askedMs);
   };
@@ -92,7 +91,7 @@ export const waitsAskedFor =
 const batchSize = 64;
 
 /**
- * Each lead as so many deliveries to the target, one behind the other. Every delivery has an id of its own, which no
+ * Makes `repeat` deliveries of each lead to the target, one behind the other. Every delivery has an id of its own, which no
  * other run gives: a receiver may refuse an id that it knows with another body.
  */
 export async function* outgoingDeliveries(

@@ -15,7 +15,7 @@ export interface SignedRequest {
   readonly body: Uint8Array;
 }
 
-/** What a signature covers, and what the scheme sends with it. */
+/** The parts of a delivery that a signature covers, or that the scheme sends with it. */
 export type SignedContent = Pick<OutgoingDelivery, 'id' | 'target' | 'body'>;
 
 /** The request for a delivery as the service sends it. `now` in milliseconds since the epoch. */
@@ -43,7 +43,7 @@ export const jsonRequest = (
   body,
 });
 
-/** One lead on its way to one target. */
+/** A lead on its way to a target. */
 export interface OutgoingDelivery {
   /** The same for every attempt: the id that schemes send (`webhook-id`), and their nonce where they have one. */
   readonly id: string;

@@ -56,7 +56,7 @@ export async function run(options: AuditCommandOptions, context: Context): Promi
     : watchAudits(watch, () => auditRound(options, plan, context), context);
 }
 
-/** One comparison, its repair where that is asked for, and its report. */
+/** Compares once, repairs where that is asked for, and reports. */
 async function auditRound(
   options: AuditCommandOptions,
   plan: RepairPlan | undefined,
@@ -139,7 +139,7 @@ function throwOrSay(error: unknown, { watch }: AuditCommandOptions, { messages }
   messages.warn(sentenceOf(error));
 }
 
-/** Of an audit that failed on the way, says what was compared: nothing is known about the rest. */
+/** Says what was compared in an audit that failed on the way: nothing is known about the other leads. */
 async function runToItsEnd({ audit, progress }: OpenedAudit, { messages }: Context): Promise<void> {
   try {
     await audit.run();
@@ -218,7 +218,7 @@ async function openAudit(options: AuditCommandOptions, context: Context): Promis
     undecidable: [...(showsOnlySome ? unlistedClasses : []), ...received.undecidable],
     times: {
       startedAt,
-      // What was created after the received leads were written down cannot be among them.
+      // Leads that were created after the received ones were written down cannot be among them.
       settledBefore: Math.min(startedAt, received.writtenAt ?? startedAt) - options.settle,
       lateAfterMs: options.lateAfter,
     },
@@ -314,7 +314,7 @@ async function openReceived(options: AuditCommandOptions, context: Context): Pro
   };
   const { store, inbox } =
     options.watch === undefined
-      ? await open((found) => messages.warn(describeWarning(found)))
+      ? await open((warning) => messages.warn(describeWarning(warning)))
       : await openOnceThere(location, open, context);
   return {
     name: `the inbox ${locationText(location)}`,

@@ -51,7 +51,7 @@ export async function run({ fast }: DemoOptions, context: Context): Promise<Outc
   }
 }
 
-/** What stays on the screen of a person. */
+/** The lines that stay on the screen of a person. */
 const summary: readonly string[] = [
   '  leads list, export   every lead of the service, each once',
   '  leads listen         deliveries verified: one came twice, one was forged',

@@ -45,7 +45,7 @@ export async function tour(
   const listen = ['listen', '--token', token, ...listener.portFlag];
   const webhookUrl = `https://localhost:${listener.port}/`;
   const faults = 'duplicate=20%,badSignature=20%,drop=20%';
-  const sandboxFlags = ['--leads', String(leadCount), '--seed', '40', '--newest', '1h', '--paused'];
+  const sandboxFlags = ['--leads', String(leadCount), '--seed', '19', '--newest', '1h', '--paused'];
   const webhookFlags = ['--webhook', webhookUrl, '--token', token];
   const sandbox = await startServer(
     startCommand,
@@ -99,9 +99,9 @@ export async function tour(
   await printer.step('Audit: is any lead missing? What can be pulled is compared with what was received.');
   const audit = ['audit', '--late-after', '1d'];
   await printer.command(`leads ${audit.join(' ')}`);
-  const found = await runCommand(audit, { exitCode: problemsFound });
-  await printer.output(lines(found));
-  check(/^missing +1 /m.test(found.stdout), 'the lost delivery was not found');
+  const firstAudit = await runCommand(audit, { exitCode: problemsFound });
+  await printer.output(lines(firstAudit));
+  check(/^missing +1 /m.test(firstAudit.stdout), 'the lost delivery was not found');
 
   await printer.step('Repair: the missing lead is delivered to the receiver, signed.');
   const repair = [...audit, '--send-to', webhookUrl, '--token', token];
@@ -127,7 +127,7 @@ function check(condition: boolean, problem: string): void {
 interface Server {
   readonly process: LeadsProcess;
   readonly port: number;
-  /** What a user types for this port: nothing for the usual one. */
+  /** The flag that a user types for this port: none for the default one. */
   readonly portFlag: readonly string[];
   readonly readyLine: string;
 }
@@ -138,16 +138,21 @@ async function startServer(
   argv: readonly string[],
   ready: RegExp,
 ): Promise<Server> {
-  const usual = startCommand(argv);
-  const [readyLine] = await usual.waitForLines(ready, 1);
-  if (readyLine !== undefined) return { process: usual, port: portIn(readyLine), portFlag: [], readyLine };
-  if (!usual.lines.some((line) => / is in use by another program| no permission to listen on /.test(line)))
-    throw notReady(argv, usual);
-  const other = startCommand([...argv, '--port', '0']);
-  const [line] = await other.waitForLines(ready, 1);
-  if (line === undefined) throw notReady(argv, other);
+  const atDefaultPort = startCommand(argv);
+  const [readyLine] = await atDefaultPort.waitForLines(ready, 1);
+  if (readyLine !== undefined)
+    return { process: atDefaultPort, port: portIn(readyLine), portFlag: [], readyLine };
+  if (
+    !atDefaultPort.lines.some((line) =>
+      / is in use by another program| no permission to listen on /.test(line),
+    )
+  )
+    throw notReady(argv, atDefaultPort);
+  const atFreePort = startCommand([...argv, '--port', '0']);
+  const [line] = await atFreePort.waitForLines(ready, 1);
+  if (line === undefined) throw notReady(argv, atFreePort);
   const port = portIn(line);
-  return { process: other, port, portFlag: ['--port', String(port)], readyLine: line };
+  return { process: atFreePort, port, portFlag: ['--port', String(port)], readyLine: line };
 }
 
 const notReady = ([command = '']: readonly string[], { lines: printed }: LeadsProcess): DemoError =>
@@ -188,7 +193,7 @@ function requestControl(method: 'GET' | 'POST', url: string): Promise<string> {
 /** A step of the tour whose result is not the one that it announced. */
 export class DemoError extends Error {}
 
-/** Where the tour's commands run and store: the user's own settings do not reach them. */
+/** The tour's commands run and store there: the user's own settings do not reach them. */
 export interface DemoDirectories {
   readonly workDir: string;
   readonly configDir: string;
@@ -262,10 +267,10 @@ function startLeads(
         wake();
       }, lineTimeoutMs);
       for (;;) {
-        const found = lines.filter((line) => pattern.test(line));
-        if (found.length >= count || hasEnded) {
+        const matching = lines.filter((line) => pattern.test(line));
+        if (matching.length >= count || hasEnded) {
           clearTimeout(deadline);
-          return found;
+          return matching;
         }
         await new Promise<void>((resolve) => (wake = resolve));
       }
@@ -275,12 +280,12 @@ function startLeads(
 }
 
 function environment(directories: DemoDirectories, env: Context['env']): Record<string, string> {
-  const kept = Object.entries(env).filter(
+  const inherited = Object.entries(env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !/^(LEADS_.*|FORCE_COLOR|HTTPS?_PROXY|ALL_PROXY)$/i.test(entry[0]),
   );
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(inherited),
     LEADS_CONFIG_DIR: directories.configDir,
     LEADS_DATA_DIR: directories.dataDir,
   };
@@ -304,7 +309,7 @@ export async function createTourPrinter(context: Context, waitsForEnter = false)
     );
   let steps = 0;
   return {
-    /** One sentence on what comes next. */
+    /** Announces the next step in a sentence. */
     async step(sentence: string): Promise<void> {
       if (waitsForEnter && steps > 0) await ask('\n(Enter goes on, Ctrl-C ends) ', context);
       steps += 1;
@@ -313,7 +318,7 @@ export async function createTourPrinter(context: Context, waitsForEnter = false)
     },
     /** A command as the user would type it. */
     command: (command: string) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
-    /** What a command printed, each line cut to the terminal's width. */
+    /** Shows what a command printed, each line cut to the terminal's width. */
     async output(lines: readonly string[]): Promise<void> {
       for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
     },

@@ -137,7 +137,7 @@ function summaryLine({ faults, ...counts }: ReturnType<typeof summaryRecord>): s
   return `sandbox: ${parts.join(', ')}${faultText === '' ? '' : `; faults: ${faultText}`}`;
 }
 
-/** One request or one attempt, for `--verbose`. */
+/** Describes a request or an attempt, for `--verbose`. */
 function eventLine(event: LoggedRequest | RecordedAttempt): string {
   const faults = event.faults.length === 0 ? '' : ` (${event.faults.join(', ')})`;
   if ('method' in event) {

@@ -33,7 +33,7 @@ function changed({ leadId, body }: SourceLead, options: LeadChanges, newId: stri
   return { leadId: newIds ? newId : setsId ? idOf(json) : leadId, body: json };
 }
 
-/** What `--set id=…` made of it. */
+/** The id that `--set id=…` gave to the lead. */
 function idOf(json: Buffer): string | undefined {
   const { id } = JSON.parse(json.toString('utf8')) as { id?: unknown };
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;

@@ -10,8 +10,8 @@ const minuteMs = 60_000;
 const firstSeeded = Date.UTC(2026, 0, 1);
 
 /**
- * So many leads as the sandbox makes them; Infinity: without end. Those of a seed have its ids and are always the same;
- * without one they are new in each run, created now.
+ * Makes leads as the sandbox does; `count` may be Infinity. The leads of a seed have its ids and are always the same; without
+ * one they are new in each run, created now.
  */
 export async function* generatedLeads(
   count: number,

@@ -65,7 +65,7 @@ const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 interface AttemptLineOptions {
   readonly colours: Palette;
-  /** Of the terminal, in columns; undefined: lines are as long as they are. */
+  /** Columns of the terminal; undefined: lines are not cut. */
   readonly width: number | undefined;
 }
 
@@ -80,8 +80,8 @@ function attemptLine(
   const time = formatLatency(result.durationMs).padStart(6);
   const retry = retryInMs === undefined ? [] : [`retry in ${formatDuration(retryInMs)}`];
   const texts = [sanitize(delivery.leadId), ...retry, sanitize(answer)];
-  const rest = texts.filter((text) => text !== '').join('  ');
-  const fitting = width === undefined ? rest : truncate(rest, Math.max(20, width - 13));
+  const details = texts.filter((text) => text !== '').join('  ');
+  const fitting = width === undefined ? details : truncate(details, Math.max(20, width - 13));
   return `${paint(status)}  ${time}  ${fitting}\n`;
 }
 
@@ -90,7 +90,6 @@ const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` 
 
 type SendSummary = ReturnType<typeof sendSummary>;
 
-/** What a run did. */
 export function sendSummary(
   tally: RunTally,
   { started, late, startingMs }: DeliveryRunResult,
@@ -133,11 +132,11 @@ function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
   ];
 }
 
-function percentileLine(name: string, values: Percentiles | null, remark: string): string[] {
-  if (values === null) return [];
-  const { p50, p90, p99, max } = values;
-  const shown = Object.entries({ p50, p90, p99, max }).map(([key, ms]) => `${key} ${formatLatency(ms)}`);
-  return [`${name}  ${shown.join('  ')}${remark}`];
+function percentileLine(name: string, percentiles: Percentiles | null, remark: string): string[] {
+  if (percentiles === null) return [];
+  const { p50, p90, p99, max } = percentiles;
+  const values = Object.entries({ p50, p90, p99, max }).map(([key, ms]) => `${key} ${formatLatency(ms)}`);
+  return [`${name}  ${values.join('  ')}${remark}`];
 }
 
 const rateText = (rate: number): string => (rate < 10 ? rate.toFixed(1) : grouped(Math.round(rate)));
@@ -146,14 +145,14 @@ const rateText = (rate: number): string => (rate < 10 ? rate.toFixed(1) : groupe
 const longestLine = 1000;
 /** A shorter secret may be an ordinary word: it is replaced where it stands alone. */
 const shortSecret = 10;
-/** Of a header that holds a signature, the parts from this length on are it. */
+/** Parts of a credential header from this length on are taken for the signature. */
 const shortestSignature = 20;
 
 interface AnswerTextOptions {
   readonly secrets: readonly Secret[];
   /** Lower-case names of the headers that hold a credential. */
   readonly credentialHeaders: readonly string[];
-  /** What the receiver says of a failure is read for a person. */
+  /** The words of a receiver about its failure are read for a person. */
   readonly isForPeople: boolean;
 }
 

@@ -42,13 +42,13 @@ export async function run(options: SendOptions, context: Context): Promise<Outco
   return send(source, signer, target, options, context);
 }
 
-/** In production, somebody would call the phone number of a test lead. */
+/** In production a person would call the phone number of a test lead. */
 function rejectGeneratedElsewhere(options: SendOptions, { isLocal, url }: ResolvedTarget): void {
   const isGenerated = options.lead === undefined && options.id.length === 0 && options.from === undefined;
   const hasNewId = options.newId || options.set.some(({ path }) => path.join('.') === 'id');
   if (isLocal || options.yes || !(isGenerated || hasNewId)) return;
-  const what = isGenerated ? 'generated leads' : 'leads with new ids';
-  throw new UsageError(`${what} would go to ${url.hostname}, which is another machine`, {
+  const leads = isGenerated ? 'generated leads' : 'leads with new ids';
+  throw new UsageError(`${leads} would go to ${url.hostname}, which is another machine`, {
     hint: 'add --yes if somebody there expects test leads; --dry-run shows what would be sent',
   });
 }
@@ -129,7 +129,7 @@ function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Contex
   return tally.failed === 0 ? 'done' : 'problems';
 }
 
-/** What a receiver does that answers other requests: the protocol is the right one. */
+/** The receiver answers other requests, so that the protocol is the right one. */
 const closedWhy =
   'a connection was closed without an answer, as by a receiver that stopped, or that closes connections and does not ' +
   "say so with 'Connection: close'";
@@ -179,7 +179,7 @@ async function chosenSource(
   return generatedLeads(sampleCount(options), options.seed, context);
 }
 
-/** As many as a run with `--for` or `--count` takes, otherwise one. */
+/** A run with `--for` or `--count` takes as many as it needs, another one a single lead. */
 function sampleCount({ sample, for: forMs, count }: SendOptions): number {
   if (sample !== undefined) return sample;
   return forMs === undefined && count === undefined ? 1 : Infinity;
@@ -188,15 +188,15 @@ function sampleCount({ sample, for: forMs, count }: SendOptions): number {
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 function rejectContradictions(options: SendOptions): void {
   const { sample, lead, id, from, seed, rate, tokenFile, secretFile, status } = options;
-  const named = (flags: Readonly<Record<string, unknown>>): readonly string[] =>
+  const typed = (flags: Readonly<Record<string, unknown>>): readonly string[] =>
     Object.keys(flags).filter((flag) => flags[flag] !== undefined);
-  const [source = '', second] = named({
+  const [source = '', second] = typed({
     '--sample': sample,
     '--lead': lead,
     '--id': id.length > 0 ? id : undefined,
     '--from': from,
   });
-  const [filter] = named({
+  const [filter] = typed({
     '--status': status,
     '--category': options.category.length > 0 || undefined,
     '--since': options.since,
@@ -284,8 +284,8 @@ function validity({ scheme, key }: Signer, now: number): string {
       : `the signature of the scheme '${scheme.name}' does not expire`;
   }
   const until = new Date(now + scheme.toleranceMs).toISOString();
-  const what = isToken ? 'set LEADS_WEBHOOK_TOKEN to the token; the time beside it' : 'the signature';
-  return `${what} is fresh until ${until}, for ${formatDuration(scheme.toleranceMs)}`;
+  const subject = isToken ? 'set LEADS_WEBHOOK_TOKEN to the token; the time beside it' : 'the signature';
+  return `${subject} is fresh until ${until}, for ${formatDuration(scheme.toleranceMs)}`;
 }
 
 /** `--dry-run`: the request as a command that sends it, one line. */

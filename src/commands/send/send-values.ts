@@ -7,9 +7,9 @@ import { jsonIn } from '../../json/exact.ts';
 /** `--set PATH=VALUE`: a JSON literal if the value is one, else a string. */
 export const memberValue: ValueType<MemberChange> = {
   parse: (typed) => {
-    const at = typed.indexOf('=');
-    const path = pathOf(typed.slice(0, Math.max(0, at)));
-    return path && { path, value: literalOf(typed.slice(at + 1)) };
+    const equals = typed.indexOf('=');
+    const path = pathOf(typed.slice(0, Math.max(0, equals)));
+    return path && { path, value: literalOf(typed.slice(equals + 1)) };
   },
   expected: 'PATH=VALUE such as contact.email=ann@example.com or score=0.5',
 };
@@ -30,7 +30,7 @@ function pathOf(typed: string): string[] | undefined {
 
 const literalOf = (text: string): string => (jsonIn(text) === undefined ? JSON.stringify(text) : text.trim());
 
-/** What a request itself decides: another value would break it, or say something that is not so. */
+/** The request itself decides these: another value would break it, or be untrue. */
 const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
 
 /** `--header 'Name: value'`, of one that the request does not have anyway. */

@@ -27,14 +27,14 @@ export async function* leadsById(
   elsewhere: string | undefined,
   context: Context,
 ): LeadSource {
-  const found = new Map<string, SourceLead>();
-  const failure = await pull(options, found, context).catch((error: unknown) => {
+  const leads = new Map<string, SourceLead>();
+  const failure = await pull(options, leads, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
-  const missing = (): string[] => options.id.filter((id) => !found.has(id));
+  const missing = (): string[] => options.id.filter((id) => !leads.has(id));
   const fromInbox = missing();
-  if (fromInbox.length > 0) await readInbox(fromInbox, options, found, context);
+  if (fromInbox.length > 0) await readInbox(fromInbox, options, leads, context);
   const [first] = missing();
   if (first !== undefined) {
     if (failure !== undefined && !(failure instanceof ConfigError)) throw failure;
@@ -49,38 +49,38 @@ export async function* leadsById(
       hint: 'add --yes if somebody there expects test leads',
     });
   }
-  yield options.id.flatMap((id) => found.get(id) ?? []);
+  yield options.id.flatMap((id) => leads.get(id) ?? []);
 }
 
 /** The specification has no operation for one lead, so the list is walked until all of them came by. */
 async function pull(
   { id, acceptIncomplete }: SendOptions,
-  found: Map<string, SourceLead>,
+  byId: Map<string, SourceLead>,
   context: Context,
 ): Promise<undefined> {
   const service = await openService(context);
-  const wanted = new Set(id);
+  const missing = new Set(id);
   const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
   for await (const { leads } of listLeads(service, { query: {}, prefetch: true, acceptUnproven })) {
     for (const lead of leads) {
-      if (lead.id === undefined || !wanted.delete(lead.id)) continue;
-      found.set(lead.id, { leadId: lead.id, body: Buffer.from(lead.bytes) });
+      if (lead.id === undefined || !missing.delete(lead.id)) continue;
+      byId.set(lead.id, { leadId: lead.id, body: Buffer.from(lead.bytes) });
     }
-    if (wanted.size === 0) return;
+    if (missing.size === 0) return;
   }
 }
 
-/** Of each lead the bytes that were received first: its own, without what came around them. */
+/** The bytes of a lead that were received first count, without what came around them. */
 async function readInbox(
   ids: readonly string[],
   flags: SendOptions,
-  found: Map<string, SourceLead>,
+  byId: Map<string, SourceLead>,
   context: Context,
 ): Promise<void> {
   await withInboxReader(flags, context, async (inbox) => {
     for (const leadId of ids) {
       for await (const { verdict, body, place } of inbox.list({ leadId })) {
-        if (verdict !== 'rejected') found.set(leadId, { leadId, body: leadBytes(body, place) });
+        if (verdict !== 'rejected') byId.set(leadId, { leadId, body: leadBytes(body, place) });
       }
     }
   });
@@ -139,8 +139,8 @@ export async function* leadsOfInbox(
     await inbox.close();
   }
   if (leftOut > 0) {
-    const what = counted(leftOut, 'test lead is', 'test leads are');
-    messages.note('test', `${what} left out: ${elsewhere ?? ''} is another machine; --yes sends them, too`);
+    const leads = counted(leftOut, 'test lead is', 'test leads are');
+    messages.note('test', `${leads} left out: ${elsewhere ?? ''} is another machine; --yes sends them, too`);
   }
   noteFilters(matcher, messages);
 }

@@ -2,7 +2,7 @@ import { parseIsoTime } from '../../time/time-text.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 
-/** One request of the list operation. */
+/** The parameters of a request, read and checked. */
 export interface ListQuery {
   readonly limit: number;
   readonly status: string | undefined;

@@ -22,7 +22,7 @@ export function takePage(
   const { from, limit } = query;
   const oldestFirst = isUnfiltered(query) ? allLeads : allLeads.filter((lead) => matches(lead, query));
   const total = oldestFirst.length;
-  const at = (position: number): SandboxLead | undefined =>
+  const leadAt = (position: number): SandboxLead | undefined =>
     position < 0 ? undefined : oldestFirst[order === 'newest' ? total - 1 - position : position];
   const skipped =
     from.kind === 'skip'
@@ -31,8 +31,8 @@ export function takePage(
         ? countUntil(oldestFirst, from)
         : total - countUntil(oldestFirst, { ...from, seq: from.seq - 1 });
   const length = Math.max(0, Math.min(limit, total - skipped));
-  const leads = Array.from({ length }, (_, i) => at(skipped + i)).filter((lead) => lead !== undefined);
-  return { leads, skipped, total, previous: at(skipped - 1) };
+  const leads = Array.from({ length }, (_, i) => leadAt(skipped + i)).filter((lead) => lead !== undefined);
+  return { leads, skipped, total, previous: leadAt(skipped - 1) };
 }
 
 /** Services whose offsets have moved repeat the last lead of the page before. */
@@ -136,7 +136,7 @@ function setDotted(body: Record<string, unknown>, dotted: string, value: unknown
 }
 
 /**
- * Each record is in its own text, with the delivery status as its last field (specification, section 2) unless it has a
+ * A record is listed in its own text, with the delivery status as its last field (specification, section 2) unless it has a
  * status of its own.
  */
 const listedText = (lead: SandboxLead, statusField: string): string =>

@@ -8,10 +8,10 @@ type Draw = () => number;
 const namePairs = (names: string): [written: string, ascii: string][] =>
   [...names.matchAll(/(\S[^=]*)=(\S+)/g)].map(([, written = '', ascii = '']) => [written, ascii]);
 
-const withNames = ({ given, family, phones, ...script }: People) => ({
+const withNames = ({ given: givenNames, family, phones, ...script }: People) => ({
   ...script,
   phones: phones.map((pattern) => pattern.split('#')),
-  given: namePairs(given),
+  givenNames: namePairs(givenNames),
   family: namePairs(family),
 });
 
@@ -21,10 +21,10 @@ const otherScripts = otherPeople.map(withNames);
 /** The name, e-mail address and phone of one person as JSON members: the same draws give the same person. */
 function person(draw: Draw): string {
   const people = draw() < 0.5 ? western : pick(otherScripts, draw);
-  const [given, mailGiven] = pick(people.given, draw);
+  const [givenName, mailGiven] = pick(people.givenNames, draw);
   const [family, mailFamily] = pick(people.family, draw);
   const number = Math.floor(draw() * 1000);
-  const name = people.familyFirst === true ? family + given : `${given} ${family}`;
+  const name = people.familyFirst === true ? family + givenName : `${givenName} ${family}`;
   const email = `${mailGiven}.${mailFamily}${number}@${pick(people.domains, draw)}`;
   const [phoneStart = '', ...phoneParts] = pick(people.phones, draw);
   let phone = phoneStart;

@@ -34,7 +34,7 @@ export function drawsFrom(start: number): () => number {
   };
 }
 
-/** Each of the items is as likely as the others. */
+/** Every item is as likely as the others. */
 export function pick<T>(items: readonly T[], draw: () => number): T {
   return items[Math.floor(draw() * items.length)] as T;
 }
