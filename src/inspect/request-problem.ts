@@ -1,7 +1,6 @@
-import type { RequestRejection } from '../http/problems.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { describe } from '../messages/command-line.ts';
-import { inWords } from '../messages/http.ts';
+import type { Rejection } from '../webhook/delivery-answer.ts';
 import type { WireProblem } from './wire.ts';
 
 /** Why a request is not answered as it asks. */
@@ -39,8 +38,7 @@ export function inboxFailed(error: unknown): ApiProblem {
 }
 
 /** Answers a request that the HTTP server rejected. */
-export function rejectionAnswer(rejected: RequestRejection): Answer {
-  const { status, detail: problem } = inWords(rejected);
+export function rejectionAnswer({ status, detail: problem }: Rejection): Answer {
   return problemAnswer({ status, code: codes[status] ?? 'bad-request', problem });
 }
 

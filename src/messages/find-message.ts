@@ -1,12 +1,10 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
-import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { type Catalogue, type Message, messageIn, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Catalogue = {
-  ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,
 };

@@ -1,6 +1,5 @@
 import { counted } from '../output/terminal/progress.ts';
 import type { ForeignRequest, ReceiverNote, ReceiverProblem, TargetProblem } from '../receiver/problems.ts';
-import { httpSentence } from './http.ts';
 import type { Messages } from './message.ts';
 
 type Unreached = Extract<TargetProblem, { readonly kind: 'target-unreached' }>;
@@ -11,7 +10,7 @@ const unreached: Readonly<Record<Unreached['why'], (found: Unreached) => string>
   'speaks-plain-http': () => 'the app speaks plain HTTP: use http://',
   'closed-on-plain-http': () => 'connection closed without an answer: is it HTTPS?',
   aborted: () => 'given up at the end',
-  other: ({ reason }) => httpSentence(reason),
+  other: ({ reason }) => reason,
 };
 
 export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | ForeignRequest | TargetProblem> = {

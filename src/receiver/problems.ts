@@ -1,5 +1,3 @@
-import type { ExchangeProblem } from '../http/problems.ts';
-
 /** The faults of deliveries that the inbox holds. */
 export type ReceiverProblem =
   | { readonly kind: 'no-delivery-of-lead'; readonly leadId: string }
@@ -21,7 +19,7 @@ export type TargetProblem =
       readonly why:
         'timeout' | 'refused' | 'speaks-plain-http' | 'closed-on-plain-http' | 'aborted' | 'other';
       readonly timeoutMs: number;
-      readonly reason: string | ExchangeProblem;
+      readonly reason: string;
       readonly proxy: string | undefined;
     };
 

@@ -45,15 +45,15 @@ export interface Rejected {
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
 
 /** A delivery that was rejected, and the status of its answer; with its detail as data where a front makes the sentence. */
-export interface Rejection<Detail = string> {
+export interface Rejection {
   readonly kind: 'rejected';
   readonly status: number;
   readonly reason: RejectReason;
   /** One sentence for the person who debugs the sender; never contains a secret or an expected signature. */
-  readonly detail: Detail;
+  readonly detail: string;
 }
 
-export const rejection = <Detail>(reason: RejectReason, detail: Detail): Rejection<Detail> => ({
+export const rejection = (reason: RejectReason, detail: string): Rejection => ({
   kind: 'rejected',
   status: statuses[reason],
   reason,
@@ -86,7 +86,7 @@ export interface LeadOutcome {
 }
 
 /** The final state of a delivery of one lead, or of one that was rejected. */
-export type DeliveryOutcome = LeadOutcome | Rejection<unknown>;
+export type DeliveryOutcome = LeadOutcome | Rejection;
 
 /** The HTTP answer to a delivery: `body` is sent as JSON, unless there is a `text`. */
 export interface DeliveryAnswer {

@@ -2,13 +2,13 @@ import { onTestFinished } from 'vitest';
 import type { Answer } from '../../src/http/server/send-answer.ts';
 import type { FailedHandshake, HttpServer, HttpServerOptions } from '../../src/http/server/server-options.ts';
 import { openHttpsServer } from '../../src/http/server/https-server.ts';
-import type { RequestRejection } from '../../src/http/problems.ts';
+import type { Rejection } from '../../src/webhook/delivery-answer.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 
 export interface TestReceiver extends HttpServer {
   readonly deliveries: Delivery[];
   /** Each rejection with the part of its request that was received. */
-  readonly rejected: (RequestRejection & Delivery)[];
+  readonly rejected: (Rejection & Delivery)[];
   readonly handshakes: FailedHandshake[];
   readonly errors: unknown[];
 }

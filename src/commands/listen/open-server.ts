@@ -2,8 +2,7 @@ import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
-import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
-import { inWords } from '../../messages/http.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../front.ts';
 import type { Receiver } from '../../receiver/receiver.ts';
@@ -33,13 +32,13 @@ export async function openServer(session: ListenSession, receiver: Receiver) {
       metrics?.failed('internal');
       messages.warn(`a delivery failed and was answered 503: ${sentenceOf(error)}`);
     },
-    onRejected: (rejected, received) => void receiver.handleRejected(received, inWords(rejected)),
+    onRejected: (rejected, received) => void receiver.handleRejected(received, rejected),
     onHandshake({ code, problem, remote }) {
       metrics?.failed('handshake');
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
       const peer = remote === '' ? '' : `${remote}: `;
       const isDistrusted = ['client-distrusts-certificate', 'client-left-handshake'].includes(problem.kind);
-      messages.note(`handshake ${code}`, `${peer}${problemSentence(problem)}${isDistrusted ? trust : ''}`);
+      messages.note(`handshake ${code}`, `${peer}${problem.message}${isDistrusted ? trust : ''}`);
     },
     onFull(connections) {
       metrics?.failed('connection_limit');

@@ -3,7 +3,7 @@ import type { buildConnector as Connect } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { ExchangeError, TunnelError } from '../problems.ts';
+import { TunnelError, TunnelRefusedError } from '../errors.ts';
 import {
   answerHeaders,
   type HttpAnswer,
@@ -125,8 +125,10 @@ class OriginPools {
       const opening = openTunnel(proxy, authority, this.#options.timeoutMs, (error, socket) => {
         this.#sockets.delete(opening);
         if (socket === undefined) {
-          const isRefused = error instanceof ExchangeError && error.problem.kind === 'tunnel-refused';
-          callback(isRefused ? error : new TunnelError(proxy.host, error as Error), null);
+          callback(
+            error instanceof TunnelRefusedError ? error : new TunnelError(proxy.host, error as Error),
+            null,
+          );
         } else if (secure === undefined) callback(null, socket);
         else secure({ ...target, httpSocket: socket }, callback);
       });

@@ -1,4 +1,4 @@
-import { ExchangeError } from '../problems.ts';
+import { ExchangeError } from '../errors.ts';
 
 /** Limits of one answer, in bytes. What is longer than `keptBody` is dropped, and beyond `longestBody` not read at all. */
 const longestHead = 16 * 1024;
@@ -191,16 +191,20 @@ function endOfHead(text: string, from: number): number {
   return bare === -1 || (crlf !== -1 && crlf < bare) ? (crlf === -1 ? -1 : crlf + 3) : bare + 2;
 }
 
-const codes = {
-  'answer-no-http': 'HPE_INVALID_CONSTANT',
-  'answer-headers-too-large': 'HPE_HEADER_OVERFLOW',
-  'answer-header-malformed': 'HPE_INVALID_HEADER_TOKEN',
-  'answer-length-malformed': 'HPE_INVALID_CONSTANT',
-  'answer-line-too-long': 'HPE_HEADER_OVERFLOW',
-  'answer-chunk-too-long': 'HPE_INVALID_CHUNK_SIZE',
-  'answer-chunk-without-size': 'HPE_INVALID_CHUNK_SIZE',
+const faults = {
+  'answer-no-http': ['HPE_INVALID_CONSTANT', 'its answer is not HTTP'],
+  'answer-headers-too-large': ['HPE_HEADER_OVERFLOW', 'its headers are too long'],
+  'answer-header-malformed': ['HPE_INVALID_HEADER_TOKEN', 'a line among its headers is no header'],
+  'answer-length-malformed': ['HPE_INVALID_CONSTANT', 'its Content-Length is no number'],
+  'answer-line-too-long': ['HPE_HEADER_OVERFLOW', 'a line of it is too long'],
+  'answer-chunk-too-long': ['HPE_INVALID_CHUNK_SIZE', 'a chunk of it is longer than its size'],
+  'answer-chunk-without-size': ['HPE_INVALID_CHUNK_SIZE', 'a chunk of it has no size'],
 } as const;
-const malformed = (kind: keyof typeof codes): ExchangeError => new ExchangeError({ kind }, codes[kind]);
+
+function malformed(fault: keyof typeof faults): ExchangeError {
+  const [code, message] = faults[fault];
+  return new ExchangeError(message, code);
+}
 
 /** The value of a header in a head in lower case; those of several such headers with commas between them. */
 function valueIn(lower: string, name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { isLoopback } from '../../config/base-url.ts';
-import { invalidProxy } from '../problems.ts';
+import { invalidProxy } from '../errors.ts';
 
 /** A request, whose path and headers HTTP can carry. */
 export interface HttpRequest {

@@ -1,7 +1,7 @@
 import { longestTimerMs } from '../../time/time-text.ts';
 import type { AnswerParser } from './answer-parser.ts';
 import { type ConnectionOptions, type ExchangeEnd, OriginConnections } from './origin-connections.ts';
-import { ExchangeError, type ExchangeProblem } from '../problems.ts';
+import { ExchangeError } from '../errors.ts';
 import { proxyAuthorization } from './tunnel.ts';
 
 /** A request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
@@ -27,7 +27,7 @@ export type PostResult =
       /** `timeout`, `aborted`, or the system's, TLS's or the HTTP parser's own code such as `ECONNREFUSED`. */
       readonly code: string;
       /** The same in the words of the system or TLS, or what was found here. */
-      readonly detail: string | ExchangeProblem;
+      readonly detail: string;
       readonly durationMs: number;
     };
 
@@ -136,8 +136,7 @@ function onAbort(signal: AbortSignal, abort: () => void): () => void {
 function resultOf(end: ExchangeEnd, durationMs: number): PostResult {
   if (!(end instanceof Error)) return new Answer(end, durationMs);
   const { code, name, message } = end;
-  const detail = end instanceof ExchangeError ? end.problem : message;
-  return { ok: false, code: code ?? name, detail, durationMs };
+  return { ok: false, code: code ?? name, detail: message, durationMs };
 }
 
 /** Its headers and body are put together when a caller reads them: most need the status alone. */
@@ -181,7 +180,10 @@ function requestHead(
   let [hasHost, hasLength] = [false, false];
   for (const [name, value] of headers) {
     if (!token.test(name) || invalidValue.test(value))
-      throw new ExchangeError({ kind: 'header-unsendable', name }, 'ERR_INVALID_CHAR');
+      throw new ExchangeError(
+        `the header ${JSON.stringify(name)} holds what no header may hold`,
+        'ERR_INVALID_CHAR',
+      );
     lines += `${name}: ${value}\r\n`;
     const length = name.length;
     if (length === 4 && name.toLowerCase() === 'host') hasHost = true;

@@ -4,7 +4,7 @@ import { type ClientRequest, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { ExchangeError } from '../problems.ts';
+import { ExchangeError, TunnelRefusedError } from '../errors.ts';
 import { addressAttempts } from './limit-time.ts';
 
 type OnSocket = (error: Error | null, socket?: Socket) => void;
@@ -32,7 +32,7 @@ export function openTunnel(
   });
   // A time-out of the request would begin when it is connected, and begin again with each byte.
   const timer = setTimeout(() => {
-    opening.destroy(new ExchangeError({ kind: 'tunnel-too-slow' }, 'UND_ERR_HEADERS_TIMEOUT'));
+    opening.destroy(new ExchangeError('the proxy opened no tunnel in time', 'UND_ERR_HEADERS_TIMEOUT'));
   }, timeoutMs);
   opening.once('close', () => clearTimeout(timer));
   opening.once('error', onSocket);
@@ -43,7 +43,7 @@ export function openTunnel(
       return;
     }
     socket.destroy();
-    onSocket(new ExchangeError({ kind: 'tunnel-refused', status: statusCode ?? 0 }));
+    onSocket(new TunnelRefusedError(statusCode ?? 0));
   });
   opening.end();
   return opening;

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Rejection, rejection, type RejectReason } from '../../webhook/delivery-answer.ts';
-import type { RequestProblem, RequestRejection } from '../problems.ts';
+import { type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 
 /** A request that came before the one ahead of it was answered. */
 interface WaitingRequest {
@@ -168,10 +167,10 @@ export interface RequestHead {
 export function validateHeaders(
   request: { readonly rawHeaders: readonly string[]; readonly httpVersion: string },
   limits: { readonly headers: number; readonly bodyBytes: number },
-): RequestHead | Rejection<RequestProblem> {
+): RequestHead | Rejection {
   const raw = request.rawHeaders;
   if (raw.length > limits.headers * 2) {
-    return rejectionOf('too_many_headers', { kind: 'headers-too-many', most: limits.headers });
+    return rejection('too_many_headers', `more than ${limits.headers} headers`);
   }
   const rawHeaders: (readonly [string, string])[] = [];
   let host: string | undefined;
@@ -183,42 +182,39 @@ export function validateHeaders(
     rawHeaders.push([name, value]);
     // Comparing lengths first spares most names the lower-casing.
     if (name.length === 4 && name.toLowerCase() === 'host') {
-      if (host !== undefined) return rejectionOf('malformed_request', { kind: 'host-repeated' });
+      if (host !== undefined) return rejection('malformed_request', 'two Host headers');
       host = value;
     } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
-      if (length !== undefined) return rejectionOf('malformed_request', { kind: 'content-length-repeated' });
+      if (length !== undefined) return rejection('malformed_request', 'two Content-Length headers');
       length = value;
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       coding = coding === undefined ? value : `${coding}, ${value}`;
     }
   }
   if (host === undefined && request.httpVersion !== '1.0')
-    return rejectionOf('malformed_request', { kind: 'host-missing' });
+    return rejection('malformed_request', 'no Host header');
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return rejectionOf('malformed_request', { kind: 'transfer-coding-unknown' });
+    return rejection('malformed_request', 'a transfer coding other than chunked');
   }
   if (coding !== undefined && length !== undefined) {
-    return rejectionOf('malformed_request', { kind: 'length-and-transfer-coding' });
+    return rejection('malformed_request', 'both Content-Length and Transfer-Encoding');
   }
   const declared = length === undefined ? 0 : Number(length);
   if (declared > limits.bodyBytes) return tooLarge(limits.bodyBytes);
   return { rawHeaders, host: host ?? '', length: coding === undefined ? declared : undefined };
 }
 
-export const rejectionOf = (reason: RejectReason, problem: RequestProblem): Rejection<RequestProblem> =>
-  rejection(reason, problem);
-
-const tooLarge = (limit: number): Rejection<RequestProblem> =>
-  rejectionOf('too_large', { kind: 'body-too-large', most: limit });
+const tooLarge = (limit: number): Rejection =>
+  rejection('too_large', `the body is larger than ${limit} bytes`);
 
 /** The receiver of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
 interface BodyConsumer {
   /** Asked as soon as more than a few bytes would be kept: a sender without a credential must not make us keep a whole body. */
-  checkHead(pieces: readonly Buffer[]): RequestRejection | undefined;
+  checkHead(pieces: readonly Buffer[]): Rejection | undefined;
   /** The body counts in the budget until it is released. */
   complete(pieces: readonly Buffer[]): void;
   /** `start`: the first bytes of the body, no more than are taken of one that is not checked. */
-  rejected(rejected: RequestRejection, start: Buffer): void;
+  rejected(rejected: Rejection, start: Buffer): void;
   /** The connection ended after so many bytes. */
   ended(size: number): void;
 }
@@ -277,7 +273,7 @@ export class IncomingBody implements BufferedBody {
   }
 
   evict(): void {
-    this.#reject(rejectionOf('overloaded', { kind: 'bodies-too-large-together' }));
+    this.#reject(rejection('overloaded', 'all bodies that are being received take too much memory together'));
   }
 
   /** The body is not needed any more. */
@@ -297,18 +293,18 @@ export class IncomingBody implements BufferedBody {
     else this.#reject(rejected);
   }
 
-  #checkSize(): RequestRejection | undefined {
+  #checkSize(): Rejection | undefined {
     const { bodyBytes } = this.#limits;
     if (this.#size > bodyBytes) return tooLarge(bodyBytes);
     return this.#isHeadChecked ? undefined : this.#checkHead();
   }
 
-  #checkHead(): RequestRejection | undefined {
+  #checkHead(): Rejection | undefined {
     this.#isHeadChecked = true;
     return this.#consumer.checkHead(this.#pieces);
   }
 
-  #reject(rejected: RequestRejection): void {
+  #reject(rejected: Rejection): void {
     this.#finish();
     this.release();
     const pieces = this.#pieces.splice(0);

@@ -13,11 +13,10 @@ import {
   Connections,
   IncomingBody,
   isStalled,
-  rejectionOf,
   type RequestHead,
   validateHeaders,
 } from './connections.ts';
-import { type HandshakeProblem, listenError } from '../problems.ts';
+import { type HandshakeFailure, handshakeProblem, listenError } from '../errors.ts';
 import {
   closeAfterAnswer,
   type ParserError,
@@ -147,13 +146,13 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
   server.on(
     'checkExpectation',
     inTurn((exchange) => {
-      rejectRequest(exchange, rejectionOf('failed_expectation', { kind: 'expectation-unknown' }));
+      rejectRequest(exchange, rejection('failed_expectation', 'an expectation other than 100-continue'));
     }),
   );
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());
-    const rejected = rejectionOf('wrong_method', { kind: 'method-connect' });
+    const rejected = rejection('wrong_method', 'the method CONNECT is not for a receiver');
     rejectConnection(state, connections.of(socket), rejected, requestLineOf(request));
   });
 }
@@ -190,10 +189,10 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
   const handshakeFailed = (
     connection: Connection | undefined,
     code: string,
-    kind: HandshakeProblem['kind'],
+    kind: HandshakeFailure,
   ): void => {
     if (connection !== undefined) connection.closing = true;
-    options.onHandshake?.({ remote: connection?.remote ?? '', code, problem: { kind } });
+    options.onHandshake?.({ remote: connection?.remote ?? '', code, problem: handshakeProblem(kind) });
   };
   const afterClose = (connection: Connection): void => {
     if (!closedAfterHandshake(connection) || state.isDraining) return;
@@ -209,7 +208,7 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { code = '' } = error;
-    const kind = handshakeProblem(code);
+    const kind = handshakeFailure(code);
     if (kind !== undefined) handshakeFailed(connections.handshakeOf(socket), code, kind);
     socket.destroy();
   });
@@ -248,7 +247,7 @@ function closeOverdue(state: ServerState, connections: Connections): void {
 }
 
 /** Why a TLS handshake failed; undefined for a peer that only disconnected. */
-function handshakeProblem(code: string): HandshakeProblem['kind'] | undefined {
+function handshakeFailure(code: string): HandshakeFailure | undefined {
   if (code === 'ERR_SSL_HTTP_REQUEST') return 'client-speaks-no-tls';
   if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
     return 'client-distrusts-certificate';
@@ -289,8 +288,9 @@ function handleRequest(exchange: Exchange): void {
     rejected: (rejected, start) => rejectRequest(exchange, rejected, deliveryOf(exchange, head, [start])),
     ended(size) {
       if (connection.closing || state.isDraining) return;
-      const cut = { kind: 'body-cut-off', received: size, length: head.length } as const;
-      reportRejected(exchange, rejectionOf('incomplete_body', cut), requestLineOf(request));
+      const whole = head.length === undefined ? '' : ` of ${head.length}`;
+      const cut = `the connection ended after ${size}${whole} bytes of the body`;
+      reportRejected(exchange, rejection('incomplete_body', cut), requestLineOf(request));
     },
   });
   body.receive(request, head);
@@ -324,7 +324,7 @@ async function answerDelivery(
     answer = await state.options.handle(delivery);
   } catch (error) {
     state.options.onError(error, delivery);
-    answer = answerForOutcome(rejection('cannot_store', undefined));
+    answer = answerForOutcome(rejection('cannot_store', 'the delivery could not be handled'));
   }
   body.release();
   try {

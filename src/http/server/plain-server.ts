@@ -9,7 +9,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { isLoopback } from '../../config/base-url.ts';
-import { listenError } from '../problems.ts';
+import { listenError } from '../errors.ts';
 
 export interface PlainRequest {
   readonly method: string;

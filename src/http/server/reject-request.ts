@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { RequestProblem, RequestRejection } from '../problems.ts';
-import { awaitsAnswer, type Connection, hasSentRequestBytes, rejectionOf } from './connections.ts';
-import { answerForOutcome, type Rejection } from '../../webhook/delivery-answer.ts';
+import { awaitsAnswer, type Connection, hasSentRequestBytes } from './connections.ts';
+import { answerForOutcome, type Rejection, rejection } from '../../webhook/delivery-answer.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { Exchange, Limits, ServerState } from './server-options.ts';
 
@@ -12,7 +11,7 @@ import type { Exchange, Limits, ServerState } from './server-options.ts';
  */
 export function rejectRequest(
   exchange: Exchange,
-  rejected: RequestRejection,
+  rejected: Rejection,
   received: Partial<Delivery> = requestLineOf(exchange.request),
 ): void {
   closeAfterAnswer(exchange.connection);
@@ -31,7 +30,7 @@ export function closeAfterAnswer(connection: Connection): void {
 /** Reports a request that was rejected before it was a complete delivery; `received`: what is known of it. */
 export function reportRejected(
   { state, connection }: Pick<Exchange, 'state' | 'connection'>,
-  rejected: RequestRejection,
+  rejected: Rejection,
   received: Partial<Delivery>,
 ): void {
   const { remote } = connection;
@@ -49,7 +48,7 @@ export const requestLineOf = ({ method = '', url = '' }: IncomingMessage): Parti
 export function rejectConnection(
   state: ServerState,
   connection: Connection,
-  rejected: RequestRejection,
+  rejected: Rejection,
   received: Partial<Delivery> = {},
 ): void {
   const { socket } = connection;
@@ -73,7 +72,7 @@ export function rejectConnection(
   lingeringClose(socket);
 }
 
-const answerTo = (rejected: RequestRejection, { options }: Pick<ServerState, 'options'>): Answer =>
+const answerTo = (rejected: Rejection, { options }: Pick<ServerState, 'options'>): Answer =>
   withHeaders((options.rejectionAnswer ?? answerForOutcome)(rejected), options.headers);
 
 /**
@@ -96,26 +95,26 @@ export function prefersHtml(accept: string | undefined): boolean {
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
-export function rejectionFor(error: ParserError, limits: Limits): Rejection<RequestProblem> | undefined {
+export function rejectionFor(error: ParserError, limits: Limits): Rejection | undefined {
   const { code = '', reason, rawPacket } = error;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow(limits);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return rejectionOf('too_many_headers', { kind: 'headers-too-large', most: limits.headerBytes });
+    return rejection('too_many_headers', `headers larger than ${limits.headerBytes} bytes`);
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    return rejectionOf('too_large', { kind: 'chunk-extensions-too-large' });
+    return rejection('too_large', 'chunk extensions are too large');
   }
   if (code === 'HPE_PAUSED') {
-    return rejectionOf('overloaded', { kind: 'answers-not-read' });
+    return rejection('overloaded', 'the client sends more requests than it reads answers');
   }
   if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
   // Every TLS handshake starts with the byte 0x16.
   const isTls = rawPacket?.[0] === 0x16;
-  return rejectionOf(
+  return rejection(
     'malformed_request',
-    isTls ? { kind: 'tls-on-plain-port' } : { kind: 'not-http', why: reason ?? code },
+    isTls ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`,
   );
 }
 
-export const tooSlow = (limits: Limits): Rejection<RequestProblem> =>
-  rejectionOf('too_slow', { kind: 'request-too-slow', seconds: limits.requestMs / 1000 });
+export const tooSlow = (limits: Limits): Rejection =>
+  rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);

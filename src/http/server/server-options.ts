@@ -1,7 +1,8 @@
 import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { HandshakeProblem, RequestRejection } from '../problems.ts';
+import type { HandshakeProblem } from '../errors.ts';
+import type { Rejection } from '../../webhook/delivery-answer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BodyBudget, Connection } from './connections.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
@@ -33,14 +34,14 @@ export interface HttpServerOptions {
    * Gives what can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
    */
-  readonly checkHead?: ((delivery: Delivery) => RequestRejection | undefined) | undefined;
+  readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
   /** The answer to a request that is rejected before it is complete, or could not be parsed. Default: as a receiver answers. */
-  readonly rejectionAnswer?: ((rejected: RequestRejection) => Answer) | undefined;
+  readonly rejectionAnswer?: ((rejected: Rejection) => Answer) | undefined;
   /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
   readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;
   /** Called for a request that is rejected before it is a complete delivery, with the part of it that was received. */
-  readonly onRejected?: ((rejected: RequestRejection, received: Delivery) => void) | undefined;
+  readonly onRejected?: ((rejected: Rejection, received: Delivery) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
   /** The limit of connections was reached, and a client was not accepted. */
   readonly onFull?: ((connections: number) => void) | undefined;

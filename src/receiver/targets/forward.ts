@@ -1,6 +1,6 @@
 import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
-import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/problems.ts';
+import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/errors.ts';
 import { withoutSecrets } from '../../secret.ts';
 import { parseProblem, problemText } from '../../service/client/problem-text.ts';
 import { retryAfterMs } from '../../service/client/rate-limit.ts';

@@ -17,7 +17,12 @@ import {
 } from '../errors.ts';
 import type { Service } from './service.ts';
 import { isLoopback } from '../../config/base-url.ts';
-import { ExchangeError, isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
+import {
+  isClosedOnPlainHttp,
+  isPlainHttpAnswer,
+  TunnelError,
+  TunnelRefusedError,
+} from '../../http/errors.ts';
 
 /** A failure that the same request may not meet once more. */
 export class TransientError extends Error {
@@ -146,10 +151,9 @@ export function networkFailure(thrown: unknown, origin: string): Error {
   // undici's parser does not know the codes of all that it finds.
   const isCut = error.name === 'HTTPParserError' && error.message.endsWith('(Invalid EOF state)');
   const code = isCut ? 'HPE_INVALID_EOF_STATE' : codeOf(error);
-  if (thrown instanceof ExchangeError && thrown.problem.kind === 'tunnel-refused') {
-    const { status } = thrown.problem;
-    const failure = proxyRefuses(origin, status, thrown);
-    return passes(status) ? new TransientError(failure) : failure;
+  if (thrown instanceof TunnelRefusedError) {
+    const failure = proxyRefuses(origin, thrown.status, thrown);
+    return passes(thrown.status) ? new TransientError(failure) : failure;
   }
   if (passing.has(code)) {
     const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);

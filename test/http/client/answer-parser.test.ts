@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AnswerParser } from '../../../src/http/client/answer-parser.ts';
-import { ExchangeError } from '../../../src/http/problems.ts';
+import { ExchangeError } from '../../../src/http/errors.ts';
 
 interface Read {
   readonly status: number;

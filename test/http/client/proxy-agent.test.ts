@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import type { HttpClient } from '../../../src/http/client/http-client.ts';
-import { TunnelError } from '../../../src/http/problems.ts';
-import { sentenceOf } from '../../../src/messages/find-message.ts';
+import { TunnelError } from '../../../src/http/errors.ts';
+import { messageOf } from '../../../src/errors.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -80,7 +80,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
       expect(error).toBeInstanceOf(TunnelError);
       const failure = networkFailure(error, origin);
       expect(failure).toBeInstanceOf(TransientError);
-      expect(sentenceOf(failure instanceof TransientError ? failure.failure : failure)).toContain(
+      expect(messageOf(failure instanceof TransientError ? failure.failure : failure)).toContain(
         `cannot reach the proxy 127.0.0.1:${port}: ${reason}`,
       );
     }
@@ -92,7 +92,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
     const asked = agent.request({ origin: 'https://service.example', path: '/', method: 'GET' });
     const failure = networkFailure(await asked.catch((e: unknown) => e), 'https://service.example');
     expect(failure).toMatchObject({ code: 'service_unavailable' });
-    expect(sentenceOf(failure)).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
+    expect(messageOf(failure)).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
     expect(sockets).toHaveLength(1);
   });
 });

@@ -8,7 +8,7 @@ import { LeadsError } from '../../../src/errors.ts';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import type { HttpClient, HttpClientOptions } from '../../../src/http/client/http-client.ts';
 import { createQuickClient } from '../../../src/http/client/quick-client.ts';
-import { sentenceOf } from '../../../src/messages/find-message.ts';
+import { messageOf } from '../../../src/errors.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -72,7 +72,7 @@ async function failureOf(asked: Promise<unknown>, origin: string): Promise<objec
   const isTransient = failure instanceof TransientError;
   const known = isTransient ? failure.failure : failure;
   if (!(known instanceof LeadsError)) throw known;
-  return { isTransient, code: known.code, sentence: sentenceOf(known) };
+  return { isTransient, code: known.code, sentence: messageOf(known) };
 }
 
 const cut = (head: string) => (socket: Socket) => socket.end(`HTTP/1.1 200 OK\r\n${head}`);

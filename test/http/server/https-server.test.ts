@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
-import { describe as describeError } from '../../../src/messages/command-line.ts';
+import { describe as describeError } from '../../../src/describe.ts';
 import type { Answer } from '../../../src/http/server/send-answer.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
@@ -55,7 +55,7 @@ describe('a delivery', () => {
         {
           reason: 'incomplete_body',
           path: '/hook',
-          detail: { kind: 'body-cut-off', received: 5, length: 10 },
+          detail: 'the connection ended after 5 of 10 bytes of the body',
         },
       ]);
     expect(receiver.deliveries).toEqual([]);

@@ -66,7 +66,7 @@ test('TLS on a plain port is reported as such', async () => {
   const wire = await openWire(receiver.port);
   wire.send('\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00');
   await wire.closed();
-  expect(receiver.rejected[0]?.detail).toEqual({ kind: 'tls-on-plain-port' });
+  expect(receiver.rejected[0]?.detail).toBe('TLS on a plain HTTP port');
 });
 
 describe('headers', () => {

@@ -1,0 +1,108 @@
+import { ConfigError, type Problem, UsageError } from '../errors.ts';
+
+/** `variable`: of the environment. */
+export const invalidProxy = (variable: string) =>
+  new ConfigError(`${variable} is not the URL of an http:// or https:// proxy`);
+
+/**
+ * The error for a socket that could not be opened. `option`: of the run, where the address came from one that names both host and
+ * port.
+ */
+export function listenError(
+  cause: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  option?: string,
+): ConfigError | UsageError {
+  const { code = '' } = cause;
+  const portOption = option ?? 'port';
+  if (code === 'EADDRINUSE') {
+    return new ConfigError(`${host}:${port} is in use by another program`, {
+      hint: (front) =>
+        `give another ${front.option(portOption)}, or ${front.option(portOption, '0')} for any that is free`,
+      cause,
+    });
+  }
+  if (code === 'EACCES') {
+    return new ConfigError(`no permission to listen on ${host}:${port}`, {
+      hint: (front) => `ports below 1024 are the system’s: give another ${front.option(portOption)}`,
+      cause,
+    });
+  }
+  if (foreignAddress.has(code)) {
+    return new UsageError(`'${host}' is not an address of this machine`, {
+      option: option ?? 'host',
+      hint: '127.0.0.1 is reached from this machine only, 0.0.0.0 from everywhere',
+      cause,
+    });
+  }
+  return new ConfigError(`cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+}
+
+const foreignAddress: ReadonlySet<string> = new Set([
+  ...['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL', 'EAFNOSUPPORT'],
+]);
+
+const handshakeFailures = {
+  'client-speaks-no-tls': 'plain HTTP on the HTTPS port',
+  'client-distrusts-certificate': 'the client does not trust this certificate',
+  'client-left-handshake': 'the client went away at the TLS handshake: it may not trust this certificate',
+  'client-speaks-old-tls': 'the client speaks no TLS 1.2 or 1.3',
+  'client-speaks-no-http1': 'the client speaks no HTTP/1.1',
+  'handshake-failed': 'the TLS handshake failed',
+  'connection-not-accepted': 'a connection could not be accepted',
+} as const;
+
+/** Why a TLS connection ended before a request could be sent. */
+export type HandshakeFailure = keyof typeof handshakeFailures;
+
+export interface HandshakeProblem extends Problem {
+  readonly kind: HandshakeFailure;
+  readonly message: string;
+}
+
+export const handshakeProblem = (kind: HandshakeFailure): HandshakeProblem => ({
+  kind,
+  message: handshakeFailures[kind],
+});
+
+/** A request of ours that failed where it is not the system or TLS that says so. */
+export class ExchangeError extends Error {
+  /** The code that node gives for the same, where it has one. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The proxy answered, and opened no tunnel. */
+export class TunnelRefusedError extends ExchangeError {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the proxy answered ${status} to CONNECT`);
+    this.status = status;
+  }
+}
+
+/** The proxy opened no tunnel; the cause says why. */
+export class TunnelError extends Error {
+  /** Host and port of the proxy. */
+  readonly proxy: string;
+  override readonly cause: Error;
+
+  constructor(proxy: string, cause: Error) {
+    super(cause.message, { cause });
+    this.proxy = proxy;
+    this.cause = cause;
+  }
+}
+
+/** Whether a TLS handshake failed because the answer was plain HTTP: this is all that OpenSSL says about it. */
+export const isPlainHttpAnswer = (message: string): boolean => /wrong version number/i.test(message);
+
+/** Whether a connection without TLS was closed without an answer, as servers do that expect TLS. */
+export const isClosedOnPlainHttp = (code: string): boolean =>
+  code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';
