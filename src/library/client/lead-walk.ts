@@ -3,9 +3,7 @@ import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { application } from '../../front.ts';
-import { forApplication } from '../../messages/application.ts';
 import { type FilterWords, noteFilters } from '../../output/filter-notes.ts';
-import { messageFor } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing-types.ts';
 import { mayHelpFromStart, listLeads } from '../../service/listing.ts';
 import type { Batch, ListingOptions } from '../../service/listing-types.ts';
@@ -113,7 +111,7 @@ export class LeadWalk {
     } catch (error) {
       // What lacks a proof is read again from its front, unless records would be handed out again for that.
       if (error instanceof IncompleteError && this.#canGoBack()) this.#turnPage(start);
-      throw clientError(error);
+      throw error;
     } finally {
       await close?.();
     }
@@ -241,12 +239,6 @@ class HandedOut {
       digests: [...this.#digests, ...this.#expected.digests],
     };
   }
-}
-
-/** The same error, with sentences and hints that name options of the client. */
-function clientError(error: unknown): unknown {
-  forApplication(error, messageFor);
-  return error;
 }
 
 /** What a client knows from its options. */

@@ -1,4 +1,3 @@
-import { messageFor } from '../../messages/find-message.ts';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -10,7 +9,6 @@ import {
   type SandboxOptions,
   type WebhookOptions,
 } from '../../sandbox/sandbox-options.ts';
-import { forApplication } from '../../messages/application.ts';
 import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { RecordedAttempt } from '../../sandbox/deliveries.ts';
@@ -34,14 +32,10 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
   checkSandboxOptions(options);
   const { clock = systemClock, webhook } = options;
   const open = new OpenDeliveries(() => sandbox.state.deliveries);
-  const start = async () =>
-    startSandbox(sandboxOptions(options), {
-      clock,
-      loopbackCa: webhook?.ca,
-      observe: () => open.check(),
-    });
-  const sandbox = await start().catch((error: unknown) => {
-    throw forApplication(error, messageFor);
+  const sandbox = await startSandbox(sandboxOptions(options), {
+    clock,
+    loopbackCa: webhook?.ca,
+    observe: () => open.check(),
   });
   const { state } = sandbox;
   return {
