@@ -87,14 +87,16 @@ export async function explain(request: WebhookRequest, options: VerifyOptions): 
   const verifier = makeVerifier(options);
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return [];
-  const [{ explain: search }, { explanationText }] = await Promise.all([
+  const [{ explain: search }, { fixFlags }] = await Promise.all([
     import('../webhook/explain/explain-delivery.ts'),
-    import('../webhook/explain/explanation-text.ts'),
+    import('../output/explanation.ts'),
   ]);
-  const { finding } = search(delivery, verifier, now);
-  if (finding === undefined) return [];
-  const { what, flags } = explanationText(finding);
-  return flags === undefined ? [what] : [what, `As flags of 'leads listen': ${flags}`];
+  const { sentence, fix } = search(delivery, verifier, now);
+  if (sentence === undefined) return [];
+  const flags = fix === undefined ? undefined : fixFlags(fix, 'linux')?.receiver;
+  return flags === undefined || flags === ''
+    ? [sentence]
+    : [sentence, `As flags of 'leads listen': ${flags}`];
 }
 
 /** An option of `verify` that only a check needs has no effect. */

@@ -45,7 +45,7 @@ export interface Report {
   readonly ms: number;
 }
 
-type PrintContext = Pick<Host, 'stdout' | 'env'> & { readonly globals: { readonly color: boolean } };
+export type PrintContext = Pick<Host, 'stdout' | 'env'> & { readonly globals: { readonly color: boolean } };
 
 /** Writes one object a line, the summary last. */
 export async function printReportJson(
@@ -59,8 +59,8 @@ export async function printReportJson(
 /** Writes a line for the findings of a group that passed, and some for each that did not. */
 export async function printReportText(report: Report, context: PrintContext): Promise<void> {
   const { stdout } = context;
-  const colours = await paletteFor(stdout, context);
-  const style = { colours, marks: marksFor(context), width: wrapWidth(stdout) };
+  const style = await styleFor(context);
+  const { colours } = style;
   const groups = groupedBy(report.findings, ({ group }) => group);
   const verdict = report.isInOrder ? colours.green : colours.red;
   const lines = [
@@ -73,12 +73,18 @@ export async function printReportText(report: Report, context: PrintContext): Pr
   await write(stdout, `${lines.join('\n')}\n`);
 }
 
-interface Style {
+export interface Style {
   readonly colours: Palette;
   readonly marks: Marks;
   /** Columns of the terminal. */
   readonly width: number;
 }
+
+export const styleFor = async (context: PrintContext): Promise<Style> => ({
+  colours: await paletteFor(context.stdout, context),
+  marks: marksFor(context),
+  width: wrapWidth(context.stdout),
+});
 
 function groupLines(findings: readonly Finding[], style: Style): string[] {
   const { colours, marks } = style;
@@ -119,7 +125,7 @@ function groupedBy(findings: readonly Finding[], keyOf: (finding: Finding) => st
 const groupWidth = 11;
 
 /** A mark, the group, and a text that is wrapped beside it. */
-function besideMark(mark: string, group: string, text: string, { width, marks }: Style): string[] {
+export function besideMark(mark: string, group: string, text: string, { width, marks }: Style): string[] {
   const indent = marks.pass.length + 1 + groupWidth + 1;
   const [first = '', ...further] = wrap(sanitize(text), width - indent);
   return [

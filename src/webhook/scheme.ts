@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryAnswer, Rejected } from './delivery-answer.ts';
+import type { CustomOptions } from './scheme-options.ts';
 
 /** A secret in the form that its scheme works with; made once, used for every delivery. */
 export interface Key {
@@ -67,6 +68,8 @@ export interface Scheme {
   readonly signsUrl: boolean;
   /** Where senders deliver, if that is signed and is not the address at which deliveries are received. */
   readonly publicUrl?: URL | undefined;
+  /** The parts of which a signature scheme is made, so that a search can vary them. */
+  readonly recipe?: (CustomOptions & { readonly content: string }) | undefined;
   /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
   /** What the vendor's GET must bring at the registration, where it sends one. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answerForOutcome } from '../../src/webhook/delivery-answer.ts';
-import { explanationLines } from '../../src/webhook/explain/explanation-text.ts';
+import { explanationLines } from '../../src/output/explanation.ts';
 import { explain } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { redactHeaders } from '../../src/receiver/credentials.ts';
@@ -74,7 +74,8 @@ test('every rejection is explained without an exception', () => {
     fc.assert(
       fc.property(delivery, (one) => {
         const sentences = explanationLines(
-          explain(one, { scheme, keys: [keyOf(scheme, secret)] }, now).finding,
+          explain(one, { scheme, keys: [keyOf(scheme, secret)] }, now),
+          'linux',
         );
         for (const sentence of sentences) expect(sentence).not.toContain(secret);
       }),

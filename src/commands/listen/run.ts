@@ -16,7 +16,7 @@ import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/time-text.ts';
-import { explanationLines } from '../../webhook/explain/explanation-text.ts';
+import { explanationLines } from '../../output/explanation.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
 import { shellWord } from '../../front.ts';
@@ -297,7 +297,7 @@ function receiverFor(
   const { clock, messages } = context;
   const { path, simulate } = flags;
   const explained = withinTenth(clock, (delivery: Delivery) =>
-    explanationLines(explain(delivery, verifier, clock.now()).finding, context.platform),
+    explanationLines(explain(delivery, verifier, clock.now()), context.platform),
   );
   return createReceiver({
     verifier,

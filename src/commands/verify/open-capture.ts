@@ -6,8 +6,7 @@ import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
-import { type BodyFormName, bodyFormTexts } from '../../webhook/explain/body-form-names.ts';
-import { bodyForms } from '../../webhook/explain/body-forms.ts';
+import { type BodyFormName, bodyForms, bodyFormTexts } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
@@ -22,8 +21,8 @@ export async function openCapture(
   context: Context,
 ): Promise<Capture> {
   const capture = await capturedBy(options, credentialHeaders, context);
-  const { header: given, method = capture.method, url = capture.url } = options;
-  const names = given.map(([name]) => name.toLowerCase());
+  const { header: headers, method = capture.method, url = capture.url } = options;
+  const names = headers.map(([name]) => name.toLowerCase());
   const isReplaced = (name: string): boolean => names.includes(name.toLowerCase());
   const body = options.body === undefined ? undefined : await readBounded(options.body, 'the body', context);
   return {
@@ -31,11 +30,11 @@ export async function openCapture(
     method: method.toUpperCase(),
     url,
     path: (options.url === undefined ? undefined : targetOf(options.url)) ?? capture.path,
-    rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...given],
+    rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...headers],
     withheld: (capture.withheld ?? []).filter((name) => !isReplaced(name)),
     body: body ?? capture.body,
     notes: capture.notes.filter(({ about }) =>
-      about === 'body' ? body === undefined : about !== 'headers' || given.length === 0,
+      about === 'body' ? body === undefined : about !== 'headers' || headers.length === 0,
     ),
   };
 }
@@ -117,7 +116,7 @@ async function readBounded(
 }
 
 /**
- * The same for a file that a capture names, which must be a regular file: somebody else wrote the capture, and reading a
+ * Reads a file that a capture names, which must be a regular file: somebody else wrote the capture, and reading a
  * device or a pipe may never end.
  */
 async function readNamedFile(file: string, context: Pick<Context, 'stdin' | 'signal'>): Promise<Buffer> {
@@ -176,11 +175,11 @@ export function bodyAsAsked(
       ]
     : [];
   if (form === undefined) return { body, notes };
-  const found = bodyForms(body).find(({ name }) => name === form);
-  if (found !== undefined) {
+  const rewritten = bodyForms(body).find(({ name }) => name === form);
+  if (rewritten !== undefined) {
     return {
-      body: found.bytes,
-      notes: [bodyNote(`checked is not the body as it came, but ${bodyFormTexts[found.name]}`)],
+      body: rewritten.bytes,
+      notes: [bodyNote(`checked is not the body as it came, but ${bodyFormTexts[rewritten.name]}`)],
     };
   }
   return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };

@@ -1,5 +1,5 @@
 import { oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
-import { bodyFormNames } from '../../webhook/explain/body-form-names.ts';
+import { bodyFormNames } from '../../webhook/explain/body-forms.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { headerValue, httpUrl, leadPointer, pointInTime } from '../flags/flag-values.ts';
 import { schemeFlags } from '../flags/delivery-flags.ts';

@@ -1,30 +1,24 @@
 import { createSecretKey } from 'node:crypto';
 import { type Capture, targetOf } from '../../capture/capture.ts';
-import type { Context, Outcome } from '../../context.ts';
-import { DataError, ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
-import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+import type { Settings } from '../../config/load-settings.ts';
+import type { Context, Outcome } from '../../context.ts';
+import { ConfigError, DataError } from '../../errors.ts';
+import { describe } from '../../messages/command-line.ts';
+import { fixFlags } from '../../output/explanation.ts';
 import { writeJson } from '../../output/stdout.ts';
-import {
-  resolveSchemeSecrets,
-  type SchemeSecrets,
-  type LeadPlace,
-  leadPlaceOf,
-} from '../flags/resolve-scheme.ts';
+import { formatDuration } from '../../time/time-text.ts';
+import { checkDelivery } from '../../webhook/check-delivery.ts';
+import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
+import { schemeNames } from '../../webhook/presets.ts';
+import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
+import { schemeNamed } from '../../webhook/scheme-registry.ts';
+import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
+import { leadPlaceOf, resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { bodyAsAsked, openCapture, rejectConflicts } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
-import { explanationText } from '../../webhook/explain/explanation-text.ts';
-import { formatDuration } from '../../time/time-text.ts';
-import { describe } from '../../messages/command-line.ts';
-import { checkDelivery } from '../../webhook/check-delivery.ts';
-import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
-import type { RejectReason } from '../../webhook/delivery-answer.ts';
-import type { Authentic, Key, Scheme, Verification, Verifier } from '../../webhook/scheme.ts';
-import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
-import type { Settings } from '../../config/load-settings.ts';
-import { schemeNames } from '../../webhook/presets.ts';
-import { schemeNamed } from '../../webhook/scheme-registry.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
   const { capture, resolved } = await openBoth(options, context);
@@ -48,7 +42,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
       : examine(delivery, secrets, times, context.platform);
   const place = leadPlaceOf(await context.settings(), options.leadAt);
   const isWhole = verdict.ok === true && capture.body !== undefined;
-  const further = isWhole ? furtherRejection(delivery, secrets, { at, place }) : undefined;
+  const further = isWhole ? furtherRejection(delivery, secrets, at, place) : undefined;
   const report: Report = {
     ...verdict,
     scheme: scheme.name,
@@ -59,9 +53,9 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
       ...(further === undefined ? [] : [further]),
     ],
   };
-  const shown = redactReport(report, resolved.secrets);
-  if (options.format === 'json') await writeJson(context.stdout, shown, 2);
-  else await printText(shown, redact(headOf(capture, report), resolved.secrets), context);
+  const redacted = redactReport(report, resolved.secrets);
+  if (options.format === 'json') await writeJson(context.stdout, redacted, 2);
+  else await printText(redacted, redact(headOf(capture, report), resolved.secrets), context);
   if (report.ok === null) throw withheldError(withheld);
   return report.ok ? 'done' : 'problems';
 }
@@ -83,9 +77,9 @@ async function openBoth(
   const scheme = detectScheme(capture);
   if (scheme !== undefined) return { capture, resolved: await resolve({ scheme }) };
   // The scheme is unknown: the search for an explanation tries all of them.
-  const found = 'no header identifies the scheme: name it with --scheme';
+  const note = 'no header identifies the scheme: name it with --scheme';
   return {
-    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', found }] },
+    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', found: note }] },
     resolved: await resolve({ scheme: '{"signatureHeader":"x-signature"}' }),
   };
 }
@@ -119,79 +113,67 @@ const withheldError = (names: readonly string[]): DataError =>
 type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme'>;
 
 /**
- * Whether a delivery is genuine, check by check, as `listen` would check it, and what it would match where it is not.
- * Throws the `ConfigError` of secrets that the scheme cannot read, where the search does not show how they are meant.
+ * Whether a delivery is genuine, check by check, as `listen` would check it, and the cause where it is not. Throws the
+ * `ConfigError` of a secret that the scheme cannot read, where the search does not show how it is meant.
  */
-function examine(
-  delivery: Delivery,
-  { scheme, keys, unreadable }: ReadSecrets,
-  times: CheckTimes,
-  platform: string,
-): Verdict {
+function examine(delivery: Delivery, secrets: ReadSecrets, times: CheckTimes, platform: string): Verdict {
+  const { scheme, keys, unreadable } = secrets;
   const at = times.asked ?? times.captured ?? times.now;
   const verification = scheme.authenticate(delivery, keys);
-  const credential = credentialChecks(verification, scheme, keys);
-  const [first] = unreadable;
-  if (!verification.ok) {
-    const others = unreadable.map(({ key }) => key);
-    const explanation = explain(delivery, { scheme, keys }, at, others);
-    if (first !== undefined && keys.length === 0 && !explanation.isMatch) throw first.error;
-    const checks = [...unreadable.map(secretCheck), ...credential];
-    return { ok: false, reason: verification.reason, checks, ...explained(explanation, times, platform) };
+  const name = scheme.name === 'token' ? 'token' : 'signature';
+  const came: Check = {
+    name: 'header',
+    ok: true,
+    detail: `${scheme.credentialHeaders[0] ?? ''} came once and can be read`,
+  };
+  if (verification.ok) {
+    const { key, timestamp } = verification;
+    const old = key > 0 ? ': an old one, or one that the sender does not use yet' : '';
+    const which = keys.length === 1 ? '' : ` with secret ${key + 1} of ${keys.length}${old}`;
+    const time = timeCheck(timestamp, scheme, times);
+    const checks: readonly Check[] = [came, { name, ok: true, detail: `matches${which}` }, ...time];
+    const isLate = time.some((check) => check.name === 'time' && check.ok === false);
+    if (!isLate) return { ok: true, reason: null, checks, ...nothingToExplain };
+    const inTime = checkTimestamp(verification, scheme.toleranceMs, at);
+    const explanation = explain(delivery, { scheme, keys }, at);
+    return {
+      ok: false,
+      reason: inTime.ok ? null : inTime.reason,
+      checks,
+      ...explained(explanation, platform),
+    };
   }
-  const { checks, late } = timeChecks(verification, scheme, times);
-  const all = [...credential, ...checks];
-  if (late === undefined) return { ok: true, reason: null, checks: all, ...nothingToExplain };
-  const explanation = explain(delivery, { scheme, keys }, at);
-  return { ok: false, reason: late, checks: all, ...explained(explanation, times, platform) };
+  const explanation = explain(
+    delivery,
+    { scheme, keys },
+    at,
+    unreadable.map(({ key }) => key),
+  );
+  const [first] = unreadable;
+  if (first !== undefined && keys.length === 0 && !explanation.isMatch) throw first.error;
+  const { reason, detail } = verification;
+  const failure: readonly Check[] =
+    reason !== 'wrong_credential'
+      ? [{ name: 'header', ok: false, detail }]
+      : [came, ...(keys.length === 0 ? [] : [{ name, ok: false, detail } as const])];
+  const unread = unreadable.map(({ error }): Check => ({
+    name: 'secret',
+    ok: false,
+    detail: describe(error).message,
+  }));
+  return { ok: false, reason, checks: [...unread, ...failure], ...explained(explanation, platform) };
 }
 
 const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
 
 function explained(
-  { finding, isMatch, tried, proof }: Explanation,
-  times: CheckTimes,
+  { sentence, isMatch, fix, tried }: Explanation,
   platform: string,
 ): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
-  if (finding === undefined) return { ...nothingToExplain, tried };
-  // What would match may be out of time besides.
-  const { timestamp } = proof?.authentic ?? {};
-  const isLate = proof !== undefined && timeChecks(proof.authentic, proof, times).late !== undefined;
-  const signedAt = isLate && isPlausible(timestamp) ? timestamp : finding.captureFix?.signedAt;
-  const fix = isLate && signedAt === undefined ? undefined : finding.fix;
-  const captureFix = { ...finding.captureFix, signedAt };
-  const text = explanationText({ what: finding.what, fix, captureFix }, platform);
-  const { what, flags, captureFlags, schemeFile, environment } = text;
-  if (!isMatch) return { wouldMatch: null, explanation: what, tried };
-  const words = [flags, captureFlags].filter((part) => part !== undefined && part !== '').join(' ');
-  return { wouldMatch: { what, fix: words || null, schemeFile, environment }, explanation: null, tried };
-}
-
-const secretCheck = ({ error }: ReadSecrets['unreadable'][number]): Check => ({
-  name: 'secret',
-  ok: false,
-  detail: describe(error).message,
-});
-
-/** Where the credential was looked for, and whether it matches. */
-function credentialChecks(
-  verification: Verification,
-  scheme: Scheme,
-  keys: readonly Key[],
-): readonly Check[] {
-  const name = scheme.name === 'token' ? 'token' : 'signature';
-  const [header = ''] = scheme.credentialHeaders;
-  const present: Check = { name: 'header', ok: true, detail: `${header} came once and can be read` };
-  if (verification.ok) return [present, { name, ok: true, detail: matchDetail(verification, keys) }];
-  const { reason, detail } = verification;
-  if (reason !== 'wrong_credential') return [{ name: 'header', ok: false, detail }];
-  return keys.length === 0 ? [present] : [present, { name, ok: false, detail }];
-}
-
-function matchDetail({ key }: Authentic, keys: readonly Key[]): string {
-  if (keys.length === 1) return 'matches';
-  const old = key > 0 ? ': an old one, or one that the sender does not use yet' : '';
-  return `matches with secret ${key + 1} of ${keys.length}${old}`;
+  if (sentence === undefined || !isMatch) return { wouldMatch: null, explanation: sentence ?? null, tried };
+  const flags = fix === undefined ? undefined : fixFlags(fix, platform);
+  const words = `${flags?.receiver ?? ''} ${flags?.capture ?? ''}`.trim();
+  return { wouldMatch: { what: sentence, fix: words === '' ? null : words }, explanation: null, tried };
 }
 
 /** The headers of the scheme whose values the capture does not hold. */
@@ -201,7 +183,7 @@ const withheldHeaders = (capture: Capture, { credentialHeaders }: Scheme): reado
 const isRedacted = (capture: Pick<Delivery, 'rawHeaders'>, name: string): boolean =>
   headerValues(capture, name).some((value) => value.includes('[redacted]'));
 
-/** What can be said of a delivery whose credential is not in the capture: that it came with one, and no more. */
+/** The verdict on a delivery whose credential is not in the capture: only that one came can be shown. */
 function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly string[]): Verdict {
   const why = names.some((name) => isRedacted(delivery, name))
     ? 'was redacted when it was stored'
@@ -221,7 +203,8 @@ function withoutCredential(delivery: Delivery, scheme: Scheme, names: readonly s
 function furtherRejection(
   delivery: Delivery,
   { scheme, keys }: ReadSecrets,
-  { at, place }: { readonly at: number; readonly place: LeadPlace },
+  at: number,
+  place: ReturnType<typeof leadPlaceOf>,
 ): string | undefined {
   // A capture of single `--header` flags may hold those of the credential alone.
   if (headerValues(delivery, 'content-type').length === 0) return undefined;
@@ -239,58 +222,41 @@ interface CheckTimes {
   readonly captured: number | undefined;
 }
 
-interface TimeVerdict {
-  readonly checks: readonly Check[];
-  /** Why the time makes the delivery one that must be rejected; undefined where it does not. */
-  readonly late: RejectReason | undefined;
-}
-
 /**
  * Whether the signed time was near enough when the delivery came. Where nothing says when that was, a delivery that is too
  * old by now is genuine nevertheless; so is one that was in time then.
  */
-function timeChecks(
-  authentic: Authentic,
-  { toleranceMs }: Pick<Scheme, 'toleranceMs'>,
+function timeCheck(
+  timestamp: number | undefined,
+  { toleranceMs }: Scheme,
   { now, asked, captured }: CheckTimes,
-): TimeVerdict {
-  const { timestamp } = authentic;
-  if (timestamp === undefined || toleranceMs === undefined) return { late: undefined, checks: [] };
+): readonly Check[] {
+  if (timestamp === undefined || toleranceMs === undefined) return [];
   const at = asked ?? captured;
-  const then = checkTimestamp(authentic, toleranceMs, at ?? now);
-  const tolerated = `${formatDuration(toleranceMs).replace(/ 0[smh]$/, '')} is tolerated`;
+  const then = checkTimestamp({ timestamp }, toleranceMs, at ?? now);
+  const today = checkTimestamp({ timestamp }, toleranceMs, now);
   if (at === undefined && !then.ok && then.reason === 'stale_timestamp' && isPlausible(timestamp)) {
     const hint = 'give the time at which it was received with --at';
-    return {
-      late: undefined,
-      checks: [{ name: 'now', ok: false, detail: `stale by now: ${then.detail}; ${hint}` }],
-    };
+    return [{ name: 'now', ok: false, detail: `stale by now: ${then.detail}; ${hint}` }];
   }
-  const what =
-    asked !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
   if (!then.ok) {
     const detail = at === undefined ? then.detail : `at ${new Date(at).toISOString()}, ${then.detail}`;
-    return { late: then.reason, checks: [{ name: 'time', ok: false, detail }] };
+    return [{ name: 'time', ok: false, detail }];
   }
+  const moment =
+    asked !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
   const ageMs = (at ?? now) - timestamp;
-  const side = ageMs < 0 ? 'after' : 'before';
-  const inTime: Check = {
-    name: 'time',
-    ok: true,
-    detail: `signed ${formatDuration(Math.abs(ageMs))} ${side} ${what}; ${tolerated}`,
-  };
-  const today = checkTimestamp(authentic, toleranceMs, now);
-  if (at === undefined || today.ok) return { late: undefined, checks: [inTime] };
-  return {
-    late: undefined,
-    checks: [inTime, { name: 'now', ok: false, detail: `stale by now: ${today.detail}` }],
-  };
+  const tolerated = formatDuration(toleranceMs).replace(/ 0[smh]$/, '');
+  const detail = `signed ${formatDuration(Math.abs(ageMs))} ${ageMs < 0 ? 'after' : 'before'} ${moment}; ${tolerated} is tolerated`;
+  const inTime: Check = { name: 'time', ok: true, detail };
+  if (at === undefined || today.ok) return [inTime];
+  return [inTime, { name: 'now', ok: false, detail: `stale by now: ${today.detail}` }];
 }
 
 /** The secrets that a scheme reads, and those that it cannot. */
 interface ReadSecrets extends Verifier {
   readonly unreadable: readonly {
-    /** As text, for the search alone: nothing is verified with it. */
+    /** The secret as text, for the search alone: nothing is verified with it. */
     readonly key: Key;
     readonly error: ConfigError;
   }[];
@@ -346,7 +312,7 @@ function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
 /** Lower-case names of the headers by which a scheme is recognized. */
 const tellingHeaders = (): readonly string[] => headerOf().map(([, header]) => header);
 
-/** The scheme whose header the delivery carries; undefined where there is none. Of several with one header, the first. */
+/** The first scheme whose header the delivery carries; undefined where there is none. */
 function detectScheme({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): string | undefined {
   const names = new Set(rawHeaders.map(([name]) => name.toLowerCase()));
   return headerOf().find(([, header]) => names.has(header))?.[0];

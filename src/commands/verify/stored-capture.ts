@@ -7,33 +7,34 @@ import type { InboxFlags } from '../flags/shared-flags.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 
 /**
- * A delivery of the inbox, by its number or, the newest one, by the id of its lead. Throws a `DataError` where
- * there is none.
+ * A delivery of the inbox, by its number or, the newest one, by the id of its lead. Throws a `DataError` where none
+ * is stored.
  */
 export async function storedCapture(id: string, flags: InboxFlags, context: Context): Promise<Capture> {
-  const found = await withInboxReader(flags, context, async (inbox) => {
-    const deliveries: StoredDelivery[] = [];
+  const deliveries = await withInboxReader(flags, context, async (inbox) => {
+    const matches: StoredDelivery[] = [];
     if (/^\d{1,15}$/.test(id)) {
-      for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);
+      for await (const delivery of inbox.list({ seq: Number(id) })) matches.push(delivery);
     }
-    if (deliveries.length === 0) {
-      for await (const delivery of inbox.list({ leadId: id })) deliveries.push(delivery);
+    if (matches.length === 0) {
+      for await (const delivery of inbox.list({ leadId: id })) matches.push(delivery);
     }
-    return deliveries;
+    return matches;
   });
-  const [newest, ...others] = found ?? [];
+  const [newest, ...older] = deliveries ?? [];
   if (newest === undefined)
     throw new DataError(`the inbox has no delivery '${id}'`, { hint: "see 'leads inbox list'" });
-  return captureOf(newest, others.length);
+  return captureOf(newest, older.length);
 }
 
-function captureOf(stored: StoredDelivery, others: number): Capture {
+function captureOf(stored: StoredDelivery, olderCount: number): Capture {
   const { seq, receivedAt, verdict, status, reason, detail, source, method, path, headers, body } = stored;
   const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1];
   const notes: CaptureNote[] = [];
-  const note = (found: string, about: CaptureNote['about'] = 'delivery'): number =>
-    notes.push({ about, found });
-  if (others > 0) note(`the newest of ${others + 1} deliveries of this lead; --id NUMBER takes another`);
+  const note = (message: string, about: CaptureNote['about'] = 'delivery'): number =>
+    notes.push({ about, found: message });
+  if (olderCount > 0)
+    note(`the newest of ${olderCount + 1} deliveries of this lead; --id NUMBER takes another`);
   if (source === 'backfill') note('it was fetched from the service, not pushed: nothing was signed');
   const was = reason === undefined ? `${verdict}, ${status}` : `${verdict}, ${status} ${reason}`;
   note(`when it came, it was ${was}${detail === undefined ? '' : `: ${detail}`}`);

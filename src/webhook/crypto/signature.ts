@@ -123,7 +123,7 @@ function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly
 }
 
 /** Checks signatures over the same parts with the same key, whose kind must fit the algorithm. */
-export function verifier(
+function verifier(
   algorithm: Algorithm,
   key: Key,
   parts: readonly Uint8Array[],

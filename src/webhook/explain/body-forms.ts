@@ -1,117 +1,78 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { bufferOf } from '../../json/bytes.ts';
 import { jsonIn } from '../../json/exact.ts';
-import type { BodyFormName } from './body-form-names.ts';
+
+/** The usual ways in which a signed body differs from the received one; each completes "made over …". */
+export const bodyFormTexts = {
+  'no-line-break': 'the body without its line break at the end',
+  'line-break': 'the body with a line break at its end',
+  lf: 'the body with LF for CR LF',
+  crlf: 'the body with CR LF for LF',
+  'no-bom': 'the body without its byte order mark',
+  bom: 'the body with a byte order mark before it',
+  'json-stringify': 'the JSON written again without white space, as JSON.stringify does',
+  minified: 'the JSON without its white space',
+  'indent-2': 'the JSON written again with two blanks of indentation',
+  python: 'the JSON written again as Python does, with json.dumps',
+  'python-unicode': 'the JSON written again as Python does, with json.dumps and ensure_ascii=False',
+  php: 'the JSON written again as PHP does, with json_encode',
+  go: 'the JSON written again as Go does, with < > & escaped',
+  empty: 'an empty body',
+} as const;
+
+export type BodyFormName = keyof typeof bodyFormTexts;
+
+export const bodyFormNames = Object.keys(bodyFormTexts) as readonly BodyFormName[];
 
 /** A body that the sender may have signed instead of the one that was received. */
 export interface BodyForm {
   readonly name: BodyFormName;
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
 }
 
-/** In bytes. Above this, only forms that need no parsing are tried. */
+/** In bytes. Above this, only forms that need no parsing are tried; above 4 MiB none, since each is a copy. */
 const maxParsed = 262_144;
-
-/** In bytes. Above this, no form but the received one is tried: each is a copy. */
 const maxCopied = 4 * 1024 * 1024;
 
-/** An explanation looks through them up to three times. */
-const made = new WeakMap<Uint8Array, readonly BodyForm[]>();
-
-/** The usual ways in which a signed body and a received body differ; the received body itself is not among them. */
+/** The received body itself is not among them. */
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
-  const forms = made.get(body) ?? formsOf(body);
-  made.set(body, forms);
-  return forms;
-}
-
-function formsOf(body: Uint8Array): readonly BodyForm[] {
   const raw = bufferOf(body);
-  const forms: BodyForm[] = [];
-  const add = (name: BodyFormName, bytes: Buffer | undefined): void => {
-    if (bytes === undefined || raw.equals(bytes)) return;
-    if (!forms.some((form) => Buffer.compare(form.bytes, bytes) === 0)) forms.push({ name, bytes });
-  };
-  if (raw.length > maxCopied) return forms;
-  // As Latin-1, every byte is one character: what is not UTF-8 survives.
-  const bytes = raw.toString('latin1');
-  const text = raw.toString('utf8');
+  if (raw.length > maxCopied) return [];
+  // In Latin-1 every byte is one character, so bytes that are not UTF-8 survive.
+  const text = raw.toString('latin1');
   const edited = (changed: string): Buffer => Buffer.from(changed, 'latin1');
-  add('no-line-break', edited(bytes.replace(/[\r\n]+$/, '')));
-  add('line-break', edited(`${bytes}\n`));
-  add('crlf-line-break', edited(`${bytes}\r\n`));
-  add('lf', edited(bytes.replaceAll('\r\n', '\n')));
-  add('crlf', edited(bytes.replace(/\r?\n/g, '\r\n')));
-  add('no-bom', edited(bytes.replace(/^\xef\xbb\xbf/, '')));
-  add('bom', edited(`\xef\xbb\xbf${bytes}`));
-  // Behind the smaller changes: what was written again as JSON has lost its byte order mark and line breaks too.
-  if (raw.length <= maxParsed) {
-    for (const [name, json] of jsonForms(text)) add(name, Buffer.from(json));
-  }
-  add('decompressed', decompress(raw));
-  add('utf8-replaced', Buffer.from(text));
-  add('utf8-twice', Buffer.from(bytes, 'utf8'));
-  add('latin1', inLatin1(text));
-  add('empty', Buffer.alloc(0));
-  return forms;
+  const forms: BodyForm[] = [
+    { name: 'no-line-break', bytes: edited(text.replace(/[\r\n]+$/, '')) },
+    { name: 'line-break', bytes: edited(`${text}\n`) },
+    { name: 'lf', bytes: edited(text.replaceAll('\r\n', '\n')) },
+    { name: 'crlf', bytes: edited(text.replace(/\r?\n/g, '\r\n')) },
+    { name: 'no-bom', bytes: edited(text.replace(/^\xef\xbb\xbf/, '')) },
+    { name: 'bom', bytes: edited(`\xef\xbb\xbf${text}`) },
+    ...(raw.length > maxParsed ? [] : jsonForms(raw.toString('utf8').replace(/^\ufeff/, ''))),
+    { name: 'empty', bytes: Buffer.alloc(0) },
+  ];
+  return forms.filter(({ bytes }, i) => {
+    const isFirst = forms.findIndex((form) => form.bytes.equals(bytes)) === i;
+    return isFirst && !raw.equals(bytes);
+  });
 }
 
-/** Undefined for a text that Latin-1 cannot hold. */
-const inLatin1 = (text: string): Buffer | undefined =>
-  /[^\u0000-\u00ff]/.test(text) ? undefined : Buffer.from(text, 'latin1');
-
-/** In bytes: a few hundred bytes can decompress to gigabytes. */
-const maxOutputLength = 4 * 1024 * 1024;
-
-/** What a compressed body holds (gzip, deflate or brotli); undefined for a body that is none of these, or too large. */
-function decompress(body: Uint8Array): Buffer | undefined {
-  const [first = 0, second = 0] = body;
-  const expand =
-    first === 0x1f && second === 0x8b ? gunzipSync : first === 0x78 ? inflateSync : brotliDecompressSync;
-  // Brotli has no mark at its start; what begins like text is not worth the attempt.
-  if (body.length < 4 || (expand === brotliDecompressSync && /[\s"[{]/.test(String.fromCharCode(first)))) {
-    return undefined;
-  }
-  try {
-    return expand(body, { maxOutputLength });
-  } catch {
-    return undefined;
-  }
-}
-
-/** The JSON of a body as the usual languages and libraries write it; nothing for what is no JSON. */
-function jsonForms(text: string): readonly (readonly [BodyFormName, string])[] {
-  const value = isTooDeep(text) ? undefined : jsonIn(text.replace(/^\ufeff/, ''));
+/** The JSON of a body as the usual languages and libraries write it; nothing for a text that is no JSON. */
+function jsonForms(json: string): readonly BodyForm[] {
+  const value = isTooDeep(json) ? undefined : jsonIn(json);
   if (value === undefined) return [];
+  const written = (name: BodyFormName, text: string): BodyForm => ({ name, bytes: Buffer.from(text) });
   const tight = { comma: ',', colon: ':' };
   const python = { comma: ', ', colon: ': ', number: pythonNumber };
-  const compact = JSON.stringify(value);
-  const sorted = JSON.stringify(withSortedKeys(value));
-  const [own, inOrder] = [tokensOf(text), tokensOf(sorted)];
-  const jsNumber = (number: string): string => JSON.stringify(Number(number));
-  const slashed = (string: string): string => string.replaceAll('/', '\\/');
-  const php = (string: string): string => slashed(withUnicodeEscapes(string));
+  const php = (string: string): string => withUnicodeEscapes(string).replaceAll('/', '\\/');
+  const javascriptNumber = (number: string): string => JSON.stringify(Number(number));
   return [
-    ['json-stringify', compact],
-    ['minified', rewriteJson(own, tight)],
-    ...(isShortIndented(text)
-      ? ([
-          ['indent-2', JSON.stringify(value, null, 2)],
-          ['indent-4', JSON.stringify(value, null, 4)],
-        ] as const)
-      : []),
-    ['python', rewriteJson(own, { ...python, string: withUnicodeEscapes })],
-    ['python-unicode', rewriteJson(own, python)],
-    ['ascii', rewriteJson(own, { ...tight, string: withUnicodeEscapes })],
-    ['php', rewriteJson(own, { ...tight, string: php, number: phpNumber })],
-    ['php-unicode', rewriteJson(own, { ...tight, string: slashed, number: phpNumber })],
-    ['go', rewriteJson(own, { ...tight, string: htmlSafe, number: jsNumber })],
-    ['rails', rewriteJson(own, { ...tight, string: htmlSafe, number: pythonNumber })],
-    ['dotnet', rewriteJson(own, { ...tight, string: dotnetString })],
-    ['sorted', sorted],
-    ['python-sorted', rewriteJson(inOrder, { ...python, string: withUnicodeEscapes })],
-    ['go-sorted', rewriteJson(inOrder, { ...tight, string: htmlSafe, number: jsNumber })],
-    ...(typeof value === 'string' ? [['unquoted', value] as const] : []),
+    written('json-stringify', JSON.stringify(value)),
+    written('minified', rewriteJson(json, tight)),
+    ...(json.length > maxParsed / 8 ? [] : [written('indent-2', JSON.stringify(value, null, 2))]),
+    written('python', rewriteJson(json, { ...python, string: withUnicodeEscapes })),
+    written('python-unicode', rewriteJson(json, python)),
+    written('php', rewriteJson(json, { ...tight, string: php, number: phpNumber })),
+    written('go', rewriteJson(json, { ...tight, string: htmlSafe, number: javascriptNumber })),
   ];
 }
 
@@ -125,75 +86,39 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** A few hundred kilobytes of short members deep inside would be indented to a hundred megabytes. */
-function isShortIndented(text: string): boolean {
-  let depth = 0;
-  let blanks = 0;
-  for (const [token] of text.matchAll(/[[\]{},]/g)) {
-    if (token !== ',') depth += token === '[' || token === '{' ? 1 : -1;
-    blanks += 4 * depth;
-    if (blanks > 4 * maxParsed) return false;
-  }
-  return true;
-}
-
-const htmlSafe = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
-
-/** `\"` as `\u0022`, and hexadecimal digits in capitals. */
-const dotnetString = (json: string): string =>
-  `"${json
-    .slice(1, -1)
-    .replaceAll('\\"', '\\u0022')
-    .replace(
-      /[<>&'+`\u007f-\uffff]/g,
-      (character) => `\\u${unicodeEscape(character).slice(2).toUpperCase()}`,
-    )}"`;
-
-function withSortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, member]) => [key, withSortedKeys(member)]));
-}
-
-/** How one language writes JSON. */
+/** A language's way to write JSON. */
 interface JsonStyle {
   /** Between two members of an object or list. */
   readonly comma: string;
   /** Between a name and its value. */
   readonly colon: string;
-  /** A string as `JSON.stringify` writes it, as this language writes it. Default: the same. */
+  /** Turns a string as `JSON.stringify` writes it into this language's form. Default: the same. */
   readonly string?: (json: string) => string;
-  /** A number from the text that was received. Default: the same text. */
+  /** Turns the text of a number that was received into this language's form. Default: the same. */
   readonly number?: (text: string) => string;
 }
 
 const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[,:]|[^\s",:]/gs;
 
-/** The tokens of `json`, which must be valid; strings are as `JSON.stringify` writes them. */
-const tokensOf = (json: string): readonly string[] =>
-  (json.replace(/^\ufeff/, '').match(tokens) ?? []).map((token) =>
-    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token,
-  );
-
 /**
- * The same JSON as another language writes it, with its members in the same order. Token by token, so that numbers which
+ * Valid JSON as another language writes it, with its members in the same order. Token by token, so that numbers which
  * JavaScript does not hold stay exact.
  */
-export function rewriteJson(json: string | readonly string[], style: JsonStyle): string {
+export function rewriteJson(json: string, style: JsonStyle): string {
   const { comma, colon, string = same, number = same } = style;
   let written = '';
-  for (const token of typeof json === 'string' ? tokensOf(json) : json) {
-    const first = token.charCodeAt(0);
+  for (const [token] of json.matchAll(tokens)) {
     if (token === ',') written += comma;
     else if (token === ':') written += colon;
-    else if (first === 0x22) written += string(token);
-    else written += first === 0x2d || (first >= 0x30 && first <= 0x39) ? number(token) : token;
+    else if (token.startsWith('"')) written += string(JSON.stringify(JSON.parse(token)));
+    else written += /^[-\d]/.test(token) ? number(token) : token;
   }
   return written;
 }
 
 const same = (text: string): string => text;
+
+const htmlSafe = (json: string): string => json.replace(/[<>&\u2028\u2029]/g, unicodeEscape);
 
 /** Every character beyond ASCII as `\u` and four hexadecimal digits, in small letters. */
 const withUnicodeEscapes = (json: string): string => json.replace(/[\u0080-\uffff]/g, unicodeEscape);
@@ -201,7 +126,7 @@ const withUnicodeEscapes = (json: string): string => json.replace(/[\u0080-\ufff
 const unicodeEscape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** A number as Python writes it: whole numbers digit by digit, others as `repr` does. */
+/** Writes a number as Python does: whole numbers digit by digit, others as `repr` does. */
 export function pythonNumber(text: string): string {
   if (!/[.eE]/.test(text)) return text;
   const value = Number(text);
@@ -213,7 +138,7 @@ export function pythonNumber(text: string): string {
   return written.includes('.') ? written : `${written}.0`;
 }
 
-/** A number as PHP writes it: integers of 64 bits digit by digit, others with as many digits as they need. */
+/** Writes a number as PHP does: integers of 64 bits digit by digit, others with as many digits as they need. */
 export function phpNumber(text: string): string {
   if (!/[.eE]/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)) return text;
   const value = Number(text);

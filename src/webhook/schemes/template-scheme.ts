@@ -66,6 +66,7 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
       : `the header ${timestampHeader}`;
   return {
     name,
+    recipe: options,
     credentialHeaders: [signatureHeader],
     plainHeaders: [nonceHeader, timestampHeader].filter((header) => header !== undefined),
     toleranceMs: isTimed ? options.toleranceMs : undefined,

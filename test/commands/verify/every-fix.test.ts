@@ -1,11 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
 import { presets } from '../../../src/webhook/presets.ts';
-import { bodyFormNames } from '../../../src/webhook/explain/body-form-names.ts';
-import { bodyForms } from '../../../src/webhook/explain/body-forms.ts';
+import { bodyFormNames, bodyForms } from '../../../src/webhook/explain/body-forms.ts';
 import {
   algorithms,
   encodings,
@@ -273,7 +271,7 @@ const timed = (timestampFormat: 'unix' | 'milliseconds'): Side =>
 
 /** Each finding that has a fix, and each form of a secret. */
 const findings: readonly (readonly [says: string, situation: Partial<Situation>])[] = [
-  ['capital letters', { headers: forge((value) => value.toUpperCase()) }],
+  ["behind 'SHA256='", { headers: forge((value) => value.toUpperCase()) }],
   ['something in front changed it', { sender: plain('square'), url: 'http://10.0.0.7:8443/leads?a=b' }],
   ["under the scheme 'github', and the scheme here is 'token'", { receiver: plain('token') }],
   [
@@ -293,11 +291,11 @@ const findings: readonly (readonly [says: string, situation: Partial<Situation>]
     "behind a word such as 'Bearer'",
     { sender: plain('token'), headers: forge((value) => `Bearer ${value}`) },
   ],
-  ['except for the quotes', { sender: plain('token'), change: (secret) => `"${secret}"` }],
-  ['except for the quotes', { sender: plain('token'), headers: forge((value) => `"${value}"`) }],
-  ['except for the quotes', { sender: plain('token'), headers: forge((value) => `'${value}'`) }],
+  ['without the quotes around it', { sender: plain('token'), change: (secret) => `"${secret}"` }],
+  ['in double quotes', { sender: plain('token'), headers: forge((value) => `"${value}"`) }],
+  ['in single quotes', { sender: plain('token'), headers: forge((value) => `'${value}'`) }],
   [
-    'except for white space',
+    'without the blanks at its ends',
     { sender: plain('token'), secret: 'correct', change: (secret) => ` cor rect${secret.slice(7)}` },
   ],
   ['holds a matching', { sender: plain('custom', { signatureHeader: 'x-a' }), receiver: plain('token') }],
@@ -312,16 +310,8 @@ const findings: readonly (readonly [says: string, situation: Partial<Situation>]
   ["with 'whsec_' before it", secretsOf('whsec_correct horse', 'correct horse')],
   ["without its 'v1,'", { ...secretsOf(secrets[6] ?? '', `v1,${secrets[6] ?? ''}`), sender: plain('svix') }],
   ['without the blanks at its ends', secretsOf('correct', ' correct\n')],
-  [
-    'without the blanks at its ends, decoded',
-    secretsOf('correct', ` ${Buffer.from('correct').toString('base64')}`),
-  ],
   ['without the quotes around it', secretsOf('correct horse', "'correct horse'")],
   ['with a line break at its end', secretsOf('correct horse\n', 'correct horse')],
-  ['with CR LF at its end', secretsOf('correct horse\r\n', 'correct horse')],
-  ['in base64 instead of hex', secretsOf('AP8QqgD/EKpBQkNE', '00ff10aa00ff10aa41424344')],
-  ['in hex instead of base64', secretsOf('00ff10aa00ff10aa41424344', 'AP8QqgD/EKpBQkNE')],
-  ['in hex instead of base64', secretsOf('6162636162', 'YWJjYWI')],
 ];
 
 it.each(findings)('the fix verifies in a shell: %s', async (says, situation) => {
@@ -347,13 +337,7 @@ it('the fix verifies in a shell: each form of a body', async () => {
   const said = new Set<string>();
   const others = [
     ...['{"b":"é/<b>","a":1.50,"c":1e20}', '{ "b": "é\\/<b>",\n"a": 12345678901234567890123, "c": "1" }\n'],
-    ...[
-      '"text"',
-      '\ufeff{"a":1}',
-      gzipSync('{"a":1}'),
-      Buffer.from([0x7b, 0xe9, 0x7d]),
-      '{"a":1}\r\n{"b":2}\n',
-    ],
+    ...['"text"', '\ufeff{"a":1}', Buffer.from([0x7b, 0xe9, 0x7d]), '{"a":1}\r\n{"b":2}\n'],
   ];
   for (const body of others.map((text) => Buffer.from(text))) {
     for (const { name, bytes } of bodyForms(body)) {
@@ -374,58 +358,15 @@ it('the fix verifies in a shell: each form of a body', async () => {
   expect(bodyFormNames.filter((name) => !said.has(name))).toEqual([]);
 });
 
-const onWindows: readonly (readonly [
-  Partial<Situation>,
-  fix: string,
-  schemeFile: string | null,
-  secret: string,
-])[] = [
-  [{ receiver: plain('token') }, '--scheme github', null, 'correct horse'],
-  [
-    { sender: plain('custom', { signatureHeader: 'x-acme', prefix: "it's=" }), receiver: plain('token') },
-    '--scheme scheme.json',
-    '{"signatureHeader":"x-acme","prefix":"it\'s="}',
-    'correct horse',
-  ],
-  [
-    { sender: plain('square'), url: 'http://10.0.0.7:8443/leads?a=b' },
-    '--scheme scheme.json',
-    '{"scheme":"square","publicUrl":"https://hooks.example.com/leads"}',
-    '',
-  ],
-  [secretsOf('correct horse', '"correct horse"'), 'set LEADS_WEBHOOK_SECRET', null, 'correct horse'],
-  [
-    { sender: plain('token'), receiver: plain('github') },
-    '--scheme scheme.json',
-    '{"scheme":"token","tokenHeader":"x-webhook-token"}',
-    'correct horse',
-  ],
-];
-
-it.each(onWindows)(
-  'on Windows a fix names a file, and a variable for the secret: %#',
-  async (situation, says, schemeFile, secret) => {
+it('on Windows, whose shells have no quotes in common, a fix that needs them is not printed', async () => {
+  const fixOn = async (situation: Partial<Situation>): Promise<string | undefined> => {
     const one = { ...genuine, ...situation };
-    const capture = captured(one) ?? [];
-    const given = one.change(one.secret);
-    const who = flagsOf(one.receiver ?? one.sender, given);
-    const { stdout } = await leads(['verify', ...capture, ...who], { clock, platform: 'win32' });
-    const fix = /^fix: (.*)$/m.exec(stdout)?.[1] ?? '';
-    expect(fix).toContain(says);
-    expect(/^scheme\.json: (.*)$/m.exec(stdout)?.[1] ?? null).toBe(schemeFile);
-    const variable = /set (LEADS_WEBHOOK_\w+) to the secret that was given/.exec(stdout)?.[1];
-    expect(variable !== undefined, stdout).toBe(secret !== '');
-    const file = fileOf(schemeFile ?? '', 'scheme.json');
-    const words = fix.startsWith('set ')
-      ? []
-      : fix.replace('scheme.json', file).replaceAll('"', '').split(' ');
-    const kept = withFix(capture, who, variable === undefined ? words : [...words, '--secret', '']);
-    const argv = variable === undefined ? kept : kept.slice(0, -2);
-    const env = variable === undefined ? {} : { [variable]: secret };
-    const fixed = await leads(['verify', ...argv], { clock, env });
-    expect([fixed.exitCode, fixed.stdout.includes('genuine')], fixed.stdout + fixed.stderr).toEqual([
-      0,
-      true,
-    ]);
-  },
-);
+    const who = flagsOf(one.receiver ?? one.sender, one.change(one.secret));
+    const argv = ['verify', ...(captured(one) ?? []), ...who];
+    return /^fix: (.*)$/m.exec((await leads(argv, { clock, platform: 'win32' })).stdout)?.[1];
+  };
+  expect(await fixOn({ sender: plain('stripe'), age: 7_200_000 })).toBe('--at 2026-01-15T10:00:00.000Z');
+  expect(await fixOn({ receiver: plain('slack') })).toBe('--scheme github');
+  expect(await fixOn({ receiver: plain('token') })).toBeUndefined();
+  expect(await fixOn(secretsOf('correct horse', '"correct horse"'))).toBeUndefined();
+});

@@ -1,7 +1,6 @@
-import { createHmac, createSecretKey, generateKeyPairSync, sign } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { explanationLines } from '../../../src/webhook/explain/explanation-text.ts';
-import { Secret } from '../../../src/secret.ts';
+import { explanationLines } from '../../../src/output/explanation.ts';
 import { explain } from '../../../src/webhook/explain/explain-delivery.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';
@@ -16,7 +15,7 @@ const mac = (content: string | Buffer, key: string | Buffer = secret, algorithm 
 function why(name: string, headers: Headers, options: SchemeOptions = {}, other = secret): string {
   const scheme = schemeNamed(name, options);
   const guard = { scheme, keys: [keyOf(scheme, other)] };
-  return explanationLines(explain(delivered(headers, outgoing(body)), guard, now).finding).join(' ');
+  return explanationLines(explain(delivered(headers, outgoing(body)), guard, now), 'linux').join(' ');
 }
 
 const header = { signatureHeader: 'x-signature' };
@@ -28,7 +27,6 @@ const json = JSON.parse(body.toString()) as unknown;
 test.each([
   ['without white space', JSON.stringify(json)],
   ['two blanks of indentation', JSON.stringify(json, null, 2)],
-  ['four blanks of indentation', JSON.stringify(json, null, 4)],
   ['as Python does', String.raw`{"id": "lead_1", "name": "Zo\u00eb/\u00e9"}`],
   ['as PHP does', String.raw`{"id":"lead_1","name":"Zo\u00eb\/\u00e9"}`],
   ['without its line break', body.toString().trim()],
@@ -48,10 +46,10 @@ test.each([
   expect(why('custom', signed(body, key), header, given)).toContain(what);
 });
 
-test('a signature in capital letters is explained', () => {
+test('a signature behind another prefix is explained', () => {
   expect(
     why('github', [['X-Hub-Signature-256', `SHA256=${mac(body).digest('hex').toUpperCase()}`]]),
-  ).toContain('capital letters');
+  ).toContain("behind 'SHA256='");
 });
 
 test('a delivery of another scheme is explained by its headers', () => {
@@ -75,34 +73,11 @@ test('a scheme that is found is explained by flags that accept the delivery', ()
       { signatureHeader: 'x-acme-signature', encoding: 'base64', prefix: 'sha256=' },
     ],
     [
-      [
-        ['X-Acme-Time', String(now)],
-        [
-          'X-Acme-Signature',
-          mac(Buffer.concat([Buffer.from(`${now}\n`), body]), secret, 'sha512').digest('base64url'),
-        ],
-      ],
+      [['X-Acme-Signature', mac(body, Buffer.from(secret, 'base64'), 'sha512').digest('base64url')]],
       {
         signatureHeader: 'x-acme-signature',
         algorithm: 'hmac-sha512',
         encoding: 'base64url',
-        timestampHeader: 'x-acme-time',
-        timestampFormat: 'milliseconds',
-        signedContent: String.raw`{timestamp}\n{body}`,
-      },
-    ],
-    [
-      [
-        ['X-Request-Id', 'r-1'],
-        [
-          'X-Acme-Signature',
-          mac(Buffer.concat([Buffer.from('r-1.'), body]), Buffer.from(secret, 'base64')).digest('hex'),
-        ],
-      ],
-      {
-        signatureHeader: 'x-acme-signature',
-        nonceHeader: 'x-request-id',
-        signedContent: '{id}.{body}',
         secretEncoding: 'base64',
       },
     ],
@@ -113,73 +88,6 @@ test('a scheme that is found is explained by flags that accept the delivery', ()
     const scheme = schemeNamed('custom', options);
     const verdict = scheme.authenticate(delivered(headers, outgoing(body)), [keyOf(scheme, secret)]);
     expect(verdict).toMatchObject({ ok: true });
-  }
-});
-
-test('a list with its time, upper-case hex and asymmetric signatures are found, with flags that accept them', () => {
-  const pair = generateKeyPairSync('ed25519');
-  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const pem = (key: typeof pair.publicKey) => key.export({ type: 'spki', format: 'pem' }).toString();
-  const seconds = String(now / 1000);
-  const timed = Buffer.concat([Buffer.from(`${seconds}.`), body]);
-  const recipes: [string, Headers, SchemeOptions, string][] = [
-    [
-      'a list with its time',
-      [['X-Acme-Signature', `t=${seconds},v1=${mac(timed).digest('hex')}`]],
-      { signatureHeader: 'x-acme-signature', prefix: 'v1=', timestampPrefix: 't=' },
-      secret,
-    ],
-    [
-      'a list with other separators',
-      [
-        [
-          'X-Acme-Signature',
-          `ts=${now};h1=${mac(Buffer.concat([Buffer.from(`${now}:`), body]))
-            .digest('hex')
-            .toUpperCase()};h2=x`,
-        ],
-      ],
-      {
-        signatureHeader: 'x-acme-signature',
-        prefix: 'h1=',
-        separator: ';',
-        signedContent: '{timestamp}:{body}',
-        timestampPrefix: 'ts=',
-        timestampFormat: 'milliseconds',
-      },
-      secret,
-    ],
-    [
-      'Ed25519',
-      [
-        ['X-Acme-Time', seconds],
-        ['X-Acme-Signature', sign(null, timed, pair.privateKey).toString('base64')],
-      ],
-      {
-        signatureHeader: 'x-acme-signature',
-        algorithm: 'ed25519',
-        encoding: 'base64',
-        timestampHeader: 'x-acme-time',
-      },
-      pem(pair.publicKey),
-    ],
-    [
-      'ECDSA',
-      [['X-Acme-Signature', sign('sha256', body, ec.privateKey).toString('base64')]],
-      { signatureHeader: 'x-acme-signature', algorithm: 'ecdsa-p256-sha256-der', encoding: 'base64' },
-      pem(ec.publicKey),
-    ],
-  ];
-  for (const [what, headers, options, given] of recipes) {
-    const guard = { scheme: schemeNamed('svix'), keys: [] };
-    const material = createSecretKey(Buffer.from(given));
-    const unreadable = [{ secret: new Secret(given), material }];
-    const { finding } = explain(delivered(headers, outgoing(body)), guard, now, unreadable);
-    const sentences = explanationLines(finding).join(' ');
-    expect(schemeIn(sentences), what).toEqual(options);
-    const scheme = schemeNamed('custom', options);
-    const verdict = scheme.authenticate(delivered(headers, outgoing(body)), [keyOf(scheme, given)]);
-    expect(verdict, what).toMatchObject({ ok: true });
   }
 });
 
@@ -206,22 +114,20 @@ test('a URL that a proxy changed is explained', () => {
   const sent = delivered(square.sign(message, keyOf(square, secret), now), message);
   const rawHeaders = [...sent.rawHeaders, ['X-Forwarded-Host', 'hooks.example.com']] as const;
   const came = { ...sent, rawHeaders, url: message.url.replace('hooks.example.com', '10.0.0.7:8443') };
-  expect(explanationLines(explain(came, { scheme: square, keys }, now).finding).join()).toContain(
+  expect(explanationLines(explain(came, { scheme: square, keys }, now), 'linux').join()).toContain(
     'was made for https://hooks.example.com',
   );
-  expect(explanationLines(explain(came, { scheme: square, keys }, now).finding).join()).toContain(
+  expect(explanationLines(explain(came, { scheme: square, keys }, now), 'linux').join()).toContain(
     '"publicUrl":"https://hooks.example.com/leads"',
   );
   const proxied = schemeNamed('square', { publicUrl: new URL('https://hooks.example.com/leads') });
   expect(proxied.authenticate(came, keys)).toMatchObject({ ok: true });
 });
 
-test('a token that is nearly right, or in the wrong header, is explained', () => {
+test('a token in quotes, or in the wrong header, is explained', () => {
   const token = 'Correct-Horse';
   const of = (name: string, value: string) => why('token', [[name, value]], {}, token);
   expect(of('X-Webhook-Token', '"Correct-Horse"')).toContain('quotes');
-  expect(of('X-Webhook-Token', 'correct-horse')).toContain('capital and small');
-  expect(of('X-Webhook-Token', 'Correct%2DHorse')).toContain('percent-encoding');
   expect(of('Authorization', 'Bearer Correct-Horse')).toContain('header authorization');
   expect(of('X-Token', 'Correct-Horse')).toContain('header x-token');
   expect(of('X-Webhook-Token', 'Correct-Horsf')).toContain('another secret');
@@ -256,7 +162,8 @@ test('no explanation contains a secret or a signature', () => {
     for (const given of [right, other]) {
       const keys = [keyOf(scheme, given)];
       const text = explanationLines(
-        explain(delivered(headers, outgoing(body)), { scheme, keys }, now).finding,
+        explain(delivered(headers, outgoing(body)), { scheme, keys }, now),
+        'linux',
       ).join(' ');
       for (const part of [given, ...headers.map(([, value]) => value)]) {
         if (part.length > 20) expect(text).not.toContain(part);
@@ -271,6 +178,6 @@ test('a body of the largest size is explained with bounded work', () => {
   const junk = Array.from({ length: 90 }, (_, i) => [`x-sig-${i}`, mac(String(i)).digest('hex')] as const);
   const keys = ['a', 'b', 'c', 'd'].map((one) => keyOf(scheme, one));
   const begin = process.cpuUsage();
-  expect(explanationLines(explain(delivered(junk, large), { scheme, keys }, now).finding)).toHaveLength(1);
+  expect(explanationLines(explain(delivered(junk, large), { scheme, keys }, now), 'linux')).toHaveLength(1);
   expect(process.cpuUsage(begin).user / 1000).toBeLessThan(2000);
 });

@@ -1,0 +1,49 @@
+import { shellWord } from '../front.ts';
+import type { Explanation, Fix } from '../webhook/explain/explain-delivery.ts';
+
+/** The flags of a receiver, and those about one capture alone. */
+interface FixFlags {
+  readonly receiver: string;
+  readonly capture: string;
+}
+
+/**
+ * The fix as words for a shell of POSIX, in which a variable stands for the secret. Undefined for a shell of Windows where
+ * the fix needs quotes: those shells have none in common.
+ */
+export function fixFlags(fix: Fix, platform: string): FixFlags | undefined {
+  const { here: schemeName, scheme, secret, bodyForm, signedAt } = fix;
+  const words: string[] = [];
+  const parts = Object.entries(scheme ?? {}).filter(([, value]) => value !== undefined);
+  const name = scheme === undefined ? schemeName : (scheme['scheme'] ?? 'custom');
+  const isPreset = parts.length === 1 && scheme?.['scheme'] !== undefined;
+  if (isPreset) words.push(`--scheme ${name}`);
+  else if (scheme !== undefined) {
+    words.push(`--scheme ${shellWord(inAscii(JSON.stringify(Object.fromEntries(parts))))}`);
+  }
+  const variable = schemeName === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
+  const isToken = name === 'token';
+  if (secret !== undefined || isToken !== (schemeName === 'token')) {
+    const value = (secret?.shell ?? '"$SECRET"').replaceAll('SECRET', variable);
+    words.push(`--${isToken ? 'token' : 'secret'} ${value}`);
+  }
+  const capture = [
+    ...(bodyForm === undefined ? [] : [`--body-form ${bodyForm}`]),
+    ...(signedAt === undefined ? [] : [`--at ${new Date(signedAt).toISOString()}`]),
+  ];
+  if (platform === 'win32' && words.length > (isPreset ? 1 : 0)) return undefined;
+  return { receiver: words.join(' '), capture: capture.join(' ') };
+}
+
+/** A header may hold any byte, and a terminal does not show each as it is. */
+const inAscii = (json: string): string =>
+  json.replace(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** Sentences for the operator of a receiver; nothing is accepted because of them. */
+export function explanationLines({ sentence, fix }: Explanation, platform: string): readonly string[] {
+  if (sentence === undefined) return [];
+  const flags = fix === undefined ? undefined : fixFlags(fix, platform);
+  return flags === undefined || flags.capture !== '' || flags.receiver === ''
+    ? [sentence]
+    : [sentence, `To take such deliveries: ${flags.receiver}`];
+}
