@@ -28,11 +28,16 @@ const fit: FitOptions = {
   short: shortTimes,
 };
 
+/** The result of one comparison and its repair, drawn in every form. */
+export interface AuditResult {
+  readonly audit: Audit;
+  readonly summary: AuditSummary;
+  readonly settled: SettledLeads;
+}
+
 /** Prints the counts, then the first `limit` findings. */
 export async function printTable(
-  audit: Pick<Audit, 'findings'>,
-  summary: AuditSummary,
-  settled: SettledLeads,
+  { audit, summary, settled }: AuditResult,
   limit: number,
   context: Pick<Context, 'stdout' | 'messages' | 'env' | 'globals'>,
 ): Promise<void> {
@@ -309,9 +314,7 @@ const mostListed = 100;
  */
 export async function writeJunit(
   path: string,
-  audit: Pick<Audit, 'findings' | 'counts' | 'listed' | 'isProven'>,
-  { byClass, pulled }: AuditSummary,
-  settled: SettledLeads,
+  { audit, summary: { byClass, pulled }, settled }: AuditResult,
   { doubt, ...times }: Comparison,
 ): Promise<void> {
   const doubts = doubtsOf(audit);

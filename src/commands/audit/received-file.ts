@@ -202,7 +202,7 @@ async function looksInto(file: Chunks): Promise<{ readonly holdsIds: boolean; re
 /** The head of a column that a database has printed. */
 const columnHead = /^"?id"?$/i;
 
-/** Reads ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for what is none. */
+/** Reads ids, one a line, bare or as JSON and CSV write them. Throws a `DataError` for any other line. */
 async function* idsIn(chunks: Chunks, name: string): AsyncGenerator<readonly string[]> {
   let nth = 0;
   for await (const lines of linesIn(chunks)) {

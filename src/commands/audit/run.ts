@@ -10,7 +10,7 @@ import { checkReportPlace } from '../flags/report-file.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
 import {
-  type AuditSummary,
+  type AuditResult,
   horizonDoubt,
   printJson,
   printMissing,
@@ -24,13 +24,7 @@ import {
   doubtsOf,
 } from './print.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
-import {
-  type ComparedSides,
-  openRepair,
-  type RepairedFindings,
-  repairFindings,
-  type RepairPlan,
-} from './repair.ts';
+import { type ComparedSides, openRepair, repairFindings, type RepairPlan } from './repair.ts';
 import { unlistedClasses } from '../../audit/classify-lead.ts';
 import { StatusField } from '../../audit/compare-payloads.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
@@ -76,15 +70,16 @@ async function auditRound(
       return repairFindings(opened, plan, context);
     });
     const summary = summarize(audit, filter, repaired.repaired.size);
+    const result = { audit, summary, settled: repaired };
     const doubt = horizonDoubt(summary);
     const isOver = problemsIn(summary) - repaired.repaired.size - repaired.arrived.size <= 0;
     const report = reportedTo(isOver, options, context);
     try {
-      if (report !== undefined) await print(opened, summary, repaired, options, report);
+      if (report !== undefined) await print(result, options, report);
     } finally {
       if (options.junit !== undefined) {
         const times = { startedAt, ms: clock.now() - startedAt };
-        await writeJunit(options.junit, audit, summary, repaired, { ...times, doubt });
+        await writeJunit(options.junit, result, { ...times, doubt });
       }
     }
     if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);
@@ -99,16 +94,14 @@ async function auditRound(
 }
 
 function print(
-  { audit }: OpenedAudit,
-  summary: AuditSummary,
-  settled: RepairedFindings,
+  { audit, summary, settled }: AuditResult,
   { missing, format, watch, limit }: AuditCommandOptions,
   context: Reported,
 ): Promise<void> {
   if (missing) return printMissing(audit, context);
   if (format === 'json') return printJson(audit, summary, context);
   if (watch !== undefined) return printRound(summary, context);
-  return printTable(audit, summary, settled, limit, context);
+  return printTable({ audit, summary, settled }, limit, context);
 }
 
 type Reported = Pick<Context, 'stdout' | 'messages' | 'clock' | 'env' | 'globals'>;

@@ -36,10 +36,10 @@ export async function run(options: SendOptions, context: Context): Promise<Outco
     random: context.random,
   });
   if (options.dryRun !== undefined) {
-    await printRequests(source, signer, target, options, context);
+    await printRequests({ source, signer, target }, options, context);
     return 'done';
   }
-  return send(source, signer, target, options, context);
+  return send({ source, signer, target }, options, context);
 }
 
 /** In production a person would call the phone number of a test lead. */
@@ -53,10 +53,14 @@ function rejectGeneratedElsewhere(options: SendOptions, { isLocal, url }: Resolv
   });
 }
 
+interface Sending {
+  readonly source: ReturnType<typeof outgoingDeliveries>;
+  readonly signer: Signer;
+  readonly target: ResolvedTarget;
+}
+
 async function send(
-  source: ReturnType<typeof outgoingDeliveries>,
-  signer: Signer,
-  target: ResolvedTarget,
+  { source, signer, target }: Sending,
   options: SendOptions,
   context: Context,
 ): Promise<Outcome> {
@@ -239,9 +243,7 @@ function rejectContradictions(options: SendOptions): void {
 
 /** `--dry-run`: prints each signed request and sends nothing. */
 async function printRequests(
-  source: AsyncIterable<readonly OutgoingDelivery[]>,
-  signer: Signer,
-  { trust, caFile }: ResolvedTarget,
+  { source, signer, target: { trust, caFile } }: Sending,
   { dryRun, count = Infinity }: SendOptions,
   { stdout, clock, messages }: Context,
 ): Promise<void> {
