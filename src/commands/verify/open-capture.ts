@@ -116,7 +116,7 @@ async function readBounded(
 }
 
 /**
- * Reads a file that a capture names, which must be a regular file: somebody else wrote the capture, and reading a
+ * Reads a file that a capture names, which must be a regular file: a stranger wrote the capture, and reading a
  * device or a pipe may never end.
  */
 async function readNamedFile(file: string, context: Pick<Context, 'stdin' | 'signal'>): Promise<Buffer> {

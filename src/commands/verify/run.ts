@@ -312,7 +312,7 @@ function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
 /** Lower-case names of the headers by which a scheme is recognized. */
 const tellingHeaders = (): readonly string[] => headerOf().map(([, header]) => header);
 
-/** The first scheme whose header the delivery carries; undefined where there is none. */
+/** The first scheme whose header the delivery carries; undefined where it carries the header of no scheme. */
 function detectScheme({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): string | undefined {
   const names = new Set(rawHeaders.map(([name]) => name.toLowerCase()));
   return headerOf().find(([, header]) => names.has(header))?.[0];
