@@ -178,8 +178,6 @@ async function secretsFor(
 }
 
 /** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
-export type LeadPlace = ReturnType<typeof leadPlaceOf>;
-
 export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt) {
   const option = '--lead-at';
   const leadAtNames: LeadAtNames = {
