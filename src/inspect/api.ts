@@ -5,8 +5,7 @@ import { storedDelivery } from '../receiver/stored-request.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { InspectKeys } from './inspect-keys.ts';
-import { countByTime, countVerdicts } from './queries/count-deliveries.ts';
-import { curlOf } from './queries/curl-of-delivery.ts';
+import { countDeliveries } from './queries/count-deliveries.ts';
 import { describeDelivery } from './queries/describe-delivery.ts';
 import { listPage } from './queries/list-page.ts';
 import type { Replayer } from './replay/replayer.ts';
@@ -33,8 +32,6 @@ const routes: readonly Route[] = [
   { method: 'GET', path: /^\/api\/deliveries$/, answer: pageAnswer },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: deliveryAnswer },
   { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
-  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/curl$/, answer: curlAnswer },
-  { method: 'GET', path: /^\/api\/chart$/, answer: chartAnswer },
   { method: 'GET', path: /^\/api\/counts$/, answer: countsAnswer },
   { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
 ];
@@ -81,15 +78,12 @@ export interface ApiParts {
 const defaultRows = 100;
 const mostRows = 200;
 
-const defaultBuckets = 60;
-const mostBuckets = 240;
-
 /** In characters, of what is searched for. */
 const longestText = 500;
 
 async function inboxAnswer({ location, inbox, replays }: ApiParts): Promise<Answer> {
   await inbox.checkReadable();
-  const body: WireInbox = { location, targets: replays.targets, program: `leads ${LEADS_VERSION}` };
+  const body: WireInbox = { location, targets: replays.targets };
   return { status: 200, body };
 }
 
@@ -132,20 +126,9 @@ async function bodyAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Ans
   };
 }
 
-async function curlAnswer({ inbox }: ApiParts, { seq }: ApiRequest): Promise<Answer> {
-  return { status: 200, body: curlOf(inInbox(await storedDelivery(inbox, seq), seq)) };
-}
-
-async function chartAnswer({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<Answer> {
-  const until = query.number('until') ?? clock.now();
-  const since = query.number('since');
-  if (since !== undefined && since >= until) throw badRequest("The query's since must be before its until.");
-  const buckets = query.number('buckets', 1, mostBuckets) ?? defaultBuckets;
-  return { status: 200, body: await countByTime(inbox, { since, until, buckets }) };
-}
-
-async function countsAnswer({ inbox }: ApiParts, { query }: ApiRequest): Promise<Answer> {
-  return { status: 200, body: await countVerdicts(inbox, query.number('since'), query.number('until')) };
+async function countsAnswer({ inbox, clock }: ApiParts, { query }: ApiRequest): Promise<Answer> {
+  const window = { since: query.number('since'), until: query.number('until') };
+  return { status: 200, body: await countDeliveries(inbox, window, clock.now()) };
 }
 
 function inInbox<T>(found: T | undefined, seq: number): T {

@@ -55,7 +55,6 @@ export interface WireInbox {
   readonly location: string;
   /** The targets of replays, in the order in which the command line named them. */
   readonly targets: readonly WireTarget[];
-  readonly program: string;
 }
 
 export interface WireTarget {
@@ -105,9 +104,6 @@ export interface WirePage {
   readonly next: number | null;
 }
 
-/** At most so many bytes of a body are shown in hexadecimal. */
-export const mostDumped = 8 * 1024;
-
 /** `GET /api/deliveries/SEQ` */
 export interface WireDelivery extends WireRow {
   readonly remote: string;
@@ -115,14 +111,14 @@ export interface WireDelivery extends WireRow {
   readonly path: string;
   /** Credentials are redacted. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The body as text: UTF-8, each byte that is not as U+FFFD. At most the first 1 MiB. */
-  readonly text: string;
-  /** The text is shorter than the body: `GET /api/deliveries/SEQ/body` has all of it, as an attachment. */
+  /** The body as UTF-8 text, at most the first 1 MiB; or in hexadecimal and ASCII, at most the first 8 KiB. */
+  readonly raw: string;
+  /** The body is not text: `raw` is in hexadecimal. */
+  readonly isHex: boolean;
+  /** `raw` has less than the body: `GET /api/deliveries/SEQ/body` has all of it, as an attachment. */
   readonly isCut: boolean;
-  /** The body has bytes that are not UTF-8. */
-  readonly hasInvalidText: boolean;
-  /** The first `mostDumped` bytes of the body, 16 a line, in hexadecimal and ASCII; null where it is text. */
-  readonly hex: string | null;
+  /** The delivery as a command for a POSIX shell, ready to paste. */
+  readonly curl: string;
   /** Why the body is not all there: it was not read, was pruned or erased, or only its beginning was kept. Null: it is. */
   readonly missing: string | null;
   /** The body as JSON, indented by two spaces, with every digit; null where it is not JSON, or too large. */
@@ -131,8 +127,8 @@ export interface WireDelivery extends WireRow {
   readonly firstSeq: number | null;
   /** Fields that differ from the lead's first delivery; null where it is the first one. */
   readonly differs: readonly string[] | null;
-  /** Why it was rejected, as `leads verify` explains it: a sentence each; null where it was not. */
-  readonly explanation: readonly string[] | null;
+  /** Why no lead was taken from it, a sentence each; empty where one was. */
+  readonly explanation: readonly string[];
   /** The attempts to forward the lead, oldest first. */
   readonly results: readonly WireResult[];
   /** Where the lead stands at its targets. */
@@ -164,26 +160,15 @@ export interface WireResult {
   readonly at: number;
 }
 
-/** `GET /api/deliveries/SEQ/curl` */
-export interface WireCurl {
-  /** For a POSIX shell, ready to paste. */
-  readonly command: string;
-  /** The address has https, though nobody knows how the delivery came. */
-  readonly isHttpsAssumed: boolean;
-}
-
-/** `GET /api/chart?since=&until=&buckets=`: at most 240 buckets of the same length; without `since` the window fits the last day. */
-export interface WireChart {
+/** `GET /api/counts?since=&until=`: the counts of the list, and a chart of all that was received, stored or not. */
+export interface WireCounts {
+  /** The number of rows of each kind; 1,000 of `waiting` and `dead` stand for more. */
+  readonly rows: Readonly<Record<WireListFilter, number>>;
+  /** The beginning of the first bucket. Without a `since` it fits what came in the last day. */
   readonly since: number;
-  readonly until: number;
   readonly bucketMs: number;
   readonly buckets: readonly WireBucket[];
-  /** How many of the deliveries in the buckets are not stored any more. */
-  readonly removed: Readonly<Record<WireVerdict, number>>;
 }
-
-/** `GET /api/counts?since=&until=`: how many rows the list has of each; 1,000 of `waiting` and `dead` stand for more. */
-export type WireCounts = Readonly<Record<WireListFilter, number>>;
 
 /** The counts of one bucket, and the time at which it begins. */
 export interface WireBucket extends Readonly<Record<WireVerdict, number>> {
@@ -201,6 +186,4 @@ export interface WireReplayed {
   readonly ok: boolean;
   readonly answer: string;
   readonly durationMs: number;
-  /** The target that the lead waited for, and does not any more; null where it did not. */
-  readonly settled: string | null;
 }

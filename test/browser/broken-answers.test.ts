@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { Api } from '../../src/inspect/web/api-client/api.ts';
+import { Api } from '../../src/inspect/web/state/api.ts';
 
 it('an answer that breaks off is no connection, like none at all', async () => {
   const server = createServer((_, response) => {

@@ -49,11 +49,10 @@ inChromium('hostile deliveries', (browser) => {
       await page.keyboard.press('j');
       await expect.poll(() => page.url()).not.toBe(old);
       await page.locator('.delivery[aria-busy="false"]').waitFor();
-      const hex = page.getByRole('button', { name: 'Hex', pressed: true });
-      if (await hex.isVisible()) inHex.push(await body.textContent());
-      if (await page.getByRole('button', { name: 'Formatted' }).isVisible()) {
-        await page.getByRole('button', { name: 'Raw' }).click();
-        await page.getByRole('button', { name: 'Formatted' }).click();
+      if ((await page.locator('.code.is-table').count()) > 0) inHex.push(await body.textContent());
+      for (const form of ['Raw', 'curl', 'Formatted']) {
+        const button = page.getByRole('button', { name: form, exact: true });
+        if (await button.isVisible()) await button.click();
       }
     }
     expect(inHex).toEqual([expect.stringMatching(/ ff c3 28 22 7d +\|s","n":"\.\.\("}\|\n$/)]);
@@ -67,18 +66,10 @@ inChromium('hostile deliveries', (browser) => {
     await open('lead_numbers');
     expect(await body.textContent()).toContain('12345678901234567890');
     expect(await body.textContent()).toContain('1e400');
-    await open('lead_long');
-    await page.getByRole('button', { name: /^Show all/ }).click();
-    await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(1_000_000);
-    for (const id of [...Object.keys(costly), 'lead_ones']) {
+    for (const id of ['lead_long', ...Object.keys(costly), 'lead_ones']) {
       await open(id);
-      for (const form of ['Raw', 'Formatted']) {
-        const button = page.getByRole('button', { name: form });
-        if (!(await button.isVisible())) continue;
-        await button.click();
-        await page.getByRole('button', { name: /^Show all/ }).click();
-        await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(300_000);
-      }
+      await page.getByText('Only the beginning is shown.').waitFor();
+      await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(3_000);
     }
     await open('lead_bidi');
     await expectAccessible(page);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { WireChart, WireDelivery, WirePage, WireCurl } from '../../src/inspect/wire.ts';
+import type { WireCounts, WireDelivery, WirePage } from '../../src/inspect/wire.ts';
 import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { listPage } from '../../src/inspect/queries/list-page.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { rejection, type RejectReason } from '../../src/webhook/delivery-answer.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
+import { FakeClock } from '../support/clock.ts';
 import { inspect, type Inspected } from './support.ts';
 
 const arrival = (leadId: string, body: string | Uint8Array, receivedAt = 1_000) => ({
@@ -114,21 +115,21 @@ describe('a delivery', () => {
   it('is shown as the text that it is, whatever it is', async () => {
     const hostile = `{"id":"a","contact":{"name":"</textarea><script>alert(1)</script>\u202e\u0007","email":"javascript:alert(1)"}}`;
     const { delivery } = await detail(hostile);
-    expect(delivery.text).toBe(hostile);
+    expect(delivery).toMatchObject({ raw: hostile, isHex: false, isCut: false });
     const invalid = await detail(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]));
-    expect(invalid.delivery).toMatchObject({ text: '{\ufffd\ufffd}', hasInvalidText: true, formatted: null });
-    expect(invalid.delivery.hex).toBe(`00000000  7b ff fe 7d${' '.repeat(38)}|{..}|`);
+    const dump = `00000000  7b ff fe 7d${' '.repeat(38)}|{..}|`;
+    expect(invalid.delivery).toMatchObject({ raw: dump, isHex: true, formatted: null });
     const binary = await detail(new Uint8Array(9000));
-    expect(binary.delivery).toMatchObject({ hasInvalidText: false, size: 9000 });
-    expect(binary.delivery.hex?.split('\n').at(-1)).toBe(`00001ff0  ${'00 '.repeat(16)} |${'.'.repeat(16)}|`);
-    expect((await detail('{"id":"a",\r\n\t"t":"é"}')).delivery.hex).toBe(null);
+    expect(binary.delivery).toMatchObject({ isHex: true, isCut: true, size: 9000 });
+    expect(binary.delivery.raw.split('\n').at(-1)).toBe(`00001ff0  ${'00 '.repeat(16)} |${'.'.repeat(16)}|`);
+    expect((await detail('{"id":"a",\r\n\t"t":"é"}')).delivery.isHex).toBe(false);
     const deep = await detail(`{"id":"a","d":${'['.repeat(200)}${']'.repeat(200)}}`);
     expect(deep.delivery.formatted?.split('\n')).toHaveLength(402);
     const deeper = await detail(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     expect(deeper.delivery.formatted).toBe(null);
     const large = await detail(`{"id":"a","t":"${'x'.repeat(1_200_000)}"}`);
-    expect(large.delivery).toMatchObject({ isCut: true, hasInvalidText: false });
-    expect(large.delivery.text).toHaveLength(1024 * 1024);
+    expect(large.delivery).toMatchObject({ isCut: true, isHex: false });
+    expect(large.delivery.raw).toHaveLength(1024 * 1024);
   });
 
   it('is downloaded whole, as an attachment that no browser shows', async () => {
@@ -143,8 +144,8 @@ describe('a delivery', () => {
     const page = await inspect();
     await page.inbox.reject([rejected('x'.repeat(20_000), [['X-Signature', '[redacted]']])]);
     const delivery = await asked<WireDelivery>(page, 'deliveries/1');
-    expect(delivery.explanation?.[0]).toBe('The signature does not match.');
-    expect(delivery.explanation?.[1]).toMatch(/--explain/);
+    expect(delivery.explanation[0]).toBe('The signature does not match.');
+    expect(delivery.explanation[1]).toMatch(/--explain/);
     expect(delivery.missing).toMatch(/first 16 KiB/);
     expect(delivery.notReplayable).toMatch(/never replayed/);
     expect(delivery.size).toBe(16 * 1024);
@@ -161,7 +162,7 @@ describe('a delivery', () => {
     const delivery = deliveryOf('', { rawHeaders });
     await page.inbox.reject([{ delivery, rejection: rejection(reason, 'why') }]);
     const described = await asked<WireDelivery>(page, 'deliveries/1');
-    expect(described.text).toBe('');
+    expect(described.raw).toBe('');
     if (missing === null) expect(described.missing).toBeNull();
     else expect(described.missing).toMatch(missing);
   });
@@ -207,8 +208,8 @@ describe('a delivery', () => {
       ],
     });
     await page.inbox.take([{ leadId: 'a', delivery }]);
-    const { command } = await asked<WireCurl>(page, 'deliveries/1/curl');
-    expect(command).toBe(
+    const { curl } = await asked<WireDelivery>(page, 'deliveries/1');
+    expect(curl).toBe(
       String.raw`curl -i https://receiver.test:8443/leads -H "X-Signature: $CREDENTIAL" -H 'X-Odd: $(touch /tmp/x) ` +
         '`id`' +
         String.raw`' -H 'Content-Type:' --data-binary '{"id":"it'\''s"}'`,
@@ -223,8 +224,8 @@ describe('the command for a shell', () => {
     const delivery = deliveryOf('{"id":"a"}', { rawHeaders: [['Host', 'a.test/$(id)']] });
     await page.inbox.take([{ leadId: 'a', delivery }]);
     for (const seq of [1, 2]) {
-      const { command } = await asked<WireCurl>(page, `deliveries/${seq}/curl`);
-      expect(command).toMatch(/^curl -i https:\/\/receiver\.example\/leads /);
+      const { curl } = await asked<WireDelivery>(page, `deliveries/${seq}`);
+      expect(curl).toMatch(/^curl -i https:\/\/receiver\.example\/leads /);
     }
   });
 
@@ -247,15 +248,15 @@ describe('the command for a shell', () => {
     );
     const addresses = await Promise.all(
       hosts.map(async (_, i) => {
-        const curl = await asked<WireCurl>(page, `deliveries/${i + 1}/curl`);
-        return [curl.command.split(' ')[2], curl.isHttpsAssumed];
+        const { curl } = await asked<WireDelivery>(page, `deliveries/${i + 1}`);
+        return curl.split(' ')[2];
       }),
     );
     expect(addresses).toEqual([
-      ['https://127.0.0.1:8080/leads', true],
-      ['https://leads.example.com/leads', true],
-      ['https://leads.example.com:8443/leads', false],
-      ['http://leads.example.com/leads', false],
+      'https://127.0.0.1:8080/leads',
+      'https://leads.example.com/leads',
+      'https://leads.example.com:8443/leads',
+      'http://leads.example.com/leads',
     ]);
   });
 });
@@ -270,40 +271,30 @@ describe('the chart', () => {
     await page.inbox.take([lead('a', 1000), lead('b', 1010), lead('c', 2500), lead('d', 9000)]);
     await page.inbox.take([lead('a', 2600)]);
     await page.inbox.reject([rejected('x')]);
-    const charts = await asked<WireChart>(page, 'chart?since=1000&until=3000&buckets=2');
-    expect(charts.buckets).toEqual([
-      {
-        at: 1000,
-        accepted: 2,
-        duplicate: 0,
-        rejected: 1,
-        other: 0,
-      },
-      {
-        at: 2000,
-        accepted: 1,
-        duplicate: 1,
-        rejected: 0,
-        other: 0,
-      },
-    ]);
-    expect(charts).toMatchObject({ bucketMs: 1000 });
+    const counts = await asked<WireCounts>(page, 'counts?since=0&until=60000');
+    expect(counts.rows).toEqual({ accepted: 4, duplicate: 1, rejected: 1, other: 0, waiting: 0, dead: 0 });
+    expect(counts).toMatchObject({ bucketMs: 60_000 });
+    expect(counts.buckets.at(-1)).toEqual({ at: 60_000, accepted: 0, duplicate: 0, rejected: 0, other: 0 });
+    expect(counts.buckets.at(-2)).toEqual({ at: 0, accepted: 4, duplicate: 1, rejected: 1, other: 0 });
+    expect((await asked<WireCounts>(page, 'counts?since=9000&until=60000')).rows.accepted).toBe(1);
   });
 
-  it('fits its window to what came in the last day, around a single one of it', async () => {
-    const page = await inspect();
+  it('fits its window to what came in the last day, in at least twelve buckets', async () => {
     const [minute, hour] = [60_000, 3_600_000];
-    const until = 30 * 24 * hour;
-    const at = (ms: number, id: string) => arrival(id, JSON.stringify({ id }), until - ms);
-    const empty = await asked<WireChart>(page, `chart?until=${until}`);
-    expect(empty).toMatchObject({ since: until - 24 * hour, until, bucketMs: 30 * minute });
+    const now = 30 * 24 * hour;
+    const page = await inspect({ clock: new FakeClock(now) });
+    const at = (ms: number, id: string) => arrival(id, JSON.stringify({ id }), now - ms);
+    const chart = async () => {
+      const { since, bucketMs, buckets } = await asked<WireCounts>(page, 'counts');
+      return { since, bucketMs, accepted: buckets.map(({ accepted }) => accepted) };
+    };
+    const none = new Array<number>(12).fill(0);
+    expect(await chart()).toEqual({ since: now - 11 * minute, bucketMs: minute, accepted: none });
     await page.inbox.take([at(25 * hour, 'older'), at(2 * minute, 'a')]);
-    const one = await asked<WireChart>(page, `chart?until=${until}`);
-    expect(one).toMatchObject({ since: until - 7 * minute, bucketMs: minute });
-    expect(one.buckets.map(({ accepted }) => accepted)).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+    expect((await chart()).accepted).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
     await page.inbox.take([at(3 * hour, 'b')]);
-    const three = await asked<WireChart>(page, `chart?until=${until}`);
-    expect(three).toMatchObject({ since: until - 3 * hour, until, bucketMs: 5 * minute });
-    expect(three.buckets.map(({ accepted }) => accepted)).toEqual([1, ...new Array<number>(34).fill(0), 1]);
+    const three = await chart();
+    expect(three).toMatchObject({ since: now - 3 * hour, bucketMs: 5 * minute });
+    expect(three.accepted).toEqual([1, ...new Array<number>(34).fill(0), 1, 0]);
   });
 });

@@ -1,82 +1,76 @@
 import type { InboxReader } from '../../inbox/inbox.ts';
-import type { WireChart, WireCounts } from '../wire.ts';
-
-interface ChartQuery {
-  /** Undefined: of the last day what has deliveries, in as many buckets as that needs. */
-  readonly since: number | undefined;
-  readonly until: number;
-  readonly buckets: number;
-}
-
-/** Counts all that was received in a window, also what is not stored any more. */
-export async function countByTime(inbox: Pick<InboxReader, 'counts'>, query: ChartQuery): Promise<WireChart> {
-  const window =
-    query.since === undefined
-      ? await fittedWindow(inbox, query.until)
-      : { since: query.since, until: query.until, buckets: query.buckets };
-  const { since, until } = window;
-  const bucketMs = Math.max(1, Math.ceil((until - since) / window.buckets));
-  const buckets = Array.from({ length: Math.max(1, Math.ceil((until - since) / bucketMs)) }, (_, i) => ({
-    at: since + i * bucketMs,
-    ...none,
-  }));
-  const removed = { ...none };
-  for await (const step of inbox.counts({ since, until, partMs: bucketMs })) {
-    for (const { part, verdict, count, isRemoved } of step) {
-      const bucket = buckets[part];
-      if (bucket === undefined) continue;
-      bucket[verdict] += count;
-      if (isRemoved) removed[verdict] += count;
-    }
-  }
-  return { since, until, bucketMs, buckets, removed };
-}
+import type { WireCounts } from '../wire.ts';
 
 const minute = 60_000;
 const day = 1440 * minute;
 
-/** Fewer buckets than that would make one delivery a bar as wide as the chart. */
-const fewestBuckets = 12;
-
-/** The part of the last day in which something came, in whole minutes; a short one is in the middle of the window. */
-async function fittedWindow(
-  inbox: Pick<InboxReader, 'counts'>,
-  until: number,
-): Promise<ChartQuery & { readonly since: number }> {
-  const start = Math.ceil(until / minute) * minute - day;
-  let [first, last] = [Infinity, 0];
-  for await (const step of inbox.counts({ since: start, until, partMs: minute })) {
-    for (const { part } of step) [first, last] = [Math.min(first, part), Math.max(last, part)];
-  }
-  if (first === Infinity) [first, last] = [0, day / minute - 1];
-  const length = [1, 2, 5, 10].find((minutes) => (last - first) / minutes < 60) ?? 30;
-  const from = Math.floor((start / minute + first) / length);
-  const count = Math.floor((start / minute + last) / length) - from + 1;
-  const buckets = Math.max(count, fewestBuckets);
-  const since = (from - Math.floor((buckets - count) / 2)) * length * minute;
-  return { since, until: since + buckets * length * minute, buckets };
-}
-
-/** More leads that wait, or are dead, are not counted: they are read one by one. */
+/** Leads that wait, or are dead, are read one by one, and not counted further than this. */
 const mostRead = 1_000;
 
-/** How many rows the list has of each filter. */
-export async function countVerdicts(
+const noDeliveries = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
+
+interface TimeWindow {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+/** Counts the rows of the list, and over time all that was received. */
+export async function countDeliveries(
   inbox: Pick<InboxReader, 'counts' | 'list'>,
-  since = 0,
-  until = Number.MAX_SAFE_INTEGER,
+  { since, until }: TimeWindow,
+  now: number,
 ): Promise<WireCounts> {
-  const counts = { ...none, waiting: 0, dead: 0 };
-  for await (const step of inbox.counts({ since, until, partMs: Number.MAX_SAFE_INTEGER })) {
-    for (const { verdict, count, isRemoved } of step) if (!isRemoved) counts[verdict] += count;
+  const rows = { ...noDeliveries, waiting: 0, dead: 0 };
+  const all = { since: since ?? 0, until: until ?? Number.MAX_SAFE_INTEGER, partMs: Number.MAX_SAFE_INTEGER };
+  for await (const counts of inbox.counts(all)) {
+    for (const { verdict, count, isRemoved } of counts) if (!isRemoved) rows[verdict] += count;
   }
   for (const state of ['waiting', 'dead'] as const) {
     for await (const _ of inbox.list({ verdicts: [state], since, until })) {
-      counts[state] += 1;
-      if (counts[state] === mostRead) break;
+      rows[state] += 1;
+      if (rows[state] === mostRead) break;
     }
   }
-  return counts;
+  const end = Math.min(until ?? now, now);
+  const start = since ?? (await firstOfLastDay(inbox, end));
+  return { rows, ...(await countByTime(inbox, Math.min(start, end), end)) };
 }
 
-const none = { accepted: 0, duplicate: 0, rejected: 0, other: 0 };
+/** Buckets of a length that people use, at most 60 and at least 12 of them. */
+const bucketMinutes = [1, 2, 5, 10, 30, 60, 180, 360, 720, 1440, 10_080, 43_200];
+const mostBuckets = 60;
+const fewestBuckets = 12;
+
+async function countByTime(
+  inbox: Pick<InboxReader, 'counts'>,
+  start: number,
+  until: number,
+): Promise<Omit<WireCounts, 'rows'>> {
+  const fitting = bucketMinutes.map((minutes) => minutes * minute);
+  const bucketMs =
+    fitting.find((ms) => (until - start) / ms < mostBuckets) ?? Math.ceil((until - start) / mostBuckets);
+  const end = Math.floor(until / bucketMs) + 1;
+  const first = Math.min(Math.floor(start / bucketMs), end - fewestBuckets);
+  const since = first * bucketMs;
+  const buckets = Array.from({ length: end - first }, (_, i) => ({
+    at: since + i * bucketMs,
+    ...noDeliveries,
+  }));
+  for await (const counts of inbox.counts({ since, until: end * bucketMs, partMs: bucketMs })) {
+    for (const { part, verdict, count } of counts) {
+      const bucket = buckets[part];
+      if (bucket !== undefined) bucket[verdict] += count;
+    }
+  }
+  return { since, bucketMs, buckets };
+}
+
+/** The minute of the first delivery of the last day, or the end where nothing came. */
+async function firstOfLastDay(inbox: Pick<InboxReader, 'counts'>, end: number): Promise<number> {
+  const start = Math.floor(end / minute) * minute - day;
+  let first = end;
+  for await (const counts of inbox.counts({ since: start, until: end + 1, partMs: minute })) {
+    for (const { part } of counts) first = Math.min(first, start + part * minute);
+  }
+  return first;
+}

@@ -4,18 +4,17 @@ import { maxRejectedBody } from '../../inbox/store-options.ts';
 import { utf8, bufferOf } from '../../json/bytes.ts';
 import { storedDelivery } from '../../receiver/stored-request.ts';
 import type { RejectReason } from '../../webhook/delivery-answer.ts';
-import { type WireDelivery, type WireRow, mostDumped } from '../wire.ts';
+import type { WireDelivery, WireRow } from '../wire.ts';
+import { curlOf } from './curl-of-delivery.ts';
 import { rowsOf } from './delivery-row.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { readDocument } from '../../json/scanner.ts';
 
-/** Of the body, in bytes. */
+/** The most bytes of a body that are shown as text, and in hexadecimal. */
 const shownBytes = 1024 * 1024;
+const dumpedBytes = 8 * 1024;
 
 const mostAttempts = 100;
-
-/** What no text has. */
-const controls = /(?!\s)\p{Cc}/u;
 
 export async function describeDelivery(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
@@ -23,35 +22,31 @@ export async function describeDelivery(
 ): Promise<WireDelivery | undefined> {
   const delivery = await storedDelivery(inbox, seq);
   if (delivery === undefined) return undefined;
-  const { body, leadId, results } = delivery;
-  const text = utf8(body.subarray(0, shownBytes));
-  const hasInvalidText = !isUtf8(body);
+  const { body, leadId, results, remote, method, path, headers, firstSeq, differs } = delivery;
   const [row] = await rowsOf(inbox, [delivery]);
-  const forwards = leadId === undefined ? undefined : (await inbox.forwards([leadId])).get(leadId);
   if (row === undefined) throw new Error('a delivery has no row');
+  const forwards = leadId === undefined ? [] : ((await inbox.forwards([leadId])).get(leadId) ?? []);
+  const text = utf8(body.subarray(0, shownBytes));
+  const isHex = !isUtf8(body) || text.includes('\0');
   return {
     ...row,
-    remote: delivery.remote,
-    method: delivery.method,
-    path: delivery.path,
-    headers: delivery.headers,
-    text,
-    isCut: body.length > shownBytes,
-    hasInvalidText,
-    hex: hasInvalidText || controls.test(text) ? hexDump(body) : null,
-    missing: whatIsMissing(delivery),
+    ...{ remote, method, path, headers, isHex },
+    raw: isHex ? hexDump(body.subarray(0, dumpedBytes)) : text,
+    isCut: body.length > (isHex ? dumpedBytes : shownBytes),
+    curl: curlOf(delivery),
+    missing: missingPart(delivery),
     formatted: formatJson(body) ?? null,
-    firstSeq: delivery.firstSeq ?? null,
-    differs: delivery.differs ?? null,
-    explanation: explainStored(delivery) ?? null,
+    firstSeq: firstSeq ?? null,
+    differs: differs ?? null,
+    explanation: explain(delivery),
     results: results.map(({ address = null, ...result }) => ({ ...result, address })),
-    forwards: (forwards ?? []).map(({ dueAt = null, ...forward }) => ({ ...forward, dueAt })),
+    forwards: forwards.map(({ dueAt = null, ...forward }) => ({ ...forward, dueAt })),
     attempts: leadId === undefined ? [] : await attemptsOf(inbox, leadId),
     notReplayable: whyNotReplayable(delivery) ?? null,
   };
 }
 
-/** Oldest first: the newest of them. */
+/** The newest deliveries of a lead, oldest first. */
 async function attemptsOf(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
   leadId: string,
@@ -63,14 +58,14 @@ async function attemptsOf(
   return rowsOf(inbox, deliveries.reverse());
 }
 
-/** What rejects a delivery whose body is not read, or not to its end. */
+/** The reasons to reject a delivery before its body is read to its end. */
 const unread: readonly (string | undefined)[] = [
   'too_large',
   'too_slow',
   'incomplete_body',
 ] satisfies readonly RejectReason[];
 
-function whatIsMissing({ verdict, reason, headers, body }: StoredDelivery): string | null {
+function missingPart({ verdict, reason, headers, body }: StoredDelivery): string | null {
   const isUntaken = verdict === 'rejected' || verdict === 'other';
   if (verdict === 'rejected' && body.length === 0) {
     const isAnnounced = headers.some(
@@ -88,7 +83,7 @@ const credential =
 const clock = "Compare the clocks of both machines; the scheme's tolerance says how far they may be apart.";
 const sender = 'This is for the sender to change.';
 
-/** What the operator can do about it. */
+/** The operator's remedy for each reason. */
 const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   foreign_host: 'A page in a browser may have sent it; a tunnel must send the host localhost.',
   wrong_verify_token: "Compare what was typed in at the vendor with verifyToken of the receiver's scheme.",
@@ -116,12 +111,15 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   told_to_fail: 'The receiver was started with --simulate.',
 };
 
-/** Why a stored delivery was rejected, a sentence each; undefined where it was not. */
-function explainStored({ verdict, reason, detail }: StoredDelivery): readonly string[] | undefined {
-  if (verdict !== 'rejected') return undefined;
-  const what = detail ?? reason ?? 'no reason was kept';
+/** Why no lead was taken from a stored delivery, a sentence each. */
+function explain({ verdict, reason, detail }: StoredDelivery): readonly string[] {
+  if (verdict === 'other') {
+    return ['Another event of the sender, and no lead: it is kept here and forwarded to no target.'];
+  }
+  if (verdict !== 'rejected') return [];
+  const cause = detail ?? reason ?? 'no reason was kept';
   const hint = advice[reason as RejectReason];
-  return [`${what.charAt(0).toUpperCase()}${what.slice(1)}.`, ...(hint === undefined ? [] : [hint])];
+  return [`${cause.charAt(0).toUpperCase()}${cause.slice(1)}.`, ...(hint === undefined ? [] : [hint])];
 }
 
 /** Why a stored delivery is never replayed, in one sentence; undefined where it may be. */
@@ -138,7 +136,7 @@ const lineBytes = 16;
 /** `00000010  89 50 4e 47 …  |.PNG…|` */
 function hexDump(bytes: Uint8Array): string {
   const lines: string[] = [];
-  for (let at = 0; at < Math.min(bytes.length, mostDumped); at += lineBytes) {
+  for (let at = 0; at < bytes.length; at += lineBytes) {
     const line = bufferOf(bytes.subarray(at, at + lineBytes));
     const pairs = line.toString('hex').replace(/..(?=.)/g, '$& ');
     const text = line.toString('latin1').replace(/[^ -~]/g, '.');
@@ -147,7 +145,7 @@ function hexDump(bytes: Uint8Array): string {
   return lines.join('\n');
 }
 
-/** Of the result, in characters: the indentation of deep JSON grows with the square of its depth. */
+/** The longest result, in characters: the indentation of deep JSON grows with the square of its depth. */
 const longest = 4 * 1024 * 1024;
 
 /** Characters that are indented at once: so far the result may become longer than that. */

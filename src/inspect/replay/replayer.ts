@@ -1,5 +1,4 @@
 import type { Inbox } from '../../inbox/inbox.ts';
-import { targetLabel } from '../../inbox/target-name.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { retryRequest } from '../../receiver/retry-request.ts';
 import { storedDelivery } from '../../receiver/stored-request.ts';
@@ -65,7 +64,7 @@ export class Replayer {
     for (const { target } of this.#options.targets) await target.close?.();
   }
 
-  #send(seq: number, { target, wire }: ReplayTarget): Promise<WireReplayed> {
+  #send(seq: number, { target }: ReplayTarget): Promise<WireReplayed> {
     const { clock, useInbox } = this.#options;
     return useInbox(target, async (inbox) => {
       const stored = await storedDelivery(inbox, seq);
@@ -76,8 +75,8 @@ export class Replayer {
       const options = { target, inbox, clock, sentenceOf, isMove: false };
       const [retried] = await retryRequest([{ ...stored, leadId }], options);
       if (retried === undefined) throw new Error('a target gave no result');
-      const { ok, answer, durationMs, insteadOf } = retried;
-      return { ok, answer, durationMs, settled: insteadOf === undefined ? null : targetLabel(wire.name) };
+      const { ok, answer, durationMs } = retried;
+      return { ok, answer, durationMs };
     });
   }
 }

@@ -1,46 +1,93 @@
 import type { ComponentChildren, ComponentProps, VNode } from 'preact';
-import { exactTime, shortTime } from './text/format.ts';
+import { useId } from 'preact/hooks';
+import type { WireListFilter } from '../wire.ts';
+import { capitalized, exactTime, shortTime, shownCount } from './text/format.ts';
 
-/** One that sends no form. */
+/** A button that sends no form. */
 export const Button = (props: ComponentProps<'button'>): VNode => <button type="button" {...props} />;
 
-/** Beside its word, so it says nothing itself. */
-export const Icon = ({ of = '', children }: { of?: string; children: ComponentChildren }): VNode => (
-  <svg class={`icon${of}`} viewBox="0 0 16 16" aria-hidden="true">
-    {children}
+/** A picture beside its word, so that it says nothing itself. */
+export const Icon = ({ path, kind = '' }: { path: string; kind?: string }): VNode => (
+  <svg class={`icon ${kind}`} viewBox="0 0 16 16" aria-hidden="true">
+    <path d={path} />
   </svg>
 );
 
-/** The key that does what it stands beside; said by `aria-keyshortcuts` to those who do not see it. */
+/** The key that does the same as the element beside it, whose `aria-keyshortcuts` says it to a screen reader. */
 export const Key = ({ name }: { name: string }): VNode => (
   <kbd class="key" aria-hidden="true">
     {name}
   </kbd>
 );
 
-export const Time = ({ at, now = Date.now() }: { at: number; now?: number }): VNode => (
+export const Time = ({ at }: { at: number }): VNode => (
   <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-    {shortTime(at, now)}
+    {shortTime(at, Date.now())}
   </time>
 );
 
-interface RangeSelectProps {
-  readonly label: string;
-  readonly ranges: readonly { readonly name: string }[];
-  /** An index of `ranges`, or the value of one of the further options. */
-  readonly value: string;
-  readonly onChoose: (value: string) => void;
-  readonly children?: ComponentChildren;
+/** The verdicts differ by their shapes, too. */
+const shapes: Record<WireListFilter, string> = {
+  accepted: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M5 8.2l2.1 2.1L11 6',
+  duplicate: 'M5.5 5.5h8v8h-8zM10.5 5.3V2.5h-8v8h2.8',
+  waiting: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M8 4.5V8l2.3 1.6',
+  dead: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M5 8h6',
+  rejected: 'M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM5.8 5.8l4.4 4.4m0-4.4-4.4 4.4',
+  other: 'M8 1.5 14.5 8 8 14.5 1.5 8zM5.5 8h5',
+};
+
+export const VerdictIcon = ({ verdict }: { verdict: WireListFilter }): VNode => (
+  <Icon kind={`verdict-icon is-${verdict}`} path={shapes[verdict]} />
+);
+
+export const VerdictBadge = ({ verdict }: { verdict: WireListFilter }): VNode => (
+  <span class={`verdict is-${verdict}`}>
+    <VerdictIcon verdict={verdict} />
+    {capitalized(verdict)}
+  </span>
+);
+
+interface PopoverProps {
+  readonly id: string;
+  readonly title: string;
+  readonly children: ComponentChildren;
 }
 
-/** Ranges of time to choose from, and further options. */
-export const RangeSelect = ({ label, ranges, value, onChoose, children }: RangeSelectProps): VNode => (
-  <select aria-label={label} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-    {ranges.map(({ name }, i) => (
-      <option key={name} value={String(i)}>
-        {name}
-      </option>
-    ))}
+/** A dialog that a button with its id as `popovertarget` opens; the browser closes it and returns the focus. */
+export const Popover = ({ id, title, children }: PopoverProps): VNode => (
+  <div
+    id={id}
+    class="popover"
+    popover="auto"
+    role="dialog"
+    aria-label={title}
+    onToggle={({ newState, currentTarget }) =>
+      newState === 'open' && currentTarget.querySelector('button')?.focus()
+    }
+  >
     {children}
-  </select>
+  </div>
 );
+
+interface SectionProps {
+  readonly title: string;
+  readonly count?: number;
+  /** Buttons on the line of the title. */
+  readonly tools?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Section({ title, count, tools, children }: SectionProps): VNode {
+  const id = useId();
+  return (
+    <section class="section" aria-labelledby={id}>
+      <div class="section-head">
+        <h3 id={id}>
+          {title} {count !== undefined && <span class="count">{shownCount(count)}</span>}
+        </h3>
+        {tools}
+      </div>
+      {children}
+    </section>
+  );
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { noFilter } from '../../../src/inspect/web/state/address.ts';
 import { DeliveryList } from '../../../src/inspect/web/state/delivery-list.ts';
-import { noFilter } from '../../../src/inspect/web/state/rows.ts';
 import type { WirePage, WireRow } from '../../../src/inspect/wire.ts';
 import { rowOf, rowsOf } from './row-of.ts';
 
@@ -23,11 +23,17 @@ function listWithRequests() {
         },
       });
     });
-  const list = new DeliveryList({ get });
+  const aim = { isAt: false };
+  const list = new DeliveryList({
+    api: { get },
+    isAimedAt: () => aim.isAt,
+    onChange: () => undefined,
+  });
   return {
+    aim,
     list,
     asked,
-    seqs: () => list.state.value.rows.map(({ seq }) => seq),
+    seqs: () => list.state.rows.map(({ seq }) => seq),
     shown: async (rows: readonly WireRow[], next: number | null): Promise<void> => {
       void list.show(noFilter);
       await asked.at(-1)?.answer(rows, next);
@@ -35,12 +41,15 @@ function listWithRequests() {
   };
 }
 
+/** A whole page, newest first. */
+const pageFrom = (newest: number): WireRow[] => rowsOf(...Array.from({ length: 100 }, (_, i) => newest - i));
+
 describe('the list of deliveries', () => {
   it('shows what arrived above the rows that it had', async () => {
     const { list, asked, seqs, shown } = listWithRequests();
-    await shown(rowsOf(3, 2), 2);
-    const refreshed = list.refresh(0);
-    await asked[1]?.answer(rowsOf(5, 4, 3), 3);
+    await shown(rowsOf(3, 2), null);
+    const refreshed = list.refresh();
+    await asked[1]?.answer(rowsOf(5, 4, 3, 2), null);
     expect(seqs()).toEqual([5, 4, 3, 2]);
     expect(await refreshed).toBe(true);
   });
@@ -54,92 +63,76 @@ describe('the list of deliveries', () => {
     expect(seqs()).toEqual([2]);
   });
 
-  it('reads on where it ends, once at a time', async () => {
+  it('shows older deliveries page by page, and the way back', async () => {
     const { list, asked, seqs, shown } = listWithRequests();
-    await shown(rowsOf(9, 8), 8);
-    void list.loadOlder();
-    void list.loadOlder();
-    expect(asked.map(({ path }) => path)).toEqual(['limit=100', 'before=8&limit=100']);
-    await asked[1]?.answer(rowsOf(7), null);
-    void list.loadOlder();
-    expect(asked).toHaveLength(2);
-    expect(seqs()).toEqual([9, 8, 7]);
+    await shown(pageFrom(250), 151);
+    void list.showOlder();
+    void list.showOlder();
+    expect(asked.map(({ path }) => path)).toEqual(['limit=100', 'before=151&limit=100']);
+    await asked[1]?.answer(pageFrom(150), 51);
+    expect([seqs()[0], list.state.hasNewer]).toEqual([150, true]);
+    // The inbox changed: the page stays, and what arrived above the first page is counted.
+    void list.refresh();
+    await asked[2]?.answer(pageFrom(150), 51);
+    expect(asked.slice(2).map(({ path }) => path)).toEqual(['before=151&limit=100', 'after=250&limit=100']);
+    await asked[3]?.answer(rowsOf(251), null);
+    expect([seqs()[0], list.state.unseen]).toEqual([150, 1]);
+    void list.showNewer();
+    await asked[4]?.answer(pageFrom(251), 152);
+    expect([asked[4]?.path, seqs()[0]]).toEqual(['limit=100', 251]);
+    expect(list.state).toMatchObject({ hasNewer: false, unseen: 0 });
   });
 
-  it('searches on until a delivery is found', async () => {
+  it('searches on until a page is full or all is looked through, and shows what it has so far', async () => {
     const { list, asked, seqs } = listWithRequests();
     void list.show({ ...noFilter, text: 'ada' });
     await asked[0]?.answer([], 500);
     expect(asked[1]?.path).toBe('before=500&limit=100&text=ada');
-    await asked[1]?.answer([], 200);
-    await asked[2]?.answer(rowsOf(7), 7);
-    expect(asked).toHaveLength(3);
-    expect(seqs()).toEqual([7]);
+    await asked[1]?.answer(rowsOf(300), 200);
+    expect([seqs(), list.state.isLoading]).toEqual([[300], true]);
+    expect(asked[2]?.path).toBe('before=200&limit=99&text=ada');
+    // An arrival does not start it over.
+    expect(await list.refresh()).toBe(false);
+    await asked[2]?.answer(rowsOf(7), null);
+    expect([seqs(), list.state.isLoading, asked.length]).toEqual([[300, 7], false, 3]);
   });
 
-  it('shows the newest alone of what arrives faster than it is read', async () => {
-    const { list, asked, seqs, shown } = listWithRequests();
+  it('counts what arrives while it is aimed at, moves no row, and shows it afterwards', async () => {
+    const { aim, list, asked, seqs, shown } = listWithRequests();
     await shown(rowsOf(2, 1), null);
-    void list.refresh(0);
-    await asked[1]?.answer(rowsOf(503, 502, 501), 501);
-    expect(seqs()).toEqual([503, 502, 501]);
-    expect(list.state.value.next).toBe(501);
-  });
-
-  it('counts what arrives while it is scrolled down or aimed at, and moves no row', async () => {
-    const { list, asked, seqs, shown } = listWithRequests();
-    await shown(rowsOf(2, 1), null);
-    list.setAtTop(false);
-    void list.refresh(0);
+    aim.isAt = true;
+    void list.refresh();
     expect(asked[1]?.path).toBe('before=3&limit=100');
     await asked[1]?.answer(rowsOf(2, 1), null);
     expect(asked[2]?.path).toBe('after=2&limit=100');
-    await asked[2]?.answer(rowsOf(14, 4, 3), null);
-    expect([list.state.value.unseen, seqs()]).toEqual([3, [2, 1]]);
-    list.setAtTop(true);
-    await asked[3]?.answer(rowsOf(14, 4, 3, 2, 1), null);
-    expect([list.state.value.unseen, seqs()]).toEqual([0, [14, 4, 3, 2, 1]]);
+    await asked[2]?.answer(rowsOf(99, 98), 98);
+    expect(list.state).toMatchObject({ unseen: 2, hasMoreUnseen: true });
+    expect([seqs(), list.canRelease]).toEqual([[2, 1], false]);
+    aim.isAt = false;
+    expect(list.canRelease).toBe(true);
+    void list.refresh();
+    await asked[3]?.answer(rowsOf(99, 98, 2, 1), null);
+    expect([list.state.unseen, seqs()]).toEqual([0, [99, 98, 2, 1]]);
+  });
 
-    list.isAimedAt = () => true;
-    void list.refresh(0);
-    await asked[4]?.answer(rowsOf(14, 4, 3, 2, 1), null);
-    await asked[5]?.answer(rowsOf(99, 98), 98);
-    expect(list.state.value).toMatchObject({ unseen: 2, hasMoreUnseen: true });
-    list.release();
-    expect(asked).toHaveLength(6);
-    list.isAimedAt = () => false;
-    list.release();
-    expect(asked[6]?.path).toBe('limit=100');
+  it('moves no row that is aimed at by the time that it is read', async () => {
+    const { aim, list, asked, seqs, shown } = listWithRequests();
+    await shown(rowsOf(2, 1), null);
+    const refreshed = list.refresh();
+    aim.isAt = true;
+    await asked[1]?.answer(rowsOf(3, 2, 1), null);
+    expect([await refreshed, seqs()]).toEqual([false, [2, 1]]);
   });
 
   it('shows another filter that is chosen while it reads again', async () => {
-    const { list, asked, seqs, shown } = listWithRequests();
+    const { aim, list, asked, seqs, shown } = listWithRequests();
     await shown(rowsOf(2, 1), null);
-    list.setAtTop(false);
-    const refreshed = list.refresh(0);
+    aim.isAt = true;
+    const refreshed = list.refresh();
     void list.show({ ...noFilter, verdicts: ['rejected'] });
     await asked[1]?.answer(rowsOf(2, 1), null);
     expect(await refreshed).toBe(false);
     await asked[2]?.answer(rowsOf(1), null);
-    expect([seqs(), list.state.value.isLoading]).toEqual([[1], false]);
-  });
-
-  it('reads again what is seen after a change, and what is above and below when it is drawn', async () => {
-    const { list, asked, seqs, shown } = listWithRequests();
-    const all = Array.from({ length: 300 }, (_, i) => 300 - i);
-    await shown(rowsOf(...all), null);
-    list.setAtTop(false);
-    void list.refresh(100);
-    expect(asked[1]?.path).toBe('before=251&limit=100');
-    await asked[1]?.answer(rowsOf(...all.slice(50, 150).filter((seq) => seq !== 180)), 151);
-    await asked[2]?.answer([], null);
-    expect(seqs()).not.toContain(180);
-    list.drawn(60, 90);
-    expect(asked).toHaveLength(3);
-    list.drawn(20, 60);
-    expect(asked[3]?.path).toBe('before=301&limit=100');
-    await asked[3]?.answer(rowsOf(...all.slice(0, 100)), 201);
-    list.drawn(120, 160);
-    expect(asked[4]?.path).toBe('before=231&limit=100');
+    expect([seqs(), list.state.isLoading]).toEqual([[1], false]);
   });
 });

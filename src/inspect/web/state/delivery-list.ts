@@ -1,168 +1,152 @@
 import type { WirePage, WireRow } from '../../wire.ts';
-import { type AnswerSource, isAbort, type Problem, problemOf } from '../api-client/problem.ts';
-import { Observable } from './observable.ts';
-import { keepNewest, type ListFilter, noFilter, queryOf, withPage } from './rows.ts';
+import { type ListFilter, noFilter, requestQuery } from './address.ts';
+import { type AnswerSource, Problem } from './problem.ts';
 
 export interface ListState {
-  /** Newest first. */
+  /** One page of the list, newest first. */
   readonly rows: readonly WireRow[];
-  /** What to ask for older ones with; null: these are all. */
+  /** The `before` of the next page; null: this is the last one. */
   readonly next: number | null;
+  /** Whether pages with newer deliveries lie before this one. */
+  readonly hasNewer: boolean;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
-  /** How many arrived that are not among `rows`, since the list is scrolled down or aimed at. */
+  /** The number of deliveries that arrived since these rows were shown. */
   readonly unseen: number;
-  /** There are more of them than that. */
+  /** Whether more than `unseen` arrived. */
   readonly hasMoreUnseen: boolean;
 }
 
 const pageSize = 100;
 
-/** Of a list that nobody scrolls, while deliveries arrive for days. */
-const mostRowsAtTop = 1_000;
+interface ListOptions {
+  readonly api: AnswerSource;
+  /** Whether a person may be about to press a row now: no row may move. */
+  readonly isAimedAt: () => boolean;
+  readonly onChange: () => void;
+}
 
-/** Rows above what is seen that are read with it. */
-const readAbove = 50;
-
-const empty: ListState = {
-  ...{ rows: [], next: null, isLoading: true, problem: null },
-  ...{ unseen: 0, hasMoreUnseen: false },
-};
-
-/** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
+/** One page of the deliveries that match a filter, kept up to date. */
 export class DeliveryList {
-  readonly state = new Observable<ListState>(empty);
-  /** Whether somebody aims at a row now: it must not move. */
-  isAimedAt: () => boolean = () => false;
-  readonly #api: AnswerSource;
+  state: ListState = {
+    rows: [],
+    next: null,
+    hasNewer: false,
+    isLoading: true,
+    problem: null,
+    unseen: 0,
+    hasMoreUnseen: false,
+  };
+  readonly #options: ListOptions;
   #filter: ListFilter = noFilter;
-  #isAtTop = true;
+  /** The `before` of each page from the second to the present one. */
+  #starts: readonly number[] = [];
+  /** Deliveries above this number count as unseen. */
+  #newest = 0;
   #reading = new AbortController();
-  #isReading = false;
-  /** Rows with other numbers were not read again since the inbox changed: from <= seq < before. */
-  #fresh = { from: 0, before: Infinity };
 
-  constructor(api: AnswerSource) {
-    this.#api = api;
+  constructor(options: ListOptions) {
+    this.#options = options;
   }
 
-  /** Shows other deliveries; those before stay until these are there. */
-  async show(filter: ListFilter): Promise<void> {
+  /** Shows the newest deliveries that match. The rows before stay until these are there. */
+  show(filter: ListFilter, delayMs = 0): Promise<boolean> {
     this.#filter = filter;
-    this.#isAtTop = true;
-    this.state.change({ isLoading: true });
-    const isShown = await this.#read({ limit: pageSize }, (page) => {
-      this.#fresh = { from: page.next ?? 0, before: Infinity };
-      return { ...empty, ...page };
-    });
-    if (isShown) await this.#untilOneIsFound();
+    return this.#open([], delayMs);
   }
 
-  async loadOlder(): Promise<boolean> {
-    const { next } = this.state.value;
-    if (next === null || this.#isReading) return false;
-    this.state.change({ isLoading: true });
-    return this.#read({ before: next, limit: pageSize }, (page, { rows }) => {
-      if ((rows.at(-1)?.seq ?? Infinity) >= this.#fresh.from) this.#fresh.from = page.next ?? 0;
-      return { rows: [...rows, ...page.rows], next: page.next };
-    });
+  showNewest(): Promise<boolean> {
+    return this.#open([]);
   }
 
-  /** A search ends its pages after a while, also where it has found nothing so far. */
-  async #untilOneIsFound(): Promise<void> {
-    while (this.state.value.rows.length === 0 && (await this.loadOlder()));
+  async showOlder(): Promise<boolean> {
+    const { next, isLoading } = this.state;
+    return next !== null && !isLoading && this.#open([...this.#starts, next]);
   }
 
-  /** The inbox changed: reads again what is seen from that row on. Resolves to whether something arrived. */
-  async refresh(firstSeen: number): Promise<boolean> {
-    const { rows, unseen, isLoading } = this.state.value;
-    const [newest] = rows;
-    if (!this.#isHeld) await this.#readNewest(true);
-    if (newest === undefined || !this.#isHeld) {
-      const [now] = this.state.value.rows;
-      return !isLoading && now !== undefined && now.seq > (newest?.seq ?? 0);
-    }
-    this.#fresh = { from: Infinity, before: Infinity };
-    if (!(await this.#readFrom(Math.max(0, firstSeen - readAbove)))) return false;
-    await this.#read({ after: newest.seq, limit: pageSize }, (page) => ({
-      unseen: page.rows.length,
-      hasMoreUnseen: page.next !== null,
-    }));
-    return this.state.value.unseen > unseen;
+  showNewer(): Promise<boolean> {
+    return this.#open(this.#starts.slice(0, -1));
   }
 
-  get #isHeld(): boolean {
-    return this.state.value.rows.length > 0 && (!this.#isAtTop || this.isAimedAt());
+  /** Whether arrivals can be shown that had to wait. */
+  get canRelease(): boolean {
+    return this.state.unseen > 0 && !this.#isHeld();
   }
 
-  showNewest(): Promise<void> {
-    return this.#readNewest(false);
-  }
-
-  /** `unlessHeld`: nothing moves where somebody aims at a row by the time that it is read. */
-  async #readNewest(unlessHeld: boolean): Promise<void> {
-    const isShown = await this.#read({ limit: pageSize }, (page, state) => {
-      if (unlessHeld && this.#isHeld) return {};
-      this.#fresh = { from: page.next ?? 0, before: Infinity };
-      const all = keepNewest(withPage(state, Infinity, page), mostRowsAtTop);
-      return { ...all, unseen: 0, hasMoreUnseen: false };
-    });
-    if (isShown) await this.#untilOneIsFound();
-  }
-
-  async #readFrom(index: number): Promise<boolean> {
-    const { rows } = this.state.value;
-    const [above, from] = [rows[index - 1], rows[index]];
-    if (from === undefined) return false;
-    const before = from.seq + 1;
-    return this.#read({ before, limit: pageSize }, (page, state) => {
-      const isConnected = above !== undefined && this.#isFresh(above);
-      this.#fresh = { from: page.next ?? 0, before: isConnected ? this.#fresh.before : before };
-      return withPage(state, before, page);
+  /** Reads the page again after the inbox changed. Resolves to whether it shows the present state. */
+  async refresh(): Promise<boolean> {
+    // A search that restarted at every arrival would never end.
+    if (this.state.isLoading) return false;
+    const [first] = this.state.rows;
+    if (first === undefined || !this.#isHeld()) return this.#read({ isHeld: false });
+    if (!(await this.#read({ isHeld: true, before: this.#starts.at(-1) ?? first.seq + 1 }))) return false;
+    return this.#attempt(async (signal) => {
+      const arrivals = await this.#page({ after: this.#newest, limit: pageSize }, signal);
+      this.#change({ unseen: arrivals.rows.length, hasMoreUnseen: arrivals.next !== null });
+      return true;
     });
   }
 
-  #isFresh = ({ seq }: WireRow): boolean => seq >= this.#fresh.from && seq < this.#fresh.before;
-
-  /** These rows are drawn now: what of them may have changed is read again. */
-  drawn(first: number, end: number): void {
-    // What a search found may be far apart, and looking for it again costs as much as the first time.
-    if (this.#isReading || this.#filter.text !== '') return;
-    const stale = this.state.value.rows.slice(first, end).findIndex((row) => !this.#isFresh(row));
-    if (stale !== -1) void this.#readFrom(stale === 0 ? Math.max(0, first - readAbove) : first + stale);
+  #isHeld(): boolean {
+    return this.state.rows.length > 0 && (this.#starts.length > 0 || this.#options.isAimedAt());
   }
 
-  /** Nobody aims at a row any more: what arrived meanwhile is shown. */
-  release(): void {
-    if (this.state.value.unseen > 0 && !this.#isHeld) void this.#readNewest(true);
+  #open(starts: readonly number[], delayMs = 0): Promise<boolean> {
+    this.#starts = starts;
+    this.#change({ isLoading: true, problem: null });
+    return this.#read({ before: starts.at(-1), delayMs });
   }
 
-  /** While it is scrolled down, arrivals are only counted. */
-  setAtTop(isAtTop: boolean): void {
-    if (isAtTop === this.#isAtTop) return;
-    this.#isAtTop = isAtTop;
-    if (isAtTop && this.state.value.unseen > 0) void this.showNewest();
+  /** `isHeld`: rows may not be replaced where that changed meanwhile; absent: a person asked for other rows. */
+  #read(options: { isHeld?: boolean; before?: number | undefined; delayMs?: number }): Promise<boolean> {
+    const { isHeld, before = null, delayMs = 0 } = options;
+    return this.#attempt(async (signal) => {
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      let rows: readonly WireRow[] = [];
+      let next: number | null = before;
+      do {
+        const page = await this.#page({ before: next, limit: pageSize - rows.length }, signal);
+        rows = [...rows, ...page.rows];
+        next = page.next;
+        const isLoading = next !== null && rows.length < pageSize;
+        if (isHeld === false && this.#isHeld()) return false;
+        if (isLoading && isHeld !== undefined) continue;
+        const hasNewer = this.#starts.length > 0;
+        this.#change({ rows, next, hasNewer, isLoading, problem: null });
+        if (before === null) {
+          this.#newest = rows[0]?.seq ?? 0;
+          this.#change({ unseen: 0, hasMoreUnseen: false });
+        }
+      } while (next !== null && rows.length < pageSize);
+      return true;
+    });
   }
 
-  /** Resolves to false where it failed, or another reading took its place. */
-  async #read(
-    query: Record<string, number>,
-    merge: (page: WirePage, state: ListState) => Partial<ListState>,
-  ): Promise<boolean> {
+  #page(query: Readonly<Record<string, number | null>>, signal: AbortSignal): Promise<WirePage> {
+    signal.throwIfAborted();
+    const { api } = this.#options;
+    return api.get<WirePage>(`/api/deliveries?${requestQuery(this.#filter, query)}`, signal).then((page) => {
+      signal.throwIfAborted();
+      return page;
+    });
+  }
+
+  /** Ends the reading before this one. Resolves to false where it failed, or another reading took its place. */
+  async #attempt(read: (signal: AbortSignal) => Promise<boolean>): Promise<boolean> {
     this.#reading.abort();
     const { signal } = (this.#reading = new AbortController());
-    this.#isReading = true;
     try {
-      const page = await this.#api.get<WirePage>(`/api/deliveries?${queryOf(this.#filter, query)}`, signal);
-      if (signal.aborted) return false;
-      this.#isReading = false;
-      this.state.change({ ...merge(page, this.state.value), isLoading: false, problem: null });
-      return true;
+      return await read(signal);
     } catch (error) {
-      if (isAbort(error) || signal.aborted) return false;
-      this.#isReading = false;
-      this.state.change({ isLoading: false, problem: problemOf(error) });
+      if (signal.aborted) return false;
+      if (!(error instanceof Problem)) throw error;
+      this.#change({ isLoading: false, problem: error });
       return false;
     }
+  }
+
+  #change(members: Partial<ListState>): void {
+    this.state = { ...this.state, ...members };
+    this.#options.onChange();
   }
 }

@@ -1,163 +1,218 @@
-import { createContext } from 'preact';
-import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import type { WireCounts, WireCurl, WireDelivery, WireInbox, WireRow } from '../../wire.ts';
-import type { Api } from '../api-client/api.ts';
-import { Live } from '../api-client/live.ts';
-import { problemOf } from '../api-client/problem.ts';
+import type { WireCounts, WireDelivery, WireInbox, WireReplay, WireReplayed } from '../../wire.ts';
+import { deliveryTitle, sentence, shownDuration } from '../text/format.ts';
+import { withNamedCharacters } from '../text/text-parts.ts';
+import { type Address, addressIn, hashOf, type ListFilter, noFilter, requestQuery } from './address.ts';
+import type { Api } from './api.ts';
 import { DeliveryList } from './delivery-list.ts';
-import { Observable } from './observable.ts';
-import { goFilter, listFilter } from './route.ts';
-import { type ListFilter, queryOf } from './rows.ts';
+import { Live } from './live.ts';
+import { type Problem, problemOf } from './problem.ts';
 
-/** A screen reader is not kept busy by arrivals; ms. */
-const arrivalsEveryMs = 5_000;
-
-/** Counting looks at an index of all deliveries; ms. */
+/** Counting walks through an index of all deliveries; in milliseconds. */
 const countEveryMs = 2_000;
 
-/** How long a message stays; ms. */
-const shownMs = 4_000;
+/** A search begins when nothing was typed for this long, in milliseconds. */
+const typingMs = 150;
 
-/** What is said in the live region, and shown for a moment where it answers something that was done. */
-class Announcer {
-  readonly spoken = new Observable('');
-  readonly message = new Observable<string | null>(null);
-  #hide: number | undefined;
-  #hasArrived = false;
+/** A message stays for this long, in milliseconds. */
+const messageMs = 6_000;
 
-  say(text: string): void {
-    this.spoken.value = text;
-  }
-
-  show(text: string): void {
-    this.say(text);
-    this.message.value = text;
-    clearTimeout(this.#hide);
-    this.#hide = setTimeout(() => (this.message.value = null), shownMs);
-  }
-
-  arrived(): void {
-    if (this.#hasArrived) return;
-    this.#hasArrived = true;
-    this.say('New deliveries');
-    setTimeout(() => {
-      // The same words are said again only after others.
-      this.say('');
-      this.#hasArrived = false;
-    }, arrivalsEveryMs);
-  }
-}
-
-export type OpenDialog =
-  | { readonly name: 'help' }
-  | { readonly name: 'replay'; readonly delivery: WireDelivery }
-  | ({ readonly name: 'curl' } & WireCurl);
-
-/** All that the parts of the page share. */
+/** The state of the page. Every change of it draws the page. */
 export class PageModel {
+  readonly inbox: WireInbox;
   readonly list: DeliveryList;
   readonly live: Live;
-  readonly announcer = new Announcer();
-  /** The number of the row that the keys move from. */
-  readonly selected = new Observable<number | null>(null);
-  readonly dialog = new Observable<OpenDialog | null>(null);
-  /** The delivery that the pane shows, once it is loaded. */
-  readonly shown = new Observable<WireDelivery | null>(null);
-  /** Null: not known yet, or not of what is filtered. */
-  readonly counts = new Observable<WireCounts | null>(null);
-  /** Grows when what the pane shows may have changed. */
-  readonly version = new Observable(0);
-  /** The first row that is seen, by its index. */
-  firstSeen = 0;
+  address: Address = addressIn(location.hash, '');
+  /** The open delivery, or the one before while that is being loaded. */
+  delivery: WireDelivery | null = null;
+  /** The open delivery cannot be shown. */
+  problem: Problem | null = null;
+  /** Null: they are not known yet, or a search is shown, of which nothing is counted. */
+  counts: WireCounts | null = null;
+  message: string | null = null;
+  readonly #api: Api;
+  readonly #draw: () => void;
+  #opening = new AbortController();
+  #isReading = false;
+  #isOutdated = false;
+  #messageTimer: number | undefined;
 
-  readonly api: Api;
-  readonly inbox: WireInbox;
-  #isCounting = false;
-  #isCountOld = false;
-
-  constructor(api: Api, inbox: WireInbox) {
-    this.api = api;
+  constructor(api: Api, inbox: WireInbox, draw: (model: PageModel) => void) {
+    this.#api = api;
     this.inbox = inbox;
-    this.list = new DeliveryList(api);
-    this.live = new Live(api, () => this.#changed());
-  }
-
-  start(): void {
-    listFilter.subscribe((filter) => {
-      this.counts.value = null;
-      void this.list.show(filter).then(() => this.#readBesides());
+    this.#draw = () => draw(this);
+    this.list = new DeliveryList({ api, isAimedAt: () => this.#isAimedAt(), onChange: this.#draw });
+    this.live = new Live({
+      api,
+      onLook: (hasChanged) => this.#look(hasChanged),
+      onConnection: this.#draw,
     });
-    void this.list.show(listFilter.value).then(() => this.live.start());
   }
 
-  setFilter(filter: ListFilter): void {
-    goFilter({ ...filter });
+  async run(): Promise<void> {
+    addEventListener('hashchange', () => this.#move(addressIn(location.hash, this.address.filter.text)));
+    void this.#open();
+    await this.list.show(this.address.filter);
+    await this.live.run();
   }
 
-  async #changed(): Promise<void> {
-    const hasArrived = await this.list.refresh(this.firstSeen);
-    if (hasArrived) this.announcer.arrived();
-    void this.#readBesides();
+  /** A step that Back undoes. */
+  filterBy(members: Partial<ListFilter>): void {
+    const filter = { ...this.address.filter, ...members };
+    if (filter.text !== this.address.filter.text) this.search(filter.text, 0);
+    location.hash = hashOf({ ...this.address, filter });
   }
 
-  /** What stands beside the rows is read again after them, one at a time, and once more where it may have changed since. */
-  async #readBesides(): Promise<void> {
-    this.#isCountOld = true;
-    if (this.#isCounting) return;
-    this.#isCounting = true;
+  search(text: string, delayMs = typingMs): void {
+    this.address = { ...this.address, filter: { ...this.address.filter, text } };
+    this.counts = null;
+    void this.list.show(this.address.filter, delayMs).then(() => this.#count());
+  }
+
+  showAll(): void {
+    this.filterBy(noFilter);
+  }
+
+  close(): void {
+    location.hash = hashOf({ ...this.address, seq: null });
+  }
+
+  /** Opens another delivery in place of this one, so that Back leads to where the first one was opened. */
+  replaceOpen(seq: number): void {
+    const address = { ...this.address, seq };
+    history.replaceState(null, '', hashOf(address));
+    this.address = address;
+    void this.#open();
+    this.#draw();
+  }
+
+  say(message: string): void {
+    this.message = message;
+    clearTimeout(this.#messageTimer);
+    this.#messageTimer = setTimeout(() => {
+      this.message = null;
+      this.#draw();
+    }, messageMs);
+    this.#draw();
+  }
+
+  async copy(text: string, what: string): Promise<void> {
     try {
-      while (this.#isCountOld) {
-        this.#isCountOld = false;
-        this.version.value++;
-        await this.#count();
-        await new Promise((resolve) => setTimeout(resolve, countEveryMs));
-      }
-    } catch (error) {
-      // That nothing can be read is said elsewhere.
-      problemOf(error);
-    } finally {
-      this.#isCounting = false;
+      await navigator.clipboard.writeText(text);
+      this.say(`Copied ${what}.`);
+    } catch {
+      // There is no clipboard, or no permission.
+      this.say('This browser does not allow copying: select the text.');
     }
   }
 
-  /** What the list has of each verdict, whichever of them are filtered; of what is searched for nothing is counted. */
+  /** Saves the body by a link to a copy of it: a link to the server could not send the token. */
+  async download(seq: number): Promise<void> {
+    try {
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(await this.#api.blob(`/api/deliveries/${seq}/body`));
+      link.download = `delivery-${seq}.txt`;
+      link.click();
+      // The browser reads it after the click.
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    } catch (error) {
+      this.say(sentence(problemOf(error).message));
+    }
+  }
+
+  async replay(delivery: WireDelivery, target: string): Promise<void> {
+    const title = withNamedCharacters(deliveryTitle(delivery));
+    this.say(`Sending ${title}…`);
+    try {
+      const request: WireReplay = { seq: delivery.seq, target };
+      const { ok, answer, durationMs } = await this.#api.post<WireReplayed>('/api/replays', request);
+      const result = `${ok ? 'taken' : 'not taken'}, ${withNamedCharacters(answer)}`;
+      this.say(`Replay of ${title}: ${result} in ${shownDuration(durationMs)}.`);
+    } catch (error) {
+      const { message, hint } = problemOf(error);
+      this.say(`${sentence(message)} ${hint === undefined ? '' : sentence(hint)}`);
+    }
+    void this.#readBesides();
+  }
+
+  #move(address: Address): void {
+    const { seq, filter } = this.address;
+    const isFiltered = requestQuery(address.filter) !== requestQuery(filter);
+    this.address = address;
+    if (isFiltered) {
+      this.counts = null;
+      void this.list.show(address.filter).then(() => this.#count());
+    }
+    if (address.seq !== seq) void this.#open();
+    this.#draw();
+    if (address.seq === seq) return;
+    const target = address.seq === null ? `row-${seq}` : 'pane';
+    (document.getElementById(target) ?? document.getElementById('list'))?.focus({ preventScroll: true });
+  }
+
+  /** No row moves under a pointer or a focus, where the list is scrolled, and while one of them is open. */
+  #isAimedAt(): boolean {
+    const list = document.getElementById('list');
+    if (list === null) return false;
+    return this.address.seq !== null || list.scrollTop > 20 || list.matches(':hover, :focus-within');
+  }
+
+  async #look(hasChanged: boolean): Promise<boolean> {
+    if (!hasChanged && !this.list.canRelease) return true;
+    const isRead = await this.list.refresh();
+    void this.#readBesides();
+    return isRead;
+  }
+
+  /** Reads the open delivery and the counts again, and once more where the inbox changed since. */
+  async #readBesides(): Promise<void> {
+    this.#isOutdated = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#isOutdated) {
+      this.#isOutdated = false;
+      await Promise.all([this.#open(), this.#count()]);
+      await new Promise((resolve) => setTimeout(resolve, countEveryMs));
+    }
+    this.#isReading = false;
+  }
+
+  async #open(): Promise<void> {
+    this.#opening.abort();
+    const { signal } = (this.#opening = new AbortController());
+    const { seq } = this.address;
+    if (seq === null) {
+      this.delivery = null;
+      this.problem = null;
+      return;
+    }
+    try {
+      const delivery = await this.#api.get<WireDelivery>(`/api/deliveries/${seq}`, signal);
+      if (signal.aborted) return;
+      this.delivery = delivery;
+      this.problem = null;
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = problemOf(error);
+      // A delivery that was read stays readable while the connection is lost.
+      if (problem.code === 'unreachable' && this.delivery?.seq === seq) return;
+      this.delivery = null;
+      this.problem = problem;
+    }
+    this.#draw();
+  }
+
   async #count(): Promise<void> {
-    const { value: filter } = listFilter;
-    if (filter.text !== '') return;
-    const counts = await this.api.get<WireCounts>(`/api/counts?${queryOf({ ...filter, verdicts: [] }, {})}`);
-    if (listFilter.value === filter) this.counts.value = counts;
+    const { filter } = this.address;
+    if (filter.text.trim() !== '') return;
+    try {
+      const query = requestQuery({ ...filter, verdicts: [] });
+      const counts = await this.#api.get<WireCounts>(`/api/counts?${query}`);
+      if (filter !== this.address.filter) return;
+      this.counts = counts;
+      this.#draw();
+    } catch (error) {
+      // The connection says that nothing can be read.
+      problemOf(error);
+    }
   }
-
-  /**
-   * The delivery that many rows further down, or the last one there; from none the first one that is seen. Null where there
-   * are no rows.
-   */
-  neighbour(by: number): WireRow | null {
-    const { rows } = this.list.state.value;
-    const index = rows.findIndex(({ seq }) => seq === this.selected.value);
-    const wanted = index === -1 && Number.isFinite(by) ? this.firstSeen : index + by;
-    const last = rows.length - 1;
-    if (wanted >= last - 4) void this.list.loadOlder();
-    return rows[Math.max(0, Math.min(wanted, last))] ?? null;
-  }
-}
-
-const Model = createContext<PageModel | null>(null);
-export const ModelProvider = Model.Provider;
-
-export function useModel(): PageModel {
-  const model = useContext(Model);
-  if (model === null) throw new Error('outside of the page');
-  return model;
-}
-
-/** The value, and a new rendering whenever it changes. */
-export function useValue<Value>(observable: Observable<Value>): Value {
-  const [, render] = useState(observable.value);
-  useLayoutEffect(() => {
-    // It may have changed between rendering and this.
-    render(() => observable.value);
-    return observable.subscribe((value) => render(() => value));
-  }, [observable]);
-  return observable.value;
 }

@@ -1,15 +1,15 @@
 import type { WireRow } from '../../wire.ts';
 
-// Times are local ones, since they are compared with a clock on the wall; the exact time, in UTC, is beside them.
+// Times are local ones, since people compare them with a clock on the wall; the exact time, in UTC, is beside them.
 
-const timeOfDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const timeOfDay = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const dayAndTime = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
 });
-const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+const dayOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 
 /** `14:02:11` of today, `21 Nov, 14:02` of this year, or `21 Nov 2024`. */
 export function shortTime(at: number, now: number): string {
@@ -18,34 +18,32 @@ export function shortTime(at: number, now: number): string {
   return (time.getFullYear() === today.getFullYear() ? dayAndTime : dayOnly).format(time);
 }
 
+/** `21 Nov, 14:02` */
+export const minuteTime = (at: number): string => dayAndTime.format(at);
+
 /** `2026-11-22 14:02:11.345 UTC` */
-export function exactTime(at: number): string {
-  const iso = Number.isFinite(at) && Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : String(at);
-  return iso.replace('T', ' ').replace('Z', ' UTC');
-}
+export const exactTime = (at: number): string =>
+  new Date(at).toISOString().replace('T', ' ').replace('Z', ' UTC');
 
 const units = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['min', 60_000],
   ['s', 1_000],
+  ['ms', 1],
 ] as const;
 
 /** `340 ms`, `2.5 s`, `12 min`, `3 d` */
 export function shownDuration(ms: number): string {
-  for (const [unit, length] of units) {
-    if (ms < length) continue;
-    const value = ms / length;
-    return `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`;
-  }
-  return `${Math.round(ms)} ms`;
+  const [unit, length] = units.find(([, length]) => ms >= length) ?? ['ms', 1];
+  const value = ms / length;
+  return `${value < 10 && unit !== 'ms' ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`;
 }
 
-/** Of bytes: `812 B`, `1.4 kB`, `1.0 MB`. */
+/** Bytes: `812 B`, `1.4 kB`, `1.0 MB`. */
 export function shownSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
-  const [value, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
-  return `${value < 100 ? value.toFixed(1) : Math.round(value).toString()} ${unit}`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 const grouped = new Intl.NumberFormat('en');
@@ -57,13 +55,11 @@ export const plural = (count: number, word: string, words = `${word}s`): string 
   `${shownCount(count)} ${count === 1 ? word : words}`;
 
 /** Texts of problems begin in lower case and have no full stop. */
-export function sentence(text: string): string {
-  return `${capitalized(text)}${/[.!?:]$/.test(text) ? '' : '.'}`;
-}
+export const sentence = (text: string): string => `${capitalized(text)}${/[.!?:]$/.test(text) ? '' : '.'}`;
 
 export const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** What a delivery is called: by the lead's name where that shows anything, by its id, or by its own number. */
+/** A delivery is called by the lead's name where that shows anything, by its id, or by its own number. */
 export function deliveryTitle({ seq, name, leadId }: Pick<WireRow, 'seq' | 'name' | 'leadId'>): string {
   return [name, leadId].find((text) => text !== null && text.trim() !== '') ?? `Delivery ${seq}`;
 }

@@ -1,7 +1,7 @@
 import { keyParameter, tokenHeader, type WireInbox, type WireProblem, type WireSession } from '../../wire.ts';
 import { type AnswerSource, isAbort, Problem, problemOf } from './problem.ts';
 
-/** A program that answers nothing for so long is taken for one that ended; ms. */
+/** A program that has not answered for this long is taken for one that ended; in milliseconds. */
 const answerMs = 10_000;
 
 /** Requests with the token of this session. Each throws a `Problem`, or an `AbortError` when it was cancelled. */
@@ -47,38 +47,33 @@ async function send<Value>(
       ...options,
     });
     if (answer.ok) return await read(answer);
-    const problem = (await answer.json().catch(() => null)) as WireProblem | null;
-    throw new Problem(
-      problem?.code ?? 'bad-request',
-      problem?.problem ?? `the program answered ${answer.status}`,
-      problem?.hint,
-    );
+    const { code, problem, hint } = (await answer.json()) as WireProblem;
+    throw new Problem(code, problem, hint);
   } catch (error) {
     if (error instanceof Problem || isAbort(error)) throw error;
-    // fetch says the same of every failure of a connection, and the program may end in the middle of an answer, too.
+    // fetch reports every failure of a connection in the same way, and the program may end in the middle of an answer, too.
     throw new Problem('unreachable', 'leads does not answer', 'check that it still runs in its terminal');
   }
 }
 
-export const keyFragment = `#${keyParameter}=`;
+const keyFragment = `#${keyParameter}=`;
 const reloadItem = 'reload';
 
-/** Until it was exchanged, so that it can be tried again where the program did not answer. */
+/** The key of the address is kept until it was exchanged, so that it can be tried again where the program did not answer. */
 let key: string | null = null;
 
-/** In memory alone: what is in `sessionStorage` is on the disk soon, and stays there for a while. */
+/** The session is in memory alone: `sessionStorage` is soon written to the disk, and stays there for a while. */
 let session: WireSession | null = null;
 
 /**
- * Exchanges the key of the address for a session, or goes on with the one of this tab before it was loaded again. Throws a
- * `Problem` where there is none.
+ * Exchanges the key of the address for a session, or continues the session that this tab had before it was loaded again.
+ * Throws a `Problem` where there is none.
  */
 export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
-  const { hash } = location;
-  if (hash.startsWith(keyFragment)) {
-    // Before anything else: nobody who sees the screen or a bookmark sees the key.
+  if (location.hash.startsWith(keyFragment)) {
+    key = location.hash.slice(keyFragment.length);
+    // This comes before anything else, so that a person who sees the screen or a bookmark does not see the key.
     history.replaceState(null, '', '#/');
-    key = hash.slice(keyFragment.length);
   }
   session ??= await beginSession();
   sessionStorage.removeItem(reloadItem);
@@ -94,7 +89,7 @@ export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
 /** The reload key counts where the address was opened before. */
 async function beginSession(): Promise<WireSession> {
   const reloadKey = sessionStorage.getItem(reloadItem);
-  let refused: Problem | null = null;
+  let refusal: Problem | null = null;
   for (const body of [key !== null && { key }, reloadKey !== null && { reloadKey }]) {
     if (body === false) continue;
     try {
@@ -102,21 +97,16 @@ async function beginSession(): Promise<WireSession> {
     } catch (error) {
       const problem = problemOf(error);
       if (!problem.needsNewUrl) throw problem;
-      refused ??= problem;
+      refusal ??= problem;
     }
   }
-  throw refused ?? new Problem('no-token', 'this address has no key');
+  throw refusal ?? new Problem('no-token', 'this address has no key');
 }
 
-/** A page that is loaded again goes on by a key that works once: of an open one nothing is in the browser's folder. */
-export function keepOverReload(): void {
+/** Lets a page that is loaded again continue its session, by a key that is in the browser's storage only meanwhile. */
+export function watchReloads(): void {
   addEventListener('pagehide', () => session && sessionStorage.setItem(reloadItem, session.reloadKey));
   addEventListener('pageshow', () => session && sessionStorage.removeItem(reloadItem));
-}
-
-/** A new URL of the program pasted into this tab changes only the fragment, which loads nothing by itself. */
-export function reloadOnNewKey(): void {
-  addEventListener('hashchange', () => {
-    if (location.hash.startsWith(keyFragment)) location.reload();
-  });
+  // A new URL that is pasted into this tab changes only the fragment, which loads nothing by itself.
+  addEventListener('hashchange', () => location.hash.startsWith(keyFragment) && location.reload());
 }

@@ -1,6 +1,6 @@
 import type { WireProblem } from '../../wire.ts';
 
-/** Why a request failed. `unreachable`: there was no answer at all. */
+/** A request failed. `unreachable`: there was no answer at all. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -19,7 +19,7 @@ export class Problem extends Error {
   }
 }
 
-/** Anything else that is thrown is a fault of the page, and is passed on. */
+/** Passes on anything that is not a `Problem`: it is a fault of the page. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
@@ -28,7 +28,7 @@ export function problemOf(error: unknown): Problem {
 export const isAbort = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'AbortError';
 
-/** Where the answers at a path of the server come from. */
+/** The answers of the server, by path. */
 export interface AnswerSource {
   /** Throws a `Problem`, or an `AbortError` when it was cancelled. */
   get<Answer>(path: string, signal?: AbortSignal): Promise<Answer>;

@@ -21,8 +21,8 @@ async function app(answer: (count: number) => number | Promise<number>): Promise
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-inChromium('what happened to a delivery', (browser) => {
-  it('is a line of time with each attempt; a replay to another address makes no lead red', async () => {
+inChromium('the attempts at a delivery', (browser) => {
+  it('shows each attempt; a replay to another address makes no lead red', async () => {
     const crm = await app((count) => (count === 1 ? 503 : 200));
     let answer: (status: number) => void = () => undefined;
     const answered = new Promise<number>((resolve) => (answer = resolve));
@@ -32,27 +32,27 @@ inChromium('what happened to a delivery', (browser) => {
     const { url } = await inspect(home, ['--replay-to', `${debug}/debug`]);
     const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await expectLive(page);
+    await expect.poll(() => page.locator('.row-state').allTextContents()).toEqual(['1 done']);
     await page.locator('.row', { hasText: 'Accepted' }).click();
+    await page.locator('.delivery').waitFor();
     await page.keyboard.press('r');
-    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('button', { name: debug }).waitFor();
     await page.keyboard.press('Enter');
-    await page.locator('.replay-outcome', { hasText: 'Not taken' }).waitFor();
-    await page.keyboard.press('Escape');
-    const steps = page.locator('.results li');
+    await page.locator('.message', { hasText: 'Replay of Ada: not taken, 500' }).waitFor();
+    const attempts = page.locator('.attempts li');
     await expect
-      .poll(() => steps.locator('.result-state').allTextContents())
-      .toEqual(['Received', 'Checked', 'Stored', 'Forward', 'Retry', 'Replay']);
-    const texts = await steps.allTextContents();
-    expect(texts[3]).toMatch(new RegExp(`${crm}/crmnot taken: 503 in .* after it came$`));
-    expect(texts[4]).toContain(`${crm}/crmtaken: 200`);
-    expect(texts[5]).toContain(`${debug}/debugnot taken: 500`);
-    await expect.poll(() => page.locator('.row-attempts').allTextContents()).toEqual(['1 done']);
+      .poll(() => attempts.locator('strong').allTextContents())
+      .toEqual(['Forward', 'Retry', 'Replay']);
+    const texts = await attempts.allTextContents();
+    expect(texts[0]).toMatch(new RegExp(`${crm}/crmnot taken: 503 in .* after it came$`));
+    expect(texts[1]).toContain(`${crm}/crmtaken: 200`);
+    expect(texts[2]).toContain(`${debug}/debugnot taken: 500`);
+    await expect.poll(() => page.locator('.row-state').allTextContents()).toEqual(['1 done']);
 
     await page.keyboard.press('r');
-    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await page.getByRole('button', { name: debug }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Sending…' }).waitFor();
-    await page.keyboard.press('Escape');
+    await page.locator('.message', { hasText: 'Sending Ada…' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('No delivery is open').waitFor();
     answer(418);
@@ -71,15 +71,15 @@ inChromium('what happened to a delivery', (browser) => {
     const { page, expectClean } = await shownPage(await freshContext(browser()), url);
     await expectLive(page);
     expect(await deliver(leadOf('lead_1'))).toBe(200);
-    const states = page.locator('.row-attempts');
+    const states = page.locator('.row-state');
     await expect.poll(() => states.allTextContents()).toEqual(['1 waiting']);
     await page.locator('.row', { hasText: 'Accepted' }).click();
-    await page.locator('.notice.is-waiting', { hasText: 'has not taken it' }).waitFor();
+    await page.locator('.attempts .is-waiting', { hasText: 'is tried again after 1 attempt' }).waitFor();
     await expect.poll(() => states.allTextContents()).toEqual(['1 done']);
     await page.reload();
     await page.locator('.row', { hasText: 'Accepted' }).click();
-    await page.locator('.results li', { hasText: 'taken: 200' }).waitFor();
-    expect(await page.locator('.notice.is-waiting').count()).toBe(0);
+    await page.locator('.attempts li', { hasText: /(?<!not )taken: 200/ }).waitFor();
+    expect(await page.locator('.attempts .is-waiting').count()).toBe(0);
     await expectClean();
   });
 });

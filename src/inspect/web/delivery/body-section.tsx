@@ -1,0 +1,101 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { WireDelivery } from '../../wire.ts';
+import { Button, Section } from '../elements.tsx';
+import type { PageModel } from '../state/page-model.ts';
+import { ReceivedText, shown } from '../text/received-text.tsx';
+import { jsonTokens } from '../text/text-parts.ts';
+
+const forms = ['formatted', 'raw', 'curl'] as const;
+
+interface BodyProps {
+  readonly model: PageModel;
+  readonly delivery: WireDelivery;
+}
+
+/** The body in one of its forms; who reads raw bodies reads the next one raw, too. */
+export function BodySection({ model, delivery }: BodyProps): VNode {
+  const [chosen, setChosen] = useState<(typeof forms)[number]>('formatted');
+  const form = delivery[chosen] === null ? 'raw' : chosen;
+  const text = delivery[form] ?? '';
+  const tools = (
+    <div class="section-tools">
+      <div class="choice" role="group" aria-label="Form of the body">
+        {forms
+          .filter((name) => delivery[name] !== null)
+          .map((name) => (
+            <Button key={name} aria-pressed={form === name} onClick={() => setChosen(name)}>
+              {names[name]}
+            </Button>
+          ))}
+      </div>
+      <Button class="link" aria-label="Copy the body" onClick={() => void model.copy(text, 'the text')}>
+        Copy
+      </Button>
+    </div>
+  );
+  return (
+    <Section title="Body" tools={tools}>
+      {text === '' ? (
+        <p class="note">There is no body to show.</p>
+      ) : (
+        <Code text={text} isJson={form === 'formatted'} isTable={form === 'raw' && delivery.isHex} />
+      )}
+      {(text.length > shownLength || delivery.isCut) && (
+        <p class="note">Only the beginning is shown. The download has all of it.</p>
+      )}
+    </Section>
+  );
+}
+
+const names = { formatted: 'Formatted', raw: 'Raw', curl: 'curl' } as const;
+
+/** A million elements would stop the page, and hostile bodies are made for that: characters, and lines. */
+const shownLength = 60_000;
+const mostLines = 2_000;
+
+/** Deeper lines do not wrap further to the right; in characters. */
+const deepestIndent = 48;
+
+interface CodeProps {
+  readonly text: string;
+  readonly isJson: boolean;
+  /** Whether its columns line up: it scrolls to the side and does not wrap. */
+  readonly isTable: boolean;
+}
+
+function Code({ text, isJson, isTable }: CodeProps): VNode {
+  const lines = useMemo(() => {
+    const all = text.slice(0, shownLength).split('\n').slice(0, mostLines);
+    return all.map((line, i) => <Line key={i} line={line} isJson={isJson} />);
+  }, [text, isJson]);
+  return (
+    <pre class={isTable ? 'code is-table' : 'code'} tabIndex={0} role="region" aria-label="Text of the body">
+      {lines}
+    </pre>
+  );
+}
+
+/** A wrapped line continues below its own indentation. */
+function Line({ line, isJson }: { line: string; isJson: boolean }): VNode {
+  const indent = Math.min(/^ */.exec(line)?.[0].length ?? 0, deepestIndent);
+  return (
+    <div class="code-line" style={{ paddingLeft: `${indent}ch`, textIndent: `-${indent}ch` }}>
+      {isJson ? coloured(line) : shown(line)}
+      {'\n'}
+    </div>
+  );
+}
+
+/** A line with more tokens is not coloured. */
+const mostTokens = 400;
+
+function coloured(line: string): (string | VNode)[] {
+  const tokens = jsonTokens(line);
+  if (tokens.length > mostTokens) return shown(line);
+  return tokens.map(({ kind, text }, i) => (
+    <span key={i} class={`json-${kind}`}>
+      {kind === 'string' ? <ReceivedText text={text} /> : shown(text)}
+    </span>
+  ));
+}

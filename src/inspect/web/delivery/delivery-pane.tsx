@@ -1,0 +1,304 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { WireDelivery } from '../../wire.ts';
+import { Button, Icon, Key, Popover, Section, Time, VerdictBadge } from '../elements.tsx';
+import { hashOf } from '../state/address.ts';
+import type { PageModel } from '../state/page-model.ts';
+import {
+  capitalized,
+  deliveryTitle,
+  exactTime,
+  plural,
+  sentence,
+  shortTime,
+  shownDuration,
+  shownSize,
+} from '../text/format.ts';
+import { ReceivedText } from '../text/received-text.tsx';
+import { BodySection } from './body-section.tsx';
+
+interface DeliveryProps {
+  readonly model: PageModel;
+  readonly delivery: WireDelivery;
+}
+
+export function DeliveryPane({ model }: { model: PageModel }): VNode {
+  const { delivery, problem, address } = model;
+  useEffect(() => document.getElementById('pane')?.scrollTo(0, 0), [delivery?.seq]);
+  if (problem !== null) {
+    const isGone = problem.code === 'not-found';
+    return (
+      <div class="nothing-open" role="alert">
+        <h2>{isGone ? `Delivery ${address.seq} is not in the inbox` : 'It cannot be shown'}</h2>
+        <p>{isGone ? 'It may have been pruned or erased.' : sentence(problem.message)}</p>
+        <Button class="button" onClick={() => model.close()}>
+          Back to the list
+        </Button>
+      </div>
+    );
+  }
+  if (delivery === null) return <div aria-busy="true" />;
+  return (
+    <article class="delivery" aria-busy={delivery.seq !== address.seq}>
+      <DeliveryHead model={model} delivery={delivery} />
+      <Notices delivery={delivery} />
+      <DeliveryFacts delivery={delivery} />
+      <AttemptSection delivery={delivery} />
+      <LeadSection model={model} delivery={delivery} />
+      <BodySection model={model} delivery={delivery} />
+      <HeaderSection headers={delivery.headers} />
+      <ReplayPopover model={model} delivery={delivery} />
+    </article>
+  );
+}
+
+function DeliveryHead({ model, delivery }: DeliveryProps): VNode {
+  const { verdict, leadId, seq, curl, notReplayable } = delivery;
+  const canReplay = notReplayable === null && model.inbox.targets.length > 0;
+  return (
+    <header class="delivery-head">
+      <div class="delivery-title">
+        <VerdictBadge verdict={verdict} />
+        <h2>
+          <ReceivedText text={deliveryTitle({ ...delivery, leadId: null })} />
+        </h2>
+        <Button
+          class="button quiet close-pane"
+          aria-label="Back"
+          title="Back (Esc)"
+          onClick={() => model.close()}
+        >
+          <Icon kind="back" path="M9.5 3.5 5 8l4.5 4.5" />
+          <Icon kind="close" path="m4 4 8 8m0-8-8 8" />
+        </Button>
+      </div>
+      {leadId !== null && (
+        <p class="delivery-id">
+          <code>
+            <ReceivedText text={leadId} />
+          </code>
+          <Button class="link" onClick={() => void model.copy(leadId, 'the id')}>
+            Copy id
+          </Button>
+        </p>
+      )}
+      <div class="actions" role="group" aria-label="Actions">
+        <Button class={`button${canReplay ? ' primary' : ''}`} aria-keyshortcuts="r" popovertarget="replay">
+          Replay <Key name="r" />
+        </Button>
+        <Button
+          class="button"
+          aria-keyshortcuts="c"
+          onClick={() => void model.copy(curl, 'as a curl command')}
+        >
+          Copy as curl <Key name="c" />
+        </Button>
+        <Button class="button" onClick={() => void model.download(seq)}>
+          Download body
+        </Button>
+      </div>
+    </header>
+  );
+}
+
+/** The reasons why a delivery is not an ordinary one: first, why it was rejected. */
+function Notices({ delivery }: { delivery: WireDelivery }): VNode {
+  const { verdict, reason, status, explanation, differs, firstSeq, seq, missing } = delivery;
+  return (
+    <>
+      {explanation.length > 0 && (
+        <div class={`notice is-${verdict}`}>
+          <h3>
+            {capitalized(verdict)}: {reason ?? 'no reason was kept'}
+            <span class="notice-status">answered {status}</span>
+          </h3>
+          {explanation.map((text) => (
+            <p key={text}>
+              <ReceivedText text={text} />
+            </p>
+          ))}
+        </div>
+      )}
+      {differs !== null && differs.length > 0 && (
+        <p class="notice">
+          Differs from the first delivery of this lead in <ReceivedText text={differs.join(', ')} />.
+        </p>
+      )}
+      {firstSeq !== null && firstSeq !== seq && (
+        <p class="notice">One of several leads in one request, which began with delivery {firstSeq}.</p>
+      )}
+      {missing !== null && <p class="notice">{missing}</p>}
+    </>
+  );
+}
+
+const sources: Record<WireDelivery['source'], string> = {
+  push: '',
+  backfill: 'read back from the service',
+  replay: 'sent as a replay',
+};
+
+function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
+  const { receivedAt, status, attempt, remote, method, path, size, source, category, seq } = delivery;
+  return (
+    <dl class="facts">
+      <Fact name="Received" more={exactTime(receivedAt)}>
+        {shortTime(receivedAt, Date.now())}
+      </Fact>
+      <Fact name="Answer" more={`to attempt ${attempt}`}>
+        {status}
+      </Fact>
+      <Fact name="Request" more={shownSize(size)}>
+        <code>
+          {method} <ReceivedText text={path} />
+        </code>
+      </Fact>
+      <Fact name="Sender" more={sources[source]}>
+        <ReceivedText text={remote} />
+      </Fact>
+      {category !== null && (
+        <Fact name="Category">
+          <ReceivedText text={category} />
+        </Fact>
+      )}
+      <Fact name="Number">{seq}</Fact>
+    </dl>
+  );
+}
+
+interface FactProps {
+  readonly name: string;
+  readonly more?: string;
+  readonly children: ComponentChildren;
+}
+
+const Fact = ({ name, more, children }: FactProps): VNode => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      {children}
+      <span class="fact-more">{more}</span>
+    </dd>
+  </div>
+);
+
+/** Every attempt to send the lead to a target, oldest first, and those that are still due. */
+function AttemptSection({
+  delivery: { results, forwards, receivedAt },
+}: {
+  delivery: WireDelivery;
+}): VNode | null {
+  const open = forwards.filter(({ state }) => state !== 'done');
+  if (results.length + open.length === 0) return null;
+  return (
+    <Section title="Attempts" count={results.length}>
+      <ol class="attempts">
+        {results.map(({ kind, target, address, ok, answer, durationMs, at }, i) => (
+          <li key={i} class={ok ? 'is-accepted' : 'is-rejected'}>
+            <Time at={at} />
+            <strong>{capitalized(kind)}</strong>
+            <span class="attempt-text">
+              <ReceivedText text={address ?? target} />
+              <span class="fact-more">
+                {ok ? 'taken: ' : 'not taken: '}
+                <ReceivedText text={answer} /> in {shownDuration(durationMs)},{' '}
+                {shownDuration(Math.max(0, at - receivedAt))} after it came
+              </span>
+            </span>
+          </li>
+        ))}
+        {open.map(({ target, state, tries, dueAt }) => (
+          <li key={target} class={state === 'dead' ? 'is-rejected' : 'is-waiting'}>
+            {dueAt === null ? <span /> : <Time at={dueAt} />}
+            <strong>{capitalized(state)}</strong>
+            <span class="attempt-text">
+              <ReceivedText text={target} />
+              <span class="fact-more">
+                {dueAt === null ? 'not delivered' : 'is tried again'} after {plural(tries, 'attempt')}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** All deliveries of this lead, where there are others. */
+function LeadSection({ model, delivery: { attempts, seq } }: DeliveryProps): VNode | null {
+  if (attempts.length < 2) return null;
+  return (
+    <Section title="Deliveries of this lead" count={attempts.length}>
+      <ol class="attempts">
+        {attempts.map((row) => (
+          <li key={row.seq}>
+            <Time at={row.receivedAt} />
+            <VerdictBadge verdict={row.verdict} />
+            <span class="attempt-text">
+              {row.seq === seq ? (
+                `delivery ${row.seq}, shown here`
+              ) : (
+                <a href={hashOf({ ...model.address, seq: row.seq })}>delivery {row.seq}</a>
+              )}
+              <span class="fact-more">
+                {row.source === 'push' ? `attempt ${row.attempt}` : row.source}, answered {row.status}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function HeaderSection({ headers }: { headers: WireDelivery['headers'] }): VNode | null {
+  if (headers.length === 0) return null;
+  return (
+    <Section title="Headers" count={headers.length}>
+      <dl class="headers">
+        {headers.map(([name, value], i) => (
+          <div key={i}>
+            <dt>
+              <ReceivedText text={name} />
+            </dt>
+            <dd>
+              <ReceivedText text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function ReplayPopover({ model, delivery }: DeliveryProps): VNode {
+  const { targets } = model.inbox;
+  return (
+    <Popover id="replay" title="Replay">
+      <h2>Replay</h2>
+      {delivery.notReplayable !== null ? (
+        <p>{delivery.notReplayable}</p>
+      ) : targets.length === 0 ? (
+        <p>
+          No target was named when the program was started. Start it with <code>--replay-to URL</code>.
+        </p>
+      ) : (
+        <>
+          <p>Sends the stored body once more, to:</p>
+          {targets.map(({ name, scheme }) => (
+            <Button
+              key={name}
+              class="button target"
+              popovertarget="replay"
+              popovertargetaction="hide"
+              onClick={() => void model.replay(delivery, name)}
+            >
+              <ReceivedText text={name} />
+              <span class="note">{scheme === null ? 'unsigned' : `signed: ${scheme}`}</span>
+            </Button>
+          ))}
+        </>
+      )}
+    </Popover>
+  );
+}

@@ -1,0 +1,88 @@
+import type { WireChanges } from '../../wire.ts';
+import { type AnswerSource, type Problem, problemOf } from './problem.ts';
+
+/** `unreadable`: the program answers, and cannot read the inbox. `ended`: a new URL is needed. */
+export interface Connection {
+  readonly state: 'connecting' | 'live' | 'unreadable' | 'lost' | 'ended';
+  /** The program's explanation of why the inbox is unreadable. */
+  readonly detail?: string | undefined;
+}
+
+/** The time between two looks at the inbox, in milliseconds. */
+const everyMs = 250;
+
+/** A program that has not answered for this long stands still; in milliseconds. */
+const silenceMs = 3_000;
+
+/** A page that takes long to read is read less often, so that the program is idle most of the time. */
+const idleShare = 4;
+
+const longestDelayMs = 5_000;
+
+interface LiveOptions {
+  readonly api: AnswerSource;
+  /** Is called at each look. Resolves to whether the page shows the present state of the inbox. */
+  readonly onLook: (hasChanged: boolean) => Promise<boolean>;
+  readonly onConnection: (connection: Connection) => void;
+}
+
+/** Asks again and again whether the inbox changed, unless the tab is hidden, and less often while nothing answers. */
+export class Live {
+  connection: Connection = { state: 'connecting' };
+  readonly #options: LiveOptions;
+  #mark: string | null = null;
+  #delayMs = everyMs;
+  #wake = (): void => undefined;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    document.addEventListener('visibilitychange', () => this.retry());
+    addEventListener('online', () => this.retry());
+    while (this.connection.state !== 'ended') {
+      if (!document.hidden) await this.#look();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        if (!document.hidden) setTimeout(resolve, this.#delayMs);
+      });
+    }
+  }
+
+  /** Looks at once. */
+  retry(): void {
+    if (!document.hidden) this.#wake();
+  }
+
+  async #look(): Promise<void> {
+    const { api, onLook } = this.#options;
+    const startedAt = performance.now();
+    try {
+      const { mark } = await api.get<WireChanges>('/api/changes', AbortSignal.timeout(silenceMs));
+      if (await onLook(mark !== this.#mark)) this.#mark = mark;
+      this.#connect({ state: 'live' });
+      this.#delayMs = Math.max(everyMs, idleShare * (performance.now() - startedAt));
+    } catch (error) {
+      this.#fail(problemOf(error));
+    }
+  }
+
+  #fail({ code, message, needsNewUrl }: Problem): void {
+    // Changes that were missed meanwhile are read when the program answers again.
+    this.#mark = null;
+    if (code === 'inbox-failed') {
+      this.#connect({ state: 'unreadable', detail: message });
+      this.#delayMs = everyMs;
+      return;
+    }
+    this.#connect({ state: needsNewUrl ? 'ended' : 'lost' });
+    this.#delayMs = Math.min(this.#delayMs * 2, longestDelayMs);
+  }
+
+  #connect(connection: Connection): void {
+    if (connection.state === this.connection.state && connection.detail === this.connection.detail) return;
+    this.connection = connection;
+    this.#options.onConnection(connection);
+  }
+}
