@@ -10,7 +10,14 @@ import { describeDelivery } from './queries/describe-delivery.ts';
 import { listPage } from './queries/list-page.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { noToken, unwantedRequest } from './request-guard.ts';
-import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
+import {
+  badRequest,
+  inboxFailed,
+  notInInbox,
+  nothingThere,
+  problemAnswer,
+  RequestProblem,
+} from './request-problem.ts';
 import {
   listFilters,
   type WireChanges,
@@ -36,15 +43,13 @@ const routes: readonly Route[] = [
   { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
 ];
 
-/** Answers the requests of the page, and those of nobody else. */
+/** Answers the requests of the page alone. */
 export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Answer> {
   const unwanted = unwantedRequest(request, parts.keys);
   if (unwanted !== undefined) return problemAnswer(unwanted);
   const path = request.path.replace(/\?.*$/s, '');
-  const route = routes.find((one) => one.path.test(path));
-  if (route === undefined) {
-    return problemAnswer({ status: 404, code: 'not-found', problem: 'There is nothing at this path.' });
-  }
+  const route = routes.find((candidate) => candidate.path.test(path));
+  if (route === undefined) return problemAnswer(nothingThere);
   if (request.method !== route.method) {
     const problem = `This path takes ${route.method} only.`;
     return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: route.method });
@@ -57,7 +62,7 @@ export async function apiAnswer(parts: ApiParts, request: Delivery): Promise<Ans
   }
 }
 
-/** One request of the page, which its guard has let pass. */
+/** A request of the page, which its guard has let pass. */
 interface ApiRequest {
   readonly query: QueryValues;
   /** The number in the path; 0 where it has none. */
@@ -65,7 +70,7 @@ interface ApiRequest {
   readonly body: Uint8Array;
 }
 
-/** What requests are answered from. */
+/** The sources of the answers. */
 export interface ApiParts {
   /** Path of the file, or the URL of the database without its password. */
   readonly location: string;
@@ -78,7 +83,7 @@ export interface ApiParts {
 const defaultRows = 100;
 const mostRows = 200;
 
-/** In characters, of what is searched for. */
+/** The longest text that is searched for, in characters. */
 const longestText = 500;
 
 async function inboxAnswer({ location, inbox, replays }: ApiParts): Promise<Answer> {
@@ -131,9 +136,9 @@ async function countsAnswer({ inbox, clock }: ApiParts, { query }: ApiRequest): 
   return { status: 200, body: await countDeliveries(inbox, window, clock.now()) };
 }
 
-function inInbox<T>(found: T | undefined, seq: number): T {
-  if (found === undefined) throw new RequestProblem(notThere(`Delivery ${seq}`));
-  return found;
+function inInbox<T>(value: T | undefined, seq: number): T {
+  if (value === undefined) throw new RequestProblem(notInInbox(seq));
+  return value;
 }
 
 async function sessionAnswer({ keys }: ApiParts, { body }: ApiRequest): Promise<Answer> {
@@ -186,8 +191,7 @@ class QueryValues {
   readonly #values: URLSearchParams;
 
   constructor(path: string) {
-    const at = path.indexOf('?');
-    this.#values = new URLSearchParams(at === -1 ? '' : path.slice(at + 1));
+    this.#values = new URLSearchParams(/\?(.*)$/s.exec(path)?.[1] ?? '');
   }
 
   text(name: string): string | undefined {
@@ -197,19 +201,19 @@ class QueryValues {
   }
 
   /** A whole number within the limits. */
-  number(name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {
+  number(name: string, min = 0, max = Number.MAX_SAFE_INTEGER): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
     const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
-    if (number >= least && number <= most) return number;
-    throw badRequest(`The query's ${name} must be a whole number from ${least} to ${most}.`);
+    if (number >= min && number <= max) return number;
+    throw badRequest(`The query's ${name} must be a whole number from ${min} to ${max}.`);
   }
 
   verdicts(): readonly WireListFilter[] | undefined {
-    const given = this.#values.getAll('verdict');
-    if (given.length === 0) return undefined;
-    const known = listFilters.filter((verdict) => given.includes(verdict));
-    if (given.every((value) => known.some((verdict) => verdict === value))) return known;
+    const names = this.#values.getAll('verdict');
+    if (names.length === 0) return undefined;
+    const verdicts = listFilters.filter((verdict) => names.includes(verdict));
+    if (verdicts.length === new Set(names).size) return verdicts;
     throw badRequest(`The query's verdict must be one of ${listFilters.join(', ')}.`);
   }
 }

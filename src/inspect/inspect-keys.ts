@@ -4,7 +4,7 @@ import { setNewest } from '../set-newest.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { WireSession } from './wire.ts';
 
-/** What a key of an address that was opened was good for. `used`: once it was one. */
+/** The session that a key opened, or why it opened none. `used`: it opened one before. */
 export type Exchanged = WireSession | { readonly refused: 'used' | 'late' | 'wrong' };
 
 interface InspectKeysOptions {
@@ -15,10 +15,10 @@ interface InspectKeysOptions {
   readonly onWrong: (count: number) => void;
 }
 
-/** How long a printed key works where nobody uses it, in milliseconds. */
+/** A printed key that is not used works for this long, in milliseconds. */
 const keyMs = 600_000;
 
-/** How long a page may be loaded again after its last request, in milliseconds: the browser has its reload key on its disk. */
+/** A page may be loaded again for this long after its last request, in milliseconds: its reload key is on the disk. */
 const reloadMs = 20_000;
 
 /** Answers to wrong keys wait for each other, so long each; more of them are not waited for. */
@@ -28,8 +28,8 @@ const mostWaiting = 8;
 /** Used keys that are known as such, and sessions at one time. */
 const mostRemembered = 1_000;
 
+/** A session, whose secrets are kept as digests. */
 interface Session {
-  /** As a digest. */
   readonly reloadKey: string;
   /** The digest of the token before, where the page was loaded again. */
   readonly before: string | undefined;
@@ -57,7 +57,7 @@ export class InspectKeys {
     this.#usableUntil = options.clock.steady() + keyMs;
   }
 
-  /** Of the address that is to be printed now. */
+  /** The key of the address that is to be printed now. */
   get key(): Secret {
     return this.#key;
   }
@@ -90,16 +90,18 @@ export class InspectKeys {
 
   /** A session for a page that was loaded again; undefined for a reload key that is unknown or old. */
   reload(reloadKey: string): WireSession | undefined {
-    const given = digest(reloadKey);
+    const keyDigest = digest(reloadKey);
     const since = this.#options.clock.steady() - reloadMs;
-    const known = [...this.#sessions].find(([, one]) => one.reloadKey === given && one.usedAt > since);
-    return known && this.#begin(known[0]);
+    const session = [...this.#sessions].find(
+      ([, { reloadKey: stored, usedAt }]) => stored === keyDigest && usedAt > since,
+    );
+    return session && this.#begin(session[0]);
   }
 
   #begin(before?: string): WireSession {
     const session = { token: newSecret().reveal(), reloadKey: newSecret().reveal() };
-    const begun = { reloadKey: digest(session.reloadKey), before, usedAt: this.#options.clock.steady() };
-    setNewest(this.#sessions, digest(session.token), begun, mostRemembered);
+    const digests = { reloadKey: digest(session.reloadKey), before, usedAt: this.#options.clock.steady() };
+    setNewest(this.#sessions, digest(session.token), digests, mostRemembered);
     return session;
   }
 
@@ -113,7 +115,7 @@ export class InspectKeys {
     return true;
   }
 
-  /** Nobody waits any more. */
+  /** Ends the waiting of answers to wrong keys. */
   close(): void {
     this.#ended.abort();
   }

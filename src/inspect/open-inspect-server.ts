@@ -4,14 +4,14 @@ import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { InspectKeys } from './inspect-keys.ts';
 import { foreignHost, ownHosts, securityHeaders } from './request-guard.ts';
 import { apiAnswer, type ApiParts } from './api.ts';
-import { problemAnswer, rejectionAnswer } from './request-problem.ts';
+import { nothingThere, problemAnswer, rejectionAnswer } from './request-problem.ts';
 import { keyParameter } from './wire.ts';
 import { gzipSync } from 'node:zlib';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { acceptsGzip } from '../http/server/plain-server.ts';
 
-/** What a client may cost: the page of one person, in a few tabs. */
+/** The page serves one person, in a few tabs. */
 const limits = {
   connections: 512,
   bodyBytes: 16 * 1024,
@@ -62,8 +62,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
       const problem = 'The page takes GET only.';
       return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: 'GET, HEAD' });
     }
-    const problem = 'There is nothing at this path.';
-    return page(request) ?? problemAnswer({ status: 404, code: 'not-found', problem });
+    return page(request) ?? problemAnswer(nothingThere);
   };
   const server = await openHttpsServer({
     host: '127.0.0.1',
@@ -90,41 +89,32 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   };
 }
 
-/** The files that the page consists of, by path: nothing else is ever read. */
-const files = {
-  '/': { name: 'index.html', type: 'text/html; charset=utf-8' },
-  '/app.js': { name: 'app.js', type: 'text/javascript; charset=utf-8' },
-  '/style.css': { name: 'style.css', type: 'text/css; charset=utf-8' },
-  '/icon.svg': { name: 'icon.svg', type: 'image/svg+xml' },
-} as const;
+/** The page consists of these files: no other is ever read. */
+const files: readonly (readonly [path: string, name: PageFileName, type: string])[] = [
+  ['/', 'index.html', 'text/html; charset=utf-8'],
+  ['/app.js', 'app.js', 'text/javascript; charset=utf-8'],
+  ['/style.css', 'style.css', 'text/css; charset=utf-8'],
+  ['/icon.svg', 'icon.svg', 'image/svg+xml'],
+];
 
-/** Gives the bytes of one of them. */
+/** Gives the bytes of a file of the page. */
 type ReadPageFile = (name: PageFileName) => Uint8Array;
 
-interface Packed {
-  readonly whole: Uint8Array;
-  readonly compressed: Uint8Array;
-}
-
-/** Answers requests for the page's own files, each read once; gives undefined for any other path. */
+/** Reads the files of the page. Answers requests for them, and gives undefined for any other path. */
 function pageFiles(
   read: ReadPageFile = pageFile,
 ): (request: Pick<Delivery, 'path' | 'rawHeaders'>) => Answer | undefined {
-  const packed = new Map<PageFileName, Packed>();
+  const contents = new Map(
+    files.map(([path, name, type]) => {
+      const plain = read(name);
+      return [path, { type, plain, gzip: gzipSync(plain, { level: 9 }) }];
+    }),
+  );
   return (request) => {
-    const path = request.path.replace(/\?.*$/s, '');
-    if (!isPath(path)) return undefined;
-    const { name, type } = files[path];
-    let file = packed.get(name);
-    if (file === undefined) {
-      const whole = read(name);
-      file = { whole, compressed: gzipSync(whole, { level: 9 }) };
-      packed.set(name, file);
-    }
+    const file = contents.get(request.path.replace(/\?.*$/s, ''));
+    if (file === undefined) return undefined;
     const isPacked = acceptsGzip(headerValues(request, 'accept-encoding').join());
     const headers = { vary: 'accept-encoding', ...(isPacked && { 'content-encoding': 'gzip' }) };
-    return { status: 200, text: { type, content: isPacked ? file.compressed : file.whole }, headers };
+    return { status: 200, text: { type: file.type, content: isPacked ? file.gzip : file.plain }, headers };
   };
 }
-
-const isPath = (path: string): path is keyof typeof files => Object.hasOwn(files, path);

@@ -79,7 +79,7 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Sent with every answer. What was received is nobody else's, and is on no disk but the inbox's. */
+/** Every answer has these headers. Received data is for the operator alone, and on no disk but the inbox's. */
 export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',

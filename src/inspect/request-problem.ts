@@ -26,10 +26,16 @@ export const problemAnswer = (
 export const badRequest = (problem: string): RequestProblem =>
   new RequestProblem({ status: 400, code: 'bad-request', problem });
 
-export const notThere = (what: string): ApiProblem => ({
+export const nothingThere: ApiProblem = {
   status: 404,
   code: 'not-found',
-  problem: `${what} is not in the inbox: it was pruned or erased, or there never was one.`,
+  problem: 'There is nothing at this path.',
+};
+
+export const notInInbox = (seq: number): ApiProblem => ({
+  status: 404,
+  code: 'not-found',
+  problem: `Delivery ${seq} is not in the inbox: it was pruned or erased, or there never was one.`,
 });
 
 export function inboxFailed(error: unknown): ApiProblem {

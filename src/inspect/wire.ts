@@ -17,7 +17,7 @@ export const verdicts = ['accepted', 'duplicate', 'rejected', 'other'] as const;
 
 type WireVerdict = (typeof verdicts)[number];
 
-/** What the list can be filtered by: `waiting` and `dead` are first deliveries of leads that some target has not had. */
+/** The kinds that the list can be filtered by: `waiting` and `dead` are first deliveries of leads that some target has not had. */
 export const listFilters = ['accepted', 'waiting', 'dead', 'duplicate', 'rejected', 'other'] as const;
 
 export type WireListFilter = (typeof listFilters)[number];
@@ -33,7 +33,7 @@ export interface WireProblem {
     | 'not-replayable'
     | 'busy'
     | 'inbox-failed';
-  /** One sentence. */
+  /** A sentence. */
   readonly problem: string;
   readonly hint?: string;
 }
@@ -64,7 +64,7 @@ export interface WireTarget {
   readonly scheme: string | null;
 }
 
-/** One row of the list. */
+/** A row of the list. */
 export interface WireRow {
   readonly seq: number;
   readonly receivedAt: number;
@@ -131,7 +131,7 @@ export interface WireDelivery extends WireRow {
   readonly explanation: readonly string[];
   /** The attempts to forward the lead, oldest first. */
   readonly results: readonly WireResult[];
-  /** Where the lead stands at its targets. */
+  /** The state of the lead at each of its targets. */
   readonly forwards: readonly WireForward[];
   /** All deliveries of this lead, oldest first: at most 100. */
   readonly attempts: readonly WireRow[];
@@ -178,7 +178,7 @@ export interface WireBucket extends Readonly<Record<WireVerdict, number>> {
 /** `POST /api/replays`, a request; answered by `WireReplayed`. */
 export interface WireReplay {
   readonly seq: number;
-  /** One of `WireInbox.targets`. */
+  /** The name of one of `WireInbox.targets`. */
   readonly target: string;
 }
 

@@ -44,7 +44,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
         clock,
         targets: [target.name],
         claimMs: claimMsFor(timeoutMs),
-        warn: (found) => messages.warn(describeWarning(found)),
+        warn: (warning) => messages.warn(describeWarning(warning)),
       });
       try {
         return await use(inbox);
@@ -67,13 +67,13 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   }
 }
 
-/** As `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */
+/** Signs replays as `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */
 async function replaySigner(options: InspectOptions, context: Context): Promise<Signer | undefined> {
   const { webhookScheme, webhookToken } = await context.settings();
   const { replayTo, scheme, token, tokenFile, secret, secretFile, verify } = options;
   const isNamed =
     [token, tokenFile, secret, secretFile].some((list) => list.length > 0) ||
-    [scheme, webhookScheme, webhookToken].some((one) => one !== undefined);
+    [scheme, webhookScheme, webhookToken].some((value) => value !== undefined);
   return replayTo.length > 0 && isNamed && verify ? resolveSigner(options, context) : undefined;
 }
 

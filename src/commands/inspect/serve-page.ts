@@ -41,7 +41,7 @@ export async function servePage(
     onError: (error) => messages.note('inspect', `a request of the page failed: ${sentenceOf(error)}`),
   });
   messages.say(`inspect ${options.location} at:`);
-  // Also under --quiet: nobody can guess the key.
+  // The address is printed under --quiet, too: it cannot be guessed.
   stderr.write(`${server.url}\n`);
   const timer = setTimeout(() => void removeFile(), openingMs);
   timer.unref();
@@ -59,7 +59,7 @@ export async function servePage(
   return { close };
 }
 
-/** The program that opens a file as the desktop is set up; undefined where there is none. */
+/** The program that opens a file as the desktop is set up; undefined on a machine without a desktop. */
 export function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): readonly string[] | undefined {
   if (platform === 'darwin') return ['open'];
   if (platform === 'win32') return ['explorer.exe'];

@@ -28,18 +28,19 @@ export async function rowsOf(
 function rowOf(delivery: StoredDelivery, forwards: readonly Forward[]): WireRow {
   const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, body } = delivery;
   const { name, category } = textsOf(delivery);
-  const at = (state: Forward['state']): number => forwards.filter((one) => one.state === state).length;
+  const countOf = (state: Forward['state']): number =>
+    forwards.filter((forward) => forward.state === state).length;
   return {
     ...{ seq, receivedAt, leadId, name, category, verdict, reason, status, attempt },
     source: sourceOf(delivery),
     size: body.length,
-    done: at('done'),
-    waiting: at('waiting'),
-    dead: at('dead'),
+    done: countOf('done'),
+    waiting: countOf('waiting'),
+    dead: countOf('dead'),
   };
 }
 
-/** What the list shows of the lead itself. */
+/** The texts of the lead itself that the list shows. */
 export function textsOf(
   delivery: Pick<StoredDelivery, 'body' | 'place'>,
 ): Pick<WireRow, 'name' | 'category'> {

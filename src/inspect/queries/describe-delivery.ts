@@ -136,11 +136,11 @@ const lineBytes = 16;
 /** `00000010  89 50 4e 47 …  |.PNG…|` */
 function hexDump(bytes: Uint8Array): string {
   const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += lineBytes) {
-    const line = bufferOf(bytes.subarray(at, at + lineBytes));
+  for (let offset = 0; offset < bytes.length; offset += lineBytes) {
+    const line = bufferOf(bytes.subarray(offset, offset + lineBytes));
     const pairs = line.toString('hex').replace(/..(?=.)/g, '$& ');
     const text = line.toString('latin1').replace(/[^ -~]/g, '.');
-    lines.push(`${at.toString(16).padStart(8, '0')}  ${pairs.padEnd(3 * lineBytes)} |${text}|`);
+    lines.push(`${offset.toString(16).padStart(8, '0')}  ${pairs.padEnd(3 * lineBytes)} |${text}|`);
   }
   return lines.join('\n');
 }
@@ -161,8 +161,8 @@ function formatJson(bytes: Uint8Array): string | undefined {
   const text = document.json.toString('utf8', document.start, document.end);
   const indenter = new JsonIndenter();
   let formatted = '';
-  for (let at = 0; at < text.length; at += pieceLength) {
-    formatted += indenter.indent(text.slice(at, at + pieceLength));
+  for (let offset = 0; offset < text.length; offset += pieceLength) {
+    formatted += indenter.indent(text.slice(offset, offset + pieceLength));
     if (formatted.length > longest) return undefined;
   }
   return formatted;

@@ -5,14 +5,14 @@ import { rowsOf, textsOf } from './delivery-row.ts';
 
 interface PageQuery extends InboxQuery {
   readonly limit: number;
-  /** Each of its words must be in the id, the name, the category or the reason; empty: all match. */
+  /** Words that must all be in the id, the name, the category or the reason. */
   readonly text: string;
 }
 
-/** One page looks through deliveries for so long at the most, in milliseconds: the next one goes on from there. */
+/** A search for one page ends after this time, in milliseconds: the next page continues it. */
 const searchMs = 250;
 
-/** One page of the list, newest first. */
+/** Reads a page of the list, newest first. */
 export async function listPage(
   inbox: Pick<InboxReader, 'list' | 'forwards'>,
   { limit, text, ...query }: PageQuery,
@@ -20,15 +20,15 @@ export async function listPage(
 ): Promise<WirePage> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const end = clock.steady() + searchMs;
-  const found: StoredDelivery[] = [];
+  const deliveries: StoredDelivery[] = [];
   let last: number | null = null;
   for await (const delivery of inbox.list(query)) {
-    const isFull = found.length === limit || (words.length > 0 && last !== null && clock.steady() > end);
-    if (isFull) return { rows: await rowsOf(inbox, found), next: last };
+    const isFull = deliveries.length === limit || (words.length > 0 && last !== null && clock.steady() > end);
+    if (isFull) return { rows: await rowsOf(inbox, deliveries), next: last };
     last = delivery.seq;
-    if (holdsAll(delivery, words)) found.push(delivery);
+    if (holdsAll(delivery, words)) deliveries.push(delivery);
   }
-  return { rows: await rowsOf(inbox, found), next: null };
+  return { rows: await rowsOf(inbox, deliveries), next: null };
 }
 
 function holdsAll(delivery: StoredDelivery, words: readonly string[]): boolean {

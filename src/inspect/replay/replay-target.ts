@@ -7,7 +7,7 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { signatureHeaders, type Signer } from '../../sender/sign-request.ts';
 import type { WireTarget } from '../wire.ts';
 
-/** Where a delivery may be replayed to. */
+/** A target that deliveries may be replayed to. */
 export interface ReplayTarget {
   readonly target: Target;
   readonly wire: WireTarget;

@@ -4,19 +4,16 @@ import { retryRequest } from '../../receiver/retry-request.ts';
 import { storedDelivery } from '../../receiver/stored-request.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
-import { inboxFailed, notThere, RequestProblem } from '../request-problem.ts';
+import { inboxFailed, notInInbox, RequestProblem } from '../request-problem.ts';
 import { whyNotReplayable } from '../queries/describe-delivery.ts';
 import type { WireReplay, WireReplayed, WireTarget } from '../wire.ts';
 import type { ReplayTarget } from './replay-target.ts';
-
-/** Replays that wait for the one ahead of them. */
-const mostWaiting = 16;
 
 type ReplayInbox = Pick<Inbox, 'list' | 'claimLeads' | 'record'>;
 
 interface ReplayerOptions {
   readonly targets: readonly ReplayTarget[];
-  /** Opens the inbox to write what came of the replay. */
+  /** Opens the inbox to write the result of the replay. */
   readonly useInbox: <T>(target: Target, use: (inbox: ReplayInbox) => Promise<T>) => Promise<T>;
   readonly clock: Clock;
 }
@@ -26,7 +23,6 @@ export class Replayer {
   readonly targets: readonly WireTarget[];
   readonly #options: ReplayerOptions;
   #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
 
   constructor(options: ReplayerOptions) {
     this.#options = options;
@@ -41,11 +37,6 @@ export class Replayer {
       const hint = '--replay-to names one more';
       throw new RequestProblem({ status: 403, code: 'forbidden', problem, hint });
     }
-    if (this.#waiting >= mostWaiting) {
-      const problem = 'Too many replays wait for each other.';
-      throw new RequestProblem({ status: 429, code: 'busy', problem });
-    }
-    this.#waiting += 1;
     const turn = this.#last.then(() => this.#send(seq, to));
     this.#last = turn.catch(() => undefined);
     try {
@@ -54,8 +45,6 @@ export class Replayer {
       if (error instanceof RequestProblem) throw error;
       const failed = inboxFailed(error);
       throw new RequestProblem({ ...failed, problem: `The replay failed: ${failed.problem}` });
-    } finally {
-      this.#waiting -= 1;
     }
   }
 
@@ -68,7 +57,7 @@ export class Replayer {
     const { clock, useInbox } = this.#options;
     return useInbox(target, async (inbox) => {
       const stored = await storedDelivery(inbox, seq);
-      if (stored === undefined) throw new RequestProblem(notThere(`Delivery ${seq}`));
+      if (stored === undefined) throw new RequestProblem(notInInbox(seq));
       const problem = whyNotReplayable(stored);
       if (problem !== undefined) throw new RequestProblem({ status: 409, code: 'not-replayable', problem });
       const { leadId = '' } = stored;

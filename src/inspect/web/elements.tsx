@@ -20,9 +20,9 @@ export const Key = ({ name }: { name: string }): VNode => (
   </kbd>
 );
 
-export const Time = ({ at }: { at: number }): VNode => (
-  <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-    {shortTime(at, Date.now())}
+export const Time = ({ time }: { time: number }): VNode => (
+  <time dateTime={new Date(time).toISOString()} title={exactTime(time)}>
+    {shortTime(time, Date.now())}
   </time>
 );
 

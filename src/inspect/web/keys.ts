@@ -14,7 +14,7 @@ export const shortcuts = [
   { keys: ['Esc'], effect: 'Close what is open, clear the words' },
 ] as const;
 
-/** Each gives false where the key is left to the browser. */
+/** An action gives false where the key is left to the browser. */
 const actions: Readonly<Record<string, (model: PageModel) => unknown>> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),

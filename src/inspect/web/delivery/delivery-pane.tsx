@@ -193,23 +193,23 @@ function AttemptSection({
   return (
     <Section title="Attempts" count={results.length}>
       <ol class="attempts">
-        {results.map(({ kind, target, address, ok, answer, durationMs, at }, i) => (
+        {results.map(({ kind, target, address, ok, answer, durationMs, at: endedAt }, i) => (
           <li key={i} class={ok ? 'is-accepted' : 'is-rejected'}>
-            <Time at={at} />
+            <Time time={endedAt} />
             <strong>{capitalized(kind)}</strong>
             <span class="attempt-text">
               <ReceivedText text={address ?? target} />
               <span class="fact-more">
                 {ok ? 'taken: ' : 'not taken: '}
                 <ReceivedText text={answer} /> in {shownDuration(durationMs)},{' '}
-                {shownDuration(Math.max(0, at - receivedAt))} after it came
+                {shownDuration(Math.max(0, endedAt - receivedAt))} after it came
               </span>
             </span>
           </li>
         ))}
         {open.map(({ target, state, tries, dueAt }) => (
           <li key={target} class={state === 'dead' ? 'is-rejected' : 'is-waiting'}>
-            {dueAt === null ? <span /> : <Time at={dueAt} />}
+            {dueAt === null ? <span /> : <Time time={dueAt} />}
             <strong>{capitalized(state)}</strong>
             <span class="attempt-text">
               <ReceivedText text={target} />
@@ -232,7 +232,7 @@ function LeadSection({ model, delivery: { attempts, seq } }: DeliveryProps): VNo
       <ol class="attempts">
         {attempts.map((row) => (
           <li key={row.seq}>
-            <Time at={row.receivedAt} />
+            <Time time={row.receivedAt} />
             <VerdictBadge verdict={row.verdict} />
             <span class="attempt-text">
               {row.seq === seq ? (

@@ -12,11 +12,11 @@ export function Chart({ model }: { model: PageModel }): VNode {
   if (counts === null) return <figure class="chart" aria-busy="true" />;
   const { buckets, bucketMs, since } = counts;
   const until = since + buckets.length * bucketMs;
-  const most = Math.max(1, ...buckets.map(total));
+  const highest = Math.max(1, ...buckets.map(total));
   return (
     <figure class="chart">
       <svg
-        viewBox={`0 0 ${buckets.length} ${most}`}
+        viewBox={`0 0 ${buckets.length} ${highest}`}
         preserveAspectRatio="none"
         role="list"
         aria-label={`Deliveries in each ${shownDuration(bucketMs)}`}
@@ -28,14 +28,14 @@ export function Chart({ model }: { model: PageModel }): VNode {
             onClick={() => model.filterBy({ last: null, since: bucket.at, until: bucket.at + bucketMs })}
           >
             <title>{bucketText(bucket)}</title>
-            <rect class="slot" x={i} width="1" height={most} />
+            <rect class="slot" x={i} width="1" height={highest} />
             {bars(bucket).map(({ verdict, bottom, top }) => (
               <rect
                 key={verdict}
                 class={`bar is-${verdict}`}
                 x={i + gap / 2}
                 width={1 - gap}
-                y={most - top}
+                y={highest - top}
                 height={top - bottom}
               />
             ))}
@@ -45,7 +45,7 @@ export function Chart({ model }: { model: PageModel }): VNode {
       <figcaption>
         <span>{minuteTime(since)}</span>
         <span>
-          at most {shownCount(most)} in {shownDuration(bucketMs)}
+          at most {shownCount(highest)} in {shownDuration(bucketMs)}
         </span>
         <span>{minuteTime(until)}</span>
       </figcaption>

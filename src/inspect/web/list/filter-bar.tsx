@@ -92,8 +92,10 @@ function TimeFilter({ model }: { model: PageModel }): VNode {
 }
 
 /** A field takes the local time without a zone. */
-const fieldText = (at: number | null): string =>
-  at === null ? '' : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+const fieldText = (time: number | null): string =>
+  time === null
+    ? ''
+    : new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
 /** `950`, `12k`: a chip has little room. Leads that wait, or are dead, are not counted further than 1,000. */
 function chipCount(verdict: WireListFilter, count: number): string {

@@ -71,7 +71,7 @@ interface RowProps {
   readonly row: WireRow;
   readonly href: string;
   readonly isOpen: boolean;
-  /** One row of the list is reached by Tab; j and k lead to the others. */
+  /** Tab reaches this row alone; j and k lead to the others. */
   readonly isTabStop: boolean;
 }
 
@@ -95,7 +95,7 @@ function Row({ row, href, isOpen, isTabStop }: RowProps): VNode {
           <ReceivedText text={title} />
         </span>
         <span class="row-time">
-          <Time at={receivedAt} />
+          <Time time={receivedAt} />
         </span>
         <span class="row-category">
           <ReceivedText text={category ?? ''} />

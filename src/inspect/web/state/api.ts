@@ -67,7 +67,7 @@ let session: WireSession | null = null;
 
 /**
  * Exchanges the key of the address for a session, or continues the session that this tab had before it was loaded again.
- * Throws a `Problem` where there is none.
+ * Throws a `Problem` where neither is possible.
  */
 export async function openSession(): Promise<{ api: Api; inbox: WireInbox }> {
   if (location.hash.startsWith(keyFragment)) {

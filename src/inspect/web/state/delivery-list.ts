@@ -3,7 +3,7 @@ import { type ListFilter, noFilter, requestQuery } from './address.ts';
 import { type AnswerSource, Problem } from './problem.ts';
 
 export interface ListState {
-  /** One page of the list, newest first. */
+  /** The rows of the page, newest first. */
   readonly rows: readonly WireRow[];
   /** The `before` of the next page; null: this is the last one. */
   readonly next: number | null;
@@ -26,7 +26,7 @@ interface ListOptions {
   readonly onChange: () => void;
 }
 
-/** One page of the deliveries that match a filter, kept up to date. */
+/** A page of the deliveries that match a filter, kept up to date. */
 export class DeliveryList {
   state: ListState = {
     rows: [],

@@ -95,10 +95,10 @@ export class PageModel {
     this.#draw();
   }
 
-  async copy(text: string, what: string): Promise<void> {
+  async copy(text: string, name: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      this.say(`Copied ${what}.`);
+      this.say(`Copied ${name}.`);
     } catch {
       // There is no clipboard, or no permission.
       this.say('This browser does not allow copying: select the text.');

@@ -12,18 +12,18 @@ const dayAndTime = new Intl.DateTimeFormat('en-GB', {
 const dayOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 
 /** `14:02:11` of today, `21 Nov, 14:02` of this year, or `21 Nov 2024`. */
-export function shortTime(at: number, now: number): string {
-  const [time, today] = [new Date(at), new Date(now)];
+export function shortTime(ms: number, now: number): string {
+  const [time, today] = [new Date(ms), new Date(now)];
   if (time.toDateString() === today.toDateString()) return timeOfDay.format(time);
   return (time.getFullYear() === today.getFullYear() ? dayAndTime : dayOnly).format(time);
 }
 
 /** `21 Nov, 14:02` */
-export const minuteTime = (at: number): string => dayAndTime.format(at);
+export const minuteTime = (time: number): string => dayAndTime.format(time);
 
 /** `2026-11-22 14:02:11.345 UTC` */
-export const exactTime = (at: number): string =>
-  new Date(at).toISOString().replace('T', ' ').replace('Z', ' UTC');
+export const exactTime = (time: number): string =>
+  new Date(time).toISOString().replace('T', ' ').replace('Z', ' UTC');
 
 const units = [
   ['d', 86_400_000],

@@ -1,5 +1,5 @@
 /**
- * What shows nothing, or changes the order of what stands around it: controls, bidi controls, invisible characters, halves
+ * Characters that show nothing, or change the order of the text around them: controls, bidi controls, invisible characters, halves
  * of a surrogate pair. Not tab and line feed, and not the joiners that emoji and some scripts need.
  */
 const hidden =
@@ -41,7 +41,7 @@ export interface JsonToken {
 /** A string may be cut off: it ends with the line. Else each quote in it would be tried as the start of one. */
 const token = /("(?:[^"\\]|\\.)*(?:"|\\?$))(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
-/** What colours one line of formatted JSON; together they are the line, whatever it is. */
+/** The tokens that colour a line of formatted JSON; together they are the line, whatever it is. */
 export function jsonTokens(line: string): JsonToken[] {
   const tokens: JsonToken[] = [];
   let from = 0;
