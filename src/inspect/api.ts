@@ -11,6 +11,7 @@ import { listPage } from './queries/list-page.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { noToken, unwantedRequest } from './request-guard.ts';
 import {
+  type ApiProblem,
   badRequest,
   inboxFailed,
   notInInbox,
@@ -29,7 +30,7 @@ import {
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
-  readonly answer: (parts: ApiParts, request: ApiRequest) => Promise<Answer>;
+  readonly answer: (parts: ApiParts, request: ApiRequest) => Answer | Promise<Answer>;
 }
 
 const routes: readonly Route[] = [
@@ -141,28 +142,21 @@ function inInbox<T>(value: T | undefined, seq: number): T {
   return value;
 }
 
-async function sessionAnswer({ keys }: ApiParts, { body }: ApiRequest): Promise<Answer> {
+function sessionAnswer({ keys }: ApiParts, { body }: ApiRequest): Answer {
   const value = parsed(body);
   const { key, reloadKey } = isObject(value) ? value : {};
-  if (typeof reloadKey === 'string') {
-    const session = keys.reload(reloadKey);
-    if (session === undefined) throw new RequestProblem(noToken);
-    return { status: 200, body: session };
-  }
-  const exchanged = await keys.exchange(typeof key === 'string' ? key : '');
-  if ('refused' in exchanged) {
-    const problem = refusals[exchanged.refused];
-    const hint = 'Open the address that it printed last.';
-    throw new RequestProblem({ status: 401, code: 'wrong-key', problem, hint });
-  }
-  return { status: 200, body: exchanged };
+  const isReload = typeof reloadKey === 'string';
+  const session = isReload ? keys.reload(reloadKey) : keys.exchange(typeof key === 'string' ? key : '');
+  if (session === undefined) throw new RequestProblem(isReload ? noToken : wrongKey);
+  return { status: 200, body: session };
 }
 
-const refusals = {
-  used: 'The address was opened before, and opens the page once.',
-  late: 'The address was printed more than ten minutes ago.',
-  wrong: 'The key is not the one of this server, which may have been started anew.',
-} as const;
+const wrongKey: ApiProblem = {
+  status: 401,
+  code: 'wrong-key',
+  problem: 'The key is not the one of this server, was used before, or is more than ten minutes old.',
+  hint: 'Open the address that it printed last.',
+};
 
 async function replayAnswer({ replays }: ApiParts, { body }: ApiRequest): Promise<Answer> {
   const replay = replayIn(parsed(body));

@@ -45,11 +45,5 @@ export function inboxFailed(error: unknown): ApiProblem {
 
 /** Answers a request that the HTTP server rejected. */
 export function rejectionAnswer({ status, detail: problem }: Rejection): Answer {
-  return problemAnswer({ status, code: codes[status] ?? 'bad-request', problem });
+  return problemAnswer({ status, code: status === 503 ? 'busy' : 'bad-request', problem });
 }
-
-const codes: Readonly<Record<number, WireProblem['code']>> = {
-  401: 'no-token',
-  403: 'forbidden',
-  503: 'busy',
-};

@@ -147,7 +147,7 @@ interface WireForward {
   readonly dueAt: number | null;
 }
 
-export interface WireResult {
+interface WireResult {
   readonly target: string;
   /** The address without what may be a credential; null where the target is no forward. */
   readonly address: string | null;

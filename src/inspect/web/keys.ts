@@ -47,7 +47,7 @@ export function onPageKey(event: KeyboardEvent, model: PageModel): void {
 }
 
 /** Moves the focus to another row; where both have room, or a delivery is open, opens it, too. */
-export function step(model: PageModel, by: number): void {
+function step(model: PageModel, by: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('#list a, #list .pager button')];
   const { seq } = model.address;
   const focused = rows.findIndex((row) => row === document.activeElement);

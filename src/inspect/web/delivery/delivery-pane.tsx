@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { WireDelivery } from '../../wire.ts';
+import type { WireDelivery, WireListFilter } from '../../wire.ts';
 import { Button, Icon, Key, Popover, Section, Time, VerdictBadge } from '../elements.tsx';
 import { hashOf } from '../state/address.ts';
 import type { PageModel } from '../state/page-model.ts';
@@ -183,41 +183,31 @@ const Fact = ({ name, more, children }: FactProps): VNode => (
 );
 
 /** Every attempt to send the lead to a target, oldest first, and those that are still due. */
-function AttemptSection({
-  delivery: { results, forwards, receivedAt },
-}: {
-  delivery: WireDelivery;
-}): VNode | null {
+function AttemptSection({ delivery: { results, forwards, receivedAt } }: Pick<DeliveryProps, 'delivery'>) {
   const open = forwards.filter(({ state }) => state !== 'done');
   if (results.length + open.length === 0) return null;
   return (
     <Section title="Attempts" count={results.length}>
       <ol class="attempts">
         {results.map(({ kind, target, address, ok, answer, durationMs, at: endedAt }, i) => (
-          <li key={i} class={ok ? 'is-accepted' : 'is-rejected'}>
-            <Time time={endedAt} />
+          <Entry key={i} time={endedAt} kind={ok ? 'accepted' : 'rejected'}>
             <strong>{capitalized(kind)}</strong>
-            <span class="attempt-text">
-              <ReceivedText text={address ?? target} />
-              <span class="fact-more">
-                {ok ? 'taken: ' : 'not taken: '}
-                <ReceivedText text={answer} /> in {shownDuration(durationMs)},{' '}
-                {shownDuration(Math.max(0, endedAt - receivedAt))} after it came
-              </span>
-            </span>
-          </li>
+            <ReceivedText text={address ?? target} />
+            <>
+              {ok ? 'taken: ' : 'not taken: '}
+              <ReceivedText text={answer} /> in {shownDuration(durationMs)},{' '}
+              {shownDuration(Math.max(0, endedAt - receivedAt))} after it came
+            </>
+          </Entry>
         ))}
         {open.map(({ target, state, tries, dueAt }) => (
-          <li key={target} class={state === 'dead' ? 'is-rejected' : 'is-waiting'}>
-            {dueAt === null ? <span /> : <Time time={dueAt} />}
+          <Entry key={target} time={dueAt} kind={state === 'dead' ? 'rejected' : 'waiting'}>
             <strong>{capitalized(state)}</strong>
-            <span class="attempt-text">
-              <ReceivedText text={target} />
-              <span class="fact-more">
-                {dueAt === null ? 'not delivered' : 'is tried again'} after {plural(tries, 'attempt')}
-              </span>
-            </span>
-          </li>
+            <ReceivedText text={target} />
+            <>
+              {dueAt === null ? 'not delivered' : 'is tried again'} after {plural(tries, 'attempt')}
+            </>
+          </Entry>
         ))}
       </ol>
     </Section>
@@ -231,25 +221,40 @@ function LeadSection({ model, delivery: { attempts, seq } }: DeliveryProps): VNo
     <Section title="Deliveries of this lead" count={attempts.length}>
       <ol class="attempts">
         {attempts.map((row) => (
-          <li key={row.seq}>
-            <Time time={row.receivedAt} />
+          <Entry key={row.seq} time={row.receivedAt} kind={row.verdict}>
             <VerdictBadge verdict={row.verdict} />
-            <span class="attempt-text">
-              {row.seq === seq ? (
-                `delivery ${row.seq}, shown here`
-              ) : (
-                <a href={hashOf({ ...model.address, seq: row.seq })}>delivery {row.seq}</a>
-              )}
-              <span class="fact-more">
-                {row.source === 'push' ? `attempt ${row.attempt}` : row.source}, answered {row.status}
-              </span>
-            </span>
-          </li>
+            {row.seq === seq ? (
+              `delivery ${row.seq}, shown here`
+            ) : (
+              <a href={hashOf({ ...model.address, seq: row.seq })}>delivery {row.seq}</a>
+            )}
+            <>
+              {row.source === 'push' ? `attempt ${row.attempt}` : row.source}, answered {row.status}
+            </>
+          </Entry>
         ))}
       </ol>
     </Section>
   );
 }
+
+interface EntryProps {
+  readonly time: number | null;
+  readonly kind: WireListFilter;
+  /** Its state, its subject, and a note on it. */
+  readonly children: readonly [ComponentChildren, ComponentChildren, ComponentChildren];
+}
+
+const Entry = ({ time, kind, children: [state, subject, note] }: EntryProps): VNode => (
+  <li class={`is-${kind}`}>
+    {time === null ? <span /> : <Time time={time} />}
+    {state}
+    <span class="attempt-text">
+      {subject}
+      <span class="fact-more">{note}</span>
+    </span>
+  </li>
+);
 
 function HeaderSection({ headers }: { headers: WireDelivery['headers'] }): VNode | null {
   if (headers.length === 0) return null;
