@@ -109,8 +109,8 @@ function Notices({ delivery }: { delivery: WireDelivery }): VNode {
       {explanation.length > 0 && (
         <div class={`notice is-${verdict}`}>
           <h3>
-            {capitalized(verdict)}: {reason ?? 'no reason was kept'}
-            <span class="notice-status">answered {status}</span>
+            {capitalized(verdict)}: {reason ?? 'no reason was kept'}{' '}
+            <span class="count">answered {status}</span>
           </h3>
           {explanation.map((text) => (
             <p key={text}>

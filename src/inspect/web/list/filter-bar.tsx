@@ -78,7 +78,7 @@ function TimeFilter({ model }: { model: PageModel }): VNode {
       </select>
       {isBetween &&
         (['since', 'until'] as const).map((name) => (
-          <label key={name}>
+          <label key={name} class="note">
             <span>{name === 'since' ? 'From' : 'Until'}</span>
             <input
               type="datetime-local"

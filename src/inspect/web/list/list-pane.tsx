@@ -25,7 +25,7 @@ export function ListPane({ model }: { model: PageModel }): VNode {
       <SearchProgress model={model} />
       <div class="rows-frame">
         {unseen > 0 && (
-          <Button class="unseen" onClick={() => void showPage(list.showNewest())}>
+          <Button class="button primary unseen" onClick={() => void showPage(list.showNewest())}>
             {hasMoreUnseen
               ? `More than ${unseen} new deliveries`
               : plural(unseen, 'new delivery', 'new deliveries')}
@@ -59,7 +59,7 @@ export function ListPane({ model }: { model: PageModel }): VNode {
         </div>
       </div>
       {rows.length > 0 && problem !== null && (
-        <p class="list-problem" role="alert">
+        <p class="search-progress has-failed" role="alert">
           {sentence(problem.message)}
         </p>
       )}
