@@ -20,8 +20,8 @@ const actions: Readonly<Record<string, (model: PageModel) => unknown>> = {
   k: (model) => step(model, -1),
   '/': () => document.getElementById('search')?.focus(),
   '?': () => document.getElementById('keys')?.showPopover(),
-  r: () => document.getElementById('replay')?.showPopover(),
-  c: (model) => model.delivery !== null && model.copy(model.delivery.curl, 'as a curl command'),
+  r: ({ opened }) => opened !== null && document.getElementById('replay')?.showPopover(),
+  c: (model) => model.opened !== null && model.copy(model.opened.curl, 'as a curl command'),
   Escape: closeOrClear,
 };
 

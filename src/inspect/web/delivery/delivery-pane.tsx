@@ -289,7 +289,9 @@ function ReplayPopover({ model, delivery }: DeliveryProps): VNode {
         </p>
       ) : (
         <>
-          <p>Sends the stored body once more, to:</p>
+          <p>
+            Sends the stored body of <ReceivedText text={deliveryTitle(delivery)} /> once more, to:
+          </p>
           {targets.map(({ name, scheme }) => (
             <Button
               key={name}

@@ -55,6 +55,11 @@ export class PageModel {
     await this.live.run();
   }
 
+  /** The open delivery once it is loaded; null while it is not, and where none is open. */
+  get opened(): WireDelivery | null {
+    return this.delivery?.seq === this.address.seq ? this.delivery : null;
+  }
+
   /** A step that Back undoes. */
   filterBy(members: Partial<ListFilter>): void {
     const filter = { ...this.address.filter, ...members };
@@ -81,6 +86,7 @@ export class PageModel {
     const address = { ...this.address, seq };
     history.replaceState(null, '', hashOf(address));
     this.address = address;
+    this.problem = null;
     void this.#open();
     this.#draw();
   }
@@ -136,15 +142,19 @@ export class PageModel {
 
   #move(address: Address): void {
     const { seq, filter } = this.address;
-    const isFiltered = requestQuery(address.filter) !== requestQuery(filter);
+    const isFiltered = hashOf({ ...address, seq: null }) !== hashOf({ filter, seq: null });
     this.address = address;
     if (isFiltered) {
       this.counts = null;
       void this.list.show(address.filter).then(() => this.#count());
     }
-    if (address.seq !== seq) void this.#open();
+    if (address.seq === seq) {
+      this.#draw();
+      return;
+    }
+    this.problem = null;
+    void this.#open();
     this.#draw();
-    if (address.seq === seq) return;
     const target = address.seq === null ? `row-${seq}` : 'pane';
     (document.getElementById(target) ?? document.getElementById('list'))?.focus({ preventScroll: true });
   }
