@@ -33,7 +33,7 @@ const loadedTogether = {
   ],
   delivery: ['commands/flags/delivery-flags', 'webhook/presets'],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
-  command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
+  command: ['parse-argv', 'context', 'describe', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
     'service/listing',

@@ -110,7 +110,7 @@ describe('leads inspect', () => {
     );
   });
 
-  it('says that its inbox was replaced, and sends nothing of the new one', async () => {
+  it('says that its inbox was moved, and sends nothing of another one in its place', async () => {
     const inboxWith = async (id: string): Promise<string> => {
       const place = join(freshHome(), 'inbox.db');
       const inbox = await openInbox({ location: place, clock: systemClock });
@@ -139,7 +139,7 @@ describe('leads inspect', () => {
     renameSync(await inboxWith('b'), location);
     expect(await replay()).toMatchObject({
       code: 'inbox-failed',
-      problem: expect.stringMatching(/replaced/) as string,
+      problem: expect.stringMatching(/deleted or moved/) as string,
     });
     expect(await page.end('SIGINT')).toBe(0);
   });
