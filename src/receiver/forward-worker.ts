@@ -106,10 +106,11 @@ export class ForwardWorker {
     for (const request of requests) this.#track(this.#attempt(request, claimedAt));
   }
 
-  /** A lead is due that no attempt sends now. */
+  /** A lead is due that no attempt sends now. The end of a pause or of an attempt finds it where it cannot be sent yet. */
   wake(): void {
     this.#hasBacklog = true;
-    this.#wakeController.abort();
+    const isPaused = this.#health.pausedMs(this.#options.clock.steady()) > 0;
+    if (!isPaused && this.#freePlaces > 0) this.#stopWaiting();
   }
 
   /** Resolves when the attempts that are under way have ended. */
@@ -120,7 +121,7 @@ export class ForwardWorker {
   /** Sends the leads that wait, until `claimingStopped` aborts. Never rejects. */
   async run(): Promise<void> {
     const { clock, claimingStopped, note, sentenceOf } = this.#options;
-    claimingStopped.addEventListener('abort', () => this.#wakeController.abort(), { once: true });
+    claimingStopped.addEventListener('abort', () => this.#stopWaiting(), { once: true });
     while (!claimingStopped.aborted) {
       this.#wakeController = new AbortController();
       let waitMs = afterFailureMs;
@@ -137,10 +138,10 @@ export class ForwardWorker {
   /** Claims as many leads as there are places, and begins to send them. Resolves to how long there is nothing to do. */
   async #claimDue(): Promise<number> {
     const { inbox, clock } = this.#options;
-    const { name, concurrency } = this.target;
+    const { name } = this.target;
     const pausedMs = this.#health.pausedMs(clock.steady());
     if (pausedMs > 0) return pausedMs;
-    const places = this.#health.isDown ? 1 - this.#occupiedPlaces : concurrency - this.#occupiedPlaces;
+    const places = this.#freePlaces;
     // The end of an attempt wakes this.
     if (places <= 0) return pollMs;
     const dueInMs = await inbox.nextDueIn(name);
@@ -345,7 +346,17 @@ export class ForwardWorker {
 
   #release(places: number): void {
     this.#occupiedPlaces -= places;
-    if (this.#hasBacklog) this.#wakeController.abort();
+    if (this.#hasBacklog) this.#stopWaiting();
+  }
+
+  /** A target that is down gets one attempt at a time. */
+  get #freePlaces(): number {
+    return (this.#health.isDown ? 1 : this.target.concurrency) - this.#occupiedPlaces;
+  }
+
+  /** Without a reason, node would make an exception with its stack for each call. */
+  #stopWaiting(): void {
+    this.#wakeController.abort('due');
   }
 }
 
