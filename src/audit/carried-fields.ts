@@ -63,7 +63,7 @@ function shapeOf(record: Uint8Array): number {
     if (byte === quote) {
       const start = i + 1;
       i = endOfString(record, i) - 1;
-      if (record[i + 1] === colon) for (const keyByte of record.subarray(start, i + 1)) mix(keyByte);
+      if (record[i + 1] === colon) for (let index = start; index <= i; index += 1) mix(record[index] ?? 0);
     } else if (
       byte === openBrace ||
       byte === closeBrace ||
