@@ -26,6 +26,8 @@ const checkpointEveryBytes = 16 * 1024 * 1024;
 
 interface Parts {
   readonly paths: FilePaths;
+  /** It holds a digest of all ids of the bookmark, and is made once for all checkpoints. */
+  readonly identity: Checkpoint['of'];
   readonly file: PartialFile;
   readonly records: Awaited<ReturnType<typeof recordWriter>>;
   readonly compression: ReturnType<typeof gzipSink> | undefined;
@@ -66,7 +68,8 @@ export class FileDestination implements Destination {
   ): Promise<FileDestination> {
     const { plan } = run;
     const { options } = plan;
-    if (checkpoint !== undefined) checkSameExport(checkpoint, exportIdentity(plan), paths);
+    const identity = exportIdentity(plan);
+    if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths);
     const target =
       options.bookmark === undefined || options.replace
         ? undefined
@@ -77,7 +80,7 @@ export class FileDestination implements Destination {
     const records = await recordWriter('ndjson', compression ?? plain);
     return new FileDestination(
       run,
-      { paths, file, records, compression, target, mayHaveAppended },
+      { paths, identity, file, records, compression, target, mayHaveAppended },
       checkpoint,
     );
   }
@@ -204,7 +207,7 @@ export class FileDestination implements Destination {
     const { plan, totals } = this.#run;
     const { leads, duplicates, withoutId, retries, leftOut } = totals;
     return {
-      ...{ version: 1, startedAt: plan.startedAt, of: exportIdentity(plan) },
+      ...{ version: 1, startedAt: plan.startedAt, of: this.#parts.identity },
       ...{ appendTo: this.#parts.target?.known ?? null, position, bytes: this.#parts.file.size, bookmark },
       counts: { leads, duplicates, withoutId, retries, leftOut },
       ...(this.#parts.mayHaveAppended && { mayHaveAppended: true }),
