@@ -22,27 +22,31 @@ export type { ClientOptions, LeadFilterOptions, LeadsOptions } from './client/cl
 export type { LeadFields, PulledLead } from './webhook/lead.ts';
 export type { LeadIteration };
 
-/** One account at one service. Holds no connection while no iteration runs, so there is nothing to close. */
+/**
+ * A client for one account at one service. It holds no connection while no iteration runs, so there is
+ * nothing to close.
+ */
 export interface Client {
   /**
-   * Every lead of the service that matches, each id once, in the service's order. Throws at once for a filter that
-   * cannot be read. Iterating ends normally only when the list was complete; it throws
+   * Lists every lead of the service that matches, each id once, in the service's order. Throws a `UsageError`
+   * at once for a filter that cannot be read. The iteration ends normally only when the list was complete;
+   * otherwise it throws
    *
-   * - `IncompleteError` after the last lead that came, when the service did not show that it was the last one;
-   * - `KeyRejectedError` when the service refused the key;
-   * - `ServiceError` when the service could not be reached, kept failing or kept limiting the rate, retries included;
-   * - `DataError` when its answer is not a list of leads, or redirects to another origin;
-   * - the signal's reason when it was aborted.
+   * - an `IncompleteError` after the last lead, when the service did not prove that it was the last one;
+   * - a `KeyRejectedError` when the service refused the API key;
+   * - a `ServiceError` when the service could not be reached, kept failing or kept limiting the rate, after all retries;
+   * - a `DataError` when the answer is not a list of leads, or redirects to another origin;
+   * - the reason of the signal when it was aborted.
    *
-   * Leaving the loop early closes its connections.
+   * Leaving the loop early closes the connections.
    */
   leads(filter?: LeadFilterOptions, options?: LeadsOptions): LeadIteration;
 }
 
 /**
- * A client for one account. It reads no settings file and no environment, and sends nothing until an iteration begins.
- * Throws a `ConfigError` or a `UsageError` at once for options that cannot work, such as plain http beyond loopback, and
- * a `TypeError` for one that is misspelt.
+ * Makes a client for one account. It reads no settings file and no environment, and sends no request until an
+ * iteration begins. Throws a `ConfigError` or a `UsageError` at once for options that cannot work, such as
+ * plain http beyond loopback, and a `TypeError` for an option that is misspelt.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://leads.example.com', apiKey: process.env.LEADS_API_KEY });
@@ -53,14 +57,17 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   checkClientOptions(options);
   const baseUrl = parseBaseUrl(String(options.baseUrl));
-  // Shared by all iterations: the service limits the account, not one reading of the list.
+  // All iterations share it, because the service limits the account and not one reading of the list.
   const account = { ...options, baseUrl, rateGate: new RateGate(systemClock) };
   return {
     leads: (filter = {}, leadsOptions = {}) => new LeadIteration(account, filter, leadsOptions),
   };
 }
 
-/** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */
+/**
+ * The leads of one reading of the list. Pages are requested while the loop takes leads. It can be iterated
+ * once.
+ */
 class LeadIteration implements AsyncIterable<PulledLead> {
   readonly #walk: () => Promise<LeadWalk>;
   readonly #start: Checkpoint | null;
@@ -80,10 +87,11 @@ class LeadIteration implements AsyncIterable<PulledLead> {
   }
 
   /**
-   * Where the iteration is: a value for `JSON.stringify`, to be given as `from`, also after an error, a `break` or a new
-   * start of the process. No id comes twice then, and none is left out by this client. A lead counts as handed out once
-   * the loop has got it, so take it when the work on that lead is done. Its size, and the time that it takes, grow with
-   * the number of leads so far. Null while nothing was read; from the checkpoint of a complete list nothing comes.
+   * Returns the position of the iteration: a plain value for `JSON.stringify`, which another call of `leads`
+   * takes as `from`, also after an error, a `break` or a new start of the process. With it no id comes twice,
+   * and this client leaves none out. A lead counts as delivered once the loop has received it, so take the
+   * checkpoint when the work on that lead is done. Size and time grow with the number of leads so far. The
+   * result is null while nothing was read; from the checkpoint of a complete list no lead comes.
    */
   checkpoint(): Checkpoint | null {
     return this.#walked?.checkpoint() ?? this.#start;

@@ -1,13 +1,14 @@
 /**
- * `leads-cli/webhook`: is a delivery genuine, and which leads does it bring? Without dependencies, for Node and runtimes with
- * `node:crypto` (Bun, Deno); those that have WebCrypto alone are not served.
+ * `leads-cli/webhook` tells whether a delivery is genuine, and which leads it brings. It has no dependencies
+ * and runs on Node and on runtimes with `node:crypto` (Bun, Deno), but not on those that have WebCrypto
+ * alone.
  */
 import { randomUUID } from 'node:crypto';
 import { ConfigError } from '../errors.ts';
 import { signRequest } from '../sender/sign-request.ts';
 import { checkCredential, checkDelivery } from '../webhook/check-delivery.ts';
 import type { Rejection } from '../webhook/delivery-answer.ts';
-import { asBytes, LazyLead } from './webhook/lead.ts';
+import { bytesOfLead, LazyLead } from './webhook/lead.ts';
 import { checkOptions, choiceOptions, type OptionNames, verifyOptions } from './webhook/option-names.ts';
 import type {
   Refused,
@@ -38,13 +39,15 @@ export type {
   Verified,
   VerifyOptions,
 } from './webhook/options.ts';
-export { ParsedBodyError } from './webhook/parsed-body-error.ts';
+export { ParsedBodyError } from './webhook/request-errors.ts';
 export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './webhook/request.ts';
 
 /**
- * Checks one delivery over its raw bytes: method, signature, content type, signed time, JSON and the lead's id, in this
- * order (specification, section 4.2). What a sender can cause is a value; rejects with a `ParsedBodyError` where something
- * read the body before, and with a `ConfigError` for options or a request that are none.
+ * Checks one delivery over its raw bytes: method, signature, content type, signed time, JSON and the lead's
+ * id, in this order (specification, section 4.2). Whatever a sender can cause is a `Refused`. The promise
+ * rejects with a `ParsedBodyError` where something read the body before, with a `ConfigError` for an unknown
+ * scheme, an unusable secret or a value that is no request, and with a `TypeError` for an option that is
+ * misspelt.
  *
  * @example
  * const checked = await verify(request, { scheme: 'stripe', secrets: process.env.WEBHOOK_SECRET });
@@ -60,8 +63,8 @@ export async function verify(request: WebhookRequest, options: VerifyOptions): P
   const checked =
     options.lead === false ? checkCredential(delivery, policy, now) : checkDelivery(delivery, policy, now);
   if ('reason' in checked) return refused(checked);
-  const found = 'leads' in checked ? checked.leads : [];
-  const leads = found.map(({ leadId, lead }) => new LazyLead(leadId, lead.bytes));
+  const checkedLeads = 'leads' in checked ? checked.leads : [];
+  const leads = checkedLeads.map(({ leadId, lead }) => new LazyLead(leadId, lead.bytes));
   return { ok: true, leads, secret: checked.key };
 }
 
@@ -73,10 +76,11 @@ const refused = ({ status, reason, detail }: Rejection): Refused => ({
 });
 
 /**
- * What a refused delivery would have matched: another scheme, another encoding of the secret or signature, a body that was
- * changed on its way, a time in another unit. Sentences for the operator, without any secret; none for a delivery that
- * verifies. A bounded search, whose code is loaded at the first call. Accept nothing because of it. Takes a request that
- * `verify` has read. Rejects as `verify` does.
+ * Searches for the settings under which a refused delivery verifies: another scheme, another encoding of the
+ * secret or signature, a body that was changed on its way, a time in another unit. Returns sentences for the
+ * operator, which hold no secret, and none for a delivery that verifies. The search is bounded, and its code
+ * loads at the first call. It takes a request that `verify` has read, and rejects as `verify` does. Never
+ * accept a delivery because of it.
  *
  * @example
  * if (!checked.ok) console.error(checked.hint, await explain(request, options));
@@ -99,7 +103,6 @@ export async function explain(request: WebhookRequest, options: VerifyOptions): 
     : [sentence, `As flags of 'leads listen': ${flags}`];
 }
 
-/** An option of `verify` that only a check needs has no effect. */
 const signOptions: OptionNames<SignOptions & SchemeChoice> = {
   ...choiceOptions,
   url: true,
@@ -108,8 +111,8 @@ const signOptions: OptionNames<SignOptions & SchemeChoice> = {
 };
 
 /**
- * Signs a delivery with the code that verifies one: for tests of a receiver. Rejects with a `ConfigError` for a key that
- * cannot sign, and as `verify` does for other options.
+ * Signs a delivery with the code that verifies one, for tests of a receiver. The promise rejects with a
+ * `ConfigError` for a key that cannot sign, and as `verify` does for other options.
  *
  * @example
  * await fetch(url, await sign({ id: 'lead_1', category: 'solar' }, { scheme: 'svix', secrets: secret }));
@@ -124,15 +127,9 @@ export async function sign(lead: SignedLead, options: SignOptions): Promise<Sign
       hint: 'give url, the address that the delivery is sent to',
     });
   }
-  const body = bytesOf(lead);
+  const body = Uint8Array.from(bytesOfLead(lead));
   const target = new URL(url ?? 'https://localhost/').href;
   const signed = signRequest({ scheme, key: keys[0] }, { id, target, body }, now);
   const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   return { method: 'POST', headers: Object.fromEntries(headers), body };
-}
-
-function bytesOf(lead: SignedLead): Uint8Array<ArrayBuffer> {
-  if (typeof lead === 'string') return Uint8Array.from(Buffer.from(lead));
-  const bytes = asBytes(lead) ?? asBytes('bytes' in lead ? lead.bytes : undefined);
-  return Uint8Array.from(bytes ?? Buffer.from(JSON.stringify(lead)));
 }

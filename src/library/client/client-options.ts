@@ -9,25 +9,34 @@ import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
 import { type OptionNames, requireKnownOptions } from '../webhook/option-names.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';
 
-/** One account, and how its service is asked. */
+/** The account of a client, and how its service is asked. */
 export interface ClientOptions {
   /**
-   * Address of the service: https, or http to a loopback address only, since the key travels with every request. The key
-   * is sent to this origin and to no other.
+   * The address of the service: https, or http to a loopback address only, because the API key travels with
+   * every request. The key is sent to this origin and to no other.
    */
   readonly baseUrl: string | URL;
   /**
-   * The API key, or a function that gives it, called once when an iteration begins. An environment variable can be given as
-   * it is: one that is not set is a `UsageError`.
+   * The API key, or a function that returns it and is called once when an iteration begins. It may be an
+   * environment variable as it is: one that is not set is a `UsageError`.
    */
   readonly apiKey: string | undefined | (() => string | Promise<string>);
-  /** How this service names what the specification leaves open; what is missing is found out from its answers. */
+  /**
+   * The names that this service uses for what the specification leaves open. The client detects those that
+   * are missing from the answers.
+   */
   readonly dialect?: Dialect | undefined;
-  /** For connecting, for the first header, and for each wait for more of an answer; milliseconds. Default 30,000. */
+  /**
+   * The limit for connecting, for the first header, and for each wait for more of an answer, in milliseconds.
+   * Default 30,000.
+   */
   readonly timeoutMs?: number | undefined;
-  /** How often a failed request is tried again. Default 5. */
+  /** The number of retries of a failed request. Default 5. */
   readonly retries?: number | undefined;
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are looked up, such as `process.env`. Default: nowhere. */
+  /**
+   * The environment that may name a proxy with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, such as
+   * `process.env`. Default: none.
+   */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -41,8 +50,8 @@ const clientOptions: OptionNames<ClientOptions> = {
 };
 
 /**
- * Throws a `TypeError` for an unknown option, and a `UsageError` for one that has another form. What is wrong is named,
- * values are not: one is the key.
+ * Throws a `TypeError` for an unknown option, and a `UsageError` for a value of another form. The messages
+ * quote no value, because the key is one of them.
  */
 export function checkClientOptions(options: ClientOptions): void {
   requireKnownOptions(options, clientOptions, 'createClient');
@@ -67,7 +76,7 @@ export function checkClientOptions(options: ClientOptions): void {
   }
 }
 
-/** Throws a `UsageError` for a key that no header can hold: it is a mistake in copying, and every request would fail. */
+/** Throws a `UsageError` for a key that no header can hold: every request would fail. */
 export function checkKey(apiKey: unknown): asserts apiKey is string {
   if (typeof apiKey !== 'string' || apiKey === '') throw new UsageError('apiKey is empty');
   if (/^[\x21-\x7e]+$/.test(apiKey)) return;
@@ -76,43 +85,46 @@ export function checkKey(apiKey: unknown): asserts apiKey is string {
 
 const withoutUndefined = (dialect: object): Json => JSON.parse(JSON.stringify(dialect)) as Json;
 
-/** How one iteration runs. */
+/** The options of one iteration. */
 export interface LeadsOptions {
-  /** Ends the iteration with the signal's reason. */
+  /** Aborting it ends the iteration with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Takes what there is for everything where the service does not show that it is: no `IncompleteError` then. A function
-   * is given what was seen, as a sentence.
+   * Ends the iteration normally where the service does not prove that the list was complete, in place of an
+   * `IncompleteError`. A function receives the reason as a sentence.
    */
   readonly acceptIncomplete?: boolean | ((why: string) => void) | undefined;
   /**
-   * Told, once for each cause, what is no error and yet worth a line in a log, as a sentence: that the service lists leads of
-   * another status than the one that was asked for, that no lead has a field that is filtered by, that its one answer counts as everything, that it makes us wait for more
-   * than 3 s. What it throws ends the iteration.
+   * Receives, once for each cause, a sentence that is worth a line in a log and is no error: the service
+   * ignores the filter by status, no lead has a field of the filter, a single answer counts as the whole
+   * list, or the service makes the client wait for more than 3 s. An error that it throws ends the iteration.
    */
   readonly onNote?: ((note: string) => void) | undefined;
   /**
-   * Goes on where an earlier iteration with the same client options and filter was interrupted; null: from the start. From the
-   * checkpoint of one that was complete nothing comes.
+   * Continues an earlier iteration with the same client options and filter; null starts at the beginning.
+   * From the checkpoint of a complete iteration no lead comes.
    */
   readonly from?: Checkpoint | null | undefined;
 }
 
-/** Which leads: the filters of `leads list` and `leads export`. Everything that is given must hold. */
+/** Selects leads as `leads list` and `leads export` do. A lead must pass every filter. */
 export interface LeadFilterOptions {
-  /** As the service judges it, such as `new`: it is sent, and not checked again. */
+  /** The delivery status, such as `new`. The service judges it; the client does not check it again. */
   readonly status?: string | undefined;
-  /** Any of these. */
+  /** Several categories are alternatives. */
   readonly category?: string | readonly string[] | undefined;
   /**
-   * Created then or later: a `Date`, an ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, or a
-   * duration such as `7d`, which means that long before the iteration first started. A lead whose `createdAt` cannot
-   * be read is not dropped by this.
+   * Leads that were created at this time or later: a `Date`, an ISO 8601 date or date-time (UTC without a
+   * zone), `today`, `yesterday`, or a duration such as `7d`, counted back from the first start of the
+   * iteration. A lead whose `createdAt` cannot be read always passes.
    */
   readonly since?: string | Date | undefined;
-  /** Created before then, in the same forms. */
+  /** Leads that were created before this time, in the same forms. */
   readonly until?: string | Date | undefined;
-  /** `PATH=VALUE`, all of these; also `!=`, `~` for contains, and `<` `<=` `>` `>=` for numbers and times. */
+  /**
+   * Conditions such as `PATH=VALUE`, all of which must hold; also with `!=`, `~` for contains, and `<` `<=`
+   * `>` `>=` for numbers and times.
+   */
   readonly where?: string | readonly string[] | undefined;
 }
 
@@ -131,20 +143,23 @@ const leadsOptions: OptionNames<LeadsOptions> = {
   from: true,
 };
 
-/** Throws a `TypeError` for what is unknown: of a misspelt filter, all leads would come. */
+/** Throws a `TypeError` for an unknown name: with a misspelt filter, all leads would come. */
 export function requireLeadsOptions(filter: LeadFilterOptions, options: LeadsOptions): void {
   requireKnownOptions(filter, filterOptions, 'the filter of leads()');
   requireKnownOptions(options, leadsOptions, 'leads()');
 }
 
-/** What is asked of the service and what is checked here. `now` in milliseconds. Throws a `UsageError`. */
+/**
+ * Divides the filter into the part that the service is asked for and the part that is checked here. `now` is
+ * in milliseconds. Throws a `UsageError`.
+ */
 export function resolveFilterOptions(
   { status, category = [], since, until, where = [] }: LeadFilterOptions,
   now: number,
 ): { readonly query: LeadQuery; readonly filter: LeadFilter } {
   const categories = [category].flat();
-  // Of another kind in JavaScript, where no lead would match.
-  const noText = [status ?? '', ...categories].find((given: unknown) => typeof given !== 'string');
+  // JavaScript may give a number here, which no lead would match.
+  const noText = [status ?? '', ...categories].find((value: unknown) => typeof value !== 'string');
   if (noText !== undefined) throw new UsageError(`'${noText}' is no status or category`);
   const times = { since: instantOf('since', since, now), until: instantOf('until', until, now) };
   if (times.since !== undefined && times.until !== undefined && times.since > times.until) {

@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { isVersion } from '../../files/json-state.ts';
-import type { IdSet } from '../../lead/id-set.ts';
 import { positionSchema } from '../../service/pagers/position-schema.ts';
 
 /**
- * Where an iteration is, as a plain value for `JSON.stringify`. It holds the id of every lead that was listed so far, so
- * its size grows with their number: 40 bytes each for UUIDs.
+ * The position of an iteration, as a plain value for `JSON.stringify`. It holds the id of every lead that was
+ * listed so far, so its size grows with their number: by 40 bytes for a UUID.
  */
 export interface Checkpoint {
   readonly version: 1;
@@ -14,19 +13,17 @@ export interface Checkpoint {
 
 const checkpointSchema = z.object({
   version: z.literal(1),
-  /** When the iteration first started: relative times count from here; ms. */
+  /** The time of the first start in milliseconds, from which relative times count. */
   startedAt: z.number(),
-  /** What must be the same when it is resumed: address and filters with resolved times. */
+  /** The address and the filters with absolute times, which must be the same when the iteration continues. */
   of: z.record(z.string(), z.unknown()),
-  /** Where the page begins that was being read; null when the list was read to a complete end. */
+  /** The start of the page that was being read; null when the list was read to a complete end. */
   position: z.nullable(positionSchema),
-  /** Met on the pages before that one. */
+  /** The stored bytes of each id on the pages before, with one character for a byte. */
   ids: z.array(z.string()),
-  /** Of them, those that are not stored as UTF-8; base64. */
-  encodedIds: z.array(z.string()),
-  /** A record without an id was handed out: nothing is read twice. */
+  /** Whether a record without an id was delivered: then no page is read a second time from the start. */
   withoutId: z.boolean(),
-  /** Handed out since that page began. */
+  /** The leads that were delivered since that page began. */
   since: z.object({ ids: z.array(z.string()), digests: z.array(z.string()) }),
 });
 
@@ -51,22 +48,4 @@ export function readLeadCheckpoint(
   throw new UsageError(`the checkpoint is of another iteration: it differs in ${keys.join(', ')}`, {
     hint: 'go on with the base URL, the dialect and the filter that it started with',
   });
-}
-
-/** The first so many ids of a walk as a checkpoint holds them. */
-export function storedIds(seen: IdSet, count: number): Pick<StoredCheckpoint, 'ids' | 'encodedIds'> {
-  const [ids, encodedIds]: [string[], string[]] = [[], []];
-  for (const bytes of seen.stored(count)) {
-    const buffer = Buffer.from(bytes);
-    // UTF-8 has no such byte: the set marks other forms with it.
-    if ((buffer[0] ?? 0) < 0xfe) ids.push(buffer.toString('utf8'));
-    else encodedIds.push(buffer.toString('base64'));
-  }
-  return { ids, encodedIds };
-}
-
-/** Adds them to the ids that a walk does not hand out again. */
-export function preloadIds(seen: IdSet, { ids, encodedIds }: StoredCheckpoint): void {
-  for (const id of ids) seen.preload(id);
-  for (const encoded of encodedIds) seen.preloadStored(Buffer.from(encoded, 'base64'));
 }

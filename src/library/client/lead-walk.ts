@@ -8,13 +8,7 @@ import { IncompleteError } from '../../service/listing-types.ts';
 import { mayHelpFromStart, listLeads } from '../../service/listing.ts';
 import type { Batch, ListingOptions } from '../../service/listing-types.ts';
 import type { Position } from '../../service/pagers/position.ts';
-import {
-  type Checkpoint,
-  preloadIds,
-  readLeadCheckpoint,
-  storedIds,
-  type StoredCheckpoint,
-} from './lead-checkpoint.ts';
+import { type Checkpoint, readLeadCheckpoint, type StoredCheckpoint } from './lead-checkpoint.ts';
 import {
   checkKey,
   type ClientOptions,
@@ -33,18 +27,17 @@ import { formatSeconds } from '../../time/time-text.ts';
 
 const start: Position = { style: 'start' };
 
-/** One reading of a service's list, and where it is. */
+/** A reading of a service's list, and its position. */
 export class LeadWalk {
   readonly #account: ClientAccount;
   readonly #filter: LeadFilterOptions;
   readonly #options: LeadsOptions;
   readonly #startedAt: number;
   readonly #seen = new IdSet();
-  /** Where the page begins that is being read; null at a complete end. */
+  /** The start of the page that is being read; null at a complete end. */
   #here: Position | null = start;
-  /** How many ids of `seen` were met in front of it. */
+  /** The number of ids in `seen` that came before that page. */
   #metBefore = 0;
-  /** Keys of the leads handed out since it began; an earlier run's are kept until they come again. */
   readonly #handedOut = new HandedOut();
 
   /** `startedAt` in milliseconds. Throws a `UsageError` for a checkpoint of another iteration. */
@@ -57,7 +50,7 @@ export class LeadWalk {
     const from = readLeadCheckpoint(options.from, (time) => this.#identity(time));
     this.#startedAt = from.startedAt;
     this.#here = from.position;
-    preloadIds(this.#seen, from);
+    for (const id of from.ids) this.#seen.preloadStored(Buffer.from(id, 'latin1'));
     this.#metBefore = this.#seen.size;
     this.#handedOut.expect(from);
   }
@@ -68,7 +61,7 @@ export class LeadWalk {
       startedAt: this.#startedAt,
       of: this.#identity(this.#startedAt),
       position: this.#here,
-      ...storedIds(this.#seen, this.#metBefore),
+      ids: Array.from(this.#seen.stored(this.#metBefore), (id) => Buffer.from(id).toString('latin1')),
       withoutId: this.#handedOut.hasWithoutId,
       since: this.#handedOut.keys(),
     };
@@ -105,11 +98,12 @@ export class LeadWalk {
         }
         if (next !== undefined) this.#turnPage(next);
       }
-      // Behind a checkpoint, what was asked for may have stood in the leads before it.
+      // After a checkpoint, the leads before it may have had the fields of the filter.
       if (!isResumed) noteFilters(matcher, opened.service.messages, filterOptionWords);
       this.#here = null;
     } catch (error) {
-      // What lacks a proof is read again from its front, unless records would be handed out again for that.
+      // The next iteration reads a list without a proof from its start, unless that would deliver records
+      // twice.
       if (error instanceof IncompleteError && this.#canGoBack()) this.#turnPage(start);
       throw error;
     } finally {
@@ -117,7 +111,10 @@ export class LeadWalk {
     }
   }
 
-  /** What cannot be completed from where an earlier iteration stopped is read from the front, whose leads are known. */
+  /**
+   * Reads a list from its start, where all leads are known, when it cannot be completed from where an earlier
+   * iteration stopped.
+   */
   async *#pages(
     service: Service,
     from: Position,
@@ -130,7 +127,7 @@ export class LeadWalk {
     }
     let hasAnswered = false;
     try {
-      // What is accepted is what the front does not prove either.
+      // An unproven end is accepted only after the reading from the start.
       const first = { ...options, from, goesBackToStart, acceptUnproven: undefined };
       for await (const batch of listLeads(service, first)) {
         hasAnswered = true;
@@ -143,9 +140,9 @@ export class LeadWalk {
     }
     const met = this.#seen.size;
     let isFront = false;
-    // What is known stands behind its positions as well, where an iteration that goes on would not count it.
+    // Known ids may come again after these positions, and an iteration that continues would not count them.
     for await (const batch of listLeads(service, options)) {
-      // A front that fails as well says nothing of the position.
+      // If the first page fails as well, the failure says nothing about the position.
       if (!isFront) this.#turnPage(start, met);
       isFront = true;
       const holdsWithoutId = this.#handedOut.hasWithoutId || batch.leads.some(({ id }) => id === undefined);
@@ -153,19 +150,18 @@ export class LeadWalk {
     }
   }
 
-  /** Records without an id would be handed out again. */
+  /** Records without an id would be delivered twice. */
   #canGoBack(): boolean {
     return !this.#handedOut.hasWithoutId;
   }
 
-  /** What is read before the walk is asked for more belongs to the pages in front of `next`. */
+  /** Everything that was read until the walk is asked for more belongs to the pages before `next`. */
   #turnPage(next: Position, met = this.#seen.size): void {
     this.#here = next;
     this.#metBefore = met;
     this.#handedOut.clear();
   }
 
-  /** What must not change between an iteration and its continuation. */
   #identity(startedAt: number): Record<string, unknown> {
     const { query, filter } = resolveFilterOptions(this.#filter, startedAt);
     const { baseUrl, dialect = {} } = this.#account;
@@ -185,23 +181,25 @@ export class LeadWalk {
   }
 }
 
-/** The leads that were handed out of the page that is being read: after an interruption it is read again. */
+/**
+ * The leads that were delivered from the page that is being read, which an iteration reads a second time
+ * after an interruption.
+ */
 class HandedOut {
   #ids: string[] = [];
-  /** Of records without an id: what is sent again is known by its bytes. */
+  /** Digests of the bytes of records without an id. */
   #digests: string[] = [];
   #expected = { ids: new Set<string>(), digests: [] as string[] };
 
-  /** Of this iteration, or of one before it. */
   hasWithoutId = false;
 
-  /** Leads that an earlier iteration handed out, and that are not handed out when they come again. */
+  /** Remembers leads that an earlier iteration delivered: each is skipped once. */
   expect({ withoutId, since: { ids, digests } }: StoredCheckpoint): void {
     this.hasWithoutId = withoutId;
     this.#expected = { ids: new Set(ids), digests: [...digests] };
   }
 
-  /** Whether the lead was not handed out by an earlier iteration. */
+  /** Returns false for a lead that an earlier iteration delivered. */
   add(lead: RawLead): boolean {
     const { id } = lead;
     if (id !== undefined) {
@@ -211,19 +209,19 @@ class HandedOut {
     this.hasWithoutId = true;
     const digest = createHash('sha256').update(lead.bytes).digest('base64');
     this.#digests.push(digest);
-    const at = this.#expected.digests.indexOf(digest);
-    if (at >= 0) this.#expected.digests.splice(at, 1);
-    return at < 0;
+    const index = this.#expected.digests.indexOf(digest);
+    if (index >= 0) this.#expected.digests.splice(index, 1);
+    return index < 0;
   }
 
-  /** The leads that earlier iterations have met. */
-  withMet(seen: IdSet): NonNullable<ListingOptions['interruptedRun']> {
+  /** Returns the leads that earlier iterations listed. */
+  withMet(listedIds: IdSet): NonNullable<ListingOptions['interruptedRun']> {
     const { ids } = this.#expected;
     return {
       get size() {
-        return seen.size + ids.size;
+        return listedIds.size + ids.size;
       },
-      has: (id) => seen.has(id) || ids.has(id),
+      has: (id) => listedIds.has(id) || ids.has(id),
       isPart: this.hasWithoutId,
     };
   }
@@ -241,7 +239,6 @@ class HandedOut {
   }
 }
 
-/** What a client knows from its options. */
 export interface ClientAccount extends ClientOptions {
   readonly baseUrl: URL;
   readonly rateGate: RateGate;
@@ -250,7 +247,10 @@ export interface ClientAccount extends ClientOptions {
 const defaultTimeoutMs = 30_000;
 const defaultRetries = 5;
 
-/** The service with connections of its own; `close` cuts them. Throws what the function that gives the key throws. */
+/**
+ * Opens the service with connections of its own, which `close` cuts. Rejects with a `UsageError` where the
+ * function that returns the key fails.
+ */
 async function openClientService(
   account: ClientAccount,
   { signal, onNote = () => undefined }: Pick<LeadsOptions, 'signal' | 'onNote'>,
@@ -291,10 +291,10 @@ const filterOptionWords: FilterWords = {
   anyOf: (categories) => `category: [${categories.map((name) => `'${name}'`).join(', ')}]`,
 };
 
-/** A shorter wait is not worth a note; ms. */
+/** A shorter wait is not worth a note; in milliseconds. */
 const notedMs = 3000;
 
-/** Gives each note once to `onNote`, in the words of an application; nobody reads anything else. */
+/** Sends each note once to `onNote`. */
 export function noteMessages(onNote: (note: string) => void): Messages {
   const noted = new Set<string>();
   const note = (cause: string, text: string): void => {

@@ -16,18 +16,11 @@ import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
-import { asBytes, LazyLead } from '../webhook/lead.ts';
+import { bytesOfLead, LazyLead } from '../webhook/lead.ts';
 import { unknownOption } from '../webhook/option-names.ts';
 import { makeVerifier } from '../webhook/verifier.ts';
-import type {
-  LeadSource,
-  RunningSandbox,
-  TestLead,
-  TestSandboxOptions,
-  TestWebhook,
-} from './test-sandbox.ts';
+import type { RunningSandbox, TestLead, TestSandboxOptions, TestWebhook } from './test-sandbox.ts';
 
-/** Starts the sandbox of the program with options for tests. */
 export async function runSandbox(options: TestSandboxOptions): Promise<RunningSandbox> {
   checkSandboxOptions(options);
   const { clock = systemClock, webhook } = options;
@@ -44,7 +37,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
     leads: () => sandbox.leads.map(testLead),
     addLead(lead) {
       if (lead === undefined) return testLead(sandbox.addLead());
-      const added = state.add(bytesOf(lead));
+      const added = state.add(bytesOfLead(lead));
       if ('problem' in added) throw new DataError(`the lead cannot be added: ${added.problem}`);
       return testLead(added);
     },
@@ -64,26 +57,26 @@ function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
     newest,
     apiKey,
     params,
-    faults,
-    deliveryFaults: forged,
-    webhook,
     port,
+    faults = {},
+    deliveryFaults: forged = {},
+    webhook,
     ...api
   } = options;
-  const forgeries = readFaults(forged ?? {}, deliveryFaults);
+  const forgeries = readFaults(forged, deliveryFaults);
   if (webhook === undefined && Object.keys(forgeries).length > 0) {
     throw new UsageError('deliveryFaults needs a webhook');
   }
   return {
     ...api,
     ...(typeof leads === 'number' && { leads }),
-    ...(typeof leads === 'object' && { records: leads.map(bytesOf) }),
+    ...(typeof leads === 'object' && { records: leads.map(bytesOfLead) }),
     ...(seed !== undefined && { seed }),
     ...(apiKey !== undefined && { apiKeys: [apiKey] }),
     ...(params !== undefined && { params }),
     ...(port !== undefined && { port }),
     newest: newest?.getTime(),
-    faults: readFaults(faults ?? {}, apiFaults),
+    faults: readFaults(faults, apiFaults),
     webhook: webhook && { ...webhookOptions(webhook), faults: forgeries },
   };
 }
@@ -101,31 +94,27 @@ function webhookOptions(webhook: TestWebhook): WebhookOptions {
 /** Throws a `ConfigError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */
 function signerOf({ scheme, secrets }: TestWebhook): Signer {
   if (scheme === undefined && secrets === undefined) return { scheme: unverified, key: undefined };
-  const { scheme: named, keys } = makeVerifier({ scheme: scheme ?? 'token', secrets: secrets ?? [] });
+  const { scheme: signingScheme, keys } = makeVerifier({ scheme: scheme ?? 'token', secrets: secrets ?? [] });
   const [key] = keys;
-  if (key !== undefined) rejectUnableToSign(named, key);
-  return { scheme: named, key };
-}
-
-function bytesOf(lead: LeadSource): Uint8Array {
-  return asBytes(lead) ?? Buffer.from(typeof lead === 'string' ? lead : JSON.stringify(lead));
+  if (key !== undefined) rejectUnableToSign(signingScheme, key);
+  return { scheme: signingScheme, key };
 }
 
 const testLead = (lead: SandboxLead): TestLead => new LazyLead(lead.id, Buffer.from(lead.text()));
 
-const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
-  z.int().check(z.gte(least), z.lte(most));
+const wholeNumber = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  z.int().check(z.gte(minimum), z.lte(maximum));
 const milliseconds = z.number().check(z.gte(0), z.lte(longestTimerMs));
 const text = z.string().check(z.minLength(1));
 const path = z.string().check(z.regex(/^\/[^?#\s]*$/));
-/** Checked where it is read, by code that says more of it. */
-const other = z.unknown();
+/** The code that uses such a value checks it, with a better message. */
+const checkedLater = z.unknown();
 
 const webhookSchema = z.partial(
   z.strictObject({
-    url: other,
-    scheme: other,
-    secrets: other,
+    url: checkedLater,
+    scheme: checkedLater,
+    secrets: checkedLater,
     retryMs: z.array(milliseconds),
     timeoutMs: milliseconds,
     concurrency: wholeNumber(1),
@@ -137,16 +126,16 @@ const rateLimitSchema = z.strictObject({ requests: wholeNumber(1), windowMs: mil
 
 const optionsSchema = z.partial(
   z.strictObject({
-    leads: z.union([wholeNumber(0), z.array(other)]),
+    leads: z.union([wholeNumber(0), z.array(checkedLater)]),
     seed: z.union([z.string(), z.number()]),
     newest: z.date(),
     apiKey: text,
     params: z.record(z.string(), z.nullable(text)),
-    faults: other,
-    deliveryFaults: other,
+    faults: checkedLater,
+    deliveryFaults: checkedLater,
     webhook: webhookSchema,
     port: wholeNumber(0, 65_535),
-    clock: other,
+    clock: checkedLater,
     path,
     pagination: z.enum(paginations),
     next: z.enum(nextForms),
@@ -163,8 +152,8 @@ const optionsSchema = z.partial(
 );
 
 /**
- * Throws a `TypeError` for an option that is unknown, and a `UsageError` for one of another form: a sandbox without it would
- * test something else.
+ * Throws a `TypeError` for an option that is unknown, and a `UsageError` for a value of another form: a
+ * sandbox without it would test something else.
  */
 function checkSandboxOptions(options: unknown): void {
   const { error } = z.safeParse(optionsSchema, options);
@@ -178,11 +167,11 @@ function checkSandboxOptions(options: unknown): void {
   throw unknownOption(unknown, Object.keys(shape), place === '' ? 'startSandbox' : place);
 }
 
-/** Waits until no delivery of a sandbox is open any more. */
+/** Waits until every delivery of a sandbox is acknowledged or given up. */
 class OpenDeliveries {
   readonly #deliveries: () => Pick<SandboxState['deliveries'], 'attempts' | 'pending'>;
-  #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
-  /** Undefined while the sandbox runs; then whether some delivery was open at that moment. */
+  readonly #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  /** Whether a delivery was open when the sandbox was closed; undefined while it runs. */
   #wasCut: boolean | undefined;
 
   constructor(deliveries: () => Pick<SandboxState['deliveries'], 'attempts' | 'pending'>) {
@@ -196,12 +185,12 @@ class OpenDeliveries {
     });
   }
 
-  /** To be called at each attempt: what follows from it is known once the caller has returned. */
+  /** Must be called at each attempt. The state changes only after the caller has returned. */
   check(): void {
     if (this.#waiting.length > 0) queueMicrotask(() => this.#look());
   }
 
-  /** To be called before what is in flight is cut. */
+  /** Must be called before open connections are cut. */
   close(): void {
     this.#wasCut ??= this.#deliveries().pending > 0;
     this.#look();
@@ -209,21 +198,19 @@ class OpenDeliveries {
 
   #look(): void {
     const { attempts, pending } = this.#deliveries();
-    const isSettled = this.#wasCut === undefined ? pending === 0 : !this.#wasCut;
-    if (!isSettled && this.#wasCut === undefined) return;
-    const error = isSettled
-      ? acceptedForgery(attempts)
-      : 'the sandbox was closed before every delivery was settled';
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { resolve, reject } of waiting) {
+    if (this.#wasCut === undefined && pending > 0) return;
+    const error =
+      this.#wasCut === true
+        ? 'the sandbox was closed before every delivery was settled'
+        : acceptedForgery(attempts);
+    for (const { resolve, reject } of this.#waiting.splice(0)) {
       if (error === undefined) resolve();
       else reject(new Error(error));
     }
   }
 }
 
-/** What a test has to fail with whose application takes what it must reject. */
+/** The failure of a test whose application accepts forged deliveries. */
 function acceptedForgery(attempts: readonly RecordedAttempt[]): string | undefined {
   const accepted = attempts.filter(({ forged, outcome }) => forged && outcome === 'acknowledged');
   if (accepted.length === 0) return undefined;

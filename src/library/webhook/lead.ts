@@ -1,50 +1,61 @@
 import { isAnyArrayBuffer } from 'node:util/types';
 import { utf8 } from '../../json/bytes.ts';
 
-/** The fields of the specification, as a sender says them: nothing checks their kinds. */
+/** The fields of the specification as the sender wrote them: their types are not checked. */
 export interface LeadFields {
   readonly id?: string;
   readonly category?: string;
   readonly contact?: {
     readonly name?: string;
     readonly email?: string;
-    /** Free-form text. */
+    /** Free text. */
     readonly phone?: string;
     readonly [more: string]: unknown;
   };
   readonly metadata?: { readonly source?: string; readonly [more: string]: unknown };
-  /** ISO 8601 in UTC. */
+  /** An ISO 8601 time in UTC, such as `2026-01-31T12:00:00Z`. */
   readonly createdAt?: string;
   readonly [more: string]: unknown;
 }
 
-/** A lead as it was delivered. */
+/** A lead of a delivery. */
 export interface Lead {
-  /** At most 512 bytes; of an integer its digits. Deliveries that repeat it are of the same lead. */
+  /**
+   * The value of `id`, or the digits of an integer; at most 512 bytes. Deliveries with the same id are of the
+   * same lead.
+   */
   readonly id: string;
-  /** One JSON object in UTF-8 without white space: the sender's own tokens, so that every digit is there. */
+  /**
+   * A JSON object in UTF-8 without white space, in the sender's own tokens: numbers keep all their digits.
+   */
   readonly bytes: Uint8Array;
-  /** The same, parsed when it is first asked for; integers beyond 2^53 lose digits here. */
+  /** The same as `JSON.parse` reads it, at the first access: integers beyond 2^53 lose digits. */
   readonly value: LeadFields;
 }
 
-/** A lead as the service listed it. */
+/** A lead of the service's list. */
 export interface PulledLead {
-  /** The value of `id`, an integer by its digits; undefined for a record without one, which may come more than once. */
+  /**
+   * The value of `id`, or the digits of an integer; undefined for a record without an id, which may come more
+   * than once.
+   */
   readonly id: string | undefined;
-  /** One compact JSON object in UTF-8, exactly the service's tokens: numbers keep all their digits here. */
+  /**
+   * A JSON object in UTF-8 without white space, in the service's own tokens: numbers keep all their digits.
+   */
   readonly bytes: Uint8Array;
-  /** The same as `JSON.parse` reads it, when it is first asked for: integers beyond 2^53 lose digits. */
+  /** The same as `JSON.parse` reads it, at the first access: integers beyond 2^53 lose digits. */
   readonly value: LeadFields;
 }
 
-/** A lead whose value is parsed when it is first asked for. */
 export class LazyLead<Id extends string | undefined> {
   readonly id: Id;
   readonly bytes: Uint8Array;
   #value: LeadFields | undefined;
 
-  /** Copies the bytes: a lead may be kept, and the body or page that it stands in is not to be kept with it. */
+  /**
+   * Copies the bytes: an application may keep the lead, which must not keep the whole body or page in memory.
+   */
   constructor(id: Id, bytes: Uint8Array) {
     this.id = id;
     this.bytes = new Uint8Array(bytes);
@@ -54,13 +65,23 @@ export class LazyLead<Id extends string | undefined> {
     return (this.#value ??= JSON.parse(utf8(this.bytes)) as LeadFields);
   }
 
-  /** `JSON.stringify` gives the lead as it came, not the numbers of its bytes. */
+  /** `JSON.stringify` writes the lead itself, not the numbers of its bytes. */
   toJSON(): unknown {
     return JSON.parse(utf8(this.bytes));
   }
 }
 
-/** The same memory as bytes; undefined for any other value. Also of another realm, such as that of a test runner. */
+/** Returns the bytes of a received lead, bytes or text unchanged, and an object as JSON. */
+export function bytesOfLead(lead: object | string): Uint8Array {
+  if (typeof lead === 'string') return Buffer.from(lead);
+  const received = 'bytes' in lead ? lead.bytes : undefined;
+  return asBytes(lead) ?? asBytes(received) ?? Buffer.from(JSON.stringify(lead));
+}
+
+/**
+ * Returns the same memory as bytes, also from another realm, such as that of a test runner; undefined for any
+ * other value.
+ */
 export function asBytes(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return isAnyArrayBuffer(value) ? new Uint8Array(value) : undefined;

@@ -1,7 +1,7 @@
 import { nearest } from '../../output/suggest.ts';
 import type { SchemeChoice, VerifyOptions } from './options.ts';
 
-/** The names of all options: one that a type gets does not compile without a line here. */
+/** The names of all options. A type with a further option does not compile without a change here. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
 export const choiceOptions: OptionNames<SchemeChoice> = {
@@ -13,24 +13,20 @@ export const choiceOptions: OptionNames<SchemeChoice> = {
 
 export const verifyOptions: OptionNames<VerifyOptions> = {
   ...choiceOptions,
-  maxBodyBytes: true,
-  bodyTimeoutMs: true,
-  leadAt: true,
-  idField: true,
-  lead: true,
-  now: true,
+  ...{ maxBodyBytes: true, bodyTimeoutMs: true },
+  ...{ leadAt: true, idField: true, lead: true, now: true },
 };
 
 /**
- * Throws a `TypeError` for an option that is unknown, and for a number that is none: it would pass every check. Types say
- * the same, and JavaScript does not read them.
+ * Throws a `TypeError` for an option that is unknown, and for a number that is NaN, which would pass every
+ * check.
  */
 export function checkOptions(
   options: Partial<VerifyOptions>,
-  known: Readonly<Record<string, true>>,
-  of: string,
+  optionNames: Readonly<Record<string, true>>,
+  owner: string,
 ): void {
-  requireKnownOptions(options, known, of);
+  requireKnownOptions(options, optionNames, owner);
   const { now = 1, maxBodyBytes = 1, bodyTimeoutMs = 1 } = options;
   for (const [name, value] of Object.entries({ now, maxBodyBytes, bodyTimeoutMs })) {
     if (!Number.isFinite(value))
@@ -38,20 +34,23 @@ export function checkOptions(
   }
 }
 
-/** Throws a `TypeError` for an option that is unknown or misspelt, and for no options. `of`: what takes them. */
+/**
+ * Throws a `TypeError` for an option that is unknown or misspelt, and for a value that is no object. `owner`
+ * is the function that takes the options.
+ */
 export function requireKnownOptions(
   options: unknown,
-  known: Readonly<Record<string, true>>,
-  of: string,
+  optionNames: Readonly<Record<string, true>>,
+  owner: string,
 ): void {
   if (typeof options !== 'object' || options === null)
-    throw new TypeError(`${of} takes its options as an object`);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) throw unknownOption(unknown, Object.keys(known), of);
+    throw new TypeError(`${owner} takes its options as an object`);
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown !== undefined) throw unknownOption(unknown, Object.keys(optionNames), owner);
 }
 
-export function unknownOption(name: string, known: readonly string[], of: string): TypeError {
-  const near = nearest(name, known);
-  const help = near === undefined ? `the options are ${known.join(', ')}` : `did you mean '${near}'?`;
-  return new TypeError(`${of} has no option '${name}': ${help}`);
+export function unknownOption(name: string, optionNames: readonly string[], owner: string): TypeError {
+  const near = nearest(name, optionNames);
+  const help = near === undefined ? `the options are ${optionNames.join(', ')}` : `did you mean '${near}'?`;
+  return new TypeError(`${owner} has no option '${name}': ${help}`);
 }

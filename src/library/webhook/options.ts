@@ -3,10 +3,10 @@ import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.
 import type { PresetName } from '../../webhook/presets.ts';
 import type { Lead } from './lead.ts';
 
-/** How a delivery is authenticated; `leads help schemes` says what each of them signs. */
+/** The name of a scheme; `leads help schemes` lists what each of them signs. */
 export type SchemeName = 'token' | PresetName;
 
-/** A scheme with options of its own. */
+/** A scheme with its own options. */
 export type SchemeDefinition =
   | ({ readonly name: 'token' } & Pick<
       SchemeOptions,
@@ -17,85 +17,93 @@ export type SchemeDefinition =
   | ({ readonly name: 'meta' } & Pick<SchemeOptions, 'verifyToken'>)
   | { readonly name: SchemeName };
 
-/** A text is compared or decoded as the scheme says; bytes are the key itself, decoded already, or a PEM file. */
+/** The scheme compares or decodes a text; bytes are the decoded key itself, or a PEM file. */
 export type SecretInput = string | Uint8Array;
 
-/** Who may deliver: the same for `verify`, `sign` and `explain`. */
+/** The scheme and the secrets by which deliveries are authenticated. */
 export interface SchemeChoice {
   readonly scheme: SchemeName | SchemeDefinition;
   /**
-   * At least one. Any of them may match, for rotation; the first one signs. An environment variable can be given as it is:
-   * one that is not set is a `ConfigError`.
+   * A secret or several: any of them may match, for rotation, and the first one signs. They may be
+   * environment variables as they are: one that is not set is a `ConfigError`.
    */
   readonly secrets: SecretInput | undefined | readonly (SecretInput | undefined)[];
-  /** How far a signed time may lie from now, either way, in milliseconds. Default 5 minutes, or what the vendor says. */
+  /**
+   * The largest distance between a signed time and now, in either direction, in milliseconds. Default 5
+   * minutes, or the vendor's limit.
+   */
   readonly toleranceMs?: number | undefined;
-  /** The URL that senders are given, where a proxy rewrites it; for schemes that sign it. */
+  /** The URL to which senders deliver, where a proxy rewrites it; only for schemes that sign the URL. */
   readonly publicUrl?: string | URL | undefined;
 }
 
-/** What the CLI's receiver takes: 1 MiB within 15 s. */
 export const defaultBodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 15_000 } as const;
 
-/** What a client may cost. */
+/** Limits for the body of one request. */
 export interface RequestLimits {
-  /** In bytes. Default 1 MiB. */
+  /** The largest body in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Until the body is complete, in milliseconds. Default 15 s. */
+  /** The time until the body must be complete, in milliseconds. Default 15,000. */
   readonly bodyTimeoutMs?: number | undefined;
 }
 
 export interface VerifyOptions extends SchemeChoice, RequestLimits {
   /**
-   * Where the lead is in the body: a JSON Pointer such as `/data` (an array there is several leads), or `auto`, which finds
-   * it in an envelope where that is clear. Default `auto`.
+   * The place of the lead in the body: a JSON Pointer such as `/data` (an array there holds several leads),
+   * or `auto`, which finds the lead in an envelope where only one reading is possible. Default `auto`.
    */
   readonly leadAt?: string | undefined;
-  /** The field that is a lead's id, where that is not `id`. */
+  /** The field that identifies a lead. Default `id`. */
   readonly idField?: string | undefined;
-  /** False: the signature and its time alone are checked, whatever the method and the body are. Default true. */
+  /** False checks the signature and its time alone, and accepts any method and body. Default true. */
   readonly lead?: boolean | undefined;
-  /** The time against which a signed time is checked, in milliseconds since the epoch. Default: now. */
+  /** The time to compare a signed time with, in milliseconds since the epoch. Default: now. */
   readonly now?: number | undefined;
 }
 
-/** A genuine delivery. Whether its leads came before is not known here. */
+/** A genuine delivery. It may repeat leads of an earlier one: the application compares their ids. */
 export interface Verified {
   readonly ok: true;
-  /** At least one; none with `lead: false`. */
+  /** At least one lead; none with `lead: false`. */
   readonly leads: readonly Lead[];
-  /** Index of the secret that matched: while it is not 0, an old secret is still in use. */
+  /** The index of the secret that matched: above 0, an old secret is still in use. */
   readonly secret: number;
 }
 
-/** A delivery that must not be taken. */
+/** A delivery that the application must not accept. */
 export interface Refused {
   readonly ok: false;
-  /** The HTTP status to answer: 401 for a wrong, missing or late signature, 400, 405, 408, 413 or 415 for another fault. */
+  /**
+   * The HTTP status to answer: 401 for a wrong, missing or late signature, and 400, 405, 408, 413 or 415 for
+   * another fault.
+   */
   readonly status: number;
   /** A stable code, such as `wrong_credential`. */
   readonly reason: RejectReason;
-  /** One sentence for the operator; it holds no secret and no expected signature, and is not meant for the sender. */
+  /** A sentence for the operator, not for the sender. It holds no secret and no expected signature. */
   readonly hint: string;
 }
 
 export interface SignOptions extends Pick<SchemeChoice, 'secrets'> {
   readonly scheme: SchemeName | SchemeDefinition;
-  /** Where it will be sent; needed where the scheme signs the URL. */
+  /** The address that the delivery is sent to; required by schemes that sign the URL. */
   readonly url?: string | URL | undefined;
-  /** Of the delivery, the same for each attempt, where the scheme sends one. Default: a new one. */
+  /** The id of the delivery, for schemes that sign one; every attempt has the same. Default: a new one. */
   readonly id?: string | undefined;
   /** The time to sign, in milliseconds since the epoch. Default: now. */
   readonly now?: number | undefined;
 }
 
-/** A request as the service would send it: the second argument of `fetch`. */
+/** The second argument of `fetch`. */
 export interface SignedDelivery {
   readonly method: 'POST';
-  /** By their names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Record<string, string>;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** A lead as its bytes, its JSON text, an object that is written as JSON, or one that was received: its bytes go as they came. */
+/**
+ * A lead as bytes or JSON text, an object that is written as JSON, or a received lead, whose bytes are sent
+ * unchanged.
+ */
 export type SignedLead = Lead | Uint8Array | string | Readonly<Record<string, unknown>>;

@@ -13,12 +13,12 @@ import {
   type WebhookRequest,
 } from './request.ts';
 
-/** A stream can be read once: what was read of a request is kept as long as the request itself. */
+/** Bodies by their request: a stream can be read only once. */
 const read = new WeakMap<object, Promise<ReadBody>>();
 
 /**
- * The whole request. `now` in milliseconds since the epoch. Rejects with a `ParsedBodyError` where the body was read by
- * somebody else, and with a `ConfigError` for what is no request.
+ * Reads the whole request. `now` is in milliseconds since the epoch. Rejects with a `ParsedBodyError` where
+ * the body was read before, and with a `ConfigError` for a value that is no request.
  */
 export async function readDelivery(
   request: WebhookRequest,
@@ -31,7 +31,8 @@ export async function readDelivery(
   if (reading === undefined) {
     const source = findBody(request);
     if ('lost' in source) throw parsedBodyError(request, source.lost);
-    // From the look at the map to its new entry nothing is awaited: a second call would begin to read as well.
+    // No await may come between the look at the map and the new entry: a second call would begin to read as
+    // well.
     reading = readBody(source, {
       maxBytes: maxBodyBytes ?? defaultBodyLimits.maxBytes,
       timeoutMs: bodyTimeoutMs ?? defaultBodyLimits.timeoutMs,
@@ -42,18 +43,17 @@ export async function readDelivery(
   return body.kind === 'body' ? { ...head, body: body.bytes } : body;
 }
 
-/** Gets a body in pieces; `end` or `fail` comes last, once. */
+/** Receives a body in pieces. `end` or `fail` comes last, once. */
 interface BodyConsumer {
   piece(bytes: Uint8Array): void;
   end(): void;
-  /** The connection ended before the body did. */
   fail(): void;
 }
 
-/** A body that is there already, or what starts to read one and returns what ends that early. */
+/** A body in memory, or a function that starts to read one and returns a function that stops. */
 type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
 
-/** What is there instead of the bytes of a body. */
+/** The value that replaced the bytes of a body. */
 interface LostBody {
   readonly lost: unknown;
 }
@@ -72,7 +72,7 @@ interface ByteReader {
   cancel(): Promise<void>;
 }
 
-/** A stream of the Fetch standard, as far as it is used. */
+/** The used part of a stream of the Fetch standard. */
 interface ByteStream {
   readonly locked: boolean;
   getReader(): ByteReader;
@@ -97,7 +97,7 @@ function fetchSource(request: FetchRequest): BodySource | LostBody {
     pump().catch(() => consumer.fail());
     return () => {
       isStopped = true;
-      // What was sent further is not wanted, and neither is an error about it.
+      // The remaining bytes do not matter, and neither does an error about them.
       reader.cancel().catch(() => undefined);
     };
   };
@@ -105,26 +105,26 @@ function fetchSource(request: FetchRequest): BodySource | LostBody {
 
 function nodeSource(request: NodeRequest): BodySource | LostBody {
   const body = 'body' in request ? request.body : undefined;
-  const kept = asBytes('rawBody' in request ? request.rawBody : undefined) ?? asBytes(body);
-  if (kept !== undefined) return kept;
+  const bytes = asBytes('rawBody' in request ? request.rawBody : undefined) ?? asBytes(body);
+  if (bytes !== undefined) return bytes;
   // Parsers that leave a request alone may still set an empty object.
   if (request.readableDidRead || request.readableEnded) return { lost: body };
-  // Bytes that are no UTF-8 would not be what was signed.
+  // Decoded text has lost bytes that are not UTF-8.
   if (typeof request.readableEncoding === 'string') return { lost: '' };
   return (consumer) => {
     const piece = (bytes: Uint8Array): void => consumer.piece(bytes);
     const end = (): void => consumer.end();
     const fail = (): void => consumer.fail();
-    // The client went away before anybody listened: no event comes any more.
+    // No event comes any more where the client disconnected before.
     if (request.destroyed) consumer.fail();
     request.on('data', piece);
     request.on('end', end);
     request.on('close', fail);
     request.on('error', fail);
-    // A listener alone does not continue what somebody has paused.
+    // A listener alone does not continue a paused stream.
     request.resume();
-    // Without a listener the rest is read and dropped, so that the client can read the answer. An error that comes later
-    // still has a listener, and so ends no process.
+    // Without a listener for data node drops the remaining bytes, so that the client can read the answer. The
+    // listener for errors stays: a later error would end the process.
     return () => {
       request.off('data', piece);
       request.off('end', end);
@@ -134,9 +134,7 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
 }
 
 interface BodyLimits {
-  /** In bytes. */
   readonly maxBytes: number;
-  /** From the first look at the body to its last byte, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -145,7 +143,10 @@ type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejectio
 const tooLarge = (limit: number): Rejection =>
   rejection('too_large', `the body is larger than ${limit} bytes`);
 
-/** Reads a whole body within the limits. Never rejects: a client that stops or sends too much is a `Rejection`. */
+/**
+ * Reads a whole body within limits in bytes and milliseconds. Never rejects: a client that stops or sends too
+ * much is a `Rejection`.
+ */
 async function readBody(source: BodySource, { maxBytes, timeoutMs }: BodyLimits): Promise<ReadBody> {
   if (typeof source !== 'function') {
     return source.length > maxBytes ? tooLarge(maxBytes) : { kind: 'body', bytes: source };

@@ -1,16 +1,25 @@
-import { ConfigError } from '../../errors.ts';
-import { ParsedBodyError } from './parsed-body-error.ts';
+import { ConfigError, LeadsError } from '../../errors.ts';
 import { isFetchRequest, isNodeRequest } from './request.ts';
 
-/** The body of a request was read before its signature was checked; says how to mend it in the framework that made it. */
+/**
+ * The application read the body before `verify`: the bytes that the signature covers are lost. No sender can
+ * cause this. `hint` names the fix for the framework that was recognized.
+ */
+export class ParsedBodyError extends LeadsError {
+  /** @internal */
+  static override readonly brand: string = 'ParsedBodyError';
+
+  readonly code = 'parsed_body';
+}
+
 export function parsedBodyError(request: object, body: unknown): ParsedBodyError {
-  const found =
+  const state =
     typeof body === 'string'
       ? 'its bytes were decoded to a text'
       : body === undefined || body === null
         ? 'nothing is left of it'
         : 'it is an object that was parsed';
-  return new ParsedBodyError(`the body of the request was read before its signature was checked: ${found}`, {
+  return new ParsedBodyError(`the body of the request was read before its signature was checked: ${state}`, {
     hint: parsedBodyHint(request),
   });
 }
@@ -27,7 +36,7 @@ function parsedBodyHint(request: object): string {
   if ('bodyUsed' in request) {
     return 'Hono: pass c.req.raw, and read nothing from c.req before; Next, route.ts: pass the request, without request.json() or request.text() before';
   }
-  // Lost although nothing was read.
+  // `setEncoding` loses the bytes before anything is read.
   if ('readableDidRead' in request && !request.readableDidRead) {
     return 'node: call no setEncoding() on the request';
   }
@@ -40,24 +49,24 @@ function parsedBodyHint(request: object): string {
   return `pass the bytes as they came, such as Express's request.body behind express.raw(), or ${lambda} on AWS Lambda`;
 }
 
-/** What was given to check is no request; says where the request is, by the framework that was recognized. */
-export const noRequest = (given: unknown): ConfigError =>
-  new ConfigError('what was given to check is no request', { hint: requestHint(given) });
+/** The hint names the request inside the value, by the framework that was recognized. */
+export const noRequest = (value: unknown): ConfigError =>
+  new ConfigError('what was given to check is no request', { hint: requestHint(value) });
 
-function requestHint(given: unknown): string {
-  const raw = memberOf(given, 'raw');
+function requestHint(value: unknown): string {
+  const raw = memberOf(value, 'raw');
   if (isFetchRequest(raw)) return 'Hono: give c.req.raw in place of c.req';
-  if (isFetchRequest(memberOf(memberOf(given, 'req'), 'raw'))) return 'Hono: give c.req.raw in place of c';
+  if (isFetchRequest(memberOf(memberOf(value, 'req'), 'raw'))) return 'Hono: give c.req.raw in place of c';
   if (isNodeRequest(raw)) return 'Fastify: give request.raw';
-  if (isNodeRequest(memberOf(given, 'req'))) return 'Koa: give ctx.req';
-  if (typeof given === 'object' && given !== null && 'requestContext' in given) {
+  if (isNodeRequest(memberOf(value, 'req'))) return 'Koa: give ctx.req';
+  if (typeof value === 'object' && value !== null && 'requestContext' in value) {
     return `AWS Lambda: give { method, url, headers, body: ${lambda} }`;
   }
   return "give a Fetch Request (Hono's c.req.raw), a request of node:http or Express, or { method, url, headers, body }";
 }
 
-/** What the wrappers of frameworks have around the objects of node and of the Fetch standard. */
-function memberOf(given: unknown, name: string): object {
-  const member: unknown = typeof given === 'object' && given !== null ? Reflect.get(given, name) : undefined;
+/** Returns an object that a framework keeps in its own one. */
+function memberOf(value: unknown, name: string): object {
+  const member: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   return typeof member === 'object' && member !== null ? member : {};
 }

@@ -1,16 +1,19 @@
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 
-/** A Fetch `Request` whose body nobody has read: Hono's `c.req.raw`, the argument of a route handler of Next. */
+/**
+ * A Fetch `Request` whose body is unread, such as Hono's `c.req.raw` or the argument of a route handler of
+ * Next.
+ */
 export interface FetchRequest {
   readonly method: string;
-  /** With scheme and host. */
+  /** The whole URL with scheme and host. */
   readonly url: string;
   readonly headers: { forEach(callback: (value: string, name: string) => void): void };
   readonly bodyUsed: boolean;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** A request of `node:http`, or Express's: its body unread, or kept as bytes in `body` or `rawBody`. */
+/** A request of `node:http` or Express, whose body is unread, or kept as bytes in `body` or `rawBody`. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -18,7 +21,7 @@ export interface NodeRequest {
   readonly httpVersion: string;
   readonly readableDidRead: boolean;
   readonly readableEnded: boolean;
-  /** Of `setEncoding`. */
+  /** The encoding that `setEncoding` has set. */
   readonly readableEncoding?: string | null | undefined;
   readonly destroyed: boolean;
   resume(): unknown;
@@ -26,17 +29,22 @@ export interface NodeRequest {
   off(event: string, listener: (piece: Uint8Array) => void): unknown;
 }
 
-/** The parts of a request, for every other server: Fastify's `request`, an event of AWS Lambda. */
+/** The parts of a request from any other server, such as Fastify or AWS Lambda. */
 export interface PlainRequest {
   readonly method: string;
-  /** Whole, or path and query; a scheme that signs the URL then takes the host from the headers, and https. */
+  /**
+   * The whole URL, or path and query: then a scheme that signs the URL takes the host from the headers, and
+   * https.
+   */
   readonly url: string;
-  /** A list of values is a header that was sent so many times. */
+  /** A list holds the values of a header that was sent several times. */
   readonly headers:
     | Readonly<Record<string, string | readonly string[] | undefined>>
     | FetchRequest['headers']
     | readonly (readonly [name: string, value: string])[];
-  /** As it was sent. A text stands for its bytes in UTF-8: base64 (`isBase64Encoded`) has to be decoded first. */
+  /**
+   * The body as it was sent. A text stands for its bytes in UTF-8; decode base64 (`isBase64Encoded`) first.
+   */
   readonly body: Uint8Array | ArrayBuffer | string | null | undefined;
 }
 
@@ -54,7 +62,10 @@ const isPlainRequest = (request: object): request is PlainRequest => {
   return isHead && headers !== null && 'body' in request;
 };
 
-/** A request without its body; undefined for what is no request. `receivedAt` in milliseconds since the epoch. */
+/**
+ * Returns a request without its body; undefined for a value that is no request. `receivedAt` is in
+ * milliseconds since the epoch.
+ */
 export function deliveryHead(request: unknown, receivedAt: number): Delivery | undefined {
   const parts = typeof request === 'object' && request !== null ? partsOf(request) : undefined;
   if (parts === undefined) return undefined;
@@ -74,7 +85,6 @@ export function deliveryHead(request: unknown, receivedAt: number): Delivery | u
 
 interface Parts {
   readonly method: string;
-  /** A whole URL, or path and query. */
   readonly target: string;
   readonly rawHeaders: Delivery['rawHeaders'];
   readonly remote?: string | undefined;
@@ -87,7 +97,7 @@ function partsOf(request: object): Parts | undefined {
   }
   if (isNodeRequest(request)) {
     const { method = '', rawHeaders: raw } = request;
-    // Express takes off the part of the path that a router is mounted at.
+    // Express removes the part of the path at which a router is mounted.
     const original = 'originalUrl' in request ? request.originalUrl : undefined;
     const target = typeof original === 'string' ? original : (request.url ?? '/');
     const rawHeaders = raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ''] as const] : []));
@@ -116,7 +126,7 @@ function headerPairs(headers: PlainRequest['headers']): Delivery['rawHeaders'] {
     return pairs;
   }
   for (const [name, value] of Object.entries(headers)) {
-    for (const one of typeof value === 'string' ? [value] : (value ?? [])) pairs.push([name, one]);
+    for (const single of typeof value === 'string' ? [value] : (value ?? [])) pairs.push([name, single]);
   }
   return pairs;
 }

@@ -9,8 +9,8 @@ import { asBytes } from './lead.ts';
 import type { SchemeChoice, VerifyOptions } from './options.ts';
 
 /**
- * The scheme with its keys. Throws a `ConfigError` for an unknown scheme, parts that do not belong together, no secret, or
- * one that the scheme cannot read: never with a weaker check.
+ * Returns the scheme with its keys. Throws a `ConfigError` for an unknown scheme, options that do not belong
+ * together, no secret, or a secret that the scheme cannot read: the check is never weaker than asked.
  */
 export function makeVerifier(choice: SchemeChoice): Verifier {
   const { toleranceMs } = choice;
@@ -19,15 +19,14 @@ export function makeVerifier(choice: SchemeChoice): Verifier {
   return { scheme, keys: secretsOf(choice.secrets).map((secret) => scheme.key(secret)) };
 }
 
-/** Types say the same as these checks, and JavaScript does not read types. */
-function definedScheme(given: unknown, options: SchemeOptions): Scheme {
-  const { name, ...parts } = typeof given === 'string' ? { name: given } : definitionOf(given);
+function definedScheme(choice: unknown, options: SchemeOptions): Scheme {
+  const { name, ...parts } = typeof choice === 'string' ? { name: choice } : definitionOf(choice);
   return schemeNamed(name, { ...schemePartsOf(name, parts, ['name']), ...options });
 }
 
-function definitionOf(given: unknown): { readonly name: string } & Record<string, unknown> {
-  if (typeof given === 'object' && given !== null && 'name' in given && typeof given.name === 'string') {
-    return { ...given, name: given.name };
+function definitionOf(choice: unknown): { readonly name: string } & Record<string, unknown> {
+  if (typeof choice === 'object' && choice !== null && 'name' in choice && typeof choice.name === 'string') {
+    return { ...choice, name: choice.name };
   }
   throw new ConfigError('no scheme is named', {
     hint: "such as scheme: 'standard-webhooks', or scheme: { name: 'custom', signatureHeader: 'x-signature' }",
@@ -41,7 +40,7 @@ function publicUrlOf({ publicUrl }: SchemeChoice): URL | undefined {
   throw new ConfigError(`publicUrl '${text}' is not a URL`);
 }
 
-/** A tolerance that has no effect would be taken for a check. */
+/** A tolerance without any effect would look like a check. */
 function checkTolerance(toleranceMs: number | undefined, scheme: Scheme): void {
   if (toleranceMs === undefined) return;
   if (!Number.isFinite(toleranceMs) || toleranceMs < 0) {
@@ -52,21 +51,20 @@ function checkTolerance(toleranceMs: number | undefined, scheme: Scheme): void {
   }
 }
 
-function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
-  const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+function secretsOf(secrets: SchemeChoice['secrets']): readonly Secret[] {
+  const all: readonly unknown[] = Array.isArray(secrets) ? secrets : [secrets];
   if (all.length === 0) throw new ConfigError('no secret is given: anybody could deliver');
-  return all.map((one, i) => {
-    const bytes = asBytes(one);
+  return all.map((secret, i) => {
+    const bytes = asBytes(secret);
     if (bytes !== undefined) return Secret.ofBytes(bytes);
-    if (typeof one === 'string') return new Secret(one);
-    if (one !== undefined) throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`);
+    if (typeof secret === 'string') return new Secret(secret);
+    if (secret !== undefined) throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`);
     throw new ConfigError(`secret ${i + 1} is undefined`, {
       hint: 'is its environment variable set?',
     });
   });
 }
 
-/** Where the leads are in a body: `auto`, or a JSON Pointer (RFC 6901), of which an empty one is the body. */
 export function leadPlace({
   leadAt = 'auto',
   idField = 'id',
