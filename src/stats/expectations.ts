@@ -2,7 +2,7 @@ import { UsageError } from '../errors.ts';
 import { parseDuration } from '../time/time-text.ts';
 import type { ReceiptFigures } from './receipt-counts.ts';
 
-/** What can be expected, and how its value is written. */
+/** The measures of `--expect`, and how a bound of each is written. */
 const measures = {
   gap: 'duration',
   p50: 'duration',
@@ -20,6 +20,9 @@ const measures = {
 
 type Measure = keyof typeof measures;
 
+/** Measures of deliveries, also of those that are not stored any more. */
+const ofDeliveries: readonly Measure[] = ['accepted', 'duplicate', 'rejected', 'attempts', 'received'];
+
 /** One part of `--expect`: durations in milliseconds, shares from 0 to 1. */
 export interface Expectation {
   /** As it was typed. */
@@ -27,7 +30,7 @@ export interface Expectation {
   readonly measure: Measure;
   readonly operator: '<' | '<=' | '>' | '>=';
   readonly bound: number;
-  /** What the bound is: a share of all deliveries, or of leads for `backfilled`, was written with `%`; else a number. */
+  /** A bound with `%` is a share of all deliveries, or of all leads for `backfilled`. */
   readonly unit: 'duration' | 'share' | 'number';
 }
 
@@ -38,18 +41,13 @@ export function parseExpectations(typed: string): readonly Expectation[] {
 
 function parseExpectation(text: string): Expectation {
   const [, name = '', operator, value = ''] = /^([a-z0-9]+)\s*(<=|>=|<|>)\s*(\S+)$/.exec(text) ?? [];
-  if (operator === undefined) {
-    throw expectationError(`'${text}' is no expectation`);
-  }
-  if (!isMeasure(name)) {
-    throw expectationError(`there is no measure '${name}'`);
-  }
+  if (operator === undefined) throw expectationError(`'${text}' is no expectation`);
+  if (!isMeasure(name)) throw expectationError(`there is no measure '${name}'`);
   const kind = measures[name];
   const unit = kind === 'share' && !value.endsWith('%') ? 'number' : kind;
   const bound = boundOf(value, unit);
-  if (bound === undefined) {
+  if (bound === undefined)
     throw expectationError(`${name} is compared with ${bounds[kind]}, and '${value}' is none`);
-  }
   return { text, measure: name, operator: operator as Expectation['operator'], bound, unit };
 }
 
@@ -78,20 +76,15 @@ function boundOf(value: string, unit: Expectation['unit']): number | undefined {
 export interface CheckedExpectation {
   readonly expectation: Expectation;
   readonly holds: boolean;
-  /** What was measured, in the unit of the expectation; undefined where there was nothing to measure it by. */
-  readonly seen: number | undefined;
-  /** What was measured keeps it, and would not with deliveries that came and are not stored any more. */
+  /** The measured value in the unit of the expectation; undefined where nothing could be measured. */
+  readonly value: number | undefined;
+  /** The value meets the expectation, and deliveries that are not stored any more may change it. */
   readonly isDoubtful: boolean;
 }
 
-/** Lowest and highest value that may be right: they differ where deliveries came that are not stored any more. */
-type Range = readonly [least: number, most: number];
-
 /**
- * Compares what was counted with what is expected. Shares and delays of no deliveries at all break no expectation: that
- * none came is for `gap`, `received` and `total` to say. A gap of unknown length, since nothing ever came, keeps none:
- * the window may be shorter than what is expected. What only holds if nothing else came than what is stored does not hold,
- * where there may have been more.
+ * Shares and delays of no deliveries break no expectation: that nothing came is for `gap`, `received` and `total` to say. A gap
+ * of unknown length, since nothing ever came, meets none: the window may be shorter than the bound.
  */
 export function checkExpectations(
   expectations: readonly Expectation[],
@@ -99,14 +92,11 @@ export function checkExpectations(
   receipts: ReceiptFigures | undefined,
 ): readonly CheckedExpectation[] {
   return expectations.map((expectation) => {
-    const seen = measured(expectation, total, receipts);
-    if (seen === undefined) {
-      return { expectation, holds: expectation.measure !== 'gap', seen, isDoubtful: false };
-    }
-    const isSeenKept = isKept(expectation, seen);
-    const range = receipts === undefined ? undefined : rangeOf(expectation, receipts);
-    const holds = isSeenKept && (range ?? []).every((value) => isKept(expectation, value));
-    return { expectation, holds, seen, isDoubtful: isSeenKept && !holds };
+    const { measure } = expectation;
+    const value = measured(expectation, total, receipts);
+    const isMet = value === undefined ? measure !== 'gap' : meets(value, expectation);
+    const isDoubtful = isMet && (receipts?.unjudged ?? 0) > 0 && ofDeliveries.includes(measure);
+    return { expectation, value, holds: isMet && !isDoubtful, isDoubtful };
   });
 }
 
@@ -137,51 +127,7 @@ function measured(
   }
 }
 
-/** Undefined for what is known, whatever is not stored any more. */
-function rangeOf({ measure, unit }: Expectation, receipts: ReceiptFigures): Range | undefined {
-  const { received, duplicate, rejected, attemptsPerLead, notKept } = receipts;
-  const { rejected: rejections, repeats } = notKept;
-  switch (measure) {
-    case 'received':
-      return [received, received + rejections + repeats];
-    case 'attempts': {
-      if (attemptsPerLead === null) return undefined;
-      return [attemptsPerLead, attemptsPerLead * (1 + repeats / (received - rejected))];
-    }
-    case 'rejected':
-      return rangeOfPart([rejected, rejections], [received - rejected, repeats], unit);
-    case 'duplicate':
-      return rangeOfPart([duplicate, repeats], [received - duplicate, rejections], unit);
-    case 'accepted': {
-      const { accepted } = receipts;
-      return rangeOfPart([accepted, 0], [received - accepted, rejections + repeats], unit);
-    }
-    default:
-      return undefined;
-  }
-}
-
-/** Of a part and the rest: what is stored, and how many more there may have been. */
-function rangeOfPart(
-  [part, moreOfPart]: readonly [number, number],
-  [rest, moreOfRest]: readonly [number, number],
-  unit: Expectation['unit'],
-): Range {
-  if (unit === 'number') return [part, part + moreOfPart];
-  return [shareOf(part, rest + moreOfRest), shareOf(part + moreOfPart, rest)];
-}
-
-const shareOf = (part: number, rest: number): number => (part === 0 ? 0 : part / (part + rest));
-
-function isKept({ operator, bound }: Expectation, seen: number): boolean {
-  switch (operator) {
-    case '<':
-      return seen < bound;
-    case '<=':
-      return seen <= bound;
-    case '>':
-      return seen > bound;
-    case '>=':
-      return seen >= bound;
-  }
+function meets(value: number, { operator, bound }: Expectation): boolean {
+  if (value === bound) return operator.endsWith('=');
+  return operator.startsWith('<') ? value < bound : value > bound;
 }

@@ -4,78 +4,66 @@ import { mayHoldResources } from '../json/resource.ts';
 import { ScalarMembers } from '../json/scalar-members.ts';
 import { fieldAt } from '../lead/raw-lead.ts';
 import type { RecordBytes } from '../output/records/record-types.ts';
-import { BucketCounts, type BucketUnit } from './time-buckets.ts';
-import { MatrixCounts, noValue, otherValues, ValueCounts } from './value-counts.ts';
+import { TimeCounts } from './time-series.ts';
+import { noValue, otherValues, type RankedCounts, ValueCounts } from './value-counts.ts';
 
-/** How many leads there are, by values of their fields and by time; memory is bounded, whatever the leads hold. */
+/** Counts leads by the values of their fields and by time. */
 export class LeadCounts {
-  readonly facets: readonly Facet[];
-  readonly #values: readonly ValueCounts[];
-  /** Of two facets, where they are to be counted together. */
-  readonly matrix: MatrixCounts | undefined;
-  readonly buckets: BucketCounts;
-  #total = 0;
-  #undated = 0;
+  readonly times: TimeCounts;
+  readonly #facets: readonly { readonly facet: Facet; readonly counts: ValueCounts }[];
+  total = 0;
+  /** Leads whose time is not known; the total includes them. */
+  undated = 0;
 
-  constructor(facets: readonly Facet[], isMatrix: boolean, unit: BucketUnit | undefined, zone?: string) {
-    this.facets = facets;
-    this.#values = facets.map(() => new ValueCounts());
-    this.matrix = isMatrix ? new MatrixCounts() : undefined;
-    this.buckets = new BucketCounts(unit, zone);
+  constructor(facets: readonly Facet[], zone?: string) {
+    this.times = new TimeCounts(zone);
+    this.#facets = facets.map((facet) => ({ facet, counts: new ValueCounts() }));
   }
 
-  get total(): number {
-    return this.#total;
-  }
-
-  /** Leads whose time is not known: they are in the total and in no bucket. */
-  get undated(): number {
-    return this.#undated;
-  }
-
-  /** `time` in milliseconds since the epoch, for its bucket. */
-  add(found: FacetValues, time: number | undefined): void {
-    this.#total += 1;
-    if (time === undefined) this.#undated += 1;
-    else this.buckets.add(time);
-    for (const [i, counts] of this.#values.entries()) {
-      for (const value of found[i] ?? []) counts.add(value);
+  /** `time` in milliseconds since the epoch. */
+  add(values: FacetValues, time: number | undefined): void {
+    this.total += 1;
+    if (time === undefined) this.undated += 1;
+    else this.times.add(time);
+    for (const [i, { counts }] of this.#facets.entries()) {
+      for (const value of values[i] ?? []) counts.add(value);
     }
-    if (this.matrix === undefined) return;
-    const [rows = [], columns = []] = found;
-    for (const row of rows) for (const column of columns) this.matrix.add(row, column);
   }
 
-  /** The counts of the facet at that index. */
-  valuesOf(index: number): ValueCounts {
-    return this.#values[index] ?? new ValueCounts();
+  /** The `top` most frequent values of each facet, then all others as `(other)`. */
+  ranked(top: number): readonly RankedFacet[] {
+    return this.#facets.map(({ facet: { key, title }, counts }) => {
+      const { values, other } = counts.ranked(top);
+      return { key, title, rows: other === 0 ? values : [...values, [otherValues, other]] };
+    });
   }
 
   /** Keys of facets with more different values than are counted apart. */
   get fullFacets(): readonly string[] {
-    return this.facets.flatMap(({ key }, i) => (this.#values[i]?.isFull === true ? [key] : []));
+    return this.#facets.filter(({ counts }) => counts.isFull).map(({ facet }) => facet.key);
   }
 }
 
-/** One thing that leads are counted by. */
+interface RankedFacet extends Pick<Facet, 'key' | 'title'> {
+  readonly rows: RankedCounts['values'];
+}
+
+/** A property by which leads are counted. */
 export interface Facet {
   /** Its name for programs. */
   readonly key: string;
-  /** Over its column in a table. */
+  /** The head of its column in a table. */
   readonly title: string;
-  /** A dot path; or several, of which the first one that holds a text counts. */
+  /** A dot path; of several the first one that holds a text counts. */
   readonly paths: readonly string[];
 }
 
 /** The values of one lead for each facet. */
 type FacetValues = readonly (readonly string[])[];
 
-/** Different elements of one list that are counted apart. */
-const mostElements = 100;
-
 /**
  * Reads the values of leads' fields: one a facet, or each different element of a list, as `--where` looks at lists. A
- * missing field, null and an empty list are `(none)`; an object, or a list inside of the list, is its JSON text.
+ * missing field, null and an empty list are `(none)`; an object, or a list in a list, is `(object)`.
  */
 export class FieldValues {
   readonly #facets: readonly { readonly steps: readonly (readonly string[])[]; readonly first: number }[];
@@ -115,7 +103,9 @@ export class FieldValues {
     return this.#facets.map(({ steps }) => {
       const [path = []] = steps;
       if (steps.length === 1) return valuesOf(fieldAt(record, path));
-      const text = steps.map((one) => fieldAt(record, one)).find((field) => typeof field === 'string');
+      const text = steps
+        .map((candidate) => fieldAt(record, candidate))
+        .find((field) => typeof field === 'string');
       return text === undefined ? none : [text];
     });
   }
@@ -142,27 +132,10 @@ export class FieldValues {
 
 const none = [noValue];
 
-/** In characters. Of objects and nested lists only those are counted that somebody may want to read. */
-const longestJson = 10_000;
-
 function valuesOf(field: Json | undefined): readonly string[] {
   if (!Array.isArray(field)) return [textOf(field)];
-  const values = new Set<string>();
-  for (const element of field as readonly Json[]) {
-    values.add(values.size < mostElements ? textOf(element) : otherValues);
-  }
-  return values.size === 0 ? none : [...values];
+  return field.length === 0 ? none : [...new Set((field as readonly Json[]).map(textOf))];
 }
 
-function textOf(field: Json | undefined): string {
-  if (field === undefined || field === null) return noValue;
-  if (typeof field === 'string') return field;
-  try {
-    const json = JSON.stringify(field);
-    return json.length > longestJson ? otherValues : json;
-  } catch (error) {
-    // Thousands of levels can be parsed, and are too many to be written again.
-    if (error instanceof RangeError) return otherValues;
-    throw error;
-  }
-}
+const textOf = (field: Json | undefined): string =>
+  field === undefined || field === null ? noValue : typeof field === 'object' ? '(object)' : String(field);

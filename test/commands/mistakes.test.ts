@@ -94,7 +94,7 @@ const mistakes: readonly Mistake[] = [
   { typed: 'listen --token a --forward-to ftp://x', error: 'is not a URL', ...helpOf('listen') },
   { typed: 'send nope', error: "'nope' is not a URL", ...helpOf('send') },
   { typed: 'stats --bucket year', error: "'year' is not one of hour", ...helpOf('stats') },
-  { typed: 'stats --by a,b,c', error: 'is not a field such as category', ...helpOf('stats') },
+  { typed: 'stats --by ,', error: 'is not a list of fields such as', ...helpOf('stats') },
   { typed: 'config set timeout x', error: "timeout: 'x' is not a duration", ...helpOf('config set') },
   {
     typed: 'sandbox --faults fire=5%',

@@ -15,7 +15,7 @@ export default command({
     {
       what: 'one document',
       fields: members('window total undated by bucket series'),
-      sometimes: ['matrix', 'inbox', 'expect'],
+      sometimes: ['inbox', 'expect'],
     },
   ],
   examples: [

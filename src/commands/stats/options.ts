@@ -1,6 +1,6 @@
-import { oneOf, type ValueType } from '../../config/value-types.ts';
+import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
-import { bucketUnits } from '../../stats/time-buckets.ts';
+import { bucketUnits } from '../../stats/time-series.ts';
 import {
   acceptIncompleteFlag,
   filterFlags,
@@ -9,36 +9,21 @@ import {
   type InboxFlags,
 } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
-import { limit } from '../flags/flag-values.ts';
-
-/** One path or two: there is no matrix of more. */
-const paths: ValueType<readonly string[]> = {
-  parse: (typed) => {
-    const named = typed.split(',').map((path) => path.trim());
-    return named.length <= 2 && !named.includes('') ? named : undefined;
-  },
-  expected: 'a field such as category, or two such as category,metadata.source',
-};
+import { fieldList, limit } from '../flags/flag-values.ts';
 
 const expectations: ValueType<readonly Expectation[]> = {
-  parse: (typed) => (typed === '' ? undefined : parseExpectations(typed)),
+  parse: parseExpectations,
   expected: "a list such as 'gap<30m,duplicate<5%,p95<10s'",
 };
 
 const ownInbox = "the profile's own";
 
-/** `place` is undefined for the inbox of `LEADS_INBOX` or of the profile. */
-const inbox: ValueType<{ readonly place: string | undefined }> = {
-  parse: (typed) => (typed === '' ? undefined : { place: typed === ownInbox ? undefined : typed }),
-  expected: 'the file of an inbox, or postgres://HOST/DATABASE',
-};
-
 export const flags = {
   by: {
-    value: 'path',
-    type: paths,
+    value: 'paths',
+    type: fieldList,
     otherwise: 'status, category and source',
-    help: 'count by this field; two as PATH,PATH make a matrix',
+    help: 'count by this field, or by several: category,metadata.source',
   },
   bucket: {
     value: 'unit',
@@ -54,7 +39,7 @@ export const flags = {
   },
   inbox: {
     value: 'place',
-    type: inbox,
+    type: text,
     bare: ownInbox,
     help: 'count what was received, by the time of receipt: delays, attempts, duplicates, gaps',
   },
@@ -63,23 +48,22 @@ export const flags = {
     type: expectations,
     help: "exit 7 unless all of it holds, such as 'gap<30m,duplicate<5%,p95<10s'",
   },
-  ...formatFlags(['table', 'json', 'csv']),
+  ...formatFlags(['table', 'json']),
   ...acceptIncompleteFlag,
   ...filterFlags,
 } satisfies Flags;
 
 export type StatsOptions = OptionsOf<typeof flags>;
 
-/** Whether what was received is counted, and not what the service lists. */
-export const countsReceived = ({ inbox }: StatsOptions): boolean => inbox !== undefined;
-
-/** As other commands have them, whose `--inbox` needs a value. */
-export const inboxFlagsOf = ({ inbox }: StatsOptions): InboxFlags => ({ inbox: inbox?.place });
+/** In the form of other commands, whose `--inbox` needs a value. */
+export const inboxFlagsOf = ({ inbox }: StatsOptions): InboxFlags => ({
+  inbox: inbox === ownInbox ? undefined : inbox,
+});
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: StatsOptions): void {
   const { expect = [], acceptIncomplete, status } = options;
-  const receives = countsReceived(options);
+  const receives = options.inbox !== undefined;
   const receiving = expect.find(({ measure }) => measure !== 'total');
   rejectFirst(
     [

@@ -1,0 +1,36 @@
+import type { CheckedExpectation } from '../../stats/expectations.ts';
+import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
+import type { Stats } from './plan.ts';
+
+/** The document of `--json`; `top` values of each field. */
+export const statsDocument = (
+  { window, leads, series, receipts }: Stats,
+  checked: readonly CheckedExpectation[] | undefined,
+  top: number,
+) => ({
+  window: { since: isoTime(window.since), until: isoTime(window.until) },
+  total: leads.total,
+  undated: leads.undated,
+  by: Object.fromEntries(leads.ranked(top).map(({ key, rows }) => [key, Object.fromEntries(rows)])),
+  bucket: series.unit,
+  series: series.buckets.map(({ start, count }) => ({ start: isoTime(start), count })),
+  ...(receipts !== undefined && { inbox: receiptsDocument(receipts) }),
+  ...(checked !== undefined && {
+    expect: checked.map(({ expectation, holds, value }) => ({
+      expectation: expectation.text,
+      holds,
+      seen: value ?? null,
+    })),
+  }),
+});
+
+const receiptsDocument = (receipts: ReceiptFigures) => {
+  const { received, accepted, duplicate, rejected, other, backfilled, delayMs, attemptsPerLead } = receipts;
+  return {
+    ...{ received, accepted, duplicate, rejected, byReason: Object.fromEntries(receipts.byReason), other },
+    ...{ backfilled, delayMs, attemptsPerLead, longestGapMs: receipts.longestGap?.ms ?? null },
+  };
+};
+
+const isoTime = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();
