@@ -13,15 +13,32 @@ const shared = {
   expect: { poll: { timeout: 15_000, interval: 20 } },
 } as const;
 
-/** One test for each row of a long table, each drawn history, each night: what a change elsewhere seldom breaks takes longest. */
-const exhaustive = [
-  'test/services/**/*.test.ts',
+/** What `npm test` leaves to `npm run prove`: rows of long tables, drawn inputs, PostgreSQL, kills, other programs, and seconds of waiting. */
+const proofs = [
+  'test/{faults,services,docs,model}/**/*.test.ts',
+  'test/inbox/postgres/**/*.test.ts',
+  'test/library/{types,package}/**/*.test.ts',
+  'test/**/*.fuzz.test.ts',
+  'test/{package,platforms}.test.ts',
+  'test/simulation/mutants.test.ts',
   'test/doctor/learn-*.test.ts',
   'test/service/{arrivals-and-probes,drawn-histories,sorted-lists,paginations}.test.ts',
   'test/commands/export/lone-nights.test.ts',
   'test/commands/verify/every-fix.test.ts',
   'test/check/{broken-receivers,hostile-answers}.test.ts',
+  'test/cli/{audit,files-of-others,github-action,little-memory,man-pages,no-telemetry,no-writable-home,stream-output,waiting}.test.ts',
 ];
+
+/** Files whose tests use PostgreSQL as well, where the project has one. */
+const onBothDatabases = [
+  'test/inbox/*.test.ts',
+  'test/commands/inbox/database.test.ts',
+  'test/commands/listen/{exec,secret-renewal}.test.ts',
+  'test/cli/inspect.test.ts',
+];
+
+const onDemand = 'test/support/postgres/on-demand.ts';
+const setup = ['test/support/temporary.ts', 'test/support/build.ts'];
 
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
@@ -42,44 +59,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          globalSetup: ['test/support/temporary.ts', 'test/support/postgres/on-demand.ts'],
+          globalSetup: setup,
           include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/cli/**',
-            'test/library/{package,types}/**',
-            'test/faults/**',
-            'test/bench/**',
-            'test/browser/**',
-            'test/oracles/**',
-            'test/model/**',
-            'test/docs/**',
-            'test/hosts/**',
-            ...exhaustive,
-          ],
-          testTimeout: 20_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'exhaustive',
-          globalSetup: ['test/support/temporary.ts'],
-          include: exhaustive,
-          testTimeout: 120_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'cli',
-          include: ['test/cli/**/*.test.ts', 'test/library/package/**/*.test.ts'],
-          globalSetup: [
-            'test/support/temporary.ts',
-            'test/support/build.ts',
-            'test/support/postgres/on-demand.ts',
-          ],
+          exclude: ['test/{bench,browser,oracles,hosts}/**', ...proofs],
           testTimeout: 30_000,
         },
       },
@@ -87,38 +69,10 @@ export default defineConfig({
         extends: true,
         test: {
           ...shared,
-          name: 'faults',
-          include: ['test/faults/**/*.test.ts'],
-          globalSetup: [
-            'test/support/temporary.ts',
-            'test/support/build.ts',
-            'test/support/postgres/on-demand.ts',
-          ],
+          name: 'prove',
+          globalSetup: [...setup, onDemand],
+          include: [...proofs, ...onBothDatabases],
           testTimeout: 1_800_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'docs',
-          include: ['test/docs/*.test.ts'],
-          globalSetup: [
-            'test/support/temporary.ts',
-            'test/support/build.ts',
-            'test/support/postgres/on-demand.ts',
-          ],
-          testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'types',
-          include: ['test/library/types/**/*.test.ts'],
-          globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
-          testTimeout: 120_000,
         },
       },
       {
@@ -129,24 +83,10 @@ export default defineConfig({
           // Of ten tabs that are loaded at once, one may get no answer from the browser's network for a while.
           retry: process.env['CI'] === undefined ? 0 : 2,
           include: ['test/browser/*.test.ts'],
-          globalSetup: [
-            'test/browser/support/chromium-path.ts',
-            'test/support/temporary.ts',
-            'test/support/build.ts',
-          ],
+          globalSetup: ['test/browser/support/chromium-path.ts', ...setup],
           // One browser uses all the cores there are, and times are measured in it.
           fileParallelism: false,
           testTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...shared,
-          name: 'model',
-          include: ['test/model/*.test.ts'],
-          globalSetup: ['test/support/temporary.ts'],
-          testTimeout: 120_000,
         },
       },
       {
@@ -157,7 +97,7 @@ export default defineConfig({
           // Its tests put real libraries in the place of what other tests have instead.
           isolate: true,
           include: ['test/oracles/*.test.ts'],
-          globalSetup: ['test/support/temporary.ts'],
+          globalSetup: setup,
           testTimeout: 30_000,
         },
       },
@@ -169,11 +109,7 @@ export default defineConfig({
           isolate: true,
           retry: 0,
           include: ['test/bench/**/*.bench.ts'],
-          globalSetup: [
-            'test/support/temporary.ts',
-            'test/support/build.ts',
-            'test/support/postgres/on-demand.ts',
-          ],
+          globalSetup: [...setup, onDemand],
           fileParallelism: false,
           testTimeout: 1_800_000,
         },
