@@ -26,7 +26,7 @@ const proofs = [
   'test/commands/export/lone-nights.test.ts',
   'test/commands/verify/every-fix.test.ts',
   'test/check/{broken-receivers,hostile-answers}.test.ts',
-  'test/cli/{audit,files-of-others,github-action,little-memory,man-pages,no-telemetry,no-writable-home,stream-output,waiting}.test.ts',
+  'test/cli/{audit,completion,files-of-others,github-action,little-memory,man-pages,no-telemetry,no-writable-home,stream-output,waiting}.test.ts',
 ];
 
 /** Files whose tests use PostgreSQL as well, where the project has one. */
