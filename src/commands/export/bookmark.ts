@@ -12,8 +12,8 @@ export const outputFile = z.object({
   gzip: z.boolean(),
   /** The header of a CSV file. */
   columns: z.nullable(z.readonly(z.array(z.string()))),
-  /** A CSV file has one; it is left out for a comma that nobody typed. */
-  delimiter: z.optional(z.string()),
+  /** Between the cells of a CSV file. */
+  delimiter: z.nullable(z.string()),
 });
 
 export const bookmarkSchema = z.object({
@@ -24,7 +24,7 @@ export const bookmarkSchema = z.object({
   newest: z.nullable(z.number()),
   /** `ids` holds every lead written that was created at this time or later; ms. */
   idsSince: z.nullable(z.number()),
-  /** Each id stands beside its creation time; ms. */
+  /** Pairs of an id and its creation time in ms. */
   ids: z.array(z.tuple([z.string(), z.number()])),
   /** Ids of leads without a readable creation time: they never fall out of the window. */
   undated: z.array(z.string()),
@@ -57,8 +57,8 @@ export function startOf(bookmark: Bookmark | undefined): string {
 type Dated = Pick<RawLead, 'id' | 'createdAt'>;
 
 /**
- * What incremental runs remember: the ids of the written leads that a later run will get again, because it begins
- * `overlap` before the newest one. So leads that share a timestamp or come late by less are neither lost nor repeated.
+ * The memory of incremental runs: the ids of the written leads that a later run will get again, because it begins `overlap` (ms)
+ * before the newest one. So leads that share a timestamp or come late by less are neither lost nor repeated.
  */
 export class IncrementalWindow {
   /** Leads created before this were handled by an earlier complete run; ms. */
@@ -66,7 +66,6 @@ export class IncrementalWindow {
   readonly #overlap: number;
   readonly #ids = new Map<string, number>();
   readonly #undated: Set<string>;
-  /** It knows the last complete walk. */
   readonly #memory: RunMemory;
   #idsSince: number;
   /** Newest creation time of all leads so far, and of those that complete walks brought; ms. */
@@ -75,7 +74,6 @@ export class IncrementalWindow {
   #walkStartedAt = -Infinity;
   #pruneAt = 100_000;
 
-  /** `overlap` in milliseconds. */
   constructor(overlap: number, bookmark?: Bookmark) {
     this.#overlap = overlap;
     this.#newest = bookmark?.newest ?? undefined;
@@ -100,7 +98,6 @@ export class IncrementalWindow {
     return created === undefined || created >= this.since;
   }
 
-  /** Remembers a lead that was written. */
   remember(lead: Dated): void {
     const created = readCreatedAt(lead.createdAt);
     if (created !== undefined && created > this.#newestSeen) this.#newestSeen = created;
@@ -110,12 +107,10 @@ export class IncrementalWindow {
     if (this.#ids.size >= this.#pruneAt) this.#prune();
   }
 
-  /** `now` in ms. */
   beginWalk(now: number): void {
     this.#walkStartedAt = now;
   }
 
-  /** Gives the leads that a walk with this query has to meet again. */
   runBefore(query: LeadQuery): RunBefore {
     return this.#memory.before(query);
   }
@@ -132,12 +127,12 @@ export class IncrementalWindow {
     return this.#newest === undefined ? undefined : this.#newest - this.#overlap;
   }
 
-  /** Gives the next run its start; `of` says which service and filters it belongs to. */
-  bookmark(of: Readonly<Record<string, unknown>>): Bookmark {
+  /** `account`: the service and the filters that the bookmark belongs to. */
+  bookmark(account: Readonly<Record<string, unknown>>): Bookmark {
     this.#prune();
     return {
       version: 1,
-      of,
+      of: account,
       newest: this.#newest ?? null,
       idsSince: this.#newest === undefined ? null : this.#idsSince,
       ids: [...this.#ids],

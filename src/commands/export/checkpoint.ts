@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
-import { describeContent, isKnown, sizeOf } from './known-file.ts';
+import { counted } from '../../output/terminal/progress.ts';
+import { isSameFile, sizeOf } from './known-file.ts';
 import { readJsonState } from '../../files/json-state.ts';
 import { bookmarkSchema, outputFile } from './bookmark.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
@@ -13,7 +14,7 @@ const counts = z.object({
   duplicates: z.int(),
   withoutId: z.int(),
   retries: z.int(),
-  /** The names of records that are no JSON. */
+  /** Names of records that are no JSON. */
   leftOut: z.optional(z.array(z.string())),
 });
 
@@ -26,7 +27,6 @@ const checkpointSchema = z.object({
   of: z.record(z.string(), z.unknown()),
   /** The next page begins here; null when the walk is complete. */
   position: z.nullable(positionSchema),
-  /** Length of the partial file up to there. */
   bytes: z.int(),
   counts,
   /** With a complete walk: what the bookmark file is to hold once the output has its name. */
@@ -35,16 +35,10 @@ const checkpointSchema = z.object({
   appendTo: z.nullable(outputFile),
   /** Everything is written but has no name yet: the file will be this once it has its name. */
   becomes: z.optional(outputFile),
-  /** The output may end with leads that were appended from a partial file which is gone, before all was done anew. */
-  mayHaveAppended: z.optional(z.boolean()),
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;
 export type Counts = z.output<typeof counts>;
-
-/** Resolves to undefined when there is none. */
-const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>
-  readJsonState(path, checkpointSchema, 'checkpoint');
 
 /** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
 export function checkSameExport(
@@ -52,14 +46,14 @@ export function checkSameExport(
   identity: Readonly<Record<string, unknown>>,
   { checkpoint: path }: Pick<FilePaths, 'checkpoint'>,
 ): void {
-  const { bookmark } = identity;
-  const { of } = checkpoint;
-  const keys = Object.keys({ ...of, ...identity }).filter(
-    (key) => JSON.stringify(identity[key]) !== JSON.stringify(of[key]),
+  const before = checkpoint.of;
+  const keys = Object.keys({ ...before, ...identity }).filter(
+    (key) => JSON.stringify(identity[key]) !== JSON.stringify(before[key]),
   );
   if (keys.length === 0) return;
+  const obstacle = identity['bookmark'] === false ? '--resume' : path;
   throw new UsageError(`the interrupted export had other flags: it differs in ${keys.join(', ')}`, {
-    hint: `resume with the flags that it was started with, or start again without ${bookmark === false ? '--resume' : path}`,
+    hint: `resume with the flags that it was started with, or start again without ${obstacle}`,
   });
 }
 
@@ -69,7 +63,7 @@ export interface FilePaths {
   readonly checkpoint: string;
   /** The records in the output's form, where that is another one than the partial file's. */
   readonly drawn: string;
-  /** Permissions of the file that is replaced, if there is one. */
+  /** The permissions of the file that is replaced. */
   readonly mode: number | undefined;
 }
 
@@ -85,76 +79,51 @@ export const filePaths = ({ path, mode }: Extract<OutputPlace, { kind: 'file' }>
 export const partialIsOutput = ({ format, fields }: Pick<ExportOptions, 'format' | 'fields'>): boolean =>
   format === 'ndjson' && fields === undefined;
 
-/** The files that an interrupted export left, as far as this export continues them. */
-interface Interrupted {
-  /** Undefined: there is nothing to continue. */
-  readonly checkpoint: Checkpoint | undefined;
+/** An interrupted export that this one continues. */
+export interface Interrupted {
+  readonly checkpoint: Checkpoint;
+  /** False: a complete walk's partial file has become the output. */
   readonly hasPartial: boolean;
-  /**
-   * The checkpoint of a partial file that is gone. After a complete walk, which has to be done again, the output may end
-   * with leads of it.
-   */
-  readonly lost?: Checkpoint;
 }
 
 /** Finds the interrupted export that this one continues, and says which one it does not continue. */
 export async function findInterrupted(
-  { resume, bookmark, format }: ExportOptions,
-  paths: FilePaths,
+  { resume, bookmark }: ExportOptions,
+  { file, partial, checkpoint: path }: FilePaths,
   messages: Pick<Messages, 'note'>,
-): Promise<Interrupted> {
-  const size = await sizeOf(paths.partial);
-  const hasPartial = size !== undefined;
+): Promise<Interrupted | undefined> {
   const continues = resume || bookmark !== undefined;
-  const stored = await readCheckpoint(paths.checkpoint).catch((error: unknown) => {
+  const size = await sizeOf(partial);
+  const checkpoint = await readJsonState(path, checkpointSchema, 'checkpoint').catch((error: unknown) => {
     // A checkpoint of a newer release is not lost because an older one starts over.
     const isDamaged = error instanceof DataError && error.kind !== 'state-of-newer-version';
     if (continues || !isDamaged) throw error;
     return undefined;
   });
-  if (continues) {
-    if (hasPartial) noteUndescribed(stored, paths, messages);
-    // Until its leads are published, the bookmark does not move: they come again, where every later run would end here.
-    const isCut = bookmark !== undefined && size !== undefined && size < (stored?.bytes ?? 0);
-    if ((hasPartial && !isCut) || stored === undefined) return { checkpoint: stored, hasPartial };
-    // Killed between the rename and the removal of the checkpoint, the output has its name already. A partial file that is
-    // still there was not renamed, but may have been appended.
-    if ((!isCut || stored.becomes !== undefined) && (await isPublished(stored, paths.file)))
-      return { checkpoint: stored, hasPartial: false };
-    if (isCut || (stored.position === null && stored.counts.leads > 0))
-      messages.note(
-        'discarded',
-        `${paths.partial} is ${isCut ? 'shorter than its checkpoint says' : 'gone'}, and this starts over`,
-      );
-    return { checkpoint: undefined, hasPartial: false, lost: stored };
+  const discard = (message: string): void => messages.note('discarded', message);
+  if (checkpoint === undefined) {
+    if (size !== undefined) discard(`${partial} is overwritten: no ${path} describes it`);
+  } else if (!continues) {
+    const content = counted(size ?? 0, 'byte', 'bytes');
+    const message = `this starts over and discards ${content} of an interrupted export, in ${partial}`;
+    if (size !== undefined && size > 0) discard(`${message}; --resume would have continued it`);
+  } else {
+    if (size !== undefined && size >= checkpoint.bytes) return { checkpoint, hasPartial: true };
+    if (await isPublished(checkpoint, file, size !== undefined)) return { checkpoint, hasPartial: false };
+    const state = size === undefined ? 'gone' : 'shorter than its checkpoint says';
+    if (checkpoint.bytes > 0) discard(`${partial} is ${state}, and this starts over`);
   }
-  if (hasPartial && stored !== undefined) {
-    const discarded = await describeContent(paths.partial);
-    if (discarded !== '0 bytes')
-      messages.note(
-        'discarded',
-        `this starts over and discards ${discarded} of an interrupted export, in ${paths.partial}${format === 'xlsx' ? '' : '; --resume would have continued it'}`,
-      );
-  } else if (hasPartial) noteUndescribed(stored, paths, messages);
-  return { checkpoint: undefined, hasPartial };
+  return undefined;
 }
 
-function noteUndescribed(
-  stored: Checkpoint | undefined,
-  { partial, checkpoint }: FilePaths,
-  messages: Pick<Messages, 'note'>,
-): void {
-  if (stored === undefined)
-    messages.note('discarded', `${partial} is overwritten: no ${checkpoint} describes it`);
-}
-
-/** Whether the output is the file that a complete walk made. */
+/** Whether the output is the file that a complete walk made. Its partial file is still there where it was appended. */
 async function isPublished(
   { position, bytes, appendTo, becomes }: Checkpoint,
   path: string,
+  hasPartial: boolean,
 ): Promise<boolean> {
   if (position !== null) return false;
-  if (becomes !== undefined) return isKnown(path, becomes);
+  if (becomes !== undefined) return isSameFile(path, becomes);
   // Without a bookmark, the length is all that is kept of a partial file that gets its name.
-  return appendTo === null && (await sizeOf(path)) === bytes;
+  return !hasPartial && appendTo === null && (await sizeOf(path)) === bytes;
 }

@@ -88,17 +88,17 @@ export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
 export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'note'>): ExportOptions {
   const output = typed.output === '-' ? undefined : typed.output;
   const [, ending, gz] = /(?:\.(\w+?))?(\.gz)?$/i.exec(output ?? '') ?? [];
-  const named = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
+  const format = typed.format ?? recordFormats.find((form) => form === ending?.toLowerCase());
   const implied = [];
-  if (typed.format === undefined && named !== undefined && named !== 'ndjson')
-    implied.push(`--format ${named}`);
+  if (typed.format === undefined && format !== undefined && format !== 'ndjson')
+    implied.push(`--format ${format}`);
   if (gz !== undefined && typed.gzip === undefined) implied.push('--gzip');
   if (implied.length > 0)
     messages.note('implied', `the name ${output ?? ''} implies ${implied.join(' and ')}`);
   return {
     ...typed,
     output,
-    format: named ?? 'ndjson',
+    format: format ?? 'ndjson',
     gzip: typed.gzip ?? gz !== undefined,
   };
 }

@@ -16,7 +16,6 @@ import type { ExportOptions } from './options.ts';
 
 const usualOverlapMs = 86_400_000;
 
-/** An export whose times, filters and bookmark are resolved. */
 export interface ExportPlan {
   readonly service: Service;
   readonly options: ExportOptions;
@@ -27,12 +26,12 @@ export interface ExportPlan {
   readonly matcher: LeadMatcher;
   /** It notices which names of `--fields` no lead had. */
   readonly fields: FieldPresence;
-  readonly seen: IdSet;
-  /** The ids of `seen` that no bookmark brought: an interrupted export, or an earlier walk of this run, has met them. */
+  /** The leads that are not written again. */
+  readonly ids: IdSet;
+  /** The part of `ids` that no bookmark brought: an interrupted export, or an earlier walk of this run, has met them. */
   readonly interruptedRun: ListingOptions['interruptedRun'];
   /** The next run or poll begins where this says; it is set with `--bookmark` and `--follow`. */
   readonly window: IncrementalWindow | undefined;
-  /** The last run left it so. */
   readonly bookmark: Bookmark | undefined;
   /** A bookmark belongs to one service and one set of filters. */
   readonly account: Readonly<Record<string, unknown>>;
@@ -58,7 +57,7 @@ export async function planExport(
     'api.id': id ?? null,
     'api.item': item ?? null,
   };
-  const seen = new IdSet();
+  const ids = new IdSet();
   const { bookmark: path, overlap = usualOverlapMs } = options;
   const bookmark = path === undefined ? undefined : await readBookmark(path);
   if (bookmark !== undefined && JSON.stringify(bookmark.of) !== JSON.stringify(account)) {
@@ -69,12 +68,12 @@ export async function planExport(
   const window =
     path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
   const bookmarked = new Set(window?.ids());
-  for (const id of bookmarked) seen.preload(id);
+  for (const bookmarkedId of bookmarked) ids.preload(bookmarkedId);
   const interruptedRun: ExportPlan['interruptedRun'] = {
     get size() {
-      return seen.size - bookmarked.size;
+      return ids.size - bookmarked.size;
     },
-    has: (id) => seen.has(id) && !bookmarked.has(id),
+    has: (leadId) => ids.has(leadId) && !bookmarked.has(leadId),
   };
   const since = latest(query.since, window?.since);
   const matcher = leadFilter(filter);
@@ -92,7 +91,7 @@ export async function planExport(
     passes,
     matcher,
     fields,
-    seen,
+    ids,
     interruptedRun,
     window,
     bookmark,
@@ -100,7 +99,6 @@ export async function planExport(
   };
 }
 
-/** How the leads are written. */
 export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'service'>): WriterOptions => ({
   fields: options.fields,
   idName: service.dialect.id,
@@ -109,8 +107,8 @@ export const formOf = ({ options, service }: Pick<ExportPlan, 'options' | 'servi
   delimiter: options.delimiter,
   zone: options.zone,
   onCut(cells) {
-    const what = counted(cells, 'cell was', 'cells were');
-    service.messages.note('cut', `${what} cut: a cell of a workbook holds 32,767 characters`);
+    const cut = counted(cells, 'cell was', 'cells were');
+    service.messages.note('cut', `${cut} cut: a cell of a workbook holds 32,767 characters`);
   },
   onReplaced: (cells) => noteReplaced(cells, service.messages),
 });
@@ -134,16 +132,13 @@ export const noTotals = (): Totals => ({
   leftOut: [],
 });
 
-/** An export that was typed, before its plan is made. */
 export interface ExportRequest {
   readonly service: Service;
   readonly options: ExportOptions;
   readonly context: ExportContext;
-  /** They grow while the export runs. */
   readonly totals: Totals;
 }
 
-/** An export under way. */
 export interface ExportRun {
   readonly plan: ExportPlan;
   readonly context: ExportContext;
@@ -153,7 +148,6 @@ export interface ExportRun {
 /** The fate of a file that was there before, for the summary. */
 export type Publication = 'appended' | `replaced ${string}`;
 
-/** An export that was written, for the summary. */
 export interface Written {
   /** An interrupted export had written so many of its leads. */
   readonly before: number;
@@ -164,7 +158,7 @@ export interface Written {
 export interface Destination {
   /** Undefined where the leads that are written show how far it is. */
   readonly status: StatusLine | undefined;
-  /** It is called before the first request. */
+  /** It comes before the first request. */
   begin?(): Promise<void>;
   /** The first walk begins here, and begins here again after an outage; undefined: at the first page. */
   position?(): Position | undefined;
@@ -177,6 +171,5 @@ export interface Destination {
   end(): Promise<Publication | undefined>;
   /** Keeps as much as it can of an export that breaks off, and says in a sentence what is kept. */
   breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;
-  /** It is called however the export ends. */
   close(): Promise<void>;
 }

@@ -1,35 +1,33 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { appendDurably, digestFile, digestWith, hexOf } from '../../files/append-durably.ts';
+import { appendDurably, digestWith } from '../../files/append-durably.ts';
 import { writeJsonState } from '../../files/json-state.ts';
 import { type OutputFile, writeBookmark } from './bookmark.ts';
 import { withOutputErrors } from '../../files/errors.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { linesOf } from '../../files/read.ts';
 import { renameDurably, syncDirectory } from '../../files/replace.ts';
-import { leadColumns } from '../../output/records/csv.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.ts';
 import {
   changedMeanwhile,
-  describeContent,
   findKnownFile,
-  isKnown,
+  isSameFile,
   type KnownFile,
+  outputForm,
   reopenKnownFile,
   sizeOf,
 } from './known-file.ts';
-import type { ExportOptions } from './options.ts';
 import { type ExportPlan, formOf, type Publication } from './plan.ts';
 
-/** An output under its name, and what a bookmark has to know of it. */
-interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
+interface Output {
+  readonly written: OutputFile | undefined;
   readonly publication: Publication | undefined;
 }
 
-/** A complete walk, whose file is to get its name. */
 interface Publishing {
   readonly plan: ExportPlan;
   readonly paths: FilePaths;
@@ -47,11 +45,13 @@ export async function publishFile(
   file: PartialFile | undefined,
 ): Promise<Publication | undefined> {
   const { plan, paths, checkpoint } = publishing;
-  const { options } = plan;
-  const output =
-    file === undefined ? await publishedOutput(options, paths, checkpoint) : await place(publishing, file);
-  if (options.bookmark !== undefined && checkpoint.bookmark !== null && output !== undefined) {
-    await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file: knownAs(output, options) });
+  const { bookmark } = plan.options;
+  const { written, publication }: Output =
+    file === undefined
+      ? { written: checkpoint.becomes, publication: undefined }
+      : await place(publishing, file);
+  if (bookmark !== undefined && checkpoint.bookmark !== null) {
+    await writeBookmark(bookmark, { ...checkpoint.bookmark, file: written });
   }
   await rm(paths.drawn, { force: true });
   // Before the checkpoint: a partial file that nothing describes could not be distinguished from another program's.
@@ -59,78 +59,55 @@ export async function publishFile(
   await rm(paths.checkpoint, { force: true });
   // Brought back by a power loss, it would tell a later `--resume` that the export of then is complete.
   await withOutputErrors(paths.file, () => syncDirectory(dirname(paths.checkpoint)));
-  return output?.publication;
-}
-
-const knownAs = (
-  { bytes, sha256, columns }: Pick<OutputFile, 'bytes' | 'sha256' | 'columns'>,
-  { format, gzip, delimiter }: ExportOptions,
-): OutputFile => ({ bytes, sha256, format, gzip, columns, ...(delimiter !== undefined && { delimiter }) });
-
-/** A crash came after the partial file had become the output. Without a bookmark nothing has to be known of it. */
-async function publishedOutput(
-  { bookmark }: ExportOptions,
-  { file }: FilePaths,
-  { becomes }: Checkpoint,
-): Promise<Output | undefined> {
-  if (bookmark === undefined) return undefined;
-  const known = becomes ?? { ...(await lengthAndDigest(file)), columns: null };
-  return { ...known, publication: undefined };
+  return publication;
 }
 
 async function place({ plan, paths, checkpoint, target }: Publishing, file: PartialFile): Promise<Output> {
   const { options } = plan;
   const { becomes, counts } = checkpoint;
   const before = checkpoint.appendTo ?? undefined;
-  if (becomes !== undefined && (await isKnown(paths.file, becomes)))
-    return { ...becomes, publication: before === undefined ? undefined : 'appended' };
-  // Its place may have been cleared between a crash and now: then the rest begins a new file.
+  if (becomes !== undefined && (await isSameFile(paths.file, becomes))) {
+    return { written: becomes, publication: before === undefined ? undefined : 'appended' };
+  }
+  // Its place may have been cleared between a crash and now: then this begins a new file.
   const size = (await sizeOf(paths.file)) ?? 0;
-  // The run that left the checkpoint was to append, and may have ended because the file had changed: `--replace` gives it up.
+  // The run that left the checkpoint was to append, and may have ended because the file had changed: `--replace` replaces it.
   // A file that was not there when the export began is judged as it would have been then.
   const base =
     options.bookmark === undefined || options.replace || size === 0
       ? undefined
       : before === undefined
-        ? await findKnownFile(paths.file, options, plan.bookmark, checkpoint.mayHaveAppended)
+        ? await findKnownFile(paths.file, options, plan.bookmark)
         : await reopenKnownFile(paths.file, target ?? before);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
-  if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
+  if (base !== undefined && counts.leads === 0) return { written: base.file, publication: 'appended' };
   const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, plan, base === undefined);
   const source = drawn ?? file;
   try {
+    let written: OutputFile | undefined;
     // A partial file that gets its name without a bookmark is known by its length.
-    const isDigested = options.bookmark !== undefined || drawn !== undefined;
-    const digest = isDigested
-      ? await withOutputErrors(source.path, () => digestWith(base?.digest, source.handle))
-      : { bytes: 0, sha256: '' };
-    const output = { ...digest, columns: columnsOf(options) };
-    // Behind a crash it is known by that, before the bookmark knows it.
-    if (isDigested) {
-      const becomes = knownAs(output, options);
-      await writeJsonState(paths.checkpoint, { ...checkpoint, appendTo: base?.known ?? null, becomes });
+    if (options.bookmark !== undefined || drawn !== undefined) {
+      const digest = await withOutputErrors(source.path, () => digestWith(base?.digest, source.handle));
+      written = { ...digest, ...outputForm(options) };
+      // After a crash the output is known by that, before the bookmark knows it.
+      await writeJsonState(paths.checkpoint, {
+        ...checkpoint,
+        appendTo: base?.file ?? null,
+        becomes: written,
+      });
     }
     if (base !== undefined) {
-      if (!(await appendDurably(paths.file, base.known.bytes, source.handle)))
+      if (!(await appendDurably(paths.file, base.file.bytes, source.handle)))
         throw changedMeanwhile(paths.file);
-      return { ...output, publication: 'appended' };
+      return { written, publication: 'appended' };
     }
-    const publication = size > 0 ? (`replaced ${await describeContent(paths.file)}` as const) : undefined;
     await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
-    return { ...output, publication };
+    const publication = size > 0 ? (`replaced ${counted(size, 'byte', 'bytes')}` as const) : undefined;
+    return { written, publication };
   } finally {
     await drawn?.close();
   }
 }
-
-async function lengthAndDigest(path: string): Promise<Pick<OutputFile, 'bytes' | 'sha256'>> {
-  const digest = await digestFile(path);
-  return { bytes: digest.bytes, sha256: hexOf(digest) };
-}
-
-/** The header of a CSV file, but for its last column. */
-const columnsOf = ({ format, fields }: Pick<ExportOptions, 'format' | 'fields'>) =>
-  format === 'csv' ? leadColumns(fields) : null;
 
 /** Writes the partial file's records in the output's form into a file of its own, which is on disk, and open. */
 async function convert(

@@ -31,15 +31,15 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
       written = await exportToFile(request, filePaths(place));
     } else written = await exportToStream(request, place);
   } finally {
-    for (const held of locks) await held.release();
+    for (const fileLock of locks) await fileLock.release();
   }
   const durationMs = clock.now() - startedAt;
   const destination = output === undefined ? '' : ` to ${output}`;
   messages.say(summaryLine({ ...totals, ...written, durationMs }, destination));
   const { leftOut } = totals;
   if (leftOut.length > 0) {
-    const what = counted(leftOut.length, 'record is', 'records are');
-    throw new DataError(`${what} not valid JSON and left out: ${listed(leftOut)}`, {
+    const records = counted(leftOut.length, 'record is', 'records are');
+    throw new DataError(`${records} not valid JSON and left out: ${listed(leftOut)}`, {
       hint: 'the other leads are written; the service can mend what it sends',
     });
   }

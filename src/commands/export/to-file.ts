@@ -1,59 +1,78 @@
-import { UsageError } from '../../errors.ts';
+import { rm } from 'node:fs/promises';
+import { messageOf } from '../../errors.ts';
+import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
+import { linesIn, unpacked } from '../../files/read.ts';
+import { bufferOf } from '../../json/bytes.ts';
+import { identifiedRecord } from '../../json/members.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { gzipSink } from '../../output/records/gzip.ts';
+import type { ByteSink } from '../../output/records/record-types.ts';
+import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
+import type { StatusLine } from '../../output/terminal/status-line.ts';
+import { IncompleteError } from '../../service/listing-types.ts';
+import { mayHelpFromStart } from '../../service/listing.ts';
+import type { Position } from '../../service/pagers/position.ts';
 import { startOf } from './bookmark.ts';
-import { type Checkpoint, checkSameExport, type FilePaths, findInterrupted } from './checkpoint.ts';
-import { exportIdentity, FileDestination, IdsOutsideError } from './file-destination.ts';
-import { type ExportRequest, noTotals, planExport, type Publication, type Written } from './plan.ts';
+import {
+  type Checkpoint,
+  checkSameExport,
+  type FilePaths,
+  findInterrupted,
+  type Interrupted,
+  partialIsOutput,
+} from './checkpoint.ts';
+import { findKnownFile, type KnownFile } from './known-file.ts';
+import {
+  type Destination,
+  type ExportPlan,
+  type ExportRequest,
+  type ExportRun,
+  noTotals,
+  planExport,
+  type Publication,
+  type Written,
+} from './plan.ts';
 import { publishFile } from './publish.ts';
 import { exportLeads } from './walk.ts';
 
 /** Writes an export that appears under its name when it is complete, and can be resumed until then. */
 export async function exportToFile(request: ExportRequest, paths: FilePaths): Promise<Written> {
   const { options, context, totals } = request;
-  const { checkpoint, lost, hasPartial } = await findInterrupted(options, paths, context.messages);
-  const mayHaveAppended = lost?.position === null || (checkpoint ?? lost)?.mayHaveAppended === true;
-  // Nobody may have read the increment that a followed run finished: the run appends to it.
-  const isAppending = options.follow !== undefined && ((checkpoint ?? lost)?.appendTo ?? null) !== null;
-  const continued = { ...request, options: isAppending ? { ...options, replace: false } : options };
-  let publication: Publication | undefined;
-  try {
-    if (checkpoint?.position !== null)
-      return await continueExport(continued, paths, { checkpoint, mayHaveAppended });
-    // Its walk was complete: at most the renaming is left to do.
-    publication = await publishFinished(continued, paths, checkpoint, hasPartial);
-  } catch (error) {
-    if (!(error instanceof UsageError) || !options.replace || error.hint === undefined) throw error;
-    // The flag was given, and counts again once the checkpoint is removed.
-    const hint = error.hint.replace('use --replace', `remove ${paths.checkpoint}`);
-    throw new UsageError(error.message, { hint, cause: error });
-  }
-  const { leads } = checkpoint.counts;
-  const message = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
-  // The finished increment, which nobody has read, would be replaced; a followed run appends, but not to a JSON array.
-  const replacesNext = options.replace && (options.follow === undefined || options.format === 'json');
-  if (options.bookmark === undefined || replacesNext) {
-    Object.assign(totals, checkpoint.counts);
+  const interrupted = await findInterrupted(options, paths, context.messages);
+  if (interrupted?.checkpoint.position !== null) return writeFile(request, paths, interrupted?.checkpoint);
+  // Its walk was complete: at most the renaming is left to do.
+  const publication = await publishInterrupted(request, paths, interrupted);
+  const { counts } = interrupted.checkpoint;
+  const message = counted(
+    counts.leads,
+    'lead of an interrupted export was',
+    'leads of an interrupted export were',
+  );
+  // The next increment would replace this one, before it was read.
+  if (options.bookmark === undefined || options.replace) {
+    Object.assign(totals, counts);
     if (options.replace)
       context.messages.note('finished', `${message} finished; run it again for what is new since`);
-    return { before: leads, publication };
+    return { before: counts.leads, publication };
   }
-  if (leads > 0 || publication !== undefined) {
+  if (counts.leads > 0 || publication !== undefined) {
     const how = publication === undefined ? '' : `, ${publication}`;
     context.messages.note('finished', `${message} written first${how}`);
   }
-  return continueExport({ ...request, options: { ...options, replace: false } }, paths, {});
+  return writeFile(request, paths);
 }
 
-async function publishFinished(
+async function publishInterrupted(
   { service, options }: ExportRequest,
   paths: FilePaths,
-  checkpoint: Checkpoint,
-  hasPartial: boolean,
+  { checkpoint, hasPartial }: Interrupted,
 ): Promise<Publication | undefined> {
   const plan = await planExport(service, options, checkpoint.startedAt);
   const identity = exportIdentity(plan);
-  // The bookmark, and with it the begin of the next walk, may have moved already.
+  // The bookmark, and with it the start of the next walk, may have moved already.
   const hasMoved = checkpoint.bookmark !== null && identity['bookmark'] === startOf(checkpoint.bookmark);
   const { since, bookmark } = hasMoved ? checkpoint.of : identity;
   checkSameExport(checkpoint, { ...identity, since, bookmark }, paths);
@@ -65,35 +84,253 @@ async function publishFinished(
   }
 }
 
-/** An export begins where a checkpoint says, or at the first page. */
-interface Beginning {
-  readonly checkpoint?: Checkpoint | undefined;
-  readonly mayHaveAppended?: boolean;
-}
-
-async function continueExport(
+/** Begins where the checkpoint says; without one, at the first page. */
+async function writeFile(
   request: ExportRequest,
   paths: FilePaths,
-  { checkpoint, mayHaveAppended = false }: Beginning,
+  checkpoint?: Checkpoint,
 ): Promise<Written> {
   const { service, options, context, totals } = request;
   const plan = await planExport(service, options, checkpoint?.startedAt ?? context.clock.now());
   Object.assign(totals, checkpoint?.counts);
-  const before = totals.leads;
   const run = { plan, context, totals };
-  let file: FileDestination;
+  const before = totals.leads;
+  const destination = await openDestination(run, paths, checkpoint);
+  if (destination !== undefined) return { before, publication: await exportLeads(run, destination) };
+  const leads = counted(before, 'lead', 'leads');
+  context.messages.note(
+    'discarded',
+    `this starts over and discards ${leads} of an interrupted export: the ids of its leads stand outside of what was written; a field of the leads that identifies them: leads config set api.id NAME`,
+  );
+  Object.assign(totals, noTotals());
+  return writeFile(request, paths);
+}
+
+/**
+ * Undefined where the leads of the partial file cannot be known again, since the walk that wrote them got their ids from outside of
+ * them. Throws a `UsageError` where the output or the flags are not those of the checkpoint.
+ */
+async function openDestination(
+  run: ExportRun,
+  paths: FilePaths,
+  checkpoint: Checkpoint | undefined,
+): Promise<FileDestination | undefined> {
+  const { plan } = run;
+  const { options } = plan;
+  const identity = exportIdentity(plan);
+  if (checkpoint !== undefined) checkSameExport(checkpoint, identity, paths);
+  const target =
+    options.bookmark === undefined || options.replace
+      ? undefined
+      : await findKnownFile(paths.file, options, plan.bookmark);
+  if (checkpoint !== undefined && !(await preloadIds(plan, paths.partial, checkpoint))) return undefined;
+  const file =
+    checkpoint === undefined
+      ? await PartialFile.create(paths.partial, paths.mode)
+      : await PartialFile.resume(paths.partial, checkpoint.bytes);
   try {
-    file = await FileDestination.open(run, paths, checkpoint, mayHaveAppended);
+    const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
+    const compression = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
+    const records = await recordWriter('ndjson', compression ?? plain);
+    const parts = { paths, identity, file, records, compression, target };
+    return new FileDestination(run, parts, checkpoint);
   } catch (error) {
-    if (!(error instanceof IdsOutsideError) || options.bookmark === undefined) throw error;
-    // The bookmark has not moved: all of them come again, and every later run would end here as well.
-    const leads = counted(before, 'lead', 'leads');
-    context.messages.note(
-      'discarded',
-      `this starts over and discards ${leads} of an interrupted export: ${error.message}`,
-    );
-    Object.assign(totals, noTotals());
-    return continueExport(request, paths, { mayHaveAppended });
+    await file.close();
+    throw error;
   }
-  return { before, publication: await exportLeads(run, file) };
+}
+
+const checkpointEveryMs = 250;
+const checkpointEveryBytes = 16 * 1024 * 1024;
+
+interface Parts {
+  readonly paths: FilePaths;
+  /** It holds a digest of all ids of the bookmark, and is made once for all checkpoints. */
+  readonly identity: Checkpoint['of'];
+  readonly file: PartialFile;
+  readonly records: Awaited<ReturnType<typeof recordWriter>>;
+  readonly compression: ReturnType<typeof gzipSink> | undefined;
+  /** The file to append to; undefined: the partial file becomes the output. */
+  readonly target: KnownFile | undefined;
+}
+
+/** A partial file with a checkpoint beside it, which says how much of it is on disk and where the next page begins. */
+class FileDestination implements Destination {
+  readonly status: StatusLine | undefined;
+  readonly #run: ExportRun;
+  readonly #parts: Parts;
+  #latest: Checkpoint;
+  /** The checkpoint on disk. */
+  #saved: Checkpoint | undefined;
+  #savedAt: number;
+
+  constructor(run: ExportRun, parts: Parts, from: Checkpoint | undefined) {
+    this.status = run.context.status;
+    this.#run = run;
+    this.#parts = parts;
+    this.#saved = from;
+    this.#savedAt = run.context.clock.now();
+    this.#latest = this.#checkpoint(from?.position ?? { style: 'start' });
+  }
+
+  begin(): Promise<void> {
+    return this.#save();
+  }
+
+  position(): Position | undefined {
+    return this.#latest.position ?? undefined;
+  }
+
+  write(leads: readonly RawLead[]): Promise<void> {
+    return this.#parts.records.write(leads);
+  }
+
+  async pageEnd(next: Position | undefined): Promise<void> {
+    await this.#parts.records.flush();
+    // A compressed file can be resumed at some pages only.
+    if (this.#parts.compression !== undefined && !(await this.#parts.compression.cut())) return;
+    if (next === undefined) return;
+    this.#latest = this.#checkpoint(next);
+    const grown = this.#latest.bytes - (this.#saved?.bytes ?? 0);
+    const waitedMs = this.#run.context.clock.now() - this.#savedAt;
+    if (waitedMs >= checkpointEveryMs || grown >= checkpointEveryBytes) await this.#save();
+  }
+
+  walkEnd(): Promise<void> {
+    return this.#save();
+  }
+
+  async end(): Promise<Publication | undefined> {
+    const { plan } = this.#run;
+    await this.#parts.records.end();
+    this.#latest = this.#checkpoint(null, plan.window?.bookmark(plan.account) ?? null);
+    await this.#save();
+    const publishing = {
+      plan,
+      paths: this.#parts.paths,
+      checkpoint: this.#latest,
+      target: this.#parts.target,
+    };
+    return publishFile(publishing, this.#parts.file);
+  }
+
+  async breakOff(error: unknown): Promise<string | undefined> {
+    const { options } = this.#run.plan;
+    const { checkpoint, partial } = this.#parts.paths;
+    const isUnproven = error instanceof IncompleteError;
+    // A flush that fails makes saving fail as well, which says it.
+    if (isUnproven) await this.#flush().catch(() => undefined);
+    const readsFromStart = isUnproven || (options.bookmark !== undefined && mayHelpFromStart(error));
+    const { leads, withoutId } = this.#latest.counts;
+    // Read from the first page, records without ids would be written again.
+    if (readsFromStart && withoutId > 0) {
+      await rm(checkpoint, { force: true });
+      const records = counted(withoutId, 'record without an id', 'records without an id');
+      return `${partial} is kept until the next run, which starts over for its ${records}; --accept-incomplete takes what comes for everything`;
+    }
+    if (isUnproven) this.#latest = { ...this.#latest, position: { style: 'start' } };
+    // After a complete walk the file may have its name, which only the checkpoint knows until the bookmark does.
+    else if (leads === 0 && this.#latest.position !== null) {
+      await rm(checkpoint, { force: true });
+      await rm(partial, { force: true });
+      return undefined;
+    }
+    return this.#keepPages(isUnproven);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.file.close();
+  }
+
+  async #keepPages(isUnproven: boolean): Promise<string> {
+    const { plan, context, totals } = this.#run;
+    const { bookmark, format } = plan.options;
+    // The last page, if it proves nothing, is kept after the checkpoint: it is to be read and counted again.
+    let { leads } = isUnproven ? totals : this.#latest.counts;
+    try {
+      await this.#save();
+    } catch (failure) {
+      leads = this.#saved?.counts.leads ?? 0;
+      // The first failure is the one to report; the checkpoint before it still holds.
+      context.messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
+    }
+    const resumes = bookmark !== undefined;
+    const isWorkbook = format === 'xlsx';
+    const how = isUnproven
+      ? `the next run reads the list again; ${resumes || isWorkbook ? '' : '--resume '}--accept-incomplete takes them for everything`
+      : isWorkbook
+        ? 'a workbook is not continued, run the same command again'
+        : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
+    const where = this.#latest.position === null ? '' : ` in ${this.#parts.paths.partial}`;
+    return `${counted(leads, 'lead is', 'leads are')} kept${where}: ${how}`;
+  }
+
+  /** Brings everything into the partial file, also what is too little for a member of a compressed one. */
+  async #flush(): Promise<void> {
+    await this.#parts.records.flush();
+    await this.#parts.compression?.cut(1);
+  }
+
+  /** The partial file is synced first: a checkpoint never describes bytes that are not on disk. */
+  async #save(): Promise<void> {
+    if (this.#saved === this.#latest) return;
+    await this.#parts.file.sync();
+    await writeJsonState(this.#parts.paths.checkpoint, this.#latest);
+    this.#saved = this.#latest;
+    this.#savedAt = this.#run.context.clock.now();
+  }
+
+  #checkpoint(position: Checkpoint['position'], bookmark: Checkpoint['bookmark'] = null): Checkpoint {
+    const { plan, totals } = this.#run;
+    const { leads, duplicates, withoutId, retries, leftOut } = totals;
+    return {
+      ...{ version: 1, startedAt: plan.startedAt, of: this.#parts.identity },
+      ...{ appendTo: this.#parts.target?.file ?? null, position, bytes: this.#parts.file.size, bookmark },
+      counts: { leads, duplicates, withoutId, retries, leftOut },
+    };
+  }
+}
+
+/** The facts that must not change between an export and its resumption. */
+function exportIdentity({ account, query, options, bookmark }: ExportPlan): Record<string, unknown> {
+  const { format, fields = null, gzip, limit = null, pageSize = null } = options;
+  const isoTime = (ms: number | undefined): string | null =>
+    ms === undefined ? null : new Date(ms).toISOString();
+  return {
+    ...account,
+    since: isoTime(query.since),
+    until: isoTime(query.until),
+    ...{ format, fields, gzip, limit, pageSize },
+    bookmark: options.bookmark !== undefined && startOf(bookmark),
+    escape: options.escape,
+    bom: options.bom,
+    delimiter: options.delimiter ?? null,
+  };
+}
+
+/**
+ * Reads the ids and times of the records that the partial file holds. False where the walk that wrote them found ids outside
+ * of them.
+ */
+async function preloadIds(plan: ExportPlan, path: string, { bytes, counts }: Checkpoint): Promise<boolean> {
+  const { window, options, service } = plan;
+  if (bytes === 0) return true;
+  const { id: idName } = service.dialect;
+  let withoutId = 0;
+  const isCompressed = options.gzip && partialIsOutput(options);
+  for await (const lines of linesIn(unpacked(path, isCompressed, bytes))) {
+    for (const line of lines) {
+      const record = recordIn(bufferOf(line.bytes), idName);
+      if (record.id === undefined) withoutId += 1;
+      else plan.ids.preload(record.id);
+      window?.remember(record);
+    }
+  }
+  return withoutId <= counts.withoutId;
+}
+
+/** Documents of CouchDB have their id under `_id`; without unwrapping, an id that no lead of the walk has does no harm. */
+function recordIn(line: Buffer, idName: string | undefined): ScannedRecord {
+  const record = identifiedRecord(line, 0, idName);
+  return record.hasId || idName !== undefined ? record : identifiedRecord(line, 0, '_id');
 }

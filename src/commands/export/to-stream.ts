@@ -1,5 +1,4 @@
-import { constants, fstat, fsync, open, write } from 'node:fs';
-import { open as openFile } from 'node:fs/promises';
+import { close, constants, fstat, fsync, open, write } from 'node:fs';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { Socket } from 'node:net';
@@ -38,11 +37,11 @@ export async function exportToStream(
 
 async function streamDestination(
   { plan, context, totals }: ExportRun,
-  { sink, isTerminal, settle, close }: StreamOutput,
+  { sink, isTerminal, settle, close: closeOutput }: StreamOutput,
 ): Promise<Destination> {
   const { options, window, account } = plan;
   const { format, gzip, bookmark } = options;
-  /** Nobody else hears of a write that was under way when the export was interrupted. */
+  /** The failure of a write that was under way when the export was interrupted is reported nowhere else. */
   let failure: Error | undefined;
   const noted: ByteSink = {
     async write(bytes) {
@@ -75,6 +74,7 @@ async function streamDestination(
       if (failure !== undefined) throw failure;
       return totals.leads;
     } catch {
+      // The failure that broke the export off is the one to report.
       return compressed === undefined ? written : 0;
     }
   };
@@ -103,7 +103,7 @@ async function streamDestination(
       if (leads === 0 && !isInterrupted) return undefined;
       return `${counted(leads, 'lead was', 'leads were')} written; the output is incomplete`;
     },
-    close: async () => close?.(),
+    close: async () => closeOutput?.(),
   };
 }
 
@@ -113,9 +113,11 @@ interface StreamOutput {
   readonly isTerminal: boolean;
   /** Resolves when what the sink took has left, and is durable where it went to a file. */
   readonly settle?: () => Promise<void>;
-  /** However the export ends, also before the end of the sink; undefined for what others have opened. */
+  /** It is called however the export ends; undefined for what others have opened. */
   readonly close?: () => Promise<void>;
 }
+
+type Interruptible = Pick<ExportContext, 'clock' | 'signal' | 'messages'>;
 
 /** `name` is how the user called it. Throws an `OutputError` when it cannot be written. */
 async function openStreamOutput(
@@ -123,19 +125,19 @@ async function openStreamOutput(
   name: string,
   context: ExportContext,
 ): Promise<StreamOutput> {
-  if (place.kind === 'descriptor') return openDescriptor(place.fd, name, context);
   if (place.kind === 'fifo') {
     return { sink: pipeSink(await openFifo(place.path, context), name, context), isTerminal: false };
   }
-  const file = await withOutputErrors(name, () => openFile(place.path, 'w'));
-  return {
-    isTerminal: isatty(file.fd),
-    sink: {
-      write: (bytes) => withOutputErrors(name, () => file.writeFile(bytes)),
-      end: () => file.close(),
-    },
-    close: () => file.close(),
-  };
+  if (place.kind === 'device') {
+    const fd = await withOutputErrors(name, () => promisify(open)(place.path, 'w'));
+    return { sink: descriptorSink(fd, name), isTerminal: isatty(fd), close: () => promisify(close)(fd) };
+  }
+  // A descriptor stays open: it belongs to the shell, and others may write to it.
+  const { fd } = place;
+  if (fd === 1) return standardOutput(context);
+  const stats = await withOutputErrors(name, () => promisify(fstat)(fd));
+  if (stats.isFIFO() || stats.isSocket()) return { sink: pipeSink(fd, name, context), isTerminal: false };
+  return { sink: descriptorSink(fd, name), isTerminal: isatty(fd), settle: () => syncFile(fd, name) };
 }
 
 const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput => ({
@@ -153,35 +155,22 @@ function syncFile(fd: number, name: string): Promise<void> {
   });
 }
 
-/** A descriptor stays open: it belongs to the shell, and others may write to it. */
-async function openDescriptor(fd: number, name: string, context: ExportContext): Promise<StreamOutput> {
-  if (fd === 1) return standardOutput(context);
-  const found = await withOutputErrors(name, () => promisify(fstat)(fd));
-  if (found.isFIFO() || found.isSocket()) return { sink: pipeSink(fd, name, context), isTerminal: false };
-  const writeSome = promisify(write);
-  return {
-    isTerminal: isatty(fd),
-    sink: {
-      async write(bytes) {
-        await withOutputErrors(name, async () => {
-          for (let done = 0; done < bytes.length;) {
-            done += (await writeSome(fd, bytes, done, bytes.length - done)).bytesWritten;
-          }
-        });
-      },
-      end: () => Promise.resolve(),
-    },
-    settle: () => syncFile(fd, name),
-  };
-}
+const writeSome = promisify(write);
 
-type Interruptible = Pick<ExportContext, 'clock' | 'signal' | 'messages'>;
+const descriptorSink = (fd: number, name: string): ByteSink => ({
+  write: (bytes) =>
+    withOutputErrors(name, async () => {
+      for (let done = 0; done < bytes.length;) {
+        done += (await writeSome(fd, bytes, done, bytes.length - done)).bytesWritten;
+      }
+    }),
+  end: () => Promise.resolve(),
+});
 
-/** Between two checks for a reader; ms. */
+/** Between two checks for a reader, in milliseconds. */
 const lookMs = 100;
-/** A longer wait for a reader is said; ms. */
 const sayAfterMs = 1000;
-/** How long a reader may take for the rest after an interruption; ms. */
+/** A reader has this long for the rest after an interruption. */
 const graceMs = 500;
 
 /**
@@ -204,7 +193,7 @@ async function openFifo(path: string, { clock, signal, messages }: Interruptible
 }
 
 /** A pipe or socket as a sink. A reader that has stopped reading does not hold up the end of an interrupted run. */
-function pipeSink(fd: number, what: string, { clock, signal }: Interruptible): ByteSink {
+function pipeSink(fd: number, name: string, { clock, signal }: Interruptible): ByteSink {
   const socket = new Socket({ fd, readable: false, writable: true });
   // An event without a listener would end the process; each write reports its own failure.
   socket.on('error', () => undefined);
@@ -226,7 +215,7 @@ function pipeSink(fd: number, what: string, { clock, signal }: Interruptible): B
       endStep = reject;
       run((error) => {
         if (!error) resolve();
-        else reject(signal.aborted ? (signal.reason as Error) : outputError(error, what));
+        else reject(signal.aborted ? (signal.reason as Error) : outputError(error, name));
       });
     });
   return {

@@ -1,4 +1,4 @@
-import { InterruptedError, KeyRejectedError, LeadsError, ServiceError } from '../../errors.ts';
+import { InterruptedError, KeyRejectedError, LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import { InvalidRecord } from '../../json/invalid-record.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
@@ -21,10 +21,15 @@ import {
 export const exportLeads = (run: ExportRun, destination: Destination): Promise<Publication | undefined> =>
   new LeadExport(run, destination).run();
 
-/** A run that polls asks for all pages from the first one at one of so many failures. */
-const rereadEvery = 10;
-
-type PageSink = Pick<Destination, 'write' | 'pageEnd'>;
+/** A reading of the list. */
+interface Reading {
+  readonly plan: ExportPlan;
+  readonly from?: Position | undefined;
+  /** The position of a resumed run once the page before `next` is written. Default: `next`. */
+  readonly resumeAt?: (next: Position) => Position;
+  /** The error that made an interrupted export read the list from its first page. */
+  readonly restartedBy?: unknown;
+}
 
 class LeadExport {
   readonly #plan: ExportPlan;
@@ -32,9 +37,8 @@ class LeadExport {
   readonly #totals: Totals;
   readonly #destination: Destination;
   readonly #progress: Progress;
-  /** The position at which an interrupted export stopped, and how often it has failed in this run. */
-  readonly #resumedAt: Position | undefined;
-  #failures = 0;
+  /** Whether the service has answered the reading that is under way. */
+  #isAnswered = false;
 
   constructor({ plan, context, totals }: ExportRun, destination: Destination) {
     this.#plan = plan;
@@ -42,7 +46,6 @@ class LeadExport {
     this.#totals = totals;
     this.#destination = destination;
     this.#progress = showProgress(destination.status, context.clock, totals.leads);
-    this.#resumedAt = destination.position?.();
   }
 
   async run(): Promise<Publication | undefined> {
@@ -74,60 +77,27 @@ class LeadExport {
 
   /** An interrupted export that cannot be completed from where it stopped is read from the first page, whose leads are known. */
   async #firstWalk(): Promise<Completion | undefined> {
+    const plan = this.#plan;
     const from = this.#destination.position?.();
+    if (from === undefined || from.style === 'start') return this.#read({ plan, from });
     // Records without an id would be written again.
-    const canReread = (): boolean =>
-      from !== undefined && from.style !== 'start' && this.#totals.withoutId === 0;
+    const canReread = (): boolean => this.#totals.withoutId === 0;
     // The end that is accepted without a proof must be the end of a walk from the first page.
-    const first = canReread()
-      ? { ...this.#plan, options: { ...this.#plan.options, acceptIncomplete: false } }
-      : this.#plan;
-    let answers = 0;
-    const counting: PageSink = {
-      write: (leads) => {
-        answers += 1;
-        return this.#destination.write(leads);
-      },
-      pageEnd: (next) => this.#destination.pageEnd(next),
-    };
+    const acceptIncomplete = plan.options.acceptIncomplete && !canReread();
     try {
-      return await this.#transfer(first, counting, from);
+      return await this.#read({ plan: { ...plan, options: { ...plan.options, acceptIncomplete } }, from });
     } catch (error) {
-      const unanswered = answers > 0 ? undefined : this.#plan.service;
+      const unanswered = this.#isAnswered ? undefined : plan.service;
       if (!canReread() || !mayHelpFromStart(error, unanswered)) throw error;
-      if (error instanceof ServiceError && !this.#isTimeToReread(from)) throw error;
-      return await this.#reread(error, from);
+      // A position that a failure or a refusal of the moment kept from being read may be good the next time.
+      const isPassing = error instanceof ServiceError || error instanceof KeyRejectedError;
+      return await this.#read({
+        plan,
+        restartedBy: error,
+        // Known leads come after these positions as well, where a resumed run would not count them.
+        resumeAt: (next) => (!canReread() ? next : isPassing ? from : { style: 'start' }),
+      });
     }
-  }
-
-  /** A position at which the service fails is taken for one that it does not know any more, at the first of some failures. */
-  #isTimeToReread(position: Position | undefined): boolean {
-    if (position !== this.#resumedAt) return false;
-    this.#failures += 1;
-    return this.#failures % rereadEvery === 1;
-  }
-
-  async #reread(why: unknown, from: Position | undefined): Promise<Completion | undefined> {
-    // A position that a failure or a refusal of the moment kept from being read may be good the next time.
-    const isPassing = why instanceof ServiceError || why instanceof KeyRejectedError;
-    const kept = isPassing ? from : undefined;
-    const { sentenceOf } = await import('../../messages/find-message.ts');
-    const sink: PageSink = {
-      write: (leads) => {
-        // A first page that fails as well says nothing of the position.
-        this.#context.messages.note(
-          'restarted',
-          `the interrupted export cannot go on where it stopped, and reads from the first page again: ${sentenceOf(why)}`,
-        );
-        return this.#destination.write(leads);
-      },
-      // Known leads come after these positions as well, where a resumed run would not count them.
-      pageEnd: (next) => {
-        const isKept = next === undefined || next.style === 'start' || this.#totals.withoutId > 0;
-        return this.#destination.pageEnd(isKept ? next : (kept ?? { style: 'start' }));
-      },
-    };
-    return this.#transfer(this.#plan, sink);
   }
 
   /** Returns the error to report: a hint of an interruption says what is kept, a note does so beside any other failure. */
@@ -136,31 +106,43 @@ class LeadExport {
     const reason: unknown = signal.reason;
     const isInterrupted = signal.aborted && reason instanceof InterruptedError;
     if (!isInterrupted && !(error instanceof LeadsError)) return error;
-    const kept = await this.#destination.breakOff(error, isInterrupted);
-    if (kept === undefined) return error;
-    if (isInterrupted) return new InterruptedError(reason.signal, { hint: kept, cause: error });
-    messages.note('kept', kept);
+    const message = await this.#destination.breakOff(error, isInterrupted);
+    if (message === undefined) return error;
+    if (isInterrupted) return new InterruptedError(reason.signal, { hint: message, cause: error });
+    messages.note('kept', message);
     return error;
   }
 
-  /** Takes the leads of one walk to its end, which it returns, or to `--limit`; adds to the totals as it goes. */
-  async #transfer(plan: ExportPlan, sink: PageSink, from?: Position): Promise<Completion | undefined> {
+  /** Writes the leads of one reading to its end, which it returns, or to `--limit`; adds to the totals as it goes. */
+  async #read(reading: Reading): Promise<Completion | undefined> {
+    const { plan, from, restartedBy, resumeAt = (next: Position) => next } = reading;
     const { options, window } = plan;
     const { limit, concurrency = 1 } = options;
     const { messages } = this.#context;
     const totals = this.#totals;
+    const destination = this.#destination;
+    this.#isAnswered = false;
     if (limit !== undefined && totals.leads >= limit) return undefined;
     const walk = this.#list(plan, from);
     const totalsBefore = { ...totals };
     for await (const batch of walk) {
+      this.#isAnswered = true;
+      // A first page that fails as well says nothing of the position.
+      if (restartedBy !== undefined) {
+        messages.note(
+          'restarted',
+          `the interrupted export cannot go on where it stopped, and reads from the first page again: ${messageOf(restartedBy)}`,
+        );
+      }
       let leads = batch.leads.filter((lead) => !this.#isLeftOut(lead) && plan.passes(lead));
       if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
-      await sink.write(leads);
+      await destination.write(leads);
       totals.leads += leads.length;
       if (window !== undefined) for (const lead of leads) window.remember(lead);
       addStatistics(walk, totalsBefore, totals);
       if (limit !== undefined && totals.leads >= limit) break;
-      if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next);
+      if (batch.next !== undefined) await destination.pageEnd(resumeAt(batch.next));
+      else if (batch.last) await destination.pageEnd(undefined);
       if (concurrency > 1) noteUselessConcurrency(batch, messages);
       this.#progress.update(totals.leads, limit ?? walk.stats.total);
     }
@@ -171,11 +153,12 @@ class LeadExport {
   }
 
   #list(plan: ExportPlan, from: Position | undefined): Listing {
-    const { options, query, seen, interruptedRun, window, bookmark } = plan;
+    const { options, query, ids, interruptedRun, window, bookmark } = plan;
     const { acceptIncomplete, concurrency, limit, pageSize, skipInvalid } = options;
     const hasOnlyIds = this.#totals.withoutId === 0;
     return listLeads(plan.service, {
-      ...{ query, pageSize, from, seen, concurrency },
+      ...{ query, pageSize, from, concurrency },
+      seen: ids,
       // A walk that finds records without an id may take what the partial file has for one as none.
       interruptedRun: hasOnlyIds ? interruptedRun : undefined,
       before: window?.runBefore(query),
@@ -224,17 +207,14 @@ class LeadExport {
   }
 
   async #pollOnce(): Promise<void> {
-    const { seen, window } = this.#plan;
-    seen.nextPass();
+    const { ids, window } = this.#plan;
+    ids.nextPass();
     window?.beginWalk(this.#context.clock.now());
     const since = latest(this.#plan.query.since, window?.pollSince);
     const plan = { ...this.#plan, query: { ...this.#plan.query, since }, interruptedRun: undefined };
-    const sink: PageSink = {
-      write: (leads) => this.#destination.write(leads),
-      // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
-      pageEnd: () => this.#destination.pageEnd({ style: 'start' }),
-    };
-    const polled = await completeWalk(() => this.#transfer(plan, sink), this.#context);
+    // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
+    const poll: Reading = { plan, resumeAt: () => ({ style: 'start' }) };
+    const polled = await completeWalk(() => this.#read(poll), this.#context);
     if (polled !== undefined) window?.completeWalk(polled.end);
   }
 }

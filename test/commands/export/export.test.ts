@@ -278,7 +278,14 @@ describe('export -o that was killed after its walk', () => {
     };
     const whole = readFileSync(join(home, 'whole'));
     const sha256 = createHash('sha256').update(whole).digest('hex');
-    const becomes = { bytes: whole.length, sha256, format: of.format, gzip: false, columns: null };
+    const becomes = {
+      bytes: whole.length,
+      sha256,
+      format: of.format,
+      gzip: false,
+      columns: null,
+      delimiter: null,
+    };
     const isDrawn = args.length > 0 && !left.includes('partial');
     const written = { ...checkpoint, bytes: Buffer.byteLength(partial), ...(isDrawn && { becomes }) };
     writeFileSync(`${file}.checkpoint`, JSON.stringify(written));

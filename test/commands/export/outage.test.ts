@@ -162,21 +162,23 @@ describe('export --follow -o that goes on where an earlier run had stopped', () 
     expect(run).toEqual({ exitCode: 0, written, asked: ['old3', ...fromFront] });
   });
 
-  it('does so again, but not at each poll, where the first pages failed as well', async () => {
+  it('does so again where the first pages failed as well', async () => {
     const run = await goOn(500, (cursor, nth) => cursor.startsWith('old') || nth === 4);
-    const polls = Array.from({ length: 10 }, () => 'old3');
     expect(run).toEqual({
       exitCode: 0,
       written,
-      asked: ['old3', 'front', 'new1', 'new2', ...polls, ...fromFront],
+      asked: ['old3', 'front', 'new1', 'new2', 'old3', ...fromFront],
     });
   });
 
   it('goes on there where the service answers again', async () => {
     // The first page is asked for smaller as well, since that may be why it fails.
-    const run = await goOn(500, (_, nth) => nth < 6);
-    const front = ['front', 'front', 'front'];
-    expect(run).toEqual({ exitCode: 0, written, asked: ['old3', ...front, 'old3', 'old3', 'new4'] });
+    const run = await goOn(500, (_, nth) => nth < 5);
+    expect(run).toEqual({
+      exitCode: 0,
+      written,
+      asked: ['old3', 'front', 'front', 'front', 'old3', 'new4'],
+    });
   });
 });
 
