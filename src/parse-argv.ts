@@ -167,7 +167,9 @@ export function parseCommand(
   if (typed === 'help' || spec.prepare === undefined) {
     return { kind: 'print', text: (width) => help(path, spec, width) };
   }
-  const globals: Globals = checkOptions({}, globalFlags, typed) as OptionsOf<typeof globalFlags>;
+  const globals: Globals = checkOptions({ arguments: {}, flags: globalFlags }, typed) as OptionsOf<
+    typeof globalFlags
+  >;
   const allowsNewProfile = spec.allowsNewProfile === true;
   try {
     const run = spec.prepare(typed);

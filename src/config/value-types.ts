@@ -19,6 +19,8 @@ export interface ValueType<T> {
   readonly choices?: readonly string[];
   /** A text that is no such value is not quoted: it may hold a secret. */
   readonly isHidden?: true;
+  /** The text that means stdin, which can be read only once. */
+  readonly stdin?: string;
 }
 
 /** Any text, an empty one too. */
@@ -28,6 +30,9 @@ export const text: ValueType<string> = {
   parse: (typed) => (typed === '' ? undefined : typed),
   expected: 'a text with at least one character',
 };
+
+/** The path of a file that is read. */
+export const inputFile: ValueType<string> = { ...text, stdin: '-' };
 
 /** The name of a member such as `Lead ID`, or a path of names with dots between them; no pointer, and no path with an empty name. */
 export const fieldName: ValueType<string> = {

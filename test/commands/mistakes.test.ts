@@ -104,7 +104,12 @@ const mistakes: readonly Mistake[] = [
   },
   { typed: 'api /api/leads -X FETCH', error: "'FETCH' is not one of GET", ...helpOf('api') },
   // What does not go together, or lacks something.
-  { typed: 'export --resume', error: '--resume needs -o FILE', ...helpOf('export') },
+  {
+    typed: 'export --resume',
+    error: '--resume needs --output',
+    hint: 'add --output <file>',
+    then: 'export -h',
+  },
   { typed: 'audit --header a:b', error: 'it needs --send-to URL', ...helpOf('audit') },
   {
     typed: 'inbox prune',
@@ -142,8 +147,8 @@ const mistakes: readonly Mistake[] = [
   },
   {
     typed: 'api /api/leads --input x',
-    error: '--input: GET has no body',
-    hint: 'add --method POST',
+    error: '--input and --method GET do not go together',
+    hint: '--method is POST, PUT',
     then: 'api -h',
   },
   {

@@ -1,9 +1,9 @@
 import { ownHeaders } from '../../config/extra-headers.ts';
-import { oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { inputFile, oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { jsonIn } from '../../json/exact.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { headerValue } from '../flags/flag-values.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
+import { UsageError } from '../../errors.ts';
 
 /** A parameter of a call. */
 export interface Field {
@@ -49,37 +49,28 @@ export const flags = {
     repeatable: true,
     help: 'NAME=TEXT, or NAME:=JSON; in the query of GET and HEAD, else in a JSON body',
   },
-  input: { value: 'file', type: text, help: 'send this file as the body (- for stdin)' },
+  input: {
+    value: 'file',
+    type: inputFile,
+    without: ['--field', '--method GET', '--method HEAD'],
+    help: 'send this file as the body (- for stdin)',
+  },
   header: { short: 'H', value: 'header', type: headerValue, repeatable: true, help: "'Name: value'" },
   include: { short: 'i', help: 'print the status line and the headers as well' },
-  paginate: { help: 'print every page of a list, each as it came' },
+  paginate: { with: ['--method GET'], help: 'print every page of a list, each as it came' },
 } satisfies Flags;
 
 export type ApiOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
 
-/** Throws a `UsageError` for flags that contradict each other. */
-export function rejectContradictions(options: ApiOptions): void {
-  const { method: verb, field: fields, input, header, paginate } = options;
-  const isReading = verb === 'GET' || verb === 'HEAD';
+/** Throws a `UsageError` for a body with two members of one name, and for a header that every request has. */
+export function rejectDuplicates({ method: verb, field: fields, header }: ApiOptions): void {
   const names = fields.map(({ name }) => name);
-  const twice = isReading ? undefined : names.find((name, i) => names.indexOf(name) < i);
-  const own = header.find(([name]) => ownHeaders.includes(name.toLowerCase()));
-  rejectFirst(
-    [
-      input !== undefined && isReading,
-      `--input: ${verb} has no body`,
-      'add --method POST, PUT, PATCH or DELETE',
-    ],
-    [
-      input !== undefined && fields.length > 0,
-      '--input and --field do not go together: each of them is the body',
-    ],
-    [paginate && verb !== 'GET', `--paginate goes with GET, not with ${verb}`],
-    [
-      twice !== undefined,
-      `--field: '${twice ?? ''}' is given twice`,
-      `several values are one list: '${twice ?? ''}:=["a","b"]'`,
-    ],
-    [own !== undefined, `--header: ${own?.[0].toLowerCase() ?? ''} is set by leads itself`],
-  );
+  const duplicate = names.find((name, i) => names.indexOf(name) < i);
+  if (duplicate !== undefined && verb !== 'GET' && verb !== 'HEAD') {
+    throw new UsageError(`--field: '${duplicate}' is given twice`, {
+      hint: `several values are one list: '${duplicate}:=["a","b"]'`,
+    });
+  }
+  const ownHeader = header.map(([name]) => name.toLowerCase()).find((name) => ownHeaders.includes(name));
+  if (ownHeader !== undefined) throw new UsageError(`--header: ${ownHeader} is set by leads itself`);
 }

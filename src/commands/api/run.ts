@@ -9,13 +9,13 @@ import { IncompleteError } from '../../service/listing-types.ts';
 import type { Completion } from '../../service/listing-types.ts';
 import { type RawAnswer, rawCall, rawPages } from '../../service/raw-pages.ts';
 import { requestParamsOf, urlBelow } from '../../service/pagers/request-params.ts';
-import { type ApiOptions, bodyOf, type Field, rejectContradictions } from './options.ts';
+import { type ApiOptions, bodyOf, type Field, rejectDuplicates } from './options.ts';
 import { escapeJson, sanitize } from '../../output/terminal/terminal.ts';
 import { JsonIndenter } from '../../json/indent-json.ts';
 import { write } from '../../output/stdout.ts';
 
 export async function run(options: ApiOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
+  rejectDuplicates(options);
   const { method, path, field, include, paginate } = options;
   const settings = await context.settings();
   const isReading = method === 'GET' || method === 'HEAD';

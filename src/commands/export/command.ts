@@ -1,5 +1,5 @@
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
-import { flags } from './options.ts';
+import { flags, settleOptions } from './options.ts';
 
 export default command({
   name: 'export',
@@ -8,6 +8,7 @@ export default command({
     'Write every lead that matches, one compact JSON object a line, in its own bytes.\n' +
     'Leads that come twice are written once. stdout holds data only; a summary goes to stderr.',
   flags,
+  settle: settleOptions,
   everyday: ['output', 'resume', 'bookmark', 'format', 'status', 'since', 'in', 'where'],
   exits: serviceExits,
   output: [leadRecord],

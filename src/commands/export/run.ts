@@ -5,24 +5,25 @@ import { findOutputPlace, regularFile } from '../../files/output-place.ts';
 import { counted, summaryLine } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { filePaths } from './checkpoint.ts';
-import { rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
+import type { ExportOptions } from './options.ts';
 import { exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
 import { noTotals, type Written } from './plan.ts';
 
-export async function run(typed: TypedOptions, context: Context): Promise<Outcome> {
+export async function run(options: ExportOptions, context: Context): Promise<Outcome> {
   const { clock, messages, stdout } = context;
-  const settled = settleOptions(typed, messages);
-  rejectContradictions(settled, stdout.isTTY === true);
+  const { output, implied } = options;
+  if (output === undefined && stdout.isTTY === true) rejectBinary(options);
+  if (implied.length > 0)
+    messages.note('implied', `the name ${output ?? ''} implies ${implied.join(' and ')}`);
   const service = await openService(context);
   const startedAt = clock.now();
   const totals = noTotals();
-  const { output } = settled;
   let written: Written;
   const locks: Lock[] = [];
   try {
-    const bookmark = settled.bookmark === undefined ? undefined : await regularFile(settled.bookmark);
-    const request = { service, options: { ...settled, bookmark }, context, totals };
+    const bookmark = options.bookmark === undefined ? undefined : await regularFile(options.bookmark);
+    const request = { service, options: { ...options, bookmark }, context, totals };
     if (bookmark !== undefined) locks.push(await lock(bookmark, context));
     const place = output === undefined ? undefined : await findOutputPlace(output);
     if (place?.kind === 'file') {
@@ -47,6 +48,15 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
 }
 
 const mostListed = 10;
+
+/** Throws a `UsageError` for a form that is no text. */
+function rejectBinary({ format, gzip }: ExportOptions): void {
+  const binary = format === 'xlsx' ? '--format xlsx' : gzip ? '--gzip' : undefined;
+  if (binary === undefined) return;
+  throw new UsageError(`${binary} writes no text for a terminal`, {
+    hint: `redirect it, or use -o FILE${format === 'xlsx' ? '.xlsx' : ''}`,
+  });
+}
 
 const listed = (names: readonly string[]): string =>
   names.length <= mostListed

@@ -3,6 +3,7 @@ import type { Context, Outcome } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { didYouMean } from '../../output/suggest.ts';
+import { rejectContradictions } from './contradictions.ts';
 import {
   argumentTerm,
   type Arguments,
@@ -87,26 +88,35 @@ type CommandTexts = Pick<
 type CheckedOptions<A, F> = (A extends Arguments ? ArgumentsOf<A> : unknown) &
   (F extends Flags ? OptionsOf<F> : unknown);
 
+interface RunningCommand<A, F, O> extends CommandTexts {
+  readonly arguments?: A;
+  readonly flags?: F;
+  readonly everyday?: readonly (keyof F & string)[];
+  readonly subcommands?: readonly CommandSpec[];
+  readonly load: () => Promise<{ readonly run: Run<O> }>;
+}
+
 /** A command that runs: its module's `run` takes exactly the options that the arguments and flags give. */
 export function command<A extends Arguments | undefined = undefined, F extends Flags | undefined = undefined>(
-  spec: CommandTexts & {
-    readonly arguments?: A;
-    readonly flags?: F;
-    readonly everyday?: readonly (keyof F & string)[];
-    readonly subcommands?: readonly CommandSpec[];
-    readonly load: () => Promise<{ readonly run: Run<CheckedOptions<A, F>> }>;
-  },
+  spec: RunningCommand<A, F, CheckedOptions<A, F>>,
+): CommandSpec;
+/** `settle`: adds what follows from the options, before they are checked for contradictions. */
+export function command<A extends Arguments | undefined, F extends Flags | undefined, S extends object>(
+  spec: RunningCommand<A, F, S> & { readonly settle: (options: CheckedOptions<A, F>) => S },
+): CommandSpec;
+export function command(
+  spec: RunningCommand<Arguments, Flags, never> & Pick<CheckedSpec, 'settle'>,
 ): CommandSpec {
-  const { load, arguments: args = {}, flags = {}, ...texts } = spec;
+  const { load, arguments: args = {}, flags = {}, settle, ...texts } = spec;
   return {
     subcommands: [],
     ...texts,
     arguments: args,
     flags,
     prepare(typed) {
-      const options = checkOptions(args, flags, typed);
+      const options = checkOptions({ arguments: args, flags, settle }, typed);
       return async (context) =>
-        (await load()).run((await withZone(flags, options, context)) as CheckedOptions<A, F>, context);
+        (await load()).run((await withZone(flags, options, context)) as never, context);
     },
   };
 }
@@ -119,8 +129,15 @@ export const commandGroup = (
 /** What was typed, by option name: text, texts, true for a flag without a value, false for `--no-NAME`. */
 export type TypedValues = Readonly<Record<string, unknown>>;
 
+interface CheckedSpec extends Pick<CommandSpec, 'arguments' | 'flags'> {
+  readonly settle?: ((options: never) => object) | undefined;
+}
+
 /** Typed words as checked options. Throws a `UsageError` that names the flag, what was typed and what is expected. */
-export function checkOptions(args: Arguments, flags: Flags, typed: TypedValues): Record<string, unknown> {
+export function checkOptions(
+  { arguments: args, flags, settle }: CheckedSpec,
+  typed: TypedValues,
+): Record<string, unknown> {
   const values = expandShortForms(flags, typed);
   const options: Record<string, unknown> = {};
   for (const [name, argument] of Object.entries(args)) {
@@ -134,7 +151,9 @@ export function checkOptions(args: Arguments, flags: Flags, typed: TypedValues):
       ? (values[key] ?? (flag.eitherWay === true ? undefined : (flag.negated ?? false)))
       : checkFlag(key, flag, values[key]);
   }
-  return options;
+  const settled = { ...options, ...settle?.(options as never) };
+  rejectContradictions({ arguments: args, flags }, values, settled);
+  return settled;
 }
 
 function checkFlag(key: string, flag: ValueFlag<unknown>, typed: unknown): unknown {

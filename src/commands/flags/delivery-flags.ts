@@ -1,4 +1,4 @@
-import { text, type ValueType } from '../../config/value-types.ts';
+import { inputFile, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
@@ -51,10 +51,17 @@ const everyday = {
     value: 'token',
     type: secret,
     repeatable: true,
+    without: ['--secret', '--secret-file'],
     setting: 'webhook.token',
     help: 'shared token in x-webhook-token',
   },
-  tokenFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
+  tokenFile: {
+    value: 'file',
+    type: inputFile,
+    repeatable: true,
+    without: ['--secret', '--secret-file'],
+    help: 'the same, from a file (- for stdin)',
+  },
   scheme: {
     value: 'name|json|file',
     type: scheme,
@@ -69,8 +76,17 @@ const everyday = {
     setting: 'webhook.secret',
     help: "the scheme's secret; a key in PEM or JWK where it has such keys",
   },
-  secretFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
-  verify: { negated: true, help: 'no authentication at all' },
+  secretFile: {
+    value: 'file',
+    type: inputFile,
+    repeatable: true,
+    help: 'the same, from a file (- for stdin)',
+  },
+  verify: {
+    negated: true,
+    without: ['--token', '--token-file', '--secret', '--secret-file', '--scheme'],
+    help: 'no authentication at all',
+  },
 } satisfies Flags;
 
 /** How deliveries are authenticated: the same on every command that receives or sends them. */

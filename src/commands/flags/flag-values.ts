@@ -152,9 +152,6 @@ export async function readSecrets(
   files: readonly string[],
   context: Pick<Context, 'stdin'>,
 ): Promise<Secret[]> {
-  if (files.filter((file) => file === '-').length > 1) {
-    throw new UsageError('stdin (-) can give one secret only');
-  }
   const secrets: Secret[] = [];
   for (const file of files) {
     const bytes = await readInput(file, context.stdin, (cause) => {

@@ -4,9 +4,13 @@ interface FlagText {
   /** What it does, for help; the choices, the default and `repeatable` are added to it. */
   readonly help?: string | undefined;
   /** One letter. */
-  readonly short?: string;
+  readonly short?: string | undefined;
   /** Heading in help; flags without one come under "Options". */
   readonly group?: string;
+  /** Flags that it needs, each as it is typed, with a value where that counts: `--bookmark | --follow` is one or the other. */
+  readonly with?: readonly string[];
+  /** Flags that contradict it, each as it is typed: `--until`, `--format json`; an argument by its name. */
+  readonly without?: readonly string[];
 }
 
 /** Takes no value: `--gzip`. */
@@ -84,10 +88,19 @@ export type ArgumentsOf<A extends Arguments> = { readonly [K in keyof A]: Argume
 
 export const isSwitch = (flag: Flag): flag is Switch => !('type' in flag);
 
-/** Several flags under one heading. */
-export function inGroup<const F extends Flags>(group: string, flags: F): F {
-  return Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, group }])) as F;
+/** Several flags under one heading, with what else is the same for all of them. */
+export function inGroup<const F extends Flags>(
+  group: string,
+  flags: F,
+  same: Pick<FlagText, 'with'> = {},
+): F {
+  const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, ...same, group }]);
+  return Object.fromEntries(entries) as F;
 }
+
+/** `a, b or c` */
+export const orList = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 
 /** `pageSize` as `page-size`. */
 export const flagName = (key: string): string =>

@@ -4,7 +4,7 @@ import type { Messages } from '../../output/messages.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { parseStretch } from '../../time/zone.ts';
 import type { TypedCondition } from './flag-values.ts';
-import { type FilterOptions, rejectFirst, type TimeOptions } from './shared-flags.ts';
+import type { FilterOptions, TimeOptions } from './shared-flags.ts';
 
 /**
  * What is asked of the service and what is checked here, both with times resolved against one `now` (ms). Says what is
@@ -26,18 +26,11 @@ export function resolveFilter(
 
 /**
  * A window in milliseconds since the epoch, undefined: without a bound. Throws a `UsageError` for one that ends before it
- * begins, and for one that is given twice.
+ * begins.
  */
 export function resolveWindow(options: TimeOptions, now: number, messages: Pick<Messages, 'note'>) {
   const { in: stretch, zone = 'UTC' } = options;
-  const bound = options.since === undefined ? '--until' : '--since';
-  if (stretch !== undefined) {
-    rejectFirst([
-      (options.since ?? options.until) !== undefined,
-      `--in and ${bound} do not go together: --in ${stretch.text} has a beginning and an end`,
-    ]);
-    return { ...stretch.at(now, zone), zone };
-  }
+  if (stretch !== undefined) return { ...stretch.at(now, zone), zone };
   const since = options.since?.at(now, zone);
   const until = options.until?.at(now, zone);
   checkWindow(since, until, messages);

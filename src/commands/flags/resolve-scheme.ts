@@ -12,7 +12,6 @@ import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts'
 import { isJson, jsonOrFile } from './json-or-file.ts';
 import { leadPointer, readSecrets } from './flag-values.ts';
 import { type SchemeOptions } from './delivery-flags.ts';
-import { rejectFirst } from './shared-flags.ts';
 
 /** A scheme, and the secrets that were given for it, before it has read them. */
 export interface SchemeSecrets {
@@ -55,7 +54,7 @@ export async function resolveSchemeSecrets(
   role: 'receives' | 'sends' = 'receives',
 ): Promise<SchemeSecrets> {
   const own = given.scheme === undefined ? undefined : await typedScheme(given.scheme, '--scheme');
-  rejectConflicts(given, own?.name);
+  if (own !== undefined) rejectWrongKind(given, own.name);
   if (!given.verify) return { scheme: unverified, secrets: [] };
   const stored = own === undefined || own.isName ? await storedScheme(settings) : undefined;
   const name = own?.name ?? schemeName(given, stored?.name, settings, role);
@@ -120,20 +119,11 @@ const hasToken = (options: SchemeOptions): boolean => options.token.length + opt
 
 const hasSecret = (options: SchemeOptions): boolean => options.secret.length + options.secretFile.length > 0;
 
-function rejectConflicts(options: SchemeOptions, scheme: string | undefined): void {
-  const { verify } = options;
-  rejectFirst(
-    [
-      !verify && (hasToken(options) || hasSecret(options) || scheme !== undefined),
-      '--no-verify contradicts --token, --secret and --scheme',
-    ],
-    [hasToken(options) && hasSecret(options), '--token and --secret are two ways to authenticate: give one'],
-    [
-      hasToken(options) && scheme !== undefined && scheme !== 'token',
-      `--scheme ${scheme ?? ''} takes --secret, not --token`,
-    ],
-    [hasSecret(options) && scheme === 'token', '--scheme token takes --token, not --secret'],
-  );
+function rejectWrongKind(options: SchemeOptions, scheme: string): void {
+  const isToken = scheme === 'token';
+  if (!(isToken ? hasSecret(options) : hasToken(options))) return;
+  const flags = isToken ? '--token, not --secret' : '--secret, not --token';
+  throw new UsageError(`--scheme ${scheme} takes ${flags}`);
 }
 
 function schemeName(

@@ -11,6 +11,7 @@ export const timeFlags = (done: 'created' | 'received') =>
     in: {
       value: 'stretch',
       type: stretch,
+      without: ['--since', '--until'],
       help: `${done} in 2026-10, 2026-W42, yesterday, last-month`,
     },
     zone: {
@@ -52,7 +53,7 @@ export function formatFlags<const F extends string>(formats: readonly [F, ...F[]
 export const inboxFlags = {
   inbox: {
     value: 'place',
-    type: text,
+    type: { ...text, stdin: '@-' },
     otherwise: "the profile's own",
     variable: 'LEADS_INBOX',
     help: 'a file or postgres://HOST/DATABASE; or @FILE that holds such a URL (@- for stdin)',

@@ -7,6 +7,7 @@ import {
   globalFlags,
   immediateFlags,
   isSwitch,
+  orList,
 } from '../flags/flag.ts';
 import { wrap } from '../../output/wrap.ts';
 import { shellLines, twoColumns } from './layout.ts';
@@ -141,7 +142,7 @@ export function usage(path: string, spec: CommandSpec): string {
 function flagText(flag: Flag): string {
   const help = flag.help ?? '';
   if (isSwitch(flag)) return help;
-  const choices = listed(flag.choicesShown === false ? [] : (flag.type.choices ?? []));
+  const choices = orList(flag.choicesShown === false ? [] : (flag.type.choices ?? []));
   const fallback = flag.default ?? flag.otherwise;
   const notes = [
     flag.repeatable === true ? 'repeatable' : undefined,
@@ -151,6 +152,3 @@ function flagText(flag: Flag): string {
   const text = [help, choices].filter((part) => part !== '').join(': ');
   return notes.length === 0 ? text : `${text} (${notes.join('; ')})`;
 }
-
-const listed = (choices: readonly string[]): string =>
-  choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;

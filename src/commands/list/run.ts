@@ -1,5 +1,6 @@
 import { outliveOutages } from '../flags/polling.ts';
 import type { Context, Outcome } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { oldestFirst, parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { openService, type Service } from '../../service/client/service.ts';
@@ -9,7 +10,6 @@ import { listLeads } from '../../service/listing.ts';
 import type { LeadQuery } from '../../service/listing-types.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { noteFilters, noteMissingFields } from '../../output/filter-notes.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
 import type { ListOptions } from './options.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -23,7 +23,7 @@ import { paletteFor, terminalWidth } from '../../output/terminal/terminal.ts';
 import { formatInstant } from '../../time/zone.ts';
 
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options);
+  rejectFieldsAsText(options);
   const { limit, watch, format } = options;
   const service = await openService(context, { asksOnce: true });
   const { query, filter: flagged } = resolveFilter(options, context.clock.now(), context.messages);
@@ -76,26 +76,12 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   return 'done';
 }
 
-/** Throws a `UsageError` for flags that contradict each other. */
-function rejectContradictions(options: ListOptions): void {
-  const { format, watch, until } = options;
-  const isWatching = watch !== undefined;
-  const { text: typed = '' } = options;
-  const end = until === undefined ? '--in' : '--until';
-  rejectFirst(
-    [
-      // Other tools name fields so; no person is called so.
-      options.json && /^[\w.]+(,[\w.]+)+$/.test(typed),
-      `'${typed}' looks like fields, and would be looked for as a text`,
-      `fields are named by --fields: --json --fields ${typed}`,
-    ],
-    [
-      isWatching && format === 'json',
-      '--watch and --format json do not go together: the array would never end',
-      'use --format ndjson',
-    ],
-    [isWatching && (until ?? options.in) !== undefined, `--watch and ${end} do not go together`],
-  );
+/** Other tools name fields so, and no person is called so. */
+function rejectFieldsAsText({ json, text = '' }: ListOptions): void {
+  if (!json || !/^[\w.]+(,[\w.]+)+$/.test(text)) return;
+  throw new UsageError(`'${text}' looks like fields, and would be looked for as a text`, {
+    hint: `fields are named by --fields: --json --fields ${text}`,
+  });
 }
 
 async function noteRemainder(remainder: Remainder, count: number, { messages }: Context): Promise<void> {

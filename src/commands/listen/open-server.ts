@@ -1,6 +1,5 @@
 import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { describe } from '../../messages/command-line.ts';
@@ -79,20 +78,16 @@ interface Certificate {
   readonly caPath: string | undefined;
 }
 
-/** The certificate that the flags name, or one of the local authority. Throws a `UsageError` for contradicting flags. */
+/** The certificate that the flags name, or one of the local authority. */
 export async function certificateFor(
   flags: Pick<ListenOptions, 'http' | 'cert' | 'key'>,
   { paths, clock }: Pick<Context, 'paths' | 'clock'>,
 ): Promise<Certificate> {
   const { http, cert, key } = flags;
-  if (http && (cert !== undefined || key !== undefined)) {
-    throw new UsageError('--http contradicts --cert and --key');
-  }
   if (http) return { tls: undefined, caPath: undefined };
   if (cert !== undefined && key !== undefined) {
     return { tls: await readUserCertificate(cert, key, clock.now()), caPath: undefined };
   }
-  if (cert !== undefined || key !== undefined) throw new UsageError('--cert and --key go together');
   const { caPath, certPem, keyPem } = await ensureAuthority(paths.dataDir, clock);
   return { tls: { certPem, keyPem }, caPath };
 }

@@ -69,14 +69,15 @@ export const flags = {
     port: { value: 'n', type: wholeNumber(0, 65_535), default: '8443', help: 'to listen on, 0 for any' },
     host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
     path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
-    http: { help: 'plain HTTP, for use behind a tunnel or proxy' },
+    http: { without: ['--cert', '--key'], help: 'plain HTTP, for use behind a tunnel or proxy' },
     cert: {
       value: 'file',
       type: text,
+      with: ['--key'],
       otherwise: 'made by a local authority',
       help: 'certificate in PEM',
     },
-    key: { value: 'file', type: text, help: 'its private key' },
+    key: { value: 'file', type: text, with: ['--cert'], help: 'its private key' },
   }),
   ...inGroup('What to do with each lead', {
     forwardTo: { value: 'url', type: httpUrl, repeatable: true, help: 'pass the exact bytes and headers on' },
@@ -119,6 +120,7 @@ export const flags = {
     backfillEvery: {
       value: 'duration',
       type: pollInterval,
+      with: ['--backfill'],
       help: 'do that again and again, so that what no delivery brought is fetched',
     },
   }),
@@ -131,6 +133,8 @@ export const flags = {
       value: 'port',
       type: wholeNumber(0, 65_535),
       bare: '0',
+      // The page has a process of its own, and stdin gives the URL to one only.
+      without: ['--inbox @-'],
       otherwise: 'off',
       help: 'serve it on 127.0.0.1 from a process of its own; the address that is printed holds a key',
     },

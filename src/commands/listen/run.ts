@@ -22,7 +22,6 @@ import { explain } from '../../webhook/explain/explain-delivery.ts';
 import { shellWord } from '../../front.ts';
 import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 import { resolveScheme, leadPlaceOf } from '../flags/resolve-scheme.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
@@ -39,7 +38,7 @@ import { SimulatedFailures } from './simulated-failures.ts';
 type Closers = (() => Promise<void> | void)[];
 
 export async function run(flags: ListenOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(flags);
+  rejectSharedPort(flags);
   const closers: Closers = [];
   try {
     return await listen(flags, context, closers);
@@ -59,26 +58,12 @@ async function closeAll(closers: Closers): Promise<void> {
   }
 }
 
-/** Throws a `UsageError` for flags that need others or exclude them. */
-function rejectContradictions(flags: ListenOptions): void {
-  const { port, admin } = flags;
-  rejectFirst(
-    [
-      flags.backfillEvery !== undefined && flags.backfill === undefined,
-      '--backfill-every needs --backfill, which says how far back each round looks',
-      'such as --backfill 24h --backfill-every 15m',
-    ],
-    [
-      port !== 0 && admin?.port === port && shareAddress(admin.host, flags.host),
-      `--admin and --port both name port ${port}`,
-      'deliveries and metrics need a port each, such as --admin 9090',
-    ],
-    [
-      flags.inspect !== undefined && flags.inbox === '@-',
-      '--inspect reads the inbox from a process of its own, and stdin gives its URL to one only',
-      'name a file: --inbox @FILE',
-    ],
-  );
+/** Throws a `UsageError` where one port would be needed twice. */
+function rejectSharedPort({ host, port, admin }: ListenOptions): void {
+  if (port === 0 || admin?.port !== port || !shareAddress(admin.host, host)) return;
+  throw new UsageError(`--admin and --port both name port ${port}`, {
+    hint: 'deliveries and metrics need a port each, such as --admin 9090',
+  });
 }
 
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */

@@ -10,7 +10,6 @@ import { checkValue } from '../flags/command-spec.ts';
 import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
 import { jsonOrFile } from '../flags/json-or-file.ts';
 import { asUsageError } from '../flags/resolve-scheme.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
 import { didYouMean } from '../../output/suggest.ts';
 import type { ListenOptions } from './options.ts';
 import type { Context } from '../../context.ts';
@@ -109,13 +108,12 @@ function readTarget(json: unknown): TargetDefinition {
       : exec !== undefined
         ? { exec: value(text, exec, 'exec') }
         : { output: value(writtenFile, output ?? '', 'output') };
-  rejectFirst(
-    [forward === undefined && (keepPath || insecure), "--target: 'keepPath' and 'insecure' need 'forward'"],
-    [
-      keepPath && 'forward' in to && to.forward.search !== '',
-      "--target: 'keepPath' keeps the query of each delivery: leave it out of the URL",
-    ],
-  );
+  if (forward === undefined && (keepPath || insecure)) {
+    throw new UsageError("--target: 'keepPath' and 'insecure' need 'forward'");
+  }
+  if (keepPath && 'forward' in to && to.forward.search !== '') {
+    throw new UsageError("--target: 'keepPath' keeps the query of each delivery: leave it out of the URL");
+  }
   return {
     ...{ to, where: '--target', keepPath, insecure },
     when: [when].flat().map((typed) => value(condition, typed, 'when').condition),

@@ -1,4 +1,4 @@
-import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { inputFile, interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { apiFaults, deliveryFaults, type Faults, parseFaults } from '../../sandbox/faults.ts';
 import { paginations } from '../../sandbox/sandbox-options.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
@@ -30,7 +30,8 @@ export const flags = {
     },
     from: {
       value: 'file',
-      type: text,
+      type: inputFile,
+      without: ['--leads', '--newest'],
       help: 'leads of an NDJSON file instead, in their own bytes (- for stdin)',
     },
     every: { value: 'duration', type: interval, help: 'a new lead each' },
@@ -40,10 +41,11 @@ export const flags = {
     retry: {
       value: 'durations',
       type: retrySchedule,
+      with: ['--webhook'],
       otherwise: '1s,5s,30s',
       help: "waits before retries, or 'none'",
     },
-    paused: { help: 'hold deliveries until POST /sandbox/deliveries/resume' },
+    paused: { with: ['--webhook'], help: 'hold deliveries until POST /sandbox/deliveries/resume' },
   }),
   ...schemeFlags('How deliveries are signed'),
   ...inGroup('Faults', {
@@ -54,6 +56,7 @@ export const flags = {
     },
     deliveryFaults: {
       value: 'list',
+      with: ['--webhook'],
       type: faultList(deliveryFaults, 'duplicate=5%'),
       help: "such as 'duplicate=5%,reorder=5%,drop=2%,badSignature=1%'",
     },
@@ -75,7 +78,12 @@ export const flags = {
       variable: 'LEADS_API_KEY',
       help: 'that opens the API',
     },
-    apiKeyFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
+    apiKeyFile: {
+      value: 'file',
+      type: inputFile,
+      repeatable: true,
+      help: 'the same, from a file (- for stdin)',
+    },
     pagination: { value: 'style', type: oneOf(paginations), otherwise: 'cursor' },
     envelope: {
       value: 'name',

@@ -6,7 +6,6 @@ import { DataError, UsageError } from '../../errors.ts';
 import { defaultApiKey, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { readSecrets } from '../flags/flag-values.ts';
-import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import type { Options } from './options.ts';
 
@@ -17,10 +16,14 @@ export interface ResolvedSandbox extends SandboxOptions {
   readonly showsKey: boolean;
 }
 
-/** Throws a `UsageError` for flags that do not go together. */
+/** Throws a `UsageError` for an array without an envelope that would have to name its next page. */
 export async function resolveSandbox(flags: Options, context: Context): Promise<ResolvedSandbox> {
-  rejectContradictions(flags);
   const { host, port = 8080, pagination, envelope, leads, seed = '1', newest, from, every, faults } = flags;
+  if (envelope === 'none' && (pagination ?? 'cursor') === 'cursor') {
+    throw new UsageError('with the envelope none the body is an array, without a field for the next page', {
+      hint: 'use --pagination link, page, offset or none with it',
+    });
+  }
   return {
     ...{ host, port, pagination, envelope, leads, seed, faults, everyMs: every },
     newest: newest?.at(context.clock.now()),
@@ -40,28 +43,6 @@ async function resolveWebhook(url: string, flags: Options, context: Context): Pr
     });
   }
   return { url, signer: await resolveSigner(flags, context), retryMs, paused, faults };
-}
-
-/** Throws a `UsageError` for what contradicts itself, or would make a list no client can follow. */
-function rejectContradictions(flags: Options): void {
-  const { envelope, pagination = 'cursor', webhook, deliveryFaults, retry, paused } = flags;
-  const { from, leads, newest, apiKeyFile, tokenFile, secretFile } = flags;
-  const files = [from, ...apiKeyFile, ...tokenFile, ...secretFile];
-  const isDelivered = deliveryFaults !== undefined || retry !== undefined || paused;
-  rejectFirst(
-    [
-      envelope === 'none' && pagination === 'cursor',
-      'with the envelope none the body is an array, without a field for the next page',
-      'use the pagination link, page, offset or none with it',
-    ],
-    [webhook === undefined && isDelivered, '--delivery-faults, --retry and --paused need --webhook URL'],
-    [
-      from !== undefined && (leads ?? newest) !== undefined,
-      'leads of a file do not go with a number of leads, or with the time of the newest',
-      'those of a file are served as they are',
-    ],
-    [files.filter((file) => file === '-').length > 1, 'stdin (-) can give one thing only'],
-  );
 }
 
 /** Flag > environment > the default, which is no secret. */

@@ -122,10 +122,10 @@ describe('leads api', () => {
   });
 
   it.each([
-    [['--input', '-'], /--input: GET has no body/],
+    [['--input', '-'], /--method is POST, PUT, PATCH, DELETE or OPTIONS/],
     [['--method', 'POST', '--input', '-', '-f', 'a=b'], /--input and --field do not go together/],
     [['--method', 'POST', '-f', 'a=b', '-f', 'a=c'], /--field: 'a' is given twice/],
-    [['--method', 'POST', '--paginate'], /--paginate goes with GET, not with POST/],
+    [['--method', 'POST', '--paginate'], /--paginate needs --method GET/],
     [['--method', 'BREW'], /--method: 'BREW' is not one of GET, HEAD/],
     [['-f', 'a:=x'], /--field: 'a:=x' is not a field/],
     [['-H', 'Authorization: Bearer x'], /--header: authorization is set by leads itself/],

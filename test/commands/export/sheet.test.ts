@@ -106,7 +106,7 @@ describe('--delimiter', () => {
 
   it('is one sign, of CSV, and the same every night', async () => {
     const home = freshHome();
-    expect((await run(home, '--delimiter', ';')).stderr).toContain('--delimiter is for --format csv');
+    expect((await run(home, '--delimiter', ';')).stderr).toContain('--delimiter needs --format csv');
     expect((await run(home, '--format', 'csv', '--delimiter', 'x')).stderr).toContain("'x' is not one");
     const night = ['-o', join(home, 'all.csv'), '--bookmark', join(home, 'b')];
     expect((await run(home, ...night, '--delimiter', ';')).exitCode).toBe(0);

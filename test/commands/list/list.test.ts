@@ -219,8 +219,7 @@ describe('leads list', () => {
     it('has one beginning and one end', async () => {
       expect(await listed(records, '--in', '2026-01', '--until', '2026-02')).toMatchObject({
         exitCode: 2,
-        stderr:
-          "error: --in and --until do not go together: --in 2026-01 has a beginning and an end\nhint: see 'leads list --help'\n",
+        stderr: 'error: --in and --until do not go together\nhint: leave one of them out\n',
       });
       expect((await listed(records, '--in', '2026-W54')).stderr).toContain(
         "--in: '2026-W54' is not a stretch",
@@ -297,7 +296,7 @@ describe('leads list', () => {
     [['--since', 'soonish'], "'soonish' is not a point in time"],
     [['--where', 'nonsense'], "'nonsense' is not a condition"],
     [['--format', 'xml'], "'xml' is not one of table, json, ndjson, csv"],
-    [['--json', '--watch'], 'the array would never end'],
+    [['--json', '--watch'], '--format is table, ndjson or csv'],
   ])('refuses %s', async (flags, message) => {
     const run = await list(...flags);
     expect(run.exitCode).toBe(2);
